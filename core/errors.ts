@@ -1,0 +1,99 @@
+/** The one error thrown on purpose. `code` is a kebab-case name of this table or a SQLSTATE; surfaces map it to their own
+ *  code, status and envelope. Plugins outside core keep a table of their own. */
+import type { Json } from "./plan/plan.ts";
+
+export interface RelApiErrorFields {
+  readonly code: string;
+  /** HTTP status where the surface has none of its own for the code. */
+  readonly status: number;
+  readonly message: string;
+  readonly details?: Json;
+  readonly hint?: string | null;
+  /** Place in the request (`$.selectionSet.album`). */
+  readonly path?: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly statusText?: string;
+  readonly cause?: unknown;
+  /** Facts that an encoder words itself. */
+  readonly facts?: Readonly<Record<string, Json>>;
+}
+
+export class RelApiError extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly details: Json;
+  readonly hint: string | null;
+  readonly path: string | undefined;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly statusText: string | undefined;
+  readonly facts: Readonly<Record<string, Json>>;
+
+  constructor(fields: RelApiErrorFields) {
+    super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });
+    this.name = "RelApiError";
+    this.code = fields.code;
+    this.status = fields.status;
+    this.details = fields.details ?? null;
+    this.hint = fields.hint ?? null;
+    this.path = fields.path;
+    this.headers = fields.headers ?? [];
+    this.statusText = fields.statusText;
+    this.facts = fields.facts ?? {};
+  }
+}
+
+export const isRelApiError = (error: unknown): error is RelApiError => error instanceof RelApiError;
+
+// --- start-up -------------------------------------------------------------------------------------------------------
+
+/** A mistake in a preset or a setting: thrown by `relApi(preset)` and by the standalone server's start. */
+export const presetError = (message: string): RelApiError => new RelApiError({ code: "preset", status: 500, message });
+
+// --- database -------------------------------------------------------------------------------------------------------
+
+/** @rule R-ERR-1 PGRST000, G-DBE-13 */
+export const connectionFailed = (details: string, cause?: unknown): RelApiError =>
+  new RelApiError({ code: "connection-failed", status: 503, message: "Database connection error.", details, cause });
+
+/** @rule R-ERR-1 PGRST001, G-DBE-13 */
+export const connectionLost = (details: string, cause?: unknown): RelApiError =>
+  new RelApiError({ code: "connection-lost", status: 503, message: "Database client error. Retrying the connection.", details, cause });
+
+/** @rule R-SC-6 */
+export const modelNotLoaded = (): RelApiError =>
+  new RelApiError({ code: "model-not-loaded", status: 503, message: "Could not query the database for the schema cache. Retrying." });
+
+/** @rule R-ADM-5, G-DBE-14 */
+export const poolTimeout = (): RelApiError =>
+  new RelApiError({ code: "pool-timeout", status: 504, message: "Timed out acquiring connection from connection pool." });
+
+/** The client went away; nobody reads this answer. */
+export const requestCancelled = (): RelApiError => new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });
+
+/** @rule G-FIL-7 */
+export const missingSessionVariable = (name: string): RelApiError =>
+  new RelApiError({ code: "missing-session-variable", status: 400, message: `missing session variable: "${name}"`, path: "$" });
+
+/** A write whose permission check does not hold. @rule G-PRM-9 */
+export const permissionCheckFailed = (path: string): RelApiError =>
+  new RelApiError({ code: "permission-check-failed", status: 400, message: "check constraint of an insert/update permission has failed", path });
+
+/** A step of a sequence that another depends on wrote no row. @rule G-NST-6 */
+export const stepWroteNothing = (message: string, path: string): RelApiError => new RelApiError({ code: "step-wrote-nothing", status: 400, message, path });
+
+// --- http -----------------------------------------------------------------------------------------------------------
+
+export const bodyTooLarge = (limitBytes: number): RelApiError =>
+  new RelApiError({ code: "body-too-large", status: 413, message: `The request body is larger than ${limitBytes} bytes` });
+
+/** A bug: nothing of it is shown. */
+export const internalError = (cause: unknown): RelApiError => new RelApiError({ code: "internal", status: 500, message: "internal error", cause });
+
+// --- callers --------------------------------------------------------------------------------------------------------
+
+/** A credential was read and refused. @rule R-AUT-9 */
+export const tokenRefused = (message: string, details: string | null = null, code = "token-refused"): RelApiError =>
+  new RelApiError({ code, status: 401, message, details });
+
+/** No scheme knew the caller. @rule R-AUT-6, G-AUTH-5 */
+export const anonymousRefused = (): RelApiError => new RelApiError({ code: "anonymous-refused", status: 401, message: "Anonymous access is disabled" });

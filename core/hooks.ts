@@ -1,0 +1,127 @@
+/** The hooks through which plugins reach the core, and what their taps see. */
+import { AsyncSeriesBailHook, AsyncSeriesWaterfallHook, HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
+import type { GqlFieldContext, GqlFields } from "./gql.ts";
+import type { Column, Model, PgType, Relation } from "./model/model.ts";
+import type { Comparison, Embed, Envelope, Json, Operand, Plan, Read } from "./plan/plan.ts";
+import type { ResolvedOptions } from "./options.ts";
+import type { RestRoute, RestRouteContext } from "./rest.ts";
+import type { Credentials, Session } from "./session.ts";
+import type { Sql } from "./sql/fragment.ts";
+
+export interface RelApiHooks {
+  readonly introspect: AsyncSeriesWaterfallHook<[model: Model, context: IntrospectContext]>;
+  readonly buildRestRoute: SyncWaterfallHook<[route: RestRoute, context: RestRouteContext]>;
+  readonly buildGqlField: SyncWaterfallHook<[fields: GqlFields, context: GqlFieldContext]>;
+  readonly compileFilter: HookMap<SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined>>;
+  readonly authorize: AsyncSeriesBailHook<[credentials: Credentials], Session | undefined>;
+  // Beyond the five of the project, for the families that those cannot carry:
+  readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext]>;
+  readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined>>;
+  readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined>>;
+  readonly watchChanges: SyncBailHook<[interest: Interest, changed: () => void], Unwatch | undefined>;
+}
+
+export const createHooks = (): RelApiHooks => ({
+  introspect: new AsyncSeriesWaterfallHook(["model", "context"]),
+  buildRestRoute: new SyncWaterfallHook(["route", "context"]),
+  buildGqlField: new SyncWaterfallHook(["fields", "context"]),
+  compileFilter: new HookMap(() => new SyncBailHook(["comparison", "context"])),
+  authorize: new AsyncSeriesBailHook(["credentials"]),
+  transformPlan: new SyncWaterfallHook(["plan", "context"]),
+  compileEmbed: new HookMap(() => new SyncBailHook(["embed", "context"])),
+  compileMedia: new HookMap(() => new SyncBailHook(["context"])),
+  watchChanges: new SyncBailHook(["interest", "changed"]),
+});
+
+export interface IntrospectContext {
+  /** Runs in one read-only, repeatable-read transaction with an empty search path. `json` columns arrive parsed. */
+  query<Row>(statement: Sql): Promise<readonly Row[]>;
+  /** Exposed schemas in configured order. */
+  readonly schemas: readonly string[];
+  readonly extraSearchPath: readonly string[];
+  readonly options: ResolvedOptions;
+  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface FilterContext {
+  readonly model: Model;
+  /** Left side, quoted; JSON path and casts applied. */
+  readonly column: Sql;
+  /** Its type below all domains, where known. A JSON path: `json`, `jsonb` or `text`. */
+  readonly type: PgType | undefined;
+  /** The plain column it is, where it is one. */
+  readonly declared: Column | undefined;
+  /** Right side, bound; absent for keyword operands. Parts of an operand of fields: `field(name)`. */
+  readonly operand: Sql;
+  readonly field: (name: string) => Sql | undefined;
+  readonly keyword: string | undefined;
+  readonly option: Sql | undefined;
+  readonly quantifier: "any" | "all" | undefined;
+  /** Null-safe comparison etc. for operands the plan made of other shapes. */
+  readonly compileOperand: (operand: Operand) => Sql;
+}
+
+export interface PlanContext {
+  readonly model: Model;
+  readonly session: Session;
+  readonly surface: string;
+  readonly options: ResolvedOptions;
+}
+
+/** What compilers of an embedding mode work with. */
+export interface EmbedContext {
+  readonly model: Model;
+  /** The parent row's alias. */
+  readonly parent: Sql;
+  /** A fresh alias: `t7`. */
+  alias(): string;
+  /** The relation the embed leads to, where it is one. */
+  readonly target: Relation | undefined;
+  readonly isToOne: boolean;
+  /** Rows of the embed as a subquery that may refer to the parent: every output under its key. */
+  rows(read?: Read): Sql;
+  /** The same rows, each as one JSON value under the name `name`. */
+  objects(read: Read, name: string): Sql;
+  /** The embed's aggregate read as one JSON value: a scalar subquery. */
+  aggregate(read: Read): Sql;
+  /** Names of the outputs, in order; `all` is expanded. */
+  outputs(embed: Embed): readonly string[];
+  /** `json` array of the values of a column of rows, `[]` when there are none. */
+  array(element: Sql, orderBy?: Sql): Sql;
+}
+
+export interface EmbedSql {
+  /** `left join lateral (…) as t3 on true`; absent: the columns stand alone (scalar subqueries). */
+  readonly join?: Sql;
+  /** What it adds to the parent's row. */
+  readonly columns: readonly { readonly as: string; readonly value: Sql }[];
+  /** For null tests, related orders: the alias whose row is null when nothing is embedded. */
+  readonly row?: Sql;
+}
+
+export interface MediaContext {
+  readonly model: Model;
+  /** Alias of the rows of the answer. */
+  readonly row: Sql;
+  readonly rowAlias: string;
+  readonly envelope: Envelope;
+  readonly options: Json | undefined;
+  /** `value`: a scalar under the name `value`; `values`: several; `rows`: rows of the read; `row`: at most one. */
+  readonly returns: "rows" | "row" | "value" | "values";
+  /** Output names in order, when known without running. */
+  readonly outputs: readonly string[];
+  /** Relation whose rows they are, where they are of one. */
+  readonly relation: Relation | undefined;
+  /** The select is exactly the default `*` (R-MED-5). */
+  readonly isWholeRow: boolean;
+}
+
+/** What a live query depends on. */
+export interface Interest {
+  /** `schema.name` of each relation it reads; a routine's name stands for all it may read. */
+  readonly relations: ReadonlySet<string>;
+  /** It reads something whose relations are unknown (functions, foreign tables). */
+  readonly isOpenEnded: boolean;
+}
+
+export type Unwatch = () => void;

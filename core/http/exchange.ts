@@ -1,0 +1,48 @@
+/** One request on its way through the pipeline, and its answer. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Session } from "../session.ts";
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  /** Path below the mount, still percent-encoded, without the query. */
+  readonly path: string;
+  /** Text after `?`, undecoded; undefined without one. */
+  readonly query: string | undefined;
+  /** Set by the authorize step. */
+  readonly session: Session;
+  /** First value of a request header, lower-case name. */
+  header(name: string): string | undefined;
+  /** The whole body; refused beyond `maxBodyBytes`. */
+  body(): Promise<Buffer>;
+  /** Called when the client goes away before its answer. Returns how to forget it. */
+  onGone(listener: () => void): () => void;
+  /** Milliseconds since the request came in, for Server-Timing: `mark("parse")` ends a phase. */
+  mark(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
+  readonly timings: ReadonlyMap<string, number>;
+}
+
+export type Headers = readonly (readonly [name: string, value: string])[];
+
+export interface Answer {
+  readonly status: number;
+  readonly statusText?: string;
+  readonly headers: Headers;
+  readonly body?: string | Uint8Array;
+  /** The surface has written the answer itself (event streams, static files). */
+  readonly isSent?: boolean;
+}
+
+/** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches answers. */
+export interface Surface {
+  readonly name: string;
+  /** The path, below the mount, belongs to this surface. */
+  match(path: string, method: string): boolean;
+  /** Answered before the credential is looked at (playground, health, WebSocket hints); undefined: go on. */
+  beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
+  handle(exchange: Exchange): Promise<Answer> | Answer;
+  /** Called with a RelApiError only. */
+  encodeError(error: import("../errors.ts").RelApiError, exchange: Omit<Exchange, "session"> & { readonly session?: Session }): Answer;
+  /** Methods named in the CORS preflight and headers exposed are the same for all surfaces (R-COR). */
+}

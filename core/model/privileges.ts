@@ -1,0 +1,38 @@
+import { columnOf, nameKey, type AclItem, type Column, type Model, type QualifiedName, type Relation, type Routine } from "./model.ts";
+
+export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
+
+const LETTERS: Readonly<Record<Privilege, string>> = { select: "r", insert: "a", update: "w", delete: "d", execute: "X", usage: "U" };
+
+const grants = (model: Model, roleName: string, owner: string, acl: readonly AclItem[], privilege: Privilege): boolean => {
+  const role = model.roles.get(roleName);
+  if (role === undefined) return false;
+  if (role.isSuperuser || role.inherits.includes(owner)) return true;
+  const letter = LETTERS[privilege];
+  return acl.some((item) => (item.grantee === "" || role.inherits.includes(item.grantee)) && item.privileges.includes(letter));
+};
+
+/** The whole relation, by table grant; ownership, membership, PUBLIC and superuser count. */
+export const mayUseRelation = (model: Model, role: string, relation: Relation, privilege: Privilege): boolean =>
+  grants(model, role, relation.owner, relation.acl, privilege);
+
+/** One column, by table or column grant. */
+export const mayUseColumn = (model: Model, role: string, relation: Relation, column: Column, privilege: Privilege): boolean =>
+  mayUseRelation(model, role, relation, privilege) || grants(model, role, relation.owner, column.acl, privilege);
+
+/** The relation or at least one of its columns. @rule R-OPT-3 */
+export const mayUseAnyColumn = (model: Model, role: string, relation: Relation, privilege: Privilege): boolean =>
+  mayUseRelation(model, role, relation, privilege) || relation.columns.some((column) => grants(model, role, relation.owner, column.acl, privilege));
+
+export const mayExecute = (model: Model, role: string, routine: Routine): boolean => grants(model, role, routine.owner, routine.acl, "execute");
+
+export const mayUseSchema = (model: Model, role: string, schema: string): boolean => {
+  const entry = model.schemaAcls.get(schema);
+  return entry === undefined || grants(model, role, entry.owner, entry.acl, "usage");
+};
+
+export const mayUseColumnNamed = (model: Model, role: string, name: QualifiedName, column: string, privilege: Privilege): boolean => {
+  const relation = model.relations.get(nameKey(name));
+  const found = relation && columnOf(relation, column);
+  return relation !== undefined && found !== undefined && mayUseColumn(model, role, relation, found, privilege);
+};

@@ -1,0 +1,140 @@
+/** Options of a preset: the settings of docs/reference/settings.md in camelCase. */
+import type { Duplex } from "node:stream";
+
+export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
+
+export interface Logger {
+  error(message: string, facts?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+  info(message: string, facts?: Readonly<Record<string, unknown>>): void;
+  debug(message: string, facts?: Readonly<Record<string, unknown>>): void;
+  /** The request log (R-ADM-3): one line, as it is. */
+  access(line: string, status: number): void;
+}
+
+/** A database that is reached through streams of our own instead of a connection string (the embedded one). */
+export interface DatabaseSource {
+  readonly stream: () => Duplex;
+  readonly ready?: Promise<void>;
+  close?(): Promise<void>;
+}
+
+/** Key configuration of tokens: a plain secret, a JWK or JWKS (object or text), or the object of the settings page; a list of them. */
+export type JwtSecret = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
+
+export interface RelApiOptions {
+  readonly databaseUrl?: string;
+  readonly database?: DatabaseSource;
+  readonly compatMode?: boolean;
+  /** Path of the REST root, without a slash at its end. */
+  readonly restPath?: string;
+  readonly dbSchemas?: readonly string[];
+  readonly dbExtraSearchPath?: readonly string[];
+  readonly anonRole?: string;
+  readonly jwtSecret?: JwtSecret;
+  readonly jwtSecretIsBase64?: boolean;
+  readonly jwtAud?: string;
+  readonly jwtRoleClaimKey?: string;
+  readonly jwtCacheMaxEntries?: number;
+  readonly adminSecret?: string;
+  readonly adminSecrets?: readonly string[];
+  readonly adminRoleInTokens?: boolean;
+  /** Metadata folder, file, or the metadata object itself. */
+  readonly metadata?: string | Readonly<Record<string, unknown>>;
+  /** REST follows the permissions of the metadata as well. */
+  readonly metadataPermissionsForRest?: boolean;
+  readonly dbPool?: number;
+  /** seconds */
+  readonly dbPoolAcquisitionTimeout?: number;
+  /** seconds */
+  readonly dbPoolMaxLifetime?: number;
+  /** seconds */
+  readonly dbPoolMaxIdletime?: number;
+  readonly dbPreparedStatements?: boolean;
+  readonly dbMaxRows?: number;
+  readonly dbPreRequest?: string;
+  readonly dbTxEnd?: "commit" | "commit-allow-override" | "rollback" | "rollback-allow-override";
+  readonly dbAggregatesEnabled?: boolean;
+  readonly dbPlanEnabled?: boolean;
+  readonly dbChannel?: string;
+  readonly dbChannelEnabled?: boolean;
+  readonly dbHoistedTxSettings?: readonly string[];
+  readonly dbRootSpec?: string;
+  readonly dbConfig?: boolean;
+  readonly dbPreConfig?: string;
+  readonly databaseReplicaUrls?: readonly string[];
+  /** milliseconds */
+  readonly liveQueryInterval?: number;
+  readonly liveQueryBatchSize?: number;
+  readonly openapiMode?: "follow-privileges" | "ignore-privileges" | "disabled";
+  readonly openapiSecurityActive?: boolean;
+  readonly openapiServerProxyUri?: string;
+  readonly corsAllowedOrigins?: readonly string[];
+  readonly logLevel?: LogLevel;
+  readonly logQuery?: boolean;
+  readonly logger?: Logger;
+  readonly appSettings?: Readonly<Record<string, string>>;
+  readonly clientErrorVerbosity?: "verbose" | "minimal";
+  readonly serverTimingEnabled?: boolean;
+  readonly serverTraceHeader?: string;
+  readonly urlUseLegacyTargetNames?: boolean;
+  readonly stringifyNumericTypes?: boolean;
+  readonly v1BooleanNullCollapse?: boolean;
+  readonly disablePostgresArrays?: boolean;
+  readonly inferFunctionPermissions?: boolean;
+  /** bytes; a larger request body is refused with 413 */
+  readonly maxBodyBytes?: number;
+  /** Compiled statements, parsed documents and planned URLs kept, each. */
+  readonly cacheEntries?: number;
+}
+
+/** Defaults, written here alone. */
+export const DEFAULTS = {
+  compatMode: false,
+  restPath: "/api",
+  dbSchemas: ["public"],
+  dbExtraSearchPath: ["public"],
+  jwtSecretIsBase64: false,
+  jwtRoleClaimKey: ".role",
+  jwtCacheMaxEntries: 1000,
+  adminRoleInTokens: false,
+  metadataPermissionsForRest: false,
+  dbPool: 10,
+  dbPoolAcquisitionTimeout: 10,
+  dbPoolMaxLifetime: 1800,
+  dbPoolMaxIdletime: 30,
+  dbPreparedStatements: true,
+  dbTxEnd: "commit",
+  dbAggregatesEnabled: false,
+  dbPlanEnabled: false,
+  dbChannel: "pgrst",
+  dbChannelEnabled: true,
+  dbHoistedTxSettings: ["statement_timeout", "plan_filter.statement_cost_limit", "default_transaction_isolation"],
+  dbConfig: true,
+  databaseReplicaUrls: [],
+  liveQueryInterval: 1000,
+  liveQueryBatchSize: 100,
+  openapiMode: "follow-privileges",
+  openapiSecurityActive: false,
+  corsAllowedOrigins: ["*"],
+  logLevel: "info",
+  logQuery: false,
+  appSettings: {},
+  clientErrorVerbosity: "verbose",
+  serverTimingEnabled: false,
+  urlUseLegacyTargetNames: true,
+  stringifyNumericTypes: false,
+  v1BooleanNullCollapse: false,
+  disablePostgresArrays: false,
+  inferFunctionPermissions: true,
+  maxBodyBytes: 64 * 1024 * 1024,
+  cacheEntries: 2000,
+} as const satisfies RelApiOptions;
+
+/** Options with every default filled in. */
+export type ResolvedOptions = RelApiOptions & Required<Pick<RelApiOptions, keyof typeof DEFAULTS>>;
+
+export const resolveOptions = (options: RelApiOptions): ResolvedOptions => {
+  const given = Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
+  return { ...DEFAULTS, ...given } as ResolvedOptions; // an absent key is the same as undefined, which a spread would keep
+};

@@ -1,0 +1,288 @@
+/** What both surfaces say, in one form. Plain JSON, frozen; bound values are not in it: a plan names them by index
+ *  (`ValueRef`) and travels with them as a `PlannedRequest`, so that equal plans share one statement whatever the values. */
+import type { QualifiedName } from "../model/model.ts";
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A value known only when the statement runs. `type`: sqlName of a model type to cast to; absent: the database infers it
+ *  from the place (R-FLT-3). `apply`: a declared function put around it (`PlanFunction`), e.g. GeoJSON to geometry. */
+export type ValueRef =
+  /** index into the request's values */
+  | { readonly param: number; readonly type?: string; readonly apply?: string }
+  /** session variable, lower case: `x-session-user-id`. `missing: "null"`: NULL instead of an error */
+  | { readonly session: string; readonly type?: string; readonly apply?: string; readonly missing?: "null" }
+  /** all session variables as a JSON object (G-SES-5) */
+  | { readonly session: true; readonly type: string }
+  /** fixed by schema or metadata: part of the key */
+  | { readonly constant: string | null; readonly type?: string; readonly apply?: string }
+  /** a column of the row an earlier step of the same `Sequence` wrote */
+  | { readonly step: number; readonly column: string; readonly type: string };
+
+export interface PathStep {
+  /** `#>` takes a text[] and gives json (GraphQL's `path`). */
+  readonly arrow: "->" | "->>" | "#>";
+  readonly key: ValueRef;
+}
+
+/** A value computed from one row. */
+export type Expression =
+  /** `of: "root"`: of the row the outermost predicate stands on (column comparison with `$`); else of the row at hand.
+   *  A name the model lacks is passed to the database, whose error it then is. */
+  | { readonly kind: "column"; readonly name: string; readonly path?: readonly PathStep[]; readonly of?: "root" }
+  /** function of the row; arguments beside the row */
+  | { readonly kind: "computed"; readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly path?: readonly PathStep[] }
+  /** `type`: sqlName of a model type, or a name lexed by R-LEX-7 */
+  | { readonly kind: "cast"; readonly of: Expression; readonly type: string }
+  | { readonly kind: "apply"; readonly function: string; readonly of: Expression }
+  /** `when` false: NULL (cells that a parent role's filter hides, G-PRM-14) */
+  | { readonly kind: "masked"; readonly of: Expression; readonly when: Predicate }
+  /** a column of the one related row, NULL without one */
+  | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate; readonly value: Expression }
+  /** an aggregate over the related rows. `fn`: `count`, `sum`, `bool_and`, … */
+  | { readonly kind: "related-aggregate"; readonly relationship: string; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean; readonly where?: Predicate }
+  /** an output key of an embed of the same read (related order, R-ORD-3) */
+  | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathStep[] };
+
+export interface RoutineArgument {
+  /** Absent: positional. */
+  readonly name?: string;
+  readonly value: ValueRef;
+  readonly variadic?: boolean;
+}
+
+export type Operand =
+  | ValueRef
+  | { readonly expression: Expression }
+  /** several values at one place (list with session variables, arguments of geometry operators) */
+  | { readonly items: readonly Operand[] }
+  | { readonly fields: Readonly<Record<string, Operand>> };
+
+export type Predicate =
+  /** `and` of nothing holds, `or` of nothing does not */
+  | { readonly kind: "and" | "or"; readonly of: readonly Predicate[] }
+  | { readonly kind: "not"; readonly of: Predicate }
+  | Comparison
+  /** some related row (visible: transformPlan adds its filter) satisfies `where` */
+  | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate }
+  /** some row that a computed field returns satisfies `where` */
+  | { readonly kind: "computed-rows"; readonly routine: QualifiedName; readonly target: QualifiedName; readonly where?: Predicate }
+  /** null filter on an embed of the same read (R-EMB-15). `embed`: its `id` */
+  | { readonly kind: "embedded"; readonly embed: string; readonly isNull: boolean }
+  /** some row of another relation (G-FIL-9) */
+  | { readonly kind: "exists"; readonly from: QualifiedName; readonly where?: Predicate };
+
+export interface Comparison {
+  readonly kind: "compare";
+  readonly left: Expression;
+  /** Open: answered by `compileFilter.for(operator)`. */
+  readonly operator: string;
+  readonly operand?: Operand;
+  /** `keyword` operands choose syntax and stay in the key (`null`, `true`). */
+  readonly keyword?: string;
+  readonly quantifier?: "any" | "all";
+  /** Second operand of operators that have one (language of full text). */
+  readonly option?: ValueRef;
+}
+
+export interface OrderBy {
+  readonly by: Expression;
+  readonly direction?: "asc" | "desc";
+  readonly nulls?: "first" | "last";
+}
+
+/** One key of an answer. */
+export type Output =
+  /** every column, in order (R-SEL-2); representations apply */
+  | { readonly kind: "all" }
+  | { readonly kind: "value"; readonly as: string; readonly value: Expression }
+  /** the same text in every row (`__typename`) */
+  | { readonly kind: "constant"; readonly as: string; readonly value: string }
+  /** over the rows of the level; in a `rows` read the other outputs become group terms (R-AGG-2) */
+  | { readonly kind: "aggregate"; readonly as: string; readonly fn: string; readonly of?: readonly Expression[]; readonly distinct?: boolean; readonly cast?: string }
+  /** in an aggregate read: an object of further outputs, the row list */
+  | { readonly kind: "object"; readonly as: string; readonly of: readonly Output[] }
+  | { readonly kind: "nodes"; readonly as: string; readonly of: readonly Output[]; readonly cap?: number }
+  /** rows written by the write, or by all steps of the sequence, this read answers (G-INS-4) */
+  | { readonly kind: "affected"; readonly as: string }
+  | Embed;
+
+export interface Embed {
+  readonly kind: "embed";
+  /** Output key. */
+  readonly as: string;
+  /** What filters, orders and null tests of the parent call it; unique in its level. */
+  readonly id: string;
+  /** Open: answered by `compileEmbed.for(mode)`: `nest`, `spread`, `aggregate`, yours. */
+  readonly mode: string;
+  readonly via: EmbedSource;
+  readonly join: "left" | "inner";
+  /** Joins and filters, adds no key (R-EMB-13). */
+  readonly isHidden?: boolean;
+  readonly read: Read;
+}
+
+/** Along a relationship of the parent, or the rows a computed field returns. */
+export type EmbedSource =
+  | { readonly relationship: string }
+  | { readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly isToOne: boolean };
+
+export type Source =
+  | { readonly relation: QualifiedName }
+  | { readonly call: RoutineCall }
+  /** rows written by the write this read belongs to, or by steps of its sequence. They have the relation's row type. */
+  | { readonly written: QualifiedName; readonly steps?: readonly number[] };
+
+/** The rows of one level and what is answered of them. */
+export interface Read {
+  readonly kind: "read";
+  readonly from: Source;
+  /** `rows`: outputs of each row. `aggregate`: outputs over all rows (G-AGG). */
+  readonly shape: "rows" | "aggregate";
+  readonly output: readonly Output[];
+  readonly where?: Predicate;
+  readonly orderBy?: readonly OrderBy[];
+  readonly distinctOn?: readonly Expression[];
+  readonly limit?: ValueRef;
+  readonly offset?: ValueRef;
+  /** Hard limit on rows (DB_MAX_ROWS, permission limits); the smaller of it and `limit` counts. In an aggregate read it caps `nodes` alone. */
+  readonly cap?: number;
+}
+
+/** How a function is called. */
+export interface RoutineCall {
+  readonly routine: QualifiedName;
+  /** oid: picks the overload. */
+  readonly oid: number;
+  readonly arguments: readonly RoutineArgument[];
+  /** Arguments come from one JSON text instead: `object` one object, `array` the first of an array. `names`: parameters taken from it. */
+  readonly payload?: { readonly json: ValueRef; readonly shape: "object" | "array"; readonly names: readonly string[] };
+}
+
+/** A cell of a written row. Absent value: the column's default. */
+export interface Cell {
+  readonly column: string;
+  readonly value?: ValueRef;
+}
+
+export type WriteRows =
+  /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent key takes the default (R-INS-4) */
+  | { readonly payload: ValueRef; readonly shape: "object" | "array"; readonly columns: readonly PayloadColumn[]; readonly missing: "null" | "default" }
+  /** a single row cell by cell (steps of a nested insert) */
+  | { readonly cells: readonly Cell[] };
+
+export interface PayloadColumn {
+  readonly name: string;
+  /** A declared function put around the value, read as text (GeoJSON input). */
+  readonly apply?: string;
+}
+
+export interface OnConflict {
+  /** Conflict target: columns, or a constraint by name. */
+  readonly target: { readonly columns: readonly string[] } | { readonly constraint: string };
+  /** Empty: DO NOTHING. */
+  readonly update: readonly string[];
+  /** Columns set to fixed values in the update (update presets). */
+  readonly set?: readonly Cell[];
+  /** On the existing row. */
+  readonly where?: Predicate;
+  /** Update check of the permission, on the row after the update. */
+  readonly check?: Predicate;
+}
+
+interface Write {
+  /** Holds for each written row after the write, else the whole request fails (G-PRM-9). */
+  readonly check?: Predicate;
+  /** Read of the written rows (`from: { written }`). Absent: only their count. */
+  readonly returning?: Read;
+}
+
+export interface Insert extends Write {
+  readonly kind: "insert";
+  readonly into: QualifiedName;
+  readonly rows: WriteRows;
+  /** Columns with fixed values in every row (insert presets); they win over `rows`. */
+  readonly set?: readonly Cell[];
+  readonly onConflict?: OnConflict;
+  /** Only rows of the payload whose key equals these values are written (PUT). */
+  readonly only?: readonly { readonly column: string; readonly value: ValueRef }[];
+}
+
+export interface Assignment {
+  readonly column: string;
+  /** Open: `set`, `inc`, `append`, … answered by the declared update operators. */
+  readonly operator: string;
+  readonly operand: ValueRef;
+}
+
+export interface Update extends Write {
+  readonly kind: "update";
+  readonly relation: QualifiedName;
+  readonly where?: Predicate;
+  /** One of both: from a JSON payload (first object), or column by column. */
+  readonly payload?: Extract<WriteRows, { readonly payload: ValueRef }>;
+  readonly assignments?: readonly Assignment[];
+}
+
+export interface Delete extends Write {
+  readonly kind: "delete";
+  readonly from: QualifiedName;
+  readonly where?: Predicate;
+}
+
+/** A function called for its own value (`rows`: it returns rows, read by `result`). */
+export interface Call {
+  readonly kind: "call";
+  readonly call: RoutineCall;
+  /** `value`: one value; `values`: a set of them; `rows`: composite rows shaped by `result`; `void`: none. */
+  readonly returns: "value" | "values" | "row" | "rows" | "void";
+  readonly result?: Read;
+}
+
+/** Several reads answered as one object by one statement (root fields of a GraphQL query). */
+export interface Bundle {
+  readonly kind: "bundle";
+  readonly fields: readonly BundleField[];
+}
+
+export type BundleField =
+  | { readonly as: string; readonly value: string }
+  /** `one`: the first row as an object, or null. A further bundle: a namespace. */
+  | { readonly as: string; readonly read: Read; readonly one?: boolean }
+  | { readonly as: string; readonly bundle: Bundle };
+
+/** Writes that build on each other's rows, in order, one statement each; then the answer read from them (nested inserts, and
+ *  answers that look at relationships after the write). */
+export interface Sequence {
+  readonly kind: "sequence";
+  readonly steps: readonly SequenceStep[];
+  /** Reads `{ written, steps }`. */
+  readonly result: Read;
+  readonly one?: boolean;
+}
+
+export interface SequenceStep {
+  readonly write: Insert | Update | Delete;
+  /** Where in the request it stands, for errors of the database. */
+  readonly path?: string;
+  /** The step needs a row of that earlier step; without one the request fails with this text at that place (G-NST-6). */
+  readonly requires?: readonly { readonly step: number; readonly message: string; readonly path: string }[];
+}
+
+/** How the one row that a statement answers is made up. Part of the statement's key. */
+export interface Envelope {
+  /** Open: `compileMedia.for(media)` makes the body. Absent: no body. */
+  readonly media?: string;
+  /** Whatever the media type's compiler takes (`{ stripped: true }`). */
+  readonly mediaOptions?: Json;
+  readonly count?: "exact" | "planned" | "estimated";
+  /** The N of R-CNT-3. */
+  readonly countCap?: number;
+  /** Key columns for `Location`, filled when exactly one row was written. */
+  readonly location?: readonly string[];
+  /** Count the inserted rows apart from the updated ones (R-UPS-4). */
+  readonly countInserted?: boolean;
+  /** EXPLAIN of the statement instead of its answer (R-MED-7). */
+  readonly explain?: { readonly format: "text" | "json"; readonly options: readonly string[] };
+}
+
+export type Plan = Read | Insert | Update | Delete | Call | Bundle | Sequence;

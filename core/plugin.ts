@@ -1,0 +1,159 @@
+/** What a plugin is, and what it is given. */
+import type { Duplex } from "node:stream";
+import type { IncomingMessage } from "node:http";
+import type { Surface } from "./http/exchange.ts";
+import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
+import type { Model } from "./model/model.ts";
+import type { Embed, Envelope, Plan } from "./plan/plan.ts";
+import type { Logger, ResolvedOptions } from "./options.ts";
+import type { Credentials, Session } from "./session.ts";
+import type { BoundValue, Sql } from "./sql/fragment.ts";
+import type { Program } from "./sql/program.ts";
+
+/** Order of application between plugins that do not name each other. */
+export const Stage = { early: -100, normal: 0, late: 100 } as const;
+
+/** `operand` shapes. `fields`: an input object whose parts `compile` asks for by `context.field(name)`. */
+export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";
+
+export interface OperatorSpec {
+  /** Kebab-case, unique per type: what a plan stores. */
+  readonly name: string;
+  /** REST name; absent: `name`; false: not in REST. */
+  readonly rest?: string | false;
+  /** GraphQL name; absent: `_name`; false: not in GraphQL. `keywords`: the GraphQL values that stand for each keyword (`_is_null: true` is `null`). */
+  readonly graphql?: string | false | { readonly name: string; readonly keywords: Readonly<Record<string, string>> };
+  /** `typname`s of base types, or groups: `any`, `array`, `enum`, `range`, `composite`. Whose comparison_exp offers it; REST leaves ill-typed use to the database. */
+  readonly types: readonly string[];
+  readonly exceptTypes?: readonly string[];
+  readonly operand: OperandKind;
+  readonly keywords?: readonly string[];
+  /** Type of the operand where it is not the column's own: a `typname` (`lquery`, `text`, `jsonb`, `_text`). */
+  readonly operandType?: string;
+  /** `fields` operands: name of the GraphQL input type and its fields, each an SDL type with default (`Float!`, `Boolean = true`) over GraphQL names. */
+  readonly input?: { readonly typeName: string; readonly fields: Readonly<Record<string, string>> };
+  /** REST: may take `(any)` and `(all)`. */
+  readonly isQuantifiable?: boolean;
+  /** REST: may take `(language)`. */
+  readonly hasOption?: boolean;
+  /** REST: rewrites the text of the operand before it is bound (`*` to `%`). */
+  readonly restOperand?: (text: string) => string;
+  /** REST: a domain's text representation is put around the operand (R-REP-3). */
+  readonly takesRepresentation?: boolean;
+  /** Description in the GraphQL schema. */
+  readonly description?: string;
+  readonly compile: (column: Sql, operand: Sql, context: FilterContext) => Sql;
+}
+
+export interface EmbedSpec {
+  readonly mode: string;
+  readonly rest?: { readonly prefix: string };
+  readonly graphql?: { readonly suffix: string };
+  readonly compile: (embed: Embed, context: EmbedContext) => EmbedSql;
+}
+
+/** `_inc: {…}`: how an update changes a column. */
+export interface UpdateOperatorSpec {
+  readonly name: string;
+  /** GraphQL argument, e.g. `_inc`. */
+  readonly graphql: string;
+  /** `typname`s of columns it applies to; `any`. */
+  readonly types: readonly string[];
+  /** `typname` of the operand where it is not the column's own. */
+  readonly operandType?: string;
+  readonly description: string;
+  /** Description of the input type. */
+  readonly inputDescription: string;
+  /** The new value of the column. */
+  readonly compile: (column: Sql, operand: Sql) => Sql;
+}
+
+/** A function that plans may put around values and columns by name: `from-geojson`, `to-geojson`. */
+export interface PlanFunction {
+  readonly name: string;
+  readonly compile: (argument: Sql, model: Model) => Sql;
+}
+
+export interface Plugin {
+  /** Kebab-case, unique in a preset; also the tap name. */
+  readonly name: string;
+  /** Plugins that must be present; they are applied first. */
+  readonly requires?: readonly string[];
+  /** Applied before these, where present. */
+  readonly before?: readonly string[];
+  readonly stage?: number;
+  readonly operators?: readonly OperatorSpec[];
+  readonly embeds?: readonly EmbedSpec[];
+  readonly updateOperators?: readonly UpdateOperatorSpec[];
+  readonly functions?: readonly PlanFunction[];
+  readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
+}
+
+/** A plugin as written; the identity, for the types. */
+export const definePlugin = (plugin: Plugin): Plugin => plugin;
+
+/** The declared parts of all plugins, for parsers and compilers. */
+export interface Registry {
+  readonly operators: readonly OperatorSpec[];
+  readonly embeds: readonly EmbedSpec[];
+  readonly updateOperators: readonly UpdateOperatorSpec[];
+  readonly functions: ReadonlyMap<string, PlanFunction>;
+  has(plugin: string): boolean;
+}
+
+/** A transaction to run. */
+export interface Execution {
+  readonly session: Session;
+  readonly access: "read only" | "read write";
+  readonly isolation?: string;
+  /** Schema whose objects the request names: first in the search path. */
+  readonly schema: string;
+  /** Settings beside those of role and session: `request.*`, time zone, hoisted function settings. In order. */
+  readonly settings?: readonly (readonly [name: string, value: string])[];
+  /** Run in this order. */
+  readonly programs: readonly { readonly program: Program; readonly values: readonly BoundValue[] }[];
+  readonly end: "commit" | "rollback";
+  /** Looks at the rows before the end; what it throws rolls back. Costs a second round trip: leave it out where nothing is checked. */
+  readonly check?: (rows: readonly ResultRow[]) => void;
+  /** Registers how to hear that the client went away. */
+  readonly onGone?: (listener: () => void) => () => void;
+  /** May be run on a replica. */
+  readonly mayUseReplica?: boolean;
+  /** Skips the pre-request function (OpenAPI reads it too; live query polls of many sessions do). */
+  readonly skipPreRequest?: boolean;
+}
+
+/** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`, `response_headers`, `response_status`, …). */
+export type ResultRow = Readonly<Record<string, string | null>>;
+
+export interface Planned {
+  readonly plan: Plan;
+  readonly envelope: Envelope;
+}
+
+export interface PluginContext {
+  readonly options: ResolvedOptions;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  /** The model in force. @throws RelApiError `model-not-loaded` */
+  model(): Model;
+  /** Called after each load, the first included. */
+  onModel(listener: (model: Model) => void): void;
+  /** Called when the api closes; awaited. */
+  onClose(listener: () => void | Promise<void>): void;
+  /** Runs the transformPlan taps, compiles, and keeps the program by the plan's key. The same plan object is looked up by identity first. */
+  prepare(planned: Planned, session: Session, surface: string): Program;
+  /** One transaction. Rows of each program's main statement, in order. */
+  execute(execution: Execution): Promise<readonly ResultRow[]>;
+  /** Runs a statement of the plugin's own as the login role, outside requests. */
+  query<Row>(statement: Sql): Promise<readonly Row[]>;
+  /** Asks the authorize taps. @throws RelApiError when nobody knows the caller */
+  authorize(credentials: Credentials): Promise<Session>;
+  /** `LISTEN` on the shared listener connection; returns how to stop. */
+  listen(channel: string, listener: (payload: string) => void): () => void;
+  addSurface(surface: Surface): void;
+  /** WebSocket upgrades: true when taken. Asked in order of the plugins. */
+  addUpgrade(handler: (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean): void;
+  /** Reloads the model now. */
+  reload(): Promise<void>;
+}

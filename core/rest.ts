@@ -1,0 +1,21 @@
+/** What taps of `buildRestRoute` see and return. */
+import type { Exchange, Answer } from "./http/exchange.ts";
+import type { Model, Relation, Routine } from "./model/model.ts";
+
+export type RestTarget =
+  | { readonly kind: "root" }
+  | { readonly kind: "relation"; readonly relation: Relation }
+  | { readonly kind: "routine"; readonly name: string; readonly routines: readonly Routine[] };
+
+export type RestHandler = (exchange: Exchange, target: RestTarget) => Promise<Answer> | Answer;
+
+/** The methods of one target. `Allow` comes from here and the contract's grants. */
+export interface RestRoute {
+  readonly target: RestTarget;
+  readonly methods: ReadonlyMap<string, RestHandler>;
+}
+
+export interface RestRouteContext {
+  readonly model: Model;
+  readonly schema: string;
+}

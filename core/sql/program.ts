@@ -1,0 +1,33 @@
+/** What a plan is compiled to. */
+import type { Slot } from "./fragment.ts";
+
+/** One SQL statement of a program. */
+export interface ProgramStatement {
+  readonly text: string;
+  readonly slots: readonly Slot[];
+  /** Names of its result columns, in order. */
+  readonly columns: readonly string[];
+  /** Place in the request, for errors the database raises in it. */
+  readonly path?: string;
+}
+
+/** Failing checks a program's row can report: the column is "false" or "0". */
+export interface ProgramCheck {
+  readonly statement: number;
+  readonly column: string;
+  readonly kind: "permission" | "step";
+  readonly message: string;
+  readonly path: string;
+}
+
+export interface Program {
+  /** Run in order in one transaction. The answer is the row of `main`, with the columns of the others merged in under their names. */
+  readonly statements: readonly ProgramStatement[];
+  readonly main: number;
+  /** Non-empty: the executor looks at the rows before it commits. */
+  readonly checks: readonly ProgramCheck[];
+  /** `schema.name` of every relation it reads or writes. */
+  readonly relations: ReadonlySet<string>;
+  /** It calls functions, so that the relations are not all. */
+  readonly isOpenEnded: boolean;
+}
