@@ -152,6 +152,10 @@ export interface PluginContext {
   /** `LISTEN` on the shared listener connection; returns how to stop. */
   listen(channel: string, listener: (payload: string) => void): () => void;
   addSurface(surface: Surface): void;
+  /** What a plugin offers to others under a name (`graphql`: GqlEngine). Twice the same name is a preset error. */
+  offer(name: string, service: unknown): void;
+  /** What was offered, looked up when needed, not while plugins are applied; undefined: that plugin is not there. */
+  service<Service>(name: string): Service | undefined;
   /** WebSocket upgrades: true when taken. Asked in order of the plugins. */
   addUpgrade(handler: (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean): void;
   /** Reloads the model now. */
