@@ -3,9 +3,10 @@
  *  Types are made per role, lazily: fields of a type are built when a document first touches it. */
 import type {
   DocumentNode, FieldNode, GraphQLArgument, GraphQLEnumType, GraphQLEnumValue, GraphQLField, GraphQLFieldConfig, GraphQLInputField,
-  GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType,
+  GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLInputType, GraphQLNamedType, GraphQLObjectType, GraphQLOutputType,
 } from "graphql";
-import type { Column, Model, PgType, Relation, Relationship, Routine, RoutineParameter } from "./model/model.ts";
+import type { GqlColumn, GqlRoleView, GqlSource, GqlTable, GqlTableRights, GqlWord } from "./gql-source.ts";
+import type { Column, Model, PgType, QualifiedName, Relation, Relationship, Routine, RoutineParameter } from "./model/model.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { Json, Output } from "./plan/plan.ts";
 import type { OperatorSpec, Planned, Registry, UpdateOperatorSpec } from "./plugin.ts";
@@ -177,7 +178,8 @@ export interface GqlFieldContext {
   readonly role: string;
   readonly relation?: Relation;
   readonly routine?: Routine;
-  /** comparison_exp, cast_exp */
+  readonly computedField?: GqlComputedField;
+  /** comparison_exp, cast_exp, operand */
   readonly value?: GqlValueType;
   /** aggregate_columns, aggregate_order_by_columns, predicate: the function. update_input: the operator's name. */
   readonly fn?: string;
@@ -185,19 +187,47 @@ export interface GqlFieldContext {
   readonly build: GqlBuild;
 }
 
-/** What plugins build fields from. Types are made when first asked for; undefined: the role has no such type. */
+/** A type to be made: its fields come from `buildGqlField`. */
+export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
+  readonly name: string;
+  readonly description?: string | null;
+  /** Look at the fields now, and make no type when there are none. */
+  readonly isOptional?: boolean;
+}
+
+export interface GqlEnumSpec {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly relation?: Relation;
+  /** Asked when first needed. */
+  readonly values: () => readonly { readonly name: string; readonly value: unknown; readonly part: GqlPart; readonly description?: string | null }[];
+}
+
+/** What fields are built from. Types are kept by name; undefined: the role has no such type, or its name is another's (G-NAM-3). */
 export interface GqlBuild {
   readonly schema: RoleSchema;
-  /** Name of the table in GraphQL; undefined: it is not served to the role. */
-  tableName(relation: Relation): string | undefined;
-  /** Field, argument or value name by the naming convention: `order_by` to `orderBy`. */
-  fieldName(name: string): string;
-  scalar(value: GqlValueType): import("graphql").GraphQLInputType & import("graphql").GraphQLOutputType;
-  row(relation: Relation): GraphQLObjectType | undefined;
-  boolExp(relation: Relation): GraphQLInputObjectType | undefined;
-  comparison(value: GqlValueType): GraphQLInputObjectType;
-  /** Value type of a model type by oid, or by `typname`. */
-  valueType(type: number | string, isNullable: boolean): GqlValueType;
+  readonly source: GqlSource;
+  readonly view: GqlRoleView;
+  /** The table, when it is served at all. */
+  table(relation: QualifiedName): GqlTable | undefined;
+  /** What the role may do with it. */
+  rights(table: GqlTable): GqlTableRights;
+  /** Type name of words: `album`, `bool_exp`; customization and convention applied. */
+  typeName(...words: readonly (string | GqlWord)[]): string;
+  /** Name of a root field. */
+  rootName(...words: readonly (string | GqlWord)[]): string;
+  /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
+  fieldName(...words: readonly (string | GqlWord)[]): string;
+  object(spec: GqlTypeSpec): GraphQLObjectType | undefined;
+  inputObject(spec: GqlTypeSpec): GraphQLInputObjectType | undefined;
+  enumeration(spec: GqlEnumSpec): GraphQLEnumType | undefined;
+  /** Scalar, enum of an enum table, or list. */
+  valueOutput(value: GqlValueType): GraphQLOutputType;
+  valueInput(value: GqlValueType): GraphQLInputType;
+  comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
+  /** Value type of a type by oid or `typname`. */
+  valueType(type: number | string, isNullable?: boolean): GqlValueType;
+  columnValue(column: GqlColumn): GqlValueType;
 }
 
 // --- a role's schema ------------------------------------------------------------------------------------------------

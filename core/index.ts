@@ -8,6 +8,7 @@ export * from "./errors.ts";
 export * from "./session.ts";
 export * from "./rest.ts";
 export * from "./gql.ts";
+export * from "./gql-source.ts";
 export * from "./http/exchange.ts";
 export * from "./model/model.ts";
 export * from "./model/privileges.ts";
