@@ -1,0 +1,231 @@
+/** What every part of the REST surface works with: the parsed query, the preferences, the request itself.
+ *
+ *  Who provides what:
+ *  `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd · `profile.ts` chooseProfile ·
+ *  `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts` buildAnswer · `settings.ts` buildRequestSettings ·
+ *  `media-types.ts` chooseMedia · `payload.ts` parsePayload · `fuzzy.ts` suggestions · `errors.ts` every error of this surface. */
+import type { BoundValue, Envelope, Exchange, Model, OperatorSpec, PluginContext, Read, Relation, RestRoute, RestTarget, Routine, Source } from "../../core/index.ts";
+
+// --- the parsed query -----------------------------------------------------------------------------------------------
+
+/** One step of a JSON path. `isIndex`: digits with an optional sign, bound as an integer. @rule R-LEX-6 */
+export interface JsonStep {
+  readonly arrow: "->" | "->>";
+  readonly key: string;
+  readonly isIndex: boolean;
+}
+
+/** A column name and its JSON path. */
+export interface Field {
+  readonly name: string;
+  readonly path: readonly JsonStep[];
+}
+
+export type AggregateName = "sum" | "avg" | "count" | "max" | "min";
+
+export type SelectItem =
+  | { readonly kind: "all" }
+  | {
+      readonly kind: "field";
+      readonly field: Field;
+      readonly alias?: string;
+      /** Type name, R-LEX-7. Before an aggregate: of its argument. */
+      readonly cast?: string;
+      readonly aggregate?: AggregateName;
+      readonly aggregateCast?: string;
+    }
+  /** `count()` */
+  | { readonly kind: "count"; readonly alias?: string; readonly cast?: string }
+  | SelectEmbed;
+
+export interface SelectEmbed {
+  readonly kind: "embed";
+  /** The plan's embedding mode: the declared mode whose REST prefix stands in front (`nest` without one, `spread`, yours). */
+  readonly mode: string;
+  /** As written: relation, constraint, column or function name. */
+  readonly name: string;
+  readonly alias?: string;
+  readonly hint?: string;
+  readonly join?: "left" | "inner";
+  readonly items: readonly SelectItem[];
+}
+
+/** `[not.]operator[(any|all|language)].value` on a field. */
+export interface Condition {
+  readonly field: Field;
+  readonly isNegated: boolean;
+  /** REST name of the operator. */
+  readonly operator: string;
+  /** The declared operators of that name: one, or several for different types. */
+  readonly specs: readonly OperatorSpec[];
+  readonly quantifier?: "any" | "all";
+  /** Language of full text. */
+  readonly option?: string;
+  /** Text to bind; a list as an array literal; rewritten by the operator (`*` to `%`). */
+  readonly value?: string;
+  /** In place of `value` for keyword operators, lower case. */
+  readonly keyword?: string;
+}
+
+export type LogicTree =
+  | { readonly kind: "and" | "or"; readonly isNegated: boolean; readonly of: readonly LogicTree[] }
+  | { readonly kind: "condition"; readonly condition: Condition };
+
+/** `path`: names of embeds from the root down; empty: the root. */
+export interface Addressed<Part> {
+  readonly path: readonly string[];
+  readonly part: Part;
+}
+
+export interface OrderTerm {
+  /** Related order: target name of a to-one embed of the same level. */
+  readonly embed?: string;
+  readonly field: Field;
+  readonly direction?: "asc" | "desc";
+  readonly nulls?: "first" | "last";
+}
+
+/** `limit` and `offset` of one level, whole numbers of any size and sign. */
+export interface NodeRange {
+  readonly limit?: bigint;
+  readonly offset?: bigint;
+}
+
+/** `filters`: every free parameter is a filter. `arguments`: one whose value is no operator expression is an argument (R-RPC-2). */
+export type QueryKind = "filters" | "arguments";
+
+export interface ParsedQuery {
+  /** All parameters in URL order, decoded. A parameter without `=` has no value and counts for `Content-Location` alone. */
+  readonly pairs: readonly (readonly [name: string, value: string | undefined])[];
+  /** Undefined: no `select`, or one that says nothing (R-SEL-1). */
+  readonly select: readonly SelectItem[] | undefined;
+  readonly filters: readonly Addressed<Condition>[];
+  readonly logic: readonly Addressed<LogicTree>[];
+  readonly orders: readonly Addressed<readonly OrderTerm[]>[];
+  /** Of the embeds; the root's is `range`. */
+  readonly ranges: readonly Addressed<NodeRange>[];
+  readonly range: NodeRange;
+  readonly columns: readonly string[] | undefined;
+  readonly onConflict: readonly string[] | undefined;
+  /** Kind `arguments` alone: name and value, in URL order, repeated ones included. */
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+}
+
+// --- preferences ----------------------------------------------------------------------------------------------------
+
+/** `Prefer`, parsed. The first valid value of each. @rule R-PRF-1 */
+export interface Preferences {
+  readonly resolution?: "merge-duplicates" | "ignore-duplicates";
+  readonly missing?: "default" | "null";
+  readonly return?: "representation" | "minimal" | "headers-only";
+  readonly count?: "exact" | "planned" | "estimated";
+  readonly tx?: "commit" | "rollback";
+  readonly handling?: "strict" | "lenient";
+  readonly timezone?: string;
+  readonly maxAffected?: number;
+  /** Unknown or misspelt items in the order sent; refused when `handling` is strict (`checkPreferences`). */
+  readonly invalid: readonly string[];
+}
+
+/** Preferences that were honoured and are echoed; `true` for each. @rule R-PRF-3 */
+export type AppliedPreferences = { readonly [Name in "resolution" | "missing" | "return" | "count" | "tx" | "handling" | "timezone" | "max-affected"]?: boolean };
+
+// --- the request ----------------------------------------------------------------------------------------------------
+
+/** Rows wanted at the root, after `limit`, `offset` and the `Range` header have been brought together. */
+export interface RootRange {
+  /** 0 when nothing was said. */
+  readonly offset: bigint;
+  readonly limit?: bigint;
+}
+
+/** The surface with what it keeps between requests. */
+export interface Rest {
+  readonly context: PluginContext;
+  readonly grammar: Grammar;
+  /** The route of a target: this surface's methods and what `buildRestRoute` taps made of them. Kept per model. */
+  routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
+  /** Parsed query of a text, kept. @throws RelApiError `parse-error` */
+  parseQuery(text: string | undefined, kind: QueryKind): ParsedQuery;
+}
+
+/** What the registry adds to the grammar of the query string. */
+export interface Grammar {
+  /** Operators by REST name. */
+  readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
+  /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
+  readonly embeds: readonly { readonly prefix: string; readonly mode: string }[];
+}
+
+/** A request after steps 4 to 8 of R-PIPE-1: everything that can be read without the body and without planning. */
+export interface RestRequest {
+  readonly rest: Rest;
+  readonly exchange: Exchange;
+  readonly model: Model;
+  readonly method: string;
+  /** Schema of the request. */
+  readonly schema: string;
+  /** The answer names its schema in `Content-Profile` (R-PROF-3). */
+  readonly isProfileNamed: boolean;
+  /** Decoded last segment of the path: relation or function name; "" at the root. */
+  readonly name: string;
+  /** Path as received below the REST root, percent-encoded, without prefix and query: `/vessels`, `/rpc/f`, `/`. @rule R-PATH-9 */
+  readonly path: string;
+  readonly query: ParsedQuery;
+  readonly range: RootRange;
+  readonly preferences: Preferences;
+}
+
+// --- resolving reads ------------------------------------------------------------------------------------------------
+
+export interface ReadInput {
+  readonly rest: Rest;
+  readonly model: Model;
+  readonly schema: string;
+  readonly query: ParsedQuery;
+  readonly from: Source;
+  /** The relation whose rows they are; undefined for functions whose result is no relation. */
+  readonly relation: Relation | undefined;
+  /** What messages call the source: relation or function name. */
+  readonly name: string;
+  /** Root filters, root trees and null filters on embeds apply. False for representations of writes (R-WRT-3). */
+  readonly hasRootFilters: boolean;
+  /** The root's window, and that limits of embeds and `dbMaxRows` apply; undefined for writes (R-RNG-1, R-RNG-5). */
+  readonly range: RootRange | undefined;
+  /** The request's values so far; the read's are appended. */
+  readonly values: BoundValue[];
+}
+
+export interface ResolvedRead {
+  readonly read: Read;
+  /** `select` is exactly the default `*` (R-MED-5). */
+  readonly isWholeRow: boolean;
+  /** Something limits the number of root rows: limit, offset or `dbMaxRows`. */
+  readonly isLimited: boolean;
+  /** Embeds addressed by the name written though they have an alias, for the `Warning` header. @rule R-EMB-7 R-HDR-9 */
+  readonly legacyNames: readonly { readonly name: string; readonly alias: string }[];
+}
+
+// --- media ----------------------------------------------------------------------------------------------------------
+
+/** What the media type of the answer is chosen for. */
+export interface MediaWanted {
+  readonly relation?: Relation;
+  readonly routine?: Routine;
+  readonly isWholeRow: boolean;
+  /** The schema description. */
+  readonly isRoot?: boolean;
+}
+
+/** The media type of the answer. */
+export interface MediaChoice {
+  /** `media`, `mediaOptions` and `explain` of the envelope when a body is made. */
+  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "explain">;
+  /** Value of `Content-Type`. */
+  readonly contentType: string;
+  /** Exactly one row is required (PGRST116). */
+  readonly isSingular: boolean;
+}
+
+/** `chooseMedia(request, wanted)`. @throws RelApiError `media-type-unavailable` */
+export type ChooseMedia = (request: RestRequest, wanted: MediaWanted) => MediaChoice;
