@@ -1,0 +1,189 @@
+/** The import table of docs/design.md, section 6. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+interface Import {
+  /** Path from the project's root. */
+  readonly from: string;
+  /** Path from the project's root of a file of the project, else the package's name. */
+  readonly to: string;
+  /** As written. */
+  readonly specifier: string;
+  /** Erased by the compiler: `import type`. */
+  readonly isType: boolean;
+  /** Imported names that exist at run time. */
+  readonly names: readonly string[];
+}
+
+const filesOf = (folder: string): string[] =>
+  existsSync(join(root, folder))
+    ? readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.tsx?$/.test(name))
+        .map((name) => join(folder, name).replaceAll("\\", "/"))
+        .sort()
+    : [];
+
+// import { sql, type Sql } from "../core/index.ts"      export * from "./x.ts"
+const FROM = /^[ \t]*(?:import|export)\s+([^"';]*?)\s*from\s*["']([^"']+)["']/gm;
+// import "./x.ts"      await import("./x.ts")      import("graphql").GraphQLType (a type, known by its capital)
+const BARE = /^[ \t]*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)(\.[A-Z])?/gm;
+
+const namesOf = (clause: string): string[] =>
+  /^type\b/.test(clause)
+    ? []
+    : [...clause.matchAll(/\{([^}]*)\}/g)]
+        .flatMap((braces) => (braces[1] ?? "").split(","))
+        .map((name) => name.trim())
+        .filter((name) => name !== "" && !name.startsWith("type "))
+        .map((name) => name.split(/\s+as\s+/)[0]!);
+
+const targetOf = (file: string, specifier: string): string => {
+  if (specifier.startsWith(".")) return relative(root, join(root, dirname(file), specifier)).replaceAll("\\", "/");
+  return specifier.startsWith("@") ? specifier.split("/").slice(0, 2).join("/") : specifier.split("/")[0]!;
+};
+
+const importsOf = (file: string): Import[] => {
+  const text = readFileSync(join(root, file), "utf8").replace(/^[ \t]*(\/\/|\/?\*).*$/gm, ""); // comments may show imports
+  const found: Omit<Import, "from" | "to">[] = [];
+  for (const match of text.matchAll(FROM)) {
+    found.push({ specifier: match[2]!, isType: /^type\b/.test(match[1]!), names: namesOf(match[1]!) });
+  }
+  for (const match of text.matchAll(BARE)) {
+    found.push({ specifier: (match[1] ?? match[2])!, isType: match[3] !== undefined, names: [] });
+  }
+  return found.map((item) => ({ ...item, from: file, to: targetOf(file, item.specifier) }));
+};
+
+const files = ["core", "plugins", "presets", "test"].flatMap(filesOf);
+const imports = files.flatMap(importsOf);
+
+/** `core/model/model.ts` → `core/model`; `core/errors.ts` → `core`; `plugins/rest/x/y.ts` → `plugins/rest`. */
+const roomOf = (file: string): string => dirname(file).split("/").slice(0, 2).join("/");
+
+const isProject = ({ specifier }: Import): boolean => specifier.startsWith(".");
+const isNode = ({ specifier }: Import): boolean => specifier.startsWith("node:");
+
+const offences = (of: (item: Import) => boolean, allowed: (item: Import) => boolean): string[] =>
+  imports.filter((item) => of(item) && !allowed(item)).map((item) => `${item.from} imports ${item.specifier}`);
+
+const inRoom = (...rooms: readonly string[]) => (item: Import): boolean => rooms.includes(roomOf(item.from));
+const leadsTo = (...rooms: readonly string[]) => (item: Import): boolean => isProject(item) && rooms.includes(roomOf(item.to));
+
+/** What builds SQL: not for the surfaces, which write plans. */
+const SQL_NAMES = ["sql", "ident", "value", "slot", "join", "literal", "integer", "catalogText", "toStatement"];
+
+describe("import table", () => {
+  test("there are imports to look at", () => {
+    expect(imports.length).toBeGreaterThan(20);
+  });
+
+  test("relative imports carry .ts and lead to a file", () => {
+    expect(offences(isProject, ({ to }) => to.endsWith(".ts") && existsSync(join(root, to)))).toEqual([]);
+  });
+
+  test("core/model and core/plan import each other alone", () => {
+    expect(offences(inRoom("core/model", "core/plan"), leadsTo("core/model", "core/plan"))).toEqual([]);
+  });
+
+  test("core/sql imports model, plan, hooks, errors, and types of the files beside them", () => {
+    const fromCore = (item: Import): boolean =>
+      item.to === "core/hooks.ts" || item.to === "core/errors.ts" || (item.isType && roomOf(item.to) === "core");
+    const rooms = leadsTo("core/sql", "core/model", "core/plan");
+    expect(offences(inRoom("core/sql"), (item) => rooms(item) || fromCore(item))).toEqual([]);
+  });
+
+  test("core imports core, Node, tapable and types of graphql; plugins and presets never", () => {
+    expect(
+      offences(
+        ({ from }) => from.startsWith("core/"),
+        (item) =>
+          item.to.startsWith("core/") ||
+          isNode(item) ||
+          item.to === "tapable" ||
+          (item.to === "graphql" && item.isType) ||
+          (item.to === "pg" && item.from === "core/database/pool.ts"),
+      ),
+    ).toEqual([]);
+  });
+
+  test("core/database does not know the HTTP part", () => {
+    expect(offences(inRoom("core/database"), (item) => !leadsTo("core/http")(item))).toEqual([]);
+  });
+
+  test("pg is imported by core/database/pool.ts alone, and by the test support", () => {
+    expect(
+      offences(
+        ({ to, specifier }) => to === "pg" || specifier.startsWith("pg-") || specifier.startsWith("pg/"),
+        ({ from }) => from === "core/database/pool.ts" || from.startsWith("test/support/"),
+      ),
+    ).toEqual([]);
+  });
+
+  test("express is imported by presets alone, PGlite by plugins/embedded", () => {
+    expect(offences(({ to }) => to === "express", ({ from }) => from.startsWith("presets/") || from.startsWith("test/"))).toEqual([]);
+    expect(offences(({ to }) => to.startsWith("@electric-sql/"), inRoom("plugins/embedded"))).toEqual([]);
+  });
+
+  test("plugins/embedded imports Node and PGlite beside core/index.ts", () => {
+    expect(
+      offences(
+        inRoom("plugins/embedded"),
+        (item) => leadsTo("plugins/embedded")(item) || item.to === "core/index.ts" || isNode(item) || item.to === "@electric-sql/pglite",
+      ),
+    ).toEqual([]);
+  });
+
+  test("plugins import core/index.ts and their own folder, and core/sql/fragment.ts where they compile", () => {
+    const surfaces = ["plugins/rest", "plugins/graphql"];
+    expect(
+      offences(
+        (item) => item.from.startsWith("plugins/") && isProject(item),
+        (item) =>
+          roomOf(item.to) === roomOf(item.from) ||
+          item.to === "core/index.ts" ||
+          (item.to === "core/sql/fragment.ts" && !surfaces.includes(roomOf(item.from))),
+      ),
+    ).toEqual([]);
+  });
+
+  test("the surfaces build no SQL", () => {
+    expect(
+      imports
+        .filter((item) => inRoom("plugins/rest", "plugins/graphql")(item) && item.to.startsWith("core/"))
+        .flatMap((item) => item.names.filter((name) => SQL_NAMES.includes(name)).map((name) => `${item.from} imports ${name}`)),
+    ).toEqual([]);
+  });
+
+  test("presets import core/index.ts, each other and plugins by their front door", () => {
+    const isFrontDoor = (to: string): boolean =>
+      to.startsWith("plugins/") && (to.endsWith("/index.ts") || !existsSync(join(root, roomOf(to), "index.ts")));
+    expect(
+      offences(
+        (item) => item.from.startsWith("presets/") && isProject(item),
+        ({ to }) => to === "core/index.ts" || to.startsWith("presets/") || isFrontDoor(to),
+      ),
+    ).toEqual([]);
+  });
+
+  test("tests import core/index.ts, presets and test/support; test/core the insides too", () => {
+    expect(
+      offences(
+        (item) => item.from.startsWith("test/") && !item.from.startsWith("test/core/") && isProject(item),
+        (item) =>
+          item.to === "core/index.ts" ||
+          item.to.startsWith("presets/") ||
+          item.to.startsWith("test/support/") ||
+          roomOf(item.to) === roomOf(item.from) ||
+          (item.from.startsWith("test/support/") && item.to === "plugins/embedded/index.ts"),
+      ),
+    ).toEqual([]);
+  });
+
+  test("nothing outside test imports test", () => {
+    expect(offences(({ from }) => !from.startsWith("test/"), ({ to }) => !to.startsWith("test/"))).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+/** The database of a test file: a copy of the template on a server, or an embedded one loaded from the image. Gone when the file ends. */
+import { readFile } from "node:fs/promises";
+import pg from "pg";
+import { inject } from "vitest";
+import type { RelApiOptions } from "../../core/index.ts";
+import type { Capabilities } from "./capabilities.ts";
+import { atFileEnd } from "./file-end.ts";
+import type { DatabasePlan } from "./global-setup.ts";
+import { urlOf, withClient } from "./server-template.ts";
+
+export type { Capabilities } from "./capabilities.ts";
+
+/** Known when the file is collected, so that tests can be skipped by it. */
+export const capabilities: Capabilities = inject("capabilities");
+
+/** On the embedded database a transaction holds the only backend: finish it before asking the API. */
+export interface TestDatabase {
+  /** The options of a preset that lead to this database. */
+  readonly options: Pick<RelApiOptions, "databaseUrl" | "database">;
+  /** Connection string for another login role; the password is the name unless given. Real server only. */
+  urlAs(user: string, password?: string): string;
+  /** As superuser. Several statements may be sent without parameters; the rows are those of the last. */
+  query<Row = Record<string, any>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
+  /** A connection of the test's own, for transactions, locks and LISTEN; the test ends it. */
+  connect(): Promise<pg.Client>;
+  close(): Promise<void>;
+}
+
+const queryThrough =
+  (pool: pg.Pool): TestDatabase["query"] =>
+  async <Row>(text: string, params?: readonly unknown[]): Promise<Row[]> => {
+    const result: unknown = await pool.query(text, params === undefined ? undefined : [...params]);
+    const last = Array.isArray(result) ? result[result.length - 1] : result; // pg answers a list when there were several statements
+    return (last as { rows: Row[] }).rows;
+  };
+
+const connectWith =
+  (config: pg.ClientConfig): TestDatabase["connect"] =>
+  async () => {
+    const client = new pg.Client(config);
+    await client.connect();
+    return client;
+  };
+
+let copyCount = 0;
+
+const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Promise<TestDatabase> => {
+  copyCount += 1;
+  const name = `${plan.prefix}_${process.pid}_${copyCount}`;
+  await withClient(plan.url, (client) => client.query(`create database "${name}" template "${plan.template}"`));
+  const url = urlOf(plan.url, { database: name });
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on("error", () => {}); // a test that ends backends ends idle ones of this pool too
+  return {
+    options: { databaseUrl: url },
+    urlAs: (user, password = user) => urlOf(url, { user, password }),
+    query: queryThrough(pool),
+    connect: connectWith({ connectionString: url }),
+    close: async () => {
+      await pool.end();
+      await withClient(plan.url, (client) => client.query(`drop database if exists "${name}" with (force)`));
+    },
+  };
+};
+
+const openEmbedded = async (plan: Extract<DatabasePlan, { kind: "embedded" }>): Promise<TestDatabase> => {
+  const { startEmbeddedDatabase } = await import("../../plugins/embedded/index.ts"); // not loaded for a server
+  const database = startEmbeddedDatabase({ image: await readFile(plan.imagePath) });
+  await database.ready;
+  const config = { user: "postgres", database: "postgres", stream: () => database.stream() };
+  const pool = new pg.Pool({ ...config, max: 2 });
+  return {
+    // without `close`: the APIs of a file come and go, the database stays
+    options: { database: { stream: () => database.stream(), ready: database.ready } },
+    urlAs: () => {
+      throw new Error("the embedded database has no login roles: skip by capabilities.realServer");
+    },
+    query: queryThrough(pool),
+    connect: connectWith(config),
+    close: async () => {
+      await pool.end();
+      await database.close();
+    },
+  };
+};
+
+const open = (): Promise<TestDatabase> => {
+  const plan = inject("databasePlan");
+  return plan.kind === "server" ? openOnServer(plan) : openEmbedded(plan);
+};
+
+/** A further database of its own, for a test that must not share the file's. Closed with the file at the latest. */
+export const openDatabase = async (): Promise<TestDatabase> => {
+  const database = await open();
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= database.close());
+  atFileEnd(close);
+  return { ...database, close };
+};
+
+let fileDatabase: Promise<TestDatabase> | undefined;
+
+/** The database of this test file, opened at first use. */
+export const testDatabase = (): Promise<TestDatabase> => (fileDatabase ??= openDatabase());

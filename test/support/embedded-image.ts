@@ -1,0 +1,62 @@
+/** The image of the embedded database with the fixtures: made once, kept until the fixtures or the package change. */
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
+import { loadCapabilities, type Capabilities } from "./capabilities.ts";
+import { databaseScripts, fixtureDigest, rolesScript } from "./fixtures.ts";
+import type { DatabasePlan } from "./global-setup.ts";
+import { runScript } from "./server-template.ts";
+
+const packageVersion = async (): Promise<string> => {
+  const entry = createRequire(import.meta.url).resolve("@electric-sql/pglite");
+  const text = await readFile(join(dirname(entry), "..", "package.json"), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+};
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Two runs may write at once: each writes beside and moves, so a reader sees a whole file or none. */
+const writeWhole = async (path: string, content: Uint8Array | string): Promise<void> => {
+  const beside = `${path}.${process.pid}`;
+  await writeFile(beside, content);
+  await rename(beside, path);
+};
+
+const buildImage = async (imagePath: string, factsPath: string): Promise<void> => {
+  console.log("preparing the embedded database with the fixtures, once, about 10 s");
+  const database = startEmbeddedDatabase({});
+  try {
+    await database.ready;
+    const client = new pg.Client({ user: "postgres", database: "postgres", stream: () => database.stream() });
+    await client.connect();
+    for (const script of [rolesScript, ...databaseScripts]) await runScript(client, script);
+    const facts = await loadCapabilities(client, false);
+    await client.end();
+    await writeWhole(factsPath, JSON.stringify(facts));
+    await writeWhole(imagePath, await database.dump());
+  } finally {
+    await database.close();
+  }
+};
+
+export const prepareImage = async (): Promise<{ plan: DatabasePlan; capabilities: Capabilities; remove: () => Promise<void> }> => {
+  const folder = fileURLToPath(new URL("../../node_modules/.cache/relapi/", import.meta.url));
+  const embeddedSource = await readFile(fileURLToPath(new URL("../../plugins/embedded/index.ts", import.meta.url)), "utf8");
+  const name = `fixtures-${fixtureDigest(await packageVersion(), embeddedSource)}`;
+  const imagePath = join(folder, `${name}.image`);
+  const factsPath = join(folder, `${name}.json`);
+  if (!(await exists(imagePath)) || !(await exists(factsPath))) {
+    await rm(folder, { recursive: true, force: true }); // images of earlier fixtures
+    await mkdir(folder, { recursive: true });
+    await buildImage(imagePath, factsPath);
+  }
+  const capabilities = JSON.parse(await readFile(factsPath, "utf8")) as Capabilities;
+  return { plan: { kind: "embedded", imagePath }, capabilities, remove: async () => {} };
+};

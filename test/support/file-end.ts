@@ -1,0 +1,10 @@
+/** What a test file opens is closed after its last test, newest first (see setup.ts). */
+const closers: (() => Promise<void>)[] = [];
+
+export const atFileEnd = (close: () => Promise<void>): void => {
+  closers.unshift(close);
+};
+
+export const closeAll = async (): Promise<void> => {
+  for (const close of closers.splice(0)) await close();
+};

@@ -1,0 +1,93 @@
+/** Requests as they are: the path goes out as written, the answer keeps its reason phrase, every header and the bytes of its body. */
+import { request as send, type Agent } from "node:http";
+
+export type HeaderValues = Readonly<Record<string, string | readonly string[] | null | undefined>>;
+
+export interface RequestParts {
+  /** A value of null or undefined leaves the header out. */
+  readonly headers?: HeaderValues;
+  /** Text and bytes go as they are, anything else as JSON with its `Content-Type`. */
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** The reason phrase. */
+  readonly statusText: string;
+  /** Lower-case names, repeated ones joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** As sent: names in their own case, repeated ones apart. */
+  readonly rawHeaders: readonly (readonly [name: string, value: string])[];
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** @throws SyntaxError when the body is no JSON */
+  json(): any;
+}
+
+/** Escapes what may not stand in a request line (blanks, quotes, other alphabets); `%` and the rest stay. */
+export const encodePath = (path: string): string => path.replace(/[^\x21-\x7e]+|["<>\\^`{|}]/gu, encodeURIComponent);
+
+const headersOf = (parts: RequestParts, payload: Buffer | undefined): Record<string, string | string[]> => {
+  const headers: Record<string, string | string[]> = {};
+  if (parts.body !== undefined && typeof parts.body !== "string" && !(parts.body instanceof Uint8Array)) {
+    headers["content-type"] = "application/json";
+  }
+  if (payload !== undefined) headers["content-length"] = String(payload.length);
+  for (const [name, header] of Object.entries(parts.headers ?? {})) {
+    if (header === undefined) continue;
+    delete headers[name.toLowerCase()];
+    if (header !== null) headers[name.toLowerCase()] = typeof header === "string" ? header : [...header];
+  }
+  return headers;
+};
+
+const payloadOf = (body: unknown): Buffer | undefined => {
+  if (body === undefined) return undefined;
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+};
+
+const pairsOf = (flat: readonly string[]): [string, string][] => {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([flat[at]!, flat[at + 1]!]);
+  return pairs;
+};
+
+export const sendRequest = (
+  target: { readonly port: number; readonly agent: Agent },
+  method: string,
+  path: string,
+  parts: RequestParts = {},
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const payload = payloadOf(parts.body);
+    const outgoing = send(
+      { host: "127.0.0.1", port: target.port, agent: target.agent, method, path: encodePath(path), headers: headersOf(parts, payload) },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        incoming.on("error", reject);
+        incoming.on("end", () => {
+          const bytes = Buffer.concat(chunks);
+          const rawHeaders = pairsOf(incoming.rawHeaders);
+          const headers: Record<string, string> = {};
+          for (const [name, header] of rawHeaders) {
+            const key = name.toLowerCase();
+            headers[key] = headers[key] === undefined ? header : `${headers[key]}, ${header}`;
+          }
+          const text = bytes.toString("utf8");
+          resolve({
+            status: incoming.statusCode ?? 0,
+            statusText: incoming.statusMessage ?? "",
+            headers,
+            rawHeaders,
+            bytes,
+            text,
+            json: () => JSON.parse(text),
+          });
+        });
+      },
+    );
+    outgoing.on("error", reject);
+    outgoing.end(payload);
+  });

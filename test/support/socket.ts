@@ -1,0 +1,94 @@
+/** A WebSocket client that keeps every message until the test asks for it. */
+import { WebSocket, type RawData } from "ws";
+import { adminSecret } from "./tokens.ts";
+import type { TestApi } from "./api.ts";
+
+export interface SocketOptions {
+  /** `/v1/graphql/ws` when absent. */
+  readonly path?: string;
+  /** Subprotocols offered; `graphql-transport-ws` when absent. */
+  readonly protocols?: readonly string[];
+  /** Of the upgrade request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestSocket {
+  readonly socket: WebSocket;
+  /** Objects as JSON, text as it is. */
+  send(message: unknown): void;
+  /** The next message that `wanted` takes (any but keep-alives when absent); those before it are dropped. @throws after `withinMs` */
+  next(wanted?: (message: any) => boolean, withinMs?: number): Promise<any>;
+  /** Messages that came within the time, keep-alives left out: for "nothing more is sent". */
+  during(ms: number): Promise<any[]>;
+  /** `connection_init` as administrator (or with the payload given) until the acknowledgement. */
+  init(payload?: unknown): Promise<void>;
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  close(): Promise<void>;
+}
+
+const isKeepAlive = (message: any): boolean => message?.type === "ping" || message?.type === "pong" || message?.type === "ka";
+
+/** @throws Error `refused with <status>: <body>` when the upgrade is not granted */
+export const openSocket = async (api: TestApi, options: SocketOptions = {}): Promise<TestSocket> => {
+  const { path = "/v1/graphql/ws", protocols = ["graphql-transport-ws"], headers = {} } = options;
+  const socket = new WebSocket(`${api.wsUrl}${path}`, [...protocols], { headers: { ...headers } });
+  const waiting: any[] = [];
+  const listeners = new Set<() => void>();
+  socket.on("message", (data: RawData) => {
+    const text = data.toString();
+    waiting.push(JSON.parse(text));
+    for (const listener of listeners) listener();
+  });
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.on("close", (code, reason) => resolve({ code, reason: reason.toString() })),
+  );
+  await new Promise<void>((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("error", reject);
+    socket.once("unexpected-response", (_request, response) => {
+      let body = "";
+      response.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      response.on("end", () => reject(new Error(`refused with ${response.statusCode}: ${body}`)));
+    });
+  });
+  socket.on("error", () => {}); // the close that follows tells the test
+
+  const next: TestSocket["next"] = (wanted = (message) => !isKeepAlive(message), withinMs = 5000) =>
+    new Promise((resolve, reject) => {
+      const take = (): boolean => {
+        const at = waiting.findIndex(wanted);
+        if (at < 0) return false;
+        const message = waiting[at];
+        waiting.splice(0, at + 1);
+        listeners.delete(listener);
+        clearTimeout(timer);
+        resolve(message);
+        return true;
+      };
+      const listener = (): void => void take();
+      const timer = setTimeout(() => {
+        listeners.delete(listener);
+        reject(new Error(`no such message within ${withinMs} ms; waiting: ${JSON.stringify(waiting)}`));
+      }, withinMs);
+      if (!take()) listeners.add(listener);
+    });
+
+  return {
+    socket,
+    send: (message) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
+    next,
+    during: async (ms) => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return waiting.splice(0).filter((message) => !isKeepAlive(message));
+    },
+    init: async (payload = { headers: { "X-Session-Admin-Secret": adminSecret } }) => {
+      socket.send(JSON.stringify({ type: "connection_init", payload }));
+      await next((message) => message.type === "connection_ack");
+    },
+    closed,
+    close: async () => {
+      socket.close();
+      await closed;
+    },
+  };
+};

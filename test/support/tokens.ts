@@ -1,0 +1,42 @@
+/** Signs tokens by hand, so that a test can send what a library would refuse to make. */
+import { createHmac, sign, type KeyObject } from "node:crypto";
+
+/** The secret of `startApi`. */
+export const jwtSecret = "a-secret-of-the-tests-with-more-than-32-bytes";
+
+/** The admin secret of `startApi`. */
+export const adminSecret = "admin-secret-of-the-tests";
+
+export interface SignOptions {
+  readonly secret?: string | Buffer;
+  /** Private key, for every algorithm but those on a secret. */
+  readonly key?: KeyObject;
+  /** `HS256` when absent. `none` leaves the signature empty. */
+  readonly algorithm?: string;
+  /** Merged into the token's header. */
+  readonly header?: Readonly<Record<string, unknown>>;
+}
+
+const encode = (part: unknown): string => Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
+
+const signatureOf = (text: string, algorithm: string, { secret = jwtSecret, key }: SignOptions): string => {
+  if (algorithm === "none") return "";
+  const digest = `sha${algorithm.slice(2)}`;
+  if (algorithm.startsWith("HS")) return createHmac(digest, secret).update(text).digest("base64url");
+  if (key === undefined) throw new Error(`algorithm ${algorithm} needs a key`);
+  const padding = algorithm.startsWith("PS") ? { padding: 6, saltLength: -1 } : {}; // RSA_PKCS1_PSS_PADDING, RSA_PSS_SALTLEN_DIGEST
+  const text_ = Buffer.from(text);
+  return (algorithm === "EdDSA" ? sign(null, text_, key) : sign(digest, text_, { key, dsaEncoding: "ieee-p1363", ...padding })).toString("base64url");
+};
+
+/** `claims`: an object, or the text of a payload that is none. */
+export const signToken = (claims: Readonly<Record<string, unknown>> | string, options: SignOptions = {}): string => {
+  const algorithm = options.algorithm ?? "HS256";
+  const text = `${encode({ typ: "JWT", alg: algorithm, ...options.header })}.${encode(claims)}`;
+  return `${text}.${signatureOf(text, algorithm, options)}`;
+};
+
+/** The header of a caller whose token carries the claims: `bearer({ role: "sea_clerk" })`. */
+export const bearer = (claims: Readonly<Record<string, unknown>> | string, options?: SignOptions): { authorization: string } => ({
+  authorization: `Bearer ${signToken(claims, options)}`,
+});
