@@ -1,0 +1,107 @@
+/** Relations of the model from the rows of the relations query. */
+import type { Column, ForeignKey, PgType, Relation, UniqueKey } from "../../core/index.ts";
+import type { createAclReader } from "./privileges.ts";
+import { DELETE, INSERT, UPDATE, type ColumnRow, type RelationRow } from "./relations.ts";
+import { characterLength, type DomainTraits } from "./types.ts";
+
+export interface RelationParts {
+  readonly readAcl: ReturnType<typeof createAclReader>;
+  readonly traitsOf: (type: number) => DomainTraits;
+  readonly types: ReadonlyMap<number, PgType>;
+  /** All rows by oid, for the targets of keys. */
+  readonly rows: ReadonlyMap<number, RelationRow>;
+  /** Key of a view, by attribute numbers. */
+  readonly viewKeyOf: (row: RelationRow) => readonly number[];
+}
+
+/** The relation of the model, without relationships. */
+export const buildRelation = (row: RelationRow, parts: RelationParts): Relation => {
+  const keys = row.keys ?? [];
+  const columns = (row.columns ?? []).map((column) => buildColumn(column, row, parts));
+  const names = columnNames(row);
+  const nameAll = (positions: readonly number[]): readonly string[] => positions.map((position) => names.get(position) ?? "");
+  const primary = row.kind === "view" || row.kind === "materialized" ? parts.viewKeyOf(row) : primaryKeyOf(row);
+  return {
+    schema: row.schema,
+    name: row.name,
+    oid: row.oid,
+    kind: row.kind,
+    rowType: row.rowType,
+    owner: row.owner,
+    acl: parts.readAcl(row.acl, "relation"),
+    comment: row.comments?.[0],
+    columns,
+    primaryKey: nameAll(primary),
+    uniqueKeys: keys.flatMap(([kind, name, positions]): readonly UniqueKey[] =>
+      kind === "f" ? [] : [{ name, columns: nameAll(positions), isPrimary: kind === "p" }],
+    ),
+    foreignKeys: keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
+      const other = kind === "f" ? parts.rows.get(target) : undefined;
+      if (other === undefined) return [];
+      const otherNames = columnNames(other);
+      return [
+        {
+          name,
+          columns: nameAll(positions),
+          target: { schema: other.schema, name: other.name },
+          targetColumns: (targetPositions ?? []).map((position) => otherNames.get(position) ?? ""),
+        },
+      ];
+    }),
+    writable: {
+      insert: (row.writable & INSERT) !== 0,
+      update: (row.writable & UPDATE) !== 0,
+      delete: (row.writable & DELETE) !== 0,
+    },
+    hasRowSecurity: row.hasRowSecurity,
+    relationships: [],
+  };
+};
+
+const buildColumn = (column: ColumnRow, row: RelationRow, parts: RelationParts): Column => {
+  const [position, name, type, modifier, sqlType, notNull, default_, identity, isGenerated, acl, isUpdatable] = column;
+  const known = parts.types.get(type);
+  const traits = known?.kind === "domain" ? parts.traitsOf(type) : undefined;
+  const hasDefault = !isGenerated && identity !== "a";
+  return {
+    name,
+    position,
+    type,
+    sqlType,
+    notNull: notNull || (traits?.notNull ?? false),
+    default: default_ ?? (hasDefault ? traits?.default : undefined),
+    identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
+    isGenerated,
+    maxLength: traits?.maxLength ?? (known && characterLength(known, modifier)),
+    comment: row.comments?.[position],
+    acl: parts.readAcl(acl, "column"),
+    isUpdatable,
+  };
+};
+
+const namesByRow = new WeakMap<RelationRow, ReadonlyMap<number, string>>();
+
+/** Column names by attribute number. */
+export const columnNames = (row: RelationRow): ReadonlyMap<number, string> => {
+  let names = namesByRow.get(row);
+  if (names === undefined) {
+    names = new Map((row.columns ?? []).map(([position, name]) => [position, name]));
+    namesByRow.set(row, names);
+  }
+  return names;
+};
+
+/** Attribute numbers of the primary key, in key order. */
+export const primaryKeyOf = (row: RelationRow): readonly number[] => row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
+
+/** The row type, whose attributes are the columns. */
+export const buildRowType = (row: RelationRow): PgType => ({
+  oid: row.rowType,
+  schema: row.schema,
+  name: row.name,
+  sqlName: row.rowSqlName,
+  kind: "composite",
+  category: "C",
+  attributes: (row.columns ?? []).map(([, name, type]) => ({ name, type })),
+  relation: { schema: row.schema, name: row.name },
+});

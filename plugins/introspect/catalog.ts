@@ -1,0 +1,136 @@
+/** The model from the catalogs: relations, routines, types, roles, privileges. Relationships are other plugins' part. */
+import { definePlugin, nameKey, type IntrospectContext, type Model, type PgType, type QualifiedName, type Relation, type Routine } from "../../core/index.ts";
+import { buildRelation, buildRowType, columnNames, primaryKeyOf } from "./build-relation.ts";
+import { createAclReader, loadRoles } from "./privileges.ts";
+import { loadRelations, type RelationRow, type Wanted } from "./relations.ts";
+import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
+import { loadServer } from "./server.ts";
+import { loadTypes } from "./types.ts";
+import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
+
+/** What a view column is: a column of a table, by name. */
+export interface ColumnOrigin {
+  readonly relation: QualifiedName;
+  readonly column: string;
+}
+
+/** Columns of views that are columns of tables. Keys: `nameKey` of the view, name of the column. */
+export type ColumnOrigins = ReadonlyMap<string, ReadonlyMap<string, ColumnOrigin>>;
+
+const NAME = "catalog-introspection";
+
+/** `Model.parts` under the name of the plugin. */
+export interface CatalogPart {
+  readonly columnOrigins: ColumnOrigins;
+}
+
+export const columnOriginsOf = (model: Model): ColumnOrigins => (model.parts[NAME] as CatalogPart | undefined)?.columnOrigins ?? new Map();
+
+/**
+ * Relations and routines to load although their schema is not exposed. A plugin whose tap comes first (metadata) puts them into
+ * `Model.parts["catalog-wanted"]`.
+ */
+const wantedOf = (model: Model): Wanted => {
+  const wanted = model.parts["catalog-wanted"] as Partial<Wanted> | undefined;
+  return { relations: wanted?.relations ?? [], routines: wanted?.routines ?? [] };
+};
+
+/** Five queries, whatever the number of relations. @rule R-SC-1 */
+export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
+  const wanted = wantedOf(model);
+  const server = await loadServer(context);
+  const relationRows = await loadRelations(context, wanted);
+  const routineRows = await loadRoutines(context, wanted);
+  const rowTypes = relationRows.filter((row) => !row.isPartition).map(buildRowType);
+  const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, routineRows), rowTypes);
+  const roles = await loadRoles(context, server.serverVersion);
+
+  const readAcl = createAclReader();
+  const byOid = new Map(relationRows.map((row) => [row.oid, row]));
+  const origins = traceAll(byOid);
+  const viewKeyOf = (view: RelationRow): readonly number[] =>
+    deriveViewKey(origins.get(view.oid) ?? new Map(), (table) => {
+      const row = byOid.get(table);
+      return row === undefined ? [] : primaryKeyOf(row);
+    });
+  const relations = new Map<string, Relation>();
+  for (const row of relationRows) {
+    if (!row.isPartition) relations.set(nameKey(row), buildRelation(row, { readAcl, traitsOf, types, rows: byOid, viewKeyOf }));
+  }
+
+  const known = new Map(server.schemas.map((schema) => [schema.name, schema]));
+  for (const schema of context.schemas) {
+    if (!known.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
+  }
+  const part: CatalogPart = { columnOrigins: nameOrigins(origins, byOid) };
+  return {
+    ...model,
+    schemas: context.schemas,
+    schemaComments: new Map(server.schemas.flatMap(({ name, comment }) => (comment === null ? [] : [[name, comment] as const]))),
+    schemaAcls: new Map(server.schemas.map(({ name, owner, acl }) => [name, { owner, acl: readAcl(acl, "schema") }])),
+    relations,
+    routines: groupRoutines(routineRows.map((row) => buildRoutine(row, { readAcl, types }))),
+    types,
+    roles,
+    loginRole: server.loginRole,
+    representations: server.representations,
+    mediaHandlers: server.mediaHandlers,
+    extensions: server.extensions,
+    serverVersion: server.serverVersion,
+    parts: { ...model.parts, [NAME]: part },
+  };
+};
+
+const typesIn = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<PgType["oid"]> {
+  for (const { columns } of relations) for (const [, , type] of columns ?? []) yield type;
+  for (const { types, resultType } of routines) {
+    yield* types;
+    yield resultType;
+  }
+};
+
+const traceAll = (rows: ReadonlyMap<number, RelationRow>): ReadonlyMap<number, Origins> => {
+  const views = new Map<number, Origins>();
+  for (const row of rows.values()) if (row.action !== null) views.set(row.oid, parseOrigins(row.action));
+  const isTable = (oid: number): boolean => {
+    const kind = rows.get(oid)?.kind;
+    return kind === "table" || kind === "partitioned" || kind === "foreign";
+  };
+  return traceViews(views, isTable);
+};
+
+const nameOrigins = (origins: ReadonlyMap<number, Origins>, rows: ReadonlyMap<number, RelationRow>): ColumnOrigins => {
+  const named = new Map<string, ReadonlyMap<string, ColumnOrigin>>();
+  for (const [oid, columns] of origins) {
+    const view = rows.get(oid);
+    if (view === undefined) continue;
+    const names = columnNames(view);
+    const byName = new Map<string, ColumnOrigin>();
+    for (const [position, origin] of columns) {
+      const table = rows.get(origin.relation);
+      const name = names.get(position);
+      const column = table && columnNames(table).get(origin.position);
+      if (table === undefined || name === undefined || column === undefined) continue;
+      byName.set(name, { relation: { schema: table.schema, name: table.name }, column });
+    }
+    named.set(nameKey(view), byName);
+  }
+  return named;
+};
+
+const groupRoutines = (routines: readonly Routine[]): ReadonlyMap<string, readonly Routine[]> => {
+  const byName = new Map<string, Routine[]>();
+  for (const routine of routines) {
+    const overloads = byName.get(nameKey(routine));
+    if (overloads === undefined) byName.set(nameKey(routine), [routine]);
+    else overloads.push(routine);
+  }
+  return byName;
+};
+
+export const catalogIntrospection = definePlugin({
+  name: NAME,
+  apply: (hooks) => {
+    hooks.introspect.tapPromise(NAME, loadCatalog);
+  },
+});

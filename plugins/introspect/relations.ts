@@ -1,0 +1,237 @@
+/** Rows of the relations query: relations with their columns, keys and privileges. */
+import { integer, sql, value, type IntrospectContext, type QualifiedName, type RelationKind } from "../../core/index.ts";
+
+/** Bits of `pg_relation_is_updatable`. */
+export const UPDATE = 4;
+export const INSERT = 8;
+export const DELETE = 16;
+
+export type ColumnRow = readonly [
+  position: number,
+  name: string,
+  type: number,
+  modifier: number,
+  sqlType: string,
+  notNull: boolean,
+  default_: string | null,
+  identity: "" | "a" | "d",
+  isGenerated: boolean,
+  acl: readonly string[] | null,
+  isUpdatable: boolean,
+];
+
+export type KeyRow = readonly [kind: "p" | "u" | "f", name: string, columns: readonly number[], target: number, targetColumns: readonly number[] | null];
+
+export interface RelationRow {
+  readonly oid: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly kind: RelationKind;
+  readonly isPartition: boolean;
+  readonly rowType: number;
+  readonly rowSqlName: string;
+  readonly owner: string;
+  readonly acl: readonly string[];
+  readonly hasRowSecurity: boolean;
+  readonly writable: number;
+  /** Comment of the relation under 0, of columns under their attribute numbers. */
+  readonly comments: Readonly<Record<number, string>> | null;
+  readonly columns: readonly ColumnRow[] | null;
+  readonly keys: readonly KeyRow[] | null;
+  /** Views that may be traced: text of their rule. */
+  readonly action: string | null;
+}
+
+/** Names to load whatever their schema is. */
+export interface Wanted {
+  readonly relations: readonly QualifiedName[];
+  readonly routines: readonly QualifiedName[];
+}
+
+/** `[[schema, name], …]` as a parameter. */
+export const pairs = (names: readonly QualifiedName[]) => value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
+
+/**
+ * Loads the relations of the exposed schemas, and of hidden ones those that a view reads, a foreign key of an exposed one leads to or comes
+ * from, or a routine names by row type. Partitions come only as what a view reads.
+ * @rule R-PATH-4 R-SC-1 R-SC-2 R-REL-2 R-REL-4 R-OPT-3 R-OPT-4
+ */
+export const loadRelations = (context: IntrospectContext, wanted: Wanted): Promise<readonly RelationRow[]> => {
+  const exposed = value(JSON.stringify(context.schemas), "json");
+  const searched = value(JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath])]), "json");
+  return context.query<RelationRow>(sql`
+with recursive exposed as materialized (
+  select schema.oid
+  from pg_catalog.pg_namespace schema
+  where schema.nspname in (select pg_catalog.json_array_elements_text(${exposed}))
+),
+searched as materialized (
+  select schema.oid
+  from pg_catalog.pg_namespace schema
+  where schema.nspname in (select pg_catalog.json_array_elements_text(${searched}))
+),
+own as materialized (
+  select relation.oid
+  from pg_catalog.pg_class relation
+  where relation.relkind in ('r', 'v', 'm', 'f', 'p')
+    and not relation.relispartition
+    and relation.relnamespace in (select exposed.oid from exposed)
+  union
+  select relation.oid
+  from pg_catalog.json_array_elements(${pairs(wanted.relations)}) name (parts)
+  join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
+  join pg_catalog.pg_class relation on relation.relname = name.parts ->> 1 and relation.relnamespace = schema.oid
+  where relation.relkind in ('r', 'v', 'm', 'f', 'p')
+),
+seen (oid) as (
+  select own.oid
+  from own
+  union
+  select dependency.refobjid
+  from seen
+  join pg_catalog.pg_class view on view.oid = seen.oid
+  join pg_catalog.pg_rewrite rule on rule.ev_class = view.oid
+  join pg_catalog.pg_depend dependency on dependency.objid = rule.oid
+  where view.relkind in ('v', 'm')
+    and (view.relnamespace in (select searched.oid from searched) or view.oid in (select own.oid from own))
+    and dependency.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+    and dependency.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+),
+chosen (oid) as (
+  select seen.oid
+  from seen
+  union
+  select key.confrelid
+  from own
+  join pg_catalog.pg_constraint key on key.conrelid = own.oid
+  where key.contype = 'f'
+    and key.conparentid = 0
+  union
+  select key.conrelid
+  from pg_catalog.pg_constraint key
+  where key.contype = 'f'
+    and key.conparentid = 0
+    and key.confrelid in (select own.oid from own)
+  union
+  select coalesce(nullif(type.typrelid, 0), base.typrelid)
+  from pg_catalog.pg_proc routine
+  cross join lateral pg_catalog.unnest(routine.proargtypes::pg_catalog.oid[] || routine.prorettype) used (type)
+  join pg_catalog.pg_type type on type.oid = used.type
+  left join pg_catalog.pg_type base on base.oid = type.typbasetype
+  where (type.typtype = 'c' or base.typtype = 'c')
+    and routine.prokind = 'f'
+    and (
+      routine.pronamespace in (select exposed.oid from exposed)
+      or (routine.proname::text, routine.pronamespace) in (
+        select name.parts ->> 1, schema.oid
+        from pg_catalog.json_array_elements(${pairs(wanted.routines)}) name (parts)
+        join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
+      )
+    )
+)
+select relation.oid,
+  schema.nspname::text as schema,
+  relation.relname::text as name,
+  case relation.relkind
+    when 'r' then 'table'
+    when 'p' then 'partitioned'
+    when 'v' then 'view'
+    when 'm' then 'materialized'
+    else 'foreign'
+  end as kind,
+  relation.relispartition as "isPartition",
+  relation.reltype as "rowType",
+  pg_catalog.format_type(relation.reltype, -1) as "rowSqlName",
+  pg_catalog.pg_get_userbyid(relation.relowner)::text as owner,
+  pg_catalog.to_json(coalesce(relation.relacl, pg_catalog.acldefault('r', relation.relowner))::text[]) as acl,
+  relation.relrowsecurity as "hasRowSecurity",
+  bits.writable,
+  (
+    select pg_catalog.json_object_agg(comment.objsubid, comment.description)
+    from pg_catalog.pg_description comment
+    where comment.objoid = relation.oid
+      and comment.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+  ) as comments,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_array(
+      attribute.attnum,
+      attribute.attname,
+      attribute.atttypid::int8,
+      attribute.atttypmod,
+      pg_catalog.format_type(attribute.atttypid, attribute.atttypmod),
+      attribute.attnotnull,
+      case
+        when attribute.attgenerated <> '' then null
+        when attribute.attidentity = 'd' then (
+          select 'nextval(' || pg_catalog.quote_literal(dependency.objid::pg_catalog.regclass::text) || ')'
+          from pg_catalog.pg_depend dependency
+          where dependency.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+            and dependency.refobjid = relation.oid
+            and dependency.refobjsubid = attribute.attnum
+            and dependency.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+            and dependency.deptype = 'i'
+          limit 1
+        )
+        when attribute.atthasdef then (
+          select pg_catalog.pg_get_expr(own_default.adbin, own_default.adrelid)
+          from pg_catalog.pg_attrdef own_default
+          where own_default.adrelid = relation.oid
+            and own_default.adnum = attribute.attnum
+        )
+      end,
+      attribute.attidentity,
+      attribute.attgenerated <> '',
+      attribute.attacl::text[],
+      case relation.relkind
+        when 'r' then true
+        when 'p' then true
+        when 'm' then false
+        when 'f' then bits.writable <> 0
+        else bits.has_trigger
+          or bits.writable <> 0 and pg_catalog.pg_column_is_updatable(relation.oid, attribute.attnum, false)
+      end
+    ) order by attribute.attnum)
+    from pg_catalog.pg_attribute attribute
+    where attribute.attrelid = relation.oid
+      and attribute.attnum > 0
+      and not attribute.attisdropped
+  ) as columns,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_array(
+      key.contype, key.conname, key.conkey, key.confrelid::int8, key.confkey
+    ) order by key.contype, key.conname)
+    from pg_catalog.pg_constraint key
+    where key.conrelid = relation.oid
+      and (key.contype in ('p', 'u') or key.contype = 'f' and key.conparentid = 0)
+  ) as keys,
+  case when relation.relkind in ('v', 'm') and (
+    relation.relnamespace in (select searched.oid from searched) or relation.oid in (select own.oid from own)
+  ) then (
+    select rule.ev_action::text
+    from pg_catalog.pg_rewrite rule
+    where rule.ev_class = relation.oid
+      and rule.ev_type = '1'
+  ) end as action
+from chosen
+join pg_catalog.pg_class relation on relation.oid = chosen.oid
+join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+cross join lateral (
+  select case
+      when relation.relkind in ('r', 'p') then ${integer(UPDATE | INSERT | DELETE)}
+      when relation.relkind = 'm' then 0
+      else pg_catalog.pg_relation_is_updatable(relation.oid, true)
+    end as writable,
+    -- bits of tgtype: 64 INSTEAD OF, 4 INSERT, 16 UPDATE
+    relation.relkind = 'v' and exists (
+      select
+      from pg_catalog.pg_trigger trigger
+      where trigger.tgrelid = relation.oid
+        and trigger.tgtype & 64 <> 0
+        and trigger.tgtype & 20 <> 0
+    ) as has_trigger
+  offset 0
+) bits
+where relation.relkind in ('r', 'v', 'm', 'f', 'p')
+  and (relation.oid in (select own.oid from own) or schema.nspname <> 'information_schema' and schema.nspname !~ '^pg_')
+order by schema.nspname, relation.relname`);
+};

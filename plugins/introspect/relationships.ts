@@ -1,0 +1,213 @@
+/** Ways between relations: foreign keys both ways, the same through views, and through junctions. `ports?select=vessels(name)`. */
+import { definePlugin, nameKey, type ColumnPair, type QualifiedName, type Relation, type Relationship } from "../../core/index.ts";
+import { columnOriginsOf, type ColumnOrigins } from "./catalog.ts";
+
+/** A foreign key between two relations, each the table of the constraint or a view that shows the key. */
+interface Link {
+  /** Tells keys of one name on different tables apart. */
+  readonly key: object;
+  readonly constraint: string;
+  readonly source: Relation;
+  readonly target: Relation;
+  readonly columns: readonly ColumnPair[];
+  readonly isUnique: boolean;
+  readonly isThroughView: boolean;
+}
+
+/** A relation that shows a key, and its columns in the order of the constraint's. */
+interface Showing {
+  readonly relation: Relation;
+  readonly columns: readonly string[];
+}
+
+/**
+ * Relationships of every relation, by `nameKey` of the source. Those that need a view or a junction are made only within one exposed
+ * schema, since they are of use nowhere else.
+ * @rule R-REL-2 R-REL-3 R-REL-5 R-REL-6 R-REL-8 R-REL-10
+ */
+export const deriveRelationships = (
+  relations: ReadonlyMap<string, Relation>,
+  origins: ColumnOrigins,
+  schemas: readonly string[],
+): ReadonlyMap<string, readonly Relationship[]> => {
+  const exposed = new Set(schemas);
+  const links = deriveLinks(relations, origins, exposed);
+  const bySource = new Map<string, Relationship[]>();
+  const add = (relationship: Relationship): void => {
+    const key = nameKey(relationship.source);
+    const list = bySource.get(key);
+    if (list === undefined) bySource.set(key, [relationship]);
+    else list.push(relationship);
+  };
+  for (const link of links) for (const relationship of bothWays(link)) add(relationship);
+  for (const relationship of throughJunctions(links, exposed)) add(relationship);
+  for (const list of bySource.values()) makeIdsUnique(list);
+  return bySource;
+};
+
+const deriveLinks = (relations: ReadonlyMap<string, Relation>, origins: ColumnOrigins, exposed: ReadonlySet<string>): readonly Link[] => {
+  const showingViews = indexViews(relations, origins, exposed);
+  const links: Link[] = [];
+  for (const source of relations.values()) {
+    for (const key of source.foreignKeys) {
+      const target = relations.get(nameKey(key.target));
+      if (target === undefined) continue;
+      const own: Showing = { relation: source, columns: key.columns };
+      const far: Showing = { relation: target, columns: key.targetColumns };
+      const isUnique = source.uniqueKeys.some((unique) => isSameSet(unique.columns, key.columns));
+      const link = (a: Showing, b: Showing, isThroughView: boolean): void => {
+        const columns = a.columns.map((column, i): ColumnPair => [column, b.columns[i] ?? ""]);
+        links.push({ key, constraint: key.name, source: a.relation, target: b.relation, columns, isUnique, isThroughView });
+      };
+      link(own, far, false);
+      const sourceViews = showingViews(own);
+      const targetViews = showingViews(far);
+      for (const view of sourceViews) if (view.relation.schema === target.schema) link(view, far, true);
+      for (const view of targetViews) if (view.relation.schema === source.schema) link(own, view, true);
+      for (const a of sourceViews) for (const b of targetViews) if (a.relation.schema === b.relation.schema) link(a, b, true);
+    }
+  }
+  return links;
+};
+
+/** Views of exposed schemas that show all columns of a table's key: one entry for every combination of the columns that show it. */
+const indexViews = (
+  relations: ReadonlyMap<string, Relation>,
+  origins: ColumnOrigins,
+  exposed: ReadonlySet<string>,
+): ((key: Showing) => readonly Showing[]) => {
+  const byTable = new Map<string, { readonly view: Relation; readonly shown: Map<string, string[]> }[]>();
+  for (const [viewKey, columns] of origins) {
+    const view = relations.get(viewKey);
+    if (view === undefined || !exposed.has(view.schema)) continue;
+    const tables = new Map<string, Map<string, string[]>>();
+    for (const { name } of view.columns) {
+      const origin = columns.get(name);
+      if (origin === undefined) continue;
+      const shown = getOrAdd(tables, nameKey(origin.relation), () => new Map<string, string[]>());
+      getOrAdd(shown, origin.column, () => []).push(name);
+    }
+    for (const [table, shown] of tables) getOrAdd(byTable, table, () => []).push({ view, shown });
+  }
+  return ({ relation, columns }) =>
+    (byTable.get(nameKey(relation)) ?? []).flatMap(({ view, shown }) =>
+      combine(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({ relation: view, columns: combination })),
+    );
+};
+
+/** One of each: `[[a, b], [c]]` to `[[a, c], [b, c]]`; nothing where a choice is empty. */
+const combine = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+  choices.reduce<readonly (readonly string[])[]>((sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])), [[]]);
+
+const bothWays = (link: Link): readonly [Relationship, Relationship] => {
+  const { constraint, source, target, columns, isUnique, isThroughView } = link;
+  const suffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
+  const back = columns.map(([own, far]): ColumnPair => [far, own]);
+  return [
+    {
+      id: `${constraint}>${label(target, source)}${suffix(columns)}`,
+      cardinality: isUnique ? "one-to-one" : "many-to-one",
+      isToOne: true,
+      source: nameOf(source),
+      target: nameOf(target),
+      columns,
+      constraint,
+      isOwnKey: true,
+    },
+    {
+      id: `${constraint}<${label(source, target)}${suffix(back)}`,
+      cardinality: isUnique ? "one-to-one" : "one-to-many",
+      isToOne: isUnique,
+      source: nameOf(target),
+      target: nameOf(source),
+      columns: back,
+      constraint,
+      isOwnKey: false,
+    },
+  ];
+};
+
+/** @rule R-REL-3 */
+const throughJunctions = function* (links: readonly Link[], exposed: ReadonlySet<string>): Generator<Relationship> {
+  const byJunction = new Map<Relation, Link[]>();
+  for (const link of links) {
+    const { source: junction, isUnique, columns } = link;
+    if (isUnique || !exposed.has(junction.schema)) continue;
+    if (columns.every(([column]) => junction.primaryKey.includes(column))) getOrAdd(byJunction, junction, () => []).push(link);
+  }
+  for (const [junction, keys] of byJunction) {
+    for (const near of keys) {
+      for (const far of keys) {
+        if (near.key === far.key || near.target.schema !== far.target.schema || !exposed.has(near.target.schema)) continue;
+        yield throughJunction(junction, near, far);
+      }
+    }
+  }
+};
+
+const throughJunction = (junction: Relation, near: Link, far: Link): Relationship => {
+  const swap = ([own, other]: ColumnPair): ColumnPair => [other, own];
+  const source = near.columns.map(swap);
+  const target = far.columns.map(swap);
+  const suffix = near.isThroughView || far.isThroughView ? describePairs(source) + describePairs(target) : "";
+  return {
+    id: `${near.constraint}<${label(junction, near.target)}>${far.constraint}>${label(far.target, near.target)}${suffix}`,
+    cardinality: "many-to-many",
+    isToOne: false,
+    source: nameOf(near.target),
+    target: nameOf(far.target),
+    columns: [],
+    constraint: "",
+    isOwnKey: false,
+    junction: {
+      relation: nameOf(junction),
+      sourceConstraint: near.constraint,
+      targetConstraint: far.constraint,
+      source,
+      target,
+    },
+  };
+};
+
+const nameOf = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
+
+/** The name, with its schema where that is not the schema of `from`. */
+const label = (name: QualifiedName, from: QualifiedName): string => (name.schema === from.schema ? name.name : `${name.schema}.${name.name}`);
+
+const describePairs = (pairs: readonly ColumnPair[]): string => `(${pairs.map(([a, b]) => `${a}=${b}`).join(",")})`;
+
+/** Names that contain the signs ids are made with could meet: those get a number. The order is that of names, so it stays across reloads. */
+const makeIdsUnique = (list: Relationship[]): void => {
+  const seen = new Map<string, number>();
+  list.forEach((relationship, i) => {
+    const count = (seen.get(relationship.id) ?? 0) + 1;
+    seen.set(relationship.id, count);
+    if (count > 1) list[i] = { ...relationship, id: `${relationship.id}#${count}` };
+  });
+};
+
+const isSameSet = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((name) => b.includes(name));
+
+const getOrAdd = <Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value => {
+  let found = map.get(key);
+  if (found === undefined) {
+    found = make();
+    map.set(key, found);
+  }
+  return found;
+};
+
+export const relationships = definePlugin({
+  name: "relationships",
+  requires: ["catalog-introspection"],
+  apply: (hooks) => {
+    hooks.introspect.tap("relationships", (model) => {
+      const bySource = deriveRelationships(model.relations, columnOriginsOf(model), model.schemas);
+      const relations = new Map<string, Relation>();
+      for (const [key, relation] of model.relations) {
+        relations.set(key, { ...relation, relationships: [...relation.relationships, ...(bySource.get(key) ?? [])] });
+      }
+      return { ...model, relations };
+    });
+  },
+});

@@ -1,0 +1,143 @@
+/** What is true of the server and its schemas as a whole: version, login role, schemas, extensions, casts of domains, media type aggregates. */
+import { sql, value, type IntrospectContext, type MediaHandler, type QualifiedName, type Representation } from "../../core/index.ts";
+
+interface ServerRow {
+  readonly serverVersion: number;
+  readonly loginRole: string;
+  readonly schemas: readonly SchemaFacts[] | null;
+  readonly extensions: readonly (readonly [name: string, schema: string])[] | null;
+  readonly casts: readonly CastFacts[] | null;
+  readonly aggregates: readonly AggregateFacts[] | null;
+}
+
+export interface SchemaFacts {
+  readonly name: string;
+  readonly owner: string;
+  readonly acl: readonly string[];
+  readonly comment: string | null;
+}
+
+interface CastFacts {
+  readonly domain: number;
+  readonly role: keyof Representation;
+  readonly schema: string;
+  readonly name: string;
+}
+
+interface AggregateFacts {
+  readonly mediaType: string;
+  readonly schema: string;
+  readonly name: string;
+  readonly relationSchema: string | null;
+  readonly relationName: string | null;
+  readonly isBytea: boolean;
+}
+
+export interface ServerFacts {
+  readonly serverVersion: number;
+  readonly loginRole: string;
+  readonly schemas: readonly SchemaFacts[];
+  readonly extensions: ReadonlyMap<string, string>;
+  readonly representations: ReadonlyMap<number, Representation>;
+  readonly mediaHandlers: readonly MediaHandler[];
+}
+
+/**
+ * Comes first: it switches just-in-time compilation off for the rest of the transaction, because the planner thinks the catalog queries
+ * far dearer than they are and compiling them takes ten times what running them does.
+ * @rule R-REP-1 R-MED-4 R-OAS-3
+ */
+export const loadServer = async (context: IntrospectContext): Promise<ServerFacts> => {
+  const exposed = value(JSON.stringify(context.schemas), "json");
+  const searched = value(JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath])]), "json");
+  const [row] = await context.query<ServerRow>(sql`
+select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion",
+  session_user::text as "loginRole",
+  pg_catalog.set_config('jit', 'off', true) as jit,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_object(
+      'name', schema.nspname,
+      'owner', pg_catalog.pg_get_userbyid(schema.nspowner),
+      'acl', coalesce(schema.nspacl, pg_catalog.acldefault('n', schema.nspowner))::text[],
+      'comment', pg_catalog.obj_description(schema.oid, 'pg_namespace')
+    ))
+    from pg_catalog.pg_namespace schema
+    where schema.nspname in (select pg_catalog.json_array_elements_text(${searched}))
+  ) as schemas,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_array(extension.extname, schema.nspname) order by extension.extname)
+    from pg_catalog.pg_extension extension
+    join pg_catalog.pg_namespace schema on schema.oid = extension.extnamespace
+  ) as extensions,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_object(
+      'domain', domain.oid::int8,
+      'role', case
+        when entry.casttarget = domain.oid and entry.castsource = 'pg_catalog.json'::pg_catalog.regtype then 'fromJson'
+        when entry.casttarget = domain.oid then 'fromText'
+        else 'toJson'
+      end,
+      'schema', schema.nspname,
+      'name', routine.proname
+    ))
+    from pg_catalog.pg_cast entry
+    join pg_catalog.pg_type domain on domain.typtype = 'd' and domain.oid in (entry.castsource, entry.casttarget)
+    join pg_catalog.pg_proc routine on routine.oid = entry.castfunc
+    join pg_catalog.pg_namespace schema on schema.oid = routine.pronamespace
+    where entry.castcontext = 'i'
+      and entry.castmethod = 'f'
+      and (
+        entry.castsource = domain.oid and entry.casttarget = 'pg_catalog.json'::pg_catalog.regtype
+        or entry.casttarget = domain.oid
+          and entry.castsource in ('pg_catalog.json'::pg_catalog.regtype, 'pg_catalog.text'::pg_catalog.regtype)
+      )
+      and pg_catalog.has_function_privilege(routine.oid, 'EXECUTE')
+  ) as casts,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_object(
+      'mediaType', domain.typname,
+      'schema', schema.nspname,
+      'name', routine.proname,
+      'relationSchema', row_schema.nspname,
+      'relationName', row_relation.relname,
+      'isBytea', base.oid = 'pg_catalog.bytea'::pg_catalog.regtype
+    ) order by schema.nspname, routine.proname)
+    from pg_catalog.pg_proc routine
+    join pg_catalog.pg_namespace schema on schema.oid = routine.pronamespace
+    join pg_catalog.pg_type domain on domain.oid = routine.prorettype and domain.typtype = 'd'
+    join pg_catalog.pg_type base on base.oid = domain.typbasetype
+    join pg_catalog.pg_type argument on argument.oid = routine.proargtypes[0]
+    left join pg_catalog.pg_class row_relation on row_relation.oid = argument.typrelid and row_relation.relkind <> 'c'
+    left join pg_catalog.pg_namespace row_schema on row_schema.oid = row_relation.relnamespace
+    where routine.prokind = 'a'
+      and routine.pronargs = 1
+      and schema.nspname in (select pg_catalog.json_array_elements_text(${exposed}))
+      and (domain.typname = '*/*' or domain.typname ~ '^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$')
+      and (row_relation.oid is not null or argument.oid = 'pg_catalog.anyelement'::pg_catalog.regtype)
+  ) as aggregates`);
+  if (row === undefined) throw new Error("the server gave no row for its own version");
+  return {
+    serverVersion: row.serverVersion,
+    loginRole: row.loginRole,
+    schemas: row.schemas ?? [],
+    extensions: new Map(row.extensions ?? []),
+    representations: buildRepresentations(row.casts ?? []),
+    mediaHandlers: (row.aggregates ?? []).map(buildMediaHandler),
+  };
+};
+
+const buildRepresentations = (casts: readonly CastFacts[]): ReadonlyMap<number, Representation> => {
+  const representations = new Map<number, Representation>();
+  for (const { domain, role, schema, name } of casts) {
+    const routine: QualifiedName = { schema, name };
+    representations.set(domain, { ...representations.get(domain), [role]: routine });
+  }
+  return representations;
+};
+
+const buildMediaHandler = (facts: AggregateFacts): MediaHandler => ({
+  mediaType: facts.mediaType,
+  aggregate: { schema: facts.schema, name: facts.name },
+  ...(facts.relationSchema !== null && facts.relationName !== null && { relation: { schema: facts.relationSchema, name: facts.relationName } }),
+  isBytea: facts.isBytea,
+});

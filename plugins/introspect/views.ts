@@ -1,0 +1,108 @@
+/** Which columns of tables the columns of views are. `select id as vessel_id from sea.vessels`: `vessel_id` is `vessels.id`. */
+
+/** A column by relation oid and attribute number. */
+export interface Origin {
+  readonly relation: number;
+  readonly position: number;
+}
+
+/** Origins of a view's columns by attribute number; expressions are absent. */
+export type Origins = ReadonlyMap<number, Origin>;
+
+const BACKSLASH = 92;
+const COLON = 58;
+const isOpen = (code: number): boolean => code === 123 || code === 40; // { (
+const isClose = (code: number): boolean => code === 125 || code === 41; // } )
+
+const TARGET_LIST = ":targetList (";
+
+// {TARGETENTRY :expr {VAR …} :resno 2 :resname vessel\ id :ressortgroupref 0 :resorigtbl 16401 :resorigcol 1 :resjunk false}
+const ENTRY_END = / :resno (\d+) :resname (?:\\[^]|[^\s\\])+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (-?\d+) :resjunk (true|false)\}/y;
+
+/**
+ * Reads the target list of a view's rule from the text of `pg_rewrite.ev_action`. `resorigtbl` and `resorigcol` are PostgreSQL's own
+ * trace through joins, subqueries and CTEs, and 0 for expressions and set operations. Only the outermost query counts, so nesting is
+ * followed by its brackets; those inside names are escaped with a backslash.
+ * @rule R-REL-4
+ */
+export const parseOrigins = (action: string): Origins => {
+  const origins = new Map<number, Origin>();
+  const list = findTargetList(action);
+  if (list === -1) return origins;
+  let depth = 0;
+  for (let i = list; i < action.length; i++) {
+    const code = action.charCodeAt(i);
+    if (code === BACKSLASH) i++;
+    else if (isOpen(code)) depth++;
+    else if (isClose(code)) {
+      depth--;
+      if (depth < 0) break;
+      if (depth !== 1) continue;
+      // A bracket that closes inside an entry ends its expression: the rest of the entry follows.
+      ENTRY_END.lastIndex = i + 1;
+      const [, position, relation, column, junk] = ENTRY_END.exec(action) ?? [];
+      if (Number(relation) > 0 && Number(column) > 0 && junk === "false") {
+        origins.set(Number(position), { relation: Number(relation), position: Number(column) });
+      }
+    }
+  }
+  return origins;
+};
+
+/** Index behind the `(` of the outermost query's target list, -1 where there is none. */
+const findTargetList = (action: string): number => {
+  let depth = 0;
+  for (let i = 0; i < action.length; i++) {
+    const code = action.charCodeAt(i);
+    if (code === BACKSLASH) i++;
+    else if (isOpen(code)) depth++;
+    else if (isClose(code)) depth--;
+    else if (code === COLON && depth === 2 && action.startsWith(TARGET_LIST, i)) return i + TARGET_LIST.length;
+  }
+  return -1;
+};
+
+/**
+ * Follows origins that are columns of views themselves, down to columns of tables. `views`: direct origins of every view that may be
+ * followed; `isTable` tells where a trace ends. Other ends (hidden views) and cycles leave the column without origin.
+ * @rule R-REL-4
+ */
+export const traceViews = (views: ReadonlyMap<number, Origins>, isTable: (oid: number) => boolean): ReadonlyMap<number, Origins> => {
+  const traced = new Map<number, Origins>();
+  const pending = new Set<number>();
+  const trace = (view: number): Origins => {
+    const known = traced.get(view);
+    if (known !== undefined) return known;
+    const origins = new Map<number, Origin>();
+    if (pending.has(view)) return origins;
+    pending.add(view);
+    for (const [position, origin] of views.get(view) ?? []) {
+      const base = isTable(origin.relation) ? origin : trace(origin.relation).get(origin.position);
+      if (base !== undefined) origins.set(position, base);
+    }
+    pending.delete(view);
+    traced.set(view, origins);
+    return origins;
+  };
+  for (const view of views.keys()) trace(view);
+  return traced;
+};
+
+/**
+ * Attribute numbers of a view's primary key: those of every table whose whole key the view shows, tables in order of their first column
+ * in the view. A key column that is shown twice counts where it stands first.
+ * @rule R-REL-5 R-REL-7
+ */
+export const deriveViewKey = (origins: Origins, keyOf: (table: number) => readonly number[]): readonly number[] => {
+  const shown = new Map<number, Map<number, number>>();
+  for (const position of [...origins.keys()].sort((a, b) => a - b)) {
+    const { relation, position: column } = origins.get(position)!; // a key of the map
+    const columns = shown.get(relation) ?? new Map<number, number>();
+    if (!columns.has(column)) columns.set(column, position);
+    shown.set(relation, columns);
+  }
+  return [...shown].flatMap(([table, columns]) => {
+    const key = keyOf(table);
+    return key.every((column) => columns.has(column)) ? key.map((column) => columns.get(column)!) : []; // every() looked
+  });
+};
