@@ -4,7 +4,7 @@
  *  `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd · `profile.ts` chooseProfile ·
  *  `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts` buildAnswer · `settings.ts` buildRequestSettings ·
  *  `media-types.ts` chooseMedia · `payload.ts` parsePayload · `fuzzy.ts` suggestions · `errors.ts` every error of this surface. */
-import type { BoundValue, Envelope, Exchange, Model, OperatorSpec, PluginContext, Read, Relation, RestRoute, RestTarget, Routine, Source } from "../../core/index.ts";
+import type { BoundValue, Envelope, Exchange, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, RestRoute, RestTarget, Routine, Source } from "../../core/index.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
@@ -142,6 +142,8 @@ export interface RootRange {
 /** The surface with what it keeps between requests. */
 export interface Rest {
   readonly context: PluginContext;
+  /** Media types with a tap of `compileMedia` are known. */
+  readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
   /** The route of a target: this surface's methods and what `buildRestRoute` taps made of them. Kept per model. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
@@ -225,6 +227,8 @@ export interface MediaChoice {
   readonly contentType: string;
   /** Exactly one row is required (PGRST116). */
   readonly isSingular: boolean;
+  /** The body column is base64 of the bytes to send (R-MED-4). */
+  readonly isBinary: boolean;
 }
 
 /** `chooseMedia(request, wanted)`. @throws RelApiError `media-type-unavailable` */
