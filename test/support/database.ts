@@ -1,11 +1,11 @@
 /** The database of a test file: a copy of the template on a server, or an embedded one loaded from the image. Gone when the file ends. */
-import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { inject } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { atFileEnd } from "./file-end.ts";
 import type { DatabasePlan } from "./global-setup.ts";
+import { embeddedExtensions, sessionSettings } from "./fixtures.ts";
 import { urlOf, withClient } from "./server-template.ts";
 
 export type { Capabilities } from "./capabilities.ts";
@@ -47,7 +47,10 @@ let copyCount = 0;
 const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Promise<TestDatabase> => {
   copyCount += 1;
   const name = `${plan.prefix}_${process.pid}_${copyCount}`;
-  await withClient(plan.url, (client) => client.query(`create database "${name}" template "${plan.template}"`));
+  await withClient(plan.url, async (client) => {
+    await client.query(`create database "${name}" template "${plan.template}"`);
+    await client.query(sessionSettings(name));
+  });
   const url = urlOf(plan.url, { database: name });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on("error", () => {}); // a test that ends backends ends idle ones of this pool too
@@ -65,7 +68,7 @@ const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Pr
 
 const openEmbedded = async (plan: Extract<DatabasePlan, { kind: "embedded" }>): Promise<TestDatabase> => {
   const { startEmbeddedDatabase } = await import("../../plugins/embedded/index.ts"); // not loaded for a server
-  const database = startEmbeddedDatabase({ image: await readFile(plan.imagePath) });
+  const database = startEmbeddedDatabase({ image: plan.imagePath, extensions: embeddedExtensions });
   await database.ready;
   const config = { user: "postgres", database: "postgres", stream: () => database.stream() };
   const pool = new pg.Pool({ ...config, max: 2 });

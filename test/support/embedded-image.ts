@@ -1,12 +1,12 @@
 /** The image of the embedded database with the fixtures: made once, kept until the fixtures or the package change. */
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
 import { loadCapabilities, type Capabilities } from "./capabilities.ts";
-import { databaseScripts, fixtureDigest, rolesScript } from "./fixtures.ts";
+import { databaseScripts, embeddedExtensions, fixtureDigest, rolesScript, sessionSettings } from "./fixtures.ts";
 import type { DatabasePlan } from "./global-setup.ts";
 import { runScript } from "./server-template.ts";
 
@@ -14,6 +14,13 @@ const packageVersion = async (): Promise<string> => {
   const entry = createRequire(import.meta.url).resolve("@electric-sql/pglite");
   const text = await readFile(join(dirname(entry), "..", "package.json"), "utf8");
   return (JSON.parse(text) as { version: string }).version;
+};
+
+/** Which extensions an image holds, and how it is packed, is theirs to say. */
+const embeddedSources = async (): Promise<string[]> => {
+  const folder = fileURLToPath(new URL("../../plugins/embedded/", import.meta.url));
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".ts")).sort();
+  return Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 };
 
 const exists = (path: string): Promise<boolean> =>
@@ -31,12 +38,13 @@ const writeWhole = async (path: string, content: Uint8Array | string): Promise<v
 
 const buildImage = async (imagePath: string, factsPath: string): Promise<void> => {
   console.log("preparing the embedded database with the fixtures, once, about 10 s");
-  const database = startEmbeddedDatabase({});
+  const database = startEmbeddedDatabase({ image: "empty", extensions: embeddedExtensions });
   try {
     await database.ready;
     const client = new pg.Client({ user: "postgres", database: "postgres", stream: () => database.stream() });
     await client.connect();
     for (const script of [rolesScript, ...databaseScripts]) await runScript(client, script);
+    await client.query(sessionSettings("postgres"));
     const facts = await loadCapabilities(client, false);
     await client.end();
     await writeWhole(factsPath, JSON.stringify(facts));
@@ -48,9 +56,8 @@ const buildImage = async (imagePath: string, factsPath: string): Promise<void> =
 
 export const prepareImage = async (): Promise<{ plan: DatabasePlan; capabilities: Capabilities; remove: () => Promise<void> }> => {
   const folder = fileURLToPath(new URL("../../node_modules/.cache/relapi/", import.meta.url));
-  const embeddedSource = await readFile(fileURLToPath(new URL("../../plugins/embedded/index.ts", import.meta.url)), "utf8");
-  const name = `fixtures-${fixtureDigest(await packageVersion(), embeddedSource)}`;
-  const imagePath = join(folder, `${name}.image`);
+  const name = `fixtures-${fixtureDigest(await packageVersion(), ...(await embeddedSources()))}`;
+  const imagePath = join(folder, `${name}.tar.gz`);
   const factsPath = join(folder, `${name}.json`);
   if (!(await exists(imagePath)) || !(await exists(factsPath))) {
     await rm(folder, { recursive: true, force: true }); // images of earlier fixtures

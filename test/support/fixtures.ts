@@ -27,8 +27,17 @@ export const databaseScripts: readonly FixtureScript[] = [
   "music-grants",
 ].map(read);
 
+/** What the embedded database must bring for them. */
+export const embeddedExtensions: readonly string[] = ["citext", "ltree", "hstore", "pg_trgm", "file_fdw"];
+
 /** Only where PostGIS is. */
 export const geoScript = read("geo");
+
+/** What answers depend on and a server may have set otherwise. */
+export const sessionSettings = (database: string): string =>
+  ["timezone = 'UTC'", "datestyle = 'ISO, MDY'", "intervalstyle = 'postgres'", "lc_monetary = 'C'", "bytea_output = 'hex'"]
+    .map((setting) => `alter database "${database}" set ${setting};`)
+    .join("\n");
 
 export const fixtureDigest = (...more: readonly string[]): string => {
   const hash = createHash("sha256");

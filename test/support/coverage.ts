@@ -1,0 +1,34 @@
+/** Lists the rules of the contract that no test begins with: `node dist/test/support/coverage.js [R-EMB]` in the project's root. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const filesBelow = (folder: string, ending: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name));
+
+// | R-EMB-12 | ...      R-EMB-1. For ...      | G-UPD-1a (S) | ...
+const DEFINITION = /^[\s|*#>`-]*([RG]-[A-Z]{2,5}-\d+[a-z]?)\b/gm;
+// "R-EMB-12 R-EMB-13 inner join drops ..."
+const TITLE = /["'`]((?:[RG]-[A-Z]{2,5}-\d+[a-z]?[\s,]+)+)/g;
+const RULE = /[RG]-[A-Z]{2,5}-\d+[a-z]?/g;
+
+const defined = new Set<string>();
+for (const file of filesBelow("docs/reference", ".md")) {
+  for (const match of readFileSync(file, "utf8").matchAll(DEFINITION)) defined.add(match[1]!);
+}
+const tested = new Set<string>();
+for (const file of filesBelow("test", ".test.ts")) {
+  for (const match of readFileSync(file, "utf8").matchAll(TITLE)) for (const rule of match[1]!.match(RULE) ?? []) tested.add(rule);
+}
+
+const wanted = process.argv[2];
+const families = new Map<string, string[]>();
+for (const rule of defined) {
+  const family = rule.replace(/-\d+[a-z]?$/, "");
+  if (wanted === undefined || wanted === family) families.set(family, [...(families.get(family) ?? []), rule]);
+}
+for (const [family, rules] of families) {
+  const missing = rules.filter((rule) => !tested.has(rule));
+  console.log(`${family.padEnd(8)} ${rules.length - missing.length}/${rules.length}${missing.length === 0 ? "" : `  without a test: ${missing.join(" ")}`}`);
+}
