@@ -2,7 +2,7 @@
 import { AsyncSeriesBailHook, AsyncSeriesWaterfallHook, HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
 import type { GqlFieldContext, GqlFields } from "./gql.ts";
 import type { Column, Model, PgType, Relation } from "./model/model.ts";
-import type { Comparison, Embed, Envelope, Json, Operand, Plan, Read } from "./plan/plan.ts";
+import type { Comparison, Embed, Envelope, Json, Operand, Output, Plan, Read } from "./plan/plan.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { RestRoute, RestRouteContext } from "./rest.ts";
 import type { Credentials, Session } from "./session.ts";
@@ -68,35 +68,47 @@ export interface PlanContext {
   readonly options: ResolvedOptions;
 }
 
-/** What compilers of an embedding mode work with. */
+/** What compilers of an embedding mode work with. Each `rows`, `array`, … is a fresh subquery that may refer to the parent row. */
 export interface EmbedContext {
   readonly model: Model;
   /** The parent row's alias. */
   readonly parent: Sql;
-  /** A fresh alias: `t7`. */
+  /** A fresh alias. */
   alias(): string;
   /** The relation the embed leads to, where it is one. */
   readonly target: Relation | undefined;
   readonly isToOne: boolean;
-  /** Rows of the embed as a subquery that may refer to the parent: every output under its key. */
+  /** The relationship itself promises one row at most. */
+  readonly isCertainlyOne: boolean;
+  /** The parent groups by its columns: JSON values must be jsonb, since json has no equality (R-AGG-2). */
+  readonly isGrouped: boolean;
+  /** The parent sorts by it: a join with `row` must be answered. */
+  readonly needsJoin: boolean;
+  /** The rows: every output under its key. */
   rows(read?: Read): Sql;
-  /** The same rows, each as one JSON value under the name `name`. */
-  objects(read: Read, name: string): Sql;
-  /** The embed's aggregate read as one JSON value: a scalar subquery. */
-  aggregate(read: Read): Sql;
-  /** Names of the outputs, in order; `all` is expanded. */
-  outputs(embed: Embed): readonly string[];
-  /** `json` array of the values of a column of rows, `[]` when there are none. */
-  array(element: Sql, orderBy?: Sql): Sql;
+  /** All rows as one json array, `[]` when there are none. */
+  array(read?: Read): Sql;
+  /** The first row as a json object, NULL when there is none. */
+  object(read?: Read): Sql;
+  /** The aggregate read as one json object. */
+  aggregate(read?: Read): Sql;
+  /** json array over an element of joined rows; NULL over no rows. */
+  arrayOf(element: Sql): Sql;
+  /** `left join lateral (…) as alias on true`, or `join`, by `embed.join`. */
+  lateral(rows: Sql, alias: string): Sql;
+  /** Outputs with `*` written out. */
+  expand(outputs: readonly Output[]): readonly Output[];
 }
 
 export interface EmbedSql {
-  /** `left join lateral (…) as t3 on true`; absent: the columns stand alone (scalar subqueries). */
+  /** Absent: the columns stand alone (scalar subqueries), which lets the database sort and limit the parents first. */
   readonly join?: Sql;
-  /** What it adds to the parent's row. */
-  readonly columns: readonly { readonly as: string; readonly value: Sql }[];
-  /** For null tests, related orders: the alias whose row is null when nothing is embedded. */
+  /** What it adds to the parent's row. `isAggregate`: an aggregate of the parent's level. */
+  readonly columns: readonly { readonly as: string; readonly value: Sql; readonly isAggregate?: boolean }[];
+  /** Alias of the joined row, for related orders. */
   readonly row?: Sql;
+  /** The join drops parents without rows; else core adds an EXISTS for inner embeds. */
+  readonly isInnerJoined?: boolean;
 }
 
 export interface MediaContext {

@@ -17,3 +17,4 @@ export { visitPlan, mapPlan } from "./plan/walk.ts";
 export { planKey } from "./plan/key.ts";
 export { sql, ident, value, slot, join, literal, integer, empty, catalogText, toStatement, type Sql, type Statement, type Slot, type BoundValue } from "./sql/fragment.ts";
 export type { Program, ProgramStatement } from "./sql/program.ts";
+export { DOCUMENT, DOCUMENT_ONE } from "./sql/compile.ts";

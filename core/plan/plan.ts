@@ -47,6 +47,8 @@ export interface RoutineArgument {
   /** Absent: positional. */
   readonly name?: string;
   readonly value: ValueRef;
+  /** The row at hand instead of the value; without such an argument the row goes first. */
+  readonly isRow?: boolean;
   readonly variadic?: boolean;
 }
 

@@ -8,7 +8,7 @@ export type Slot =
   /** index into the values that came with the plan */
   | { readonly param: number }
   /** session variable by lower-case name; missing is an error unless `optional` */
-  | { readonly session: string }
+  | { readonly session: string; readonly optional?: boolean }
   /** all session variables as a JSON object, both prefixes (G-SES-5) */
   | { readonly sessionJson: true }
   /** part of the plan itself, the same for every run */

@@ -7,6 +7,8 @@ export interface ProgramStatement {
   readonly slots: readonly Slot[];
   /** Names of its result columns, in order. */
   readonly columns: readonly string[];
+  /** It answers several rows of one column: they are joined by line feeds (EXPLAIN). */
+  readonly isMultiRow?: boolean;
   /** Place in the request, for errors the database raises in it. */
   readonly path?: string;
 }

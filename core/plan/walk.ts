@@ -1,0 +1,357 @@
+/** The only traversals of plans. Both know at each node whose rows it stands on, which relationship ids need to be understood. */
+import { nameKey, relationOf, relationshipOf, routinesOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
+import type {
+  Bundle, BundleField, Call, Cell, Delete, Embed, Expression, Insert, OnConflict, Operand, OrderBy, Output, PathStep, Plan, Predicate, Read,
+  RoutineArgument, RoutineCall, SequenceStep, Update, ValueRef, WriteRows,
+} from "./plan.ts";
+
+/** Where a node stands. */
+export interface PlanScope {
+  /** Whose row it is about; undefined: rows of no relation. */
+  readonly relation: Relation | undefined;
+  /** Whose row the outermost predicate stands on (`of: "root"`). */
+  readonly root: Relation | undefined;
+}
+
+/** Each is called when the parts of its node are mapped already; what it returns takes the node's place. */
+export interface PlanMapper {
+  /** `scope.relation`: whose rows are read. */
+  readonly read?: (read: Read, scope: PlanScope) => Read;
+  readonly insert?: (insert: Insert, scope: PlanScope) => Insert;
+  readonly update?: (update: Update, scope: PlanScope) => Update;
+  readonly delete?: (remove: Delete, scope: PlanScope) => Delete;
+  readonly call?: (call: RoutineCall) => RoutineCall;
+  /** `scope.relation`: the parent's. */
+  readonly embed?: (embed: Embed, scope: PlanScope) => Embed;
+  readonly predicate?: (predicate: Predicate, scope: PlanScope) => Predicate;
+  readonly expression?: (expression: Expression, scope: PlanScope) => Expression;
+  readonly output?: (output: Output, scope: PlanScope) => Output;
+  readonly value?: (ref: ValueRef) => ValueRef;
+}
+
+/** The same, looking only. */
+export type PlanVisitor = { readonly [Node in keyof PlanMapper]?: (...parts: Parameters<NonNullable<PlanMapper[Node]>>) => void };
+
+/** The plan with nodes replaced; parts that nothing changed stay the same objects. */
+export const mapPlan = <P extends Plan>(plan: P, model: Model, mapper: PlanMapper): P => mapAny(plan, { model, mapper }) as P; // a mapper keeps the kind of what it maps
+
+/** Calls the visitor for each node, parts before wholes. */
+export const visitPlan = (plan: Plan, model: Model, visitor: PlanVisitor): void => {
+  const mapper: Record<string, unknown> = {};
+  for (const [name, look] of Object.entries(visitor) as [string, ((node: unknown, scope: unknown) => void) | undefined][]) {
+    if (look === undefined) continue;
+    mapper[name] = (node: unknown, scope: unknown): unknown => {
+      look(node, scope);
+      return node;
+    };
+  }
+  mapPlan(plan, model, mapper as PlanMapper); // same names, same arguments, and the node itself as result
+};
+
+/** What a plan depends on: `schema.name` of each relation; open-ended when it also runs code or reads things whose relations are
+ *  unknown (functions, views, foreign tables). */
+export const relationsOf = (plan: Plan, model: Model): { readonly relations: ReadonlySet<string>; readonly isOpenEnded: boolean } => {
+  const relations = new Set<string>();
+  let isOpenEnded = false;
+  const add = (name: QualifiedName): void => {
+    relations.add(`${name.schema}.${name.name}`);
+    const kind = relationOf(model, name)?.kind;
+    if (kind !== "table" && kind !== "partitioned") isOpenEnded = true;
+  };
+  const follow = (source: Relation | undefined, id: string): void => {
+    const relationship = source && relationshipOf(source, id);
+    if (relationship === undefined) {
+      isOpenEnded = true;
+      return;
+    }
+    add(relationship.target);
+    if (relationship.junction !== undefined) add(relationship.junction.relation);
+    if (relationship.routine !== undefined) isOpenEnded = true;
+  };
+  visitPlan(plan, model, {
+    read: (read) => {
+      if ("relation" in read.from) add(read.from.relation);
+      else if ("written" in read.from) add(read.from.written);
+    },
+    insert: (insert) => add(insert.into),
+    update: (update) => add(update.relation),
+    delete: (remove) => add(remove.from),
+    call: () => {
+      isOpenEnded = true;
+    },
+    embed: (embed, scope) => {
+      if ("relationship" in embed.via) follow(scope.relation, embed.via.relationship);
+      else isOpenEnded = true;
+    },
+    predicate: (predicate, scope) => {
+      if (predicate.kind === "related") follow(scope.relation, predicate.relationship);
+      else if (predicate.kind === "exists") add(predicate.from);
+      else if (predicate.kind === "computed-rows") isOpenEnded = true;
+    },
+    expression: (expression, scope) => {
+      if (expression.kind === "related" || expression.kind === "related-aggregate") follow(scope.relation, expression.relationship);
+      else if (expression.kind === "computed") isOpenEnded = true;
+    },
+  });
+  return { relations, isOpenEnded };
+};
+
+interface Walk {
+  readonly model: Model;
+  readonly mapper: PlanMapper;
+}
+
+const mapAny = (plan: Plan, walk: Walk): Plan => {
+  switch (plan.kind) {
+    case "read":
+      return mapRead(plan, walk);
+    case "insert":
+    case "update":
+    case "delete":
+      return mapWrite(plan, walk);
+    case "call":
+      return mapCall(plan, walk);
+    case "bundle":
+      return mapBundle(plan, walk);
+    case "sequence":
+      return changed(plan, {
+        steps: mapList(plan.steps, (step): SequenceStep => changed(step, { write: mapWrite(step.write, walk) })),
+        result: mapRead(plan.result, walk),
+      });
+  }
+};
+
+const mapCall = (plan: Call, walk: Walk): Call =>
+  changed(plan, { call: mapRoutineCall(plan.call, walk), result: maybe(plan.result, (result) => mapRead(result, walk)) });
+
+const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
+  changed(bundle, {
+    fields: mapList(bundle.fields, (field): BundleField => {
+      if ("read" in field) return changed(field, { read: mapRead(field.read, walk) });
+      if ("bundle" in field) return changed(field, { bundle: mapBundle(field.bundle, walk) });
+      return field;
+    }),
+  });
+
+const mapRead = (read: Read, walk: Walk): Read => {
+  const relation = relationRead(read, walk.model);
+  const scope: PlanScope = { relation, root: relation };
+  const from = "call" in read.from ? changed(read.from, { call: mapRoutineCall(read.from.call, walk) }) : read.from;
+  const next = changed(read, {
+    from,
+    output: mapList(read.output, (output) => mapOutput(output, scope, walk)),
+    where: maybe(read.where, (where) => mapPredicate(where, scope, walk)),
+    orderBy: maybe(read.orderBy, (terms) => mapList(terms, (term): OrderBy => changed(term, { by: mapExpression(term.by, scope, walk) }))),
+    distinctOn: maybe(read.distinctOn, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
+    limit: maybe(read.limit, (ref) => mapValue(ref, walk)),
+    offset: maybe(read.offset, (ref) => mapValue(ref, walk)),
+  });
+  return walk.mapper.read?.(next, scope) ?? next;
+};
+
+/** The relation whose rows a read is about; rows of a function that returns a relation's type count as that relation's. */
+export const relationRead = (read: Read, model: Model): Relation | undefined => {
+  if ("relation" in read.from) return relationOf(model, read.from.relation);
+  if ("written" in read.from) return relationOf(model, read.from.written);
+  const { routine: name, oid } = read.from.call;
+  const returned = routinesOf(model, name).find((routine) => routine.oid === oid)?.returns.relation;
+  return returned && relationOf(model, returned);
+};
+
+const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update | Delete => {
+  const name = write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
+  const relation = walk.model.relations.get(nameKey(name));
+  const scope: PlanScope = { relation, root: relation };
+  const check = maybe(write.check, (predicate) => mapPredicate(predicate, scope, walk));
+  const returning = maybe(write.returning, (read) => mapRead(read, walk));
+  const { mapper } = walk;
+  if (write.kind === "insert") {
+    const next = changed(write, {
+      check,
+      returning,
+      rows: mapRows(write.rows, walk),
+      set: maybe(write.set, (cells) => mapCells(cells, walk)),
+      onConflict: maybe(write.onConflict, (conflict) => mapConflict(conflict, scope, walk)),
+      only: maybe(write.only, (keys) => mapList(keys, (key) => changed(key, { value: mapValue(key.value, walk) }))),
+    });
+    return mapper.insert?.(next, scope) ?? next;
+  }
+  const where = maybe(write.where, (predicate) => mapPredicate(predicate, scope, walk));
+  if (write.kind === "delete") {
+    const next = changed(write, { check, returning, where });
+    return mapper.delete?.(next, scope) ?? next;
+  }
+  const next = changed(write, {
+    check,
+    returning,
+    where,
+    payload: maybe(write.payload, (rows) => mapPayload(rows, walk)),
+    assignments: maybe(write.assignments, (list) => mapList(list, (assignment) => changed(assignment, { operand: mapValue(assignment.operand, walk) }))),
+  });
+  return mapper.update?.(next, scope) ?? next;
+};
+
+type PayloadRows = Extract<WriteRows, { readonly payload: ValueRef }>;
+
+const mapRows = (rows: WriteRows, walk: Walk): WriteRows =>
+  "cells" in rows ? changed(rows, { cells: mapCells(rows.cells, walk) }) : mapPayload(rows, walk);
+
+const mapPayload = (rows: PayloadRows, walk: Walk): PayloadRows => changed(rows, { payload: mapValue(rows.payload, walk) });
+
+const mapCells = (cells: readonly Cell[], walk: Walk): readonly Cell[] =>
+  mapList(cells, (cell) => changed(cell, { value: maybe(cell.value, (ref) => mapValue(ref, walk)) }));
+
+const mapConflict = (conflict: OnConflict, scope: PlanScope, walk: Walk): OnConflict =>
+  changed(conflict, {
+    set: maybe(conflict.set, (cells) => mapCells(cells, walk)),
+    where: maybe(conflict.where, (predicate) => mapPredicate(predicate, scope, walk)),
+    check: maybe(conflict.check, (predicate) => mapPredicate(predicate, scope, walk)),
+  });
+
+const mapRoutineCall = (call: RoutineCall, walk: Walk): RoutineCall => {
+  const next = changed(call, {
+    arguments: mapArguments(call.arguments, walk),
+    payload: maybe(call.payload, (payload) => changed(payload, { json: mapValue(payload.json, walk) })),
+  });
+  return walk.mapper.call?.(next) ?? next;
+};
+
+const mapArguments = (list: readonly RoutineArgument[], walk: Walk): readonly RoutineArgument[] =>
+  mapList(list, (argument) => changed(argument, { value: mapValue(argument.value, walk) }));
+
+const mapOutput = (output: Output, scope: PlanScope, walk: Walk): Output => {
+  const next = mapOutputParts(output, scope, walk);
+  return walk.mapper.output?.(next, scope) ?? next;
+};
+
+const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output => {
+  switch (output.kind) {
+    case "value":
+      return changed(output, { value: mapExpression(output.value, scope, walk) });
+    case "aggregate":
+      return changed(output, { of: maybe(output.of, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))) });
+    case "object":
+    case "nodes":
+      return changed(output, { of: mapList(output.of, (part) => mapOutput(part, scope, walk)) });
+    case "embed":
+      return mapEmbed(output, scope, walk);
+    case "all":
+    case "constant":
+    case "affected":
+      return output;
+  }
+};
+
+const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
+  const { via } = embed;
+  const next = changed(embed, {
+    via: "routine" in via ? changed(via, { arguments: maybe(via.arguments, (list) => mapArguments(list, walk)) }) : via,
+    read: mapRead(embed.read, walk),
+  });
+  return walk.mapper.embed?.(next, scope) ?? next;
+};
+
+const mapPredicate = (predicate: Predicate, scope: PlanScope, walk: Walk): Predicate => {
+  const next = mapPredicateParts(predicate, scope, walk);
+  return walk.mapper.predicate?.(next, scope) ?? next;
+};
+
+const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): Predicate => {
+  switch (predicate.kind) {
+    case "and":
+    case "or":
+      return changed(predicate, { of: mapList(predicate.of, (part) => mapPredicate(part, scope, walk)) });
+    case "not":
+      return changed(predicate, { of: mapPredicate(predicate.of, scope, walk) });
+    case "compare":
+      return changed(predicate, {
+        left: mapExpression(predicate.left, scope, walk),
+        operand: maybe(predicate.operand, (operand) => mapOperand(operand, scope, walk)),
+        option: maybe(predicate.option, (ref) => mapValue(ref, walk)),
+      });
+    case "related":
+      return changed(predicate, { where: maybe(predicate.where, (where) => mapPredicate(where, along(scope, predicate.relationship, walk), walk)) });
+    case "computed-rows":
+      return changed(predicate, { where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.target, walk), walk)) });
+    case "exists":
+      return changed(predicate, { where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.from, walk), walk)) });
+    case "embedded":
+      return predicate;
+  }
+};
+
+const mapOperand = (operand: Operand, scope: PlanScope, walk: Walk): Operand => {
+  if ("expression" in operand) return changed(operand, { expression: mapExpression(operand.expression, scope, walk) });
+  if ("items" in operand) return changed(operand, { items: mapList(operand.items, (item) => mapOperand(item, scope, walk)) });
+  if (!("fields" in operand)) return mapValue(operand, walk);
+  const fields = Object.entries(operand.fields).map(([name, part]) => [name, part, mapOperand(part, scope, walk)] as const);
+  return fields.every(([, before, after]) => before === after) ? operand : { ...operand, fields: Object.fromEntries(fields.map(([name, , after]) => [name, after])) };
+};
+
+const mapExpression = (expression: Expression, scope: PlanScope, walk: Walk): Expression => {
+  const next = mapExpressionParts(expression, scope, walk);
+  return walk.mapper.expression?.(next, scope) ?? next;
+};
+
+const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk): Expression => {
+  switch (expression.kind) {
+    case "column":
+    case "embedded":
+      return changed(expression, { path: mapPath(expression.path, walk) });
+    case "computed":
+      return changed(expression, { arguments: maybe(expression.arguments, (list) => mapArguments(list, walk)), path: mapPath(expression.path, walk) });
+    case "cast":
+    case "apply":
+      return changed(expression, { of: mapExpression(expression.of, scope, walk) });
+    case "masked":
+      return changed(expression, { of: mapExpression(expression.of, scope, walk), when: mapPredicate(expression.when, scope, walk) });
+    case "related": {
+      const target = along(scope, expression.relationship, walk);
+      return changed(expression, { where: maybe(expression.where, (where) => mapPredicate(where, target, walk)), value: mapExpression(expression.value, target, walk) });
+    }
+    case "related-aggregate": {
+      const target = along(scope, expression.relationship, walk);
+      return changed(expression, {
+        where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
+        of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
+      });
+    }
+  }
+};
+
+const mapPath = (path: readonly PathStep[] | undefined, walk: Walk): readonly PathStep[] | undefined =>
+  maybe(path, (steps) => mapList(steps, (step) => changed(step, { key: mapValue(step.key, walk) })));
+
+const mapValue = (ref: ValueRef, walk: Walk): ValueRef => walk.mapper.value?.(ref) ?? ref;
+
+const along = (scope: PlanScope, relationship: string, { model }: Walk): PlanScope => {
+  const target = scope.relation && relationshipOf(scope.relation, relationship)?.target;
+  return { relation: target && relationOf(model, target), root: scope.root };
+};
+
+const into = (scope: PlanScope, name: QualifiedName, { model }: Walk): PlanScope => ({ relation: relationOf(model, name), root: scope.root });
+
+const maybe = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined => (part === undefined ? undefined : map(part));
+
+/** The same list when no item changed. */
+const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readonly Item[] => {
+  let next: Item[] | undefined;
+  list.forEach((item, i) => {
+    const mapped = map(item);
+    if (next === undefined && mapped !== item) next = list.slice(0, i);
+    next?.push(mapped);
+  });
+  return next ?? list;
+};
+
+/** The same node when no part changed; else a copy with its keys in their old order, which plan keys depend on. */
+const changed = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
+  for (const name of Object.keys(parts) as (keyof Node)[]) if (parts[name] !== node[name]) return withParts(node, parts);
+  return node;
+};
+
+const withParts = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
+  const next = { ...node };
+  for (const name of Object.keys(parts) as (keyof Node)[]) if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name]; // not undefined
+  return next;
+};

@@ -1,0 +1,67 @@
+/** `{ aggregate { count sum { … } } nodes { … } }`: one object over all rows of a read. */
+import type { Expression, Output, Read } from "../plan/plan.ts";
+import { compileAggregateCall } from "./aggregate.ts";
+import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
+import { buildObject } from "./json.ts";
+import { compileRows, type ReadPlace } from "./read.ts";
+import { planFault, type Compiler } from "./scope.ts";
+import { typeName } from "./value.ts";
+
+/** A scalar subquery with the object as `json`. Three levels: the rows with what the aggregates and node lists need of each;
+ *  the aggregates over them; the object made of those. `affected`: the number of written rows, where it is not that of the rows.
+ *  @rule G-AGG-1 G-AGG-2 G-OUT-7 */
+export const compileAggregateRead = (compiler: Compiler, read: Read, place: ReadPlace = {}, affected?: Sql): Sql => {
+  const inner = compiler.alias("_n");
+  const outer = compiler.alias("_a");
+  const perRow: Output[] = [];
+  const perRowNames = new Map<string, string>();
+  const overRows: { readonly as: string; readonly sql: Sql }[] = [];
+  let isNumbered = false;
+
+  const argumentOf = (value: Expression): Sql => {
+    const key = JSON.stringify(value);
+    const known = perRowNames.get(key);
+    if (known !== undefined) return ident(inner, known);
+    const as = `v${perRow.length}`;
+    perRowNames.set(key, as);
+    perRow.push({ kind: "value", as, value });
+    return ident(inner, as);
+  };
+  const overAll = (fragment: Sql): Sql => {
+    const as = `a${overRows.length}`;
+    overRows.push({ as, sql: fragment });
+    return ident(outer, as);
+  };
+  const memberOf = (output: Output): Sql => {
+    switch (output.kind) {
+      case "constant":
+        return sql`${literal(output.value)}::text`;
+      case "affected":
+        return affected ?? overAll(sql`count(*)`);
+      case "aggregate": {
+        const call = compileAggregateCall(output.fn, (output.of ?? []).map(argumentOf), output.distinct === true);
+        return overAll(output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`);
+      }
+      case "object":
+        return buildObject(membersOf(output.of));
+      case "nodes": {
+        const as = `n${perRow.length}`;
+        perRow.push({ kind: "object", as, of: output.of });
+        if (output.cap !== undefined) isNumbered = true;
+        const within = output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
+        return overAll(sql`coalesce(array_to_json(array_agg(${ident(inner, as)})${within}), '[]')`);
+      }
+      default:
+        throw planFault(`output "${output.kind}" in an aggregate read`);
+    }
+  };
+  const membersOf = (outputs: readonly Output[]) => outputs.map((output) => ({ as: output.kind === "all" ? "" : output.as, sql: memberOf(output) }));
+
+  const object = buildObject(membersOf(read.output));
+  if (overRows.length === 0) return sql`(select ${object})`;
+  const rows = compileRows(compiler, { ...read, shape: "rows", output: perRow, cap: undefined }, place).sql;
+  // numbered above the sorted rows: a window in the same level would number them before they are sorted
+  const numbered = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
+  const aggregates = join(overRows.map((one) => sql`${one.sql} as ${ident(one.as)}`));
+  return sql`(select ${object} from (select ${aggregates} from (${numbered}) as ${ident(inner)}) as ${ident(outer)})`;
+};

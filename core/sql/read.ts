@@ -1,0 +1,203 @@
+/** The rows of one level: `select … from … where … group by … order by … limit …`. */
+import { baseTypeOf, relationOf, type Relation } from "../model/model.ts";
+import type { Embed, Expression, OrderBy, Output, Predicate, Read, Source } from "../plan/plan.ts";
+import { compileAggregateCall } from "./aggregate.ts";
+import { compileCallSource } from "./call.ts";
+import { compileEmbed, type CompiledEmbed } from "./embed.ts";
+import { compileExpression } from "./expression.ts";
+import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
+import { compilePredicate } from "./predicate.ts";
+import { buildObject } from "./json.ts";
+import type { RelatedRows } from "./related.ts";
+import { lookUp, noEmbeds, planFault, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
+import { compileValue, stepRows, typeName } from "./value.ts";
+
+/** Where the rows come from, when the read does not say it itself. */
+export interface ReadPlace {
+  /** Rows of the parent's relationship. */
+  readonly related?: RelatedRows;
+  /** Rows of a write: the name of its CTE. */
+  readonly written?: { readonly cte: Sql; readonly isWholeRow: boolean };
+  /** Stands inside another level: outermost scope of predicates there. */
+  readonly root?: Scope;
+  /** A ready FROM item with its scope (computed rows). */
+  readonly from?: { readonly from: Sql; readonly scope: Scope };
+}
+
+interface Level {
+  readonly from: Sql;
+  readonly scope: Scope;
+  readonly on: Sql | undefined;
+}
+
+const openLevel = (compiler: Compiler, source: Source, place: ReadPlace): Level => {
+  if (place.related !== undefined) return { from: place.related.from, scope: place.related.scope, on: place.related.on };
+  if (place.from !== undefined) return { ...place.from, on: undefined };
+  if ("relation" in source) {
+    const relation = lookUp(compiler, source.relation);
+    const row = compiler.alias(source.relation.name);
+    // the bare name where it can be: messages of the database then name the relation
+    const from = row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
+    return { from, scope: { row, relation, isRecord: false, root: undefined, embeds: noEmbeds }, on: undefined };
+  }
+  if ("call" in source) return { ...compileCallSource(compiler, source.call), on: undefined };
+  const relation = relationOf(compiler.model, source.written);
+  const row = compiler.alias(source.written.name);
+  if (source.steps !== undefined) {
+    const [first, ...more] = source.steps.map((step) => sql`select * from pg_catalog.unnest(${stepRows(step, source.written)})`);
+    if (first === undefined) throw planFault("a read of no steps");
+    const rows = more.length === 0 ? sql`pg_catalog.unnest(${stepRows(source.steps[0] as number, source.written)})` : sql`(${join([first, ...more], " union all ")})`;
+    return { from: sql`${rows} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
+  }
+  if (place.written === undefined) throw planFault("a read of written rows without a write");
+  return { from: sql`${place.written.cte} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
+};
+
+interface Item {
+  readonly as: string;
+  readonly sql: Sql;
+  readonly isAggregate: boolean;
+}
+
+export interface CompiledRows {
+  /** The subquery, one column per item. */
+  readonly sql: Sql;
+  /** Output names in order; undefined where `*` hides them. */
+  readonly names: readonly string[] | undefined;
+}
+
+/** Does this level group its rows? @rule R-AGG-2 R-AGG-6 */
+export const isGrouped = (outputs: readonly Output[]): boolean =>
+  outputs.some((output) => output.kind === "aggregate" || (output.kind === "embed" && output.mode === "spread" && isGrouped(output.read.output)));
+
+const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
+  orderBy !== undefined && orderBy.some(({ by }) => by.kind === "embedded" && by.embed === id);
+
+const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
+  if (predicate === undefined) return false;
+  if (predicate.kind === "and" || predicate.kind === "or") return predicate.of.some((part) => testsEmbed(part, id));
+  if (predicate.kind === "not") return testsEmbed(predicate.of, id);
+  return predicate.kind === "embedded" && predicate.embed === id;
+};
+
+/** The value an output column shows: a domain's JSON representation where it has one. @rule R-REP-2 */
+const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql => {
+  if (expression.kind === "cast") return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
+  const compiled = compileExpression(compiler, expression, scope);
+  const format = compiled.declared === undefined ? undefined : compiler.model.representations.get(compiled.declared.type)?.toJson;
+  return format === undefined ? compiled.sql : sql`${qualified(format)}(${compiled.sql})`;
+};
+
+/** Columns of a relation written out, for grouping, representations and spreads. */
+export const expandAll = (relation: Relation): Output[] =>
+  relation.columns.map((column) => ({ kind: "value", as: column.name, value: { kind: "column", name: column.name } }));
+
+const hasRepresentation = (compiler: Compiler, relation: Relation): boolean =>
+  compiler.model.representations.size > 0 && relation.columns.some((column) => compiler.model.representations.get(column.type)?.toJson !== undefined);
+
+/** Rows of a read with shape `rows`. `isExistence`: only whether there are some matters. */
+export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {}, isExistence = false): CompiledRows => {
+  const level = openLevel(compiler, read.from, place);
+  const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
+  const grouped = !isExistence && isGrouped(outputs);
+  const embeds = new Map<string, EmbeddedRead>();
+  const scope: Scope = { ...level.scope, root: place.root, embeds };
+  const joins: Sql[] = [];
+  const conditions: Sql[] = level.on === undefined ? [] : [level.on];
+  const items: Item[] = [];
+  for (const output of outputs) addOutput(output);
+
+  if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
+  const order = (read.orderBy ?? []).filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined).map((term) => compileOrder(compiler, term, scope));
+  const distinct = (read.distinctOn ?? []).map((expression) => compileExpression(compiler, expression, scope).sql);
+  const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
+  const select = isExistence ? [] : items.map((item) => (item.as === "*" || item.as === "" ? item.sql : sql`${item.sql} as ${ident(item.as)}`));
+  // by position: an expression with parameters is not recognised when it is said again (R-SQL-15)
+  const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [integer(i + 1)])) : [];
+  return {
+    sql: join(
+      [
+        sql`select ${distinct.length === 0 ? empty : sql`distinct on (${join(distinct)}) `}${select.length === 0 ? sql`1` : join(select)} from ${level.from}`,
+        ...joins,
+        ...(conditions.length === 0 ? [] : [sql`where ${join(conditions, " and ")}`]),
+        ...(groups.length === 0 ? [] : [sql`group by ${join(groups)}`]),
+        ...(order.length === 0 ? [] : [sql`order by ${join(order)}`]),
+        limitOf(compiler, read),
+        ...(read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, read.offset)}`]),
+      ].filter((part) => !isEmpty(part)),
+      " ",
+    ),
+    names,
+  };
+
+  function addOutput(output: Output): void {
+    switch (output.kind) {
+      case "all":
+        if (level.scope.relation !== undefined && (grouped || hasRepresentation(compiler, level.scope.relation))) {
+          for (const column of expandAll(level.scope.relation)) addOutput(column);
+        } else items.push({ as: "*", sql: sql`${ident(scope.row)}.*`, isAggregate: false });
+        return;
+      case "value":
+        items.push({ as: output.as, sql: shown(compiler, output.value, scope), isAggregate: false });
+        return;
+      case "constant":
+        items.push({ as: output.as, sql: sql`${literal(output.value)}::text`, isAggregate: false });
+        return;
+      case "aggregate": {
+        const of = (output.of ?? []).map((expression) => compileExpression(compiler, expression, scope).sql);
+        const call = compileAggregateCall(output.fn, of, output.distinct === true);
+        items.push({ as: output.as, sql: output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`, isAggregate: true });
+        return;
+      }
+      case "object": {
+        // one value made of further outputs of the same row
+        const before = items.length;
+        for (const one of output.of) addOutput(one);
+        const members = items.splice(before);
+        items.push({ as: output.as, sql: buildObject(members), isAggregate: false });
+        return;
+      }
+      case "embed":
+        addEmbed(output);
+        return;
+      default:
+        throw planFault(`output "${output.kind}" in a read of rows`);
+    }
+  }
+
+  function addEmbed(embed: Embed): void {
+    const isTested = testsEmbed(read.where, embed.id);
+    const compiled: CompiledEmbed = compileEmbed(compiler, embed, scope, {
+      isGrouped: grouped,
+      needsJoin: ordersByEmbed(read.orderBy, embed.id),
+      isOutput: !isExistence && embed.isHidden !== true,
+    });
+    if (compiled.join !== undefined) joins.push(compiled.join);
+    if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(sql`exists (${compiled.rows()})`);
+    if (isTested || compiled.row !== undefined) embeds.set(embed.id, { rows: compiled.rows, row: compiled.row, read: embed.read });
+    if (isExistence || embed.isHidden === true) return;
+    for (const column of compiled.columns) items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
+  }
+};
+
+const limitOf = (compiler: Compiler, read: Read): Sql => {
+  const cap = read.shape === "rows" ? read.cap : undefined;
+  if (read.limit === undefined) return cap === undefined ? empty : sql`limit ${integer(cap)}`;
+  const limit = compileValue(compiler, read.limit);
+  // least() passes over NULL, which is what an absent limit is bound as
+  return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}::bigint, ${integer(cap)})`;
+};
+
+export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope): Sql => {
+  const by = compileExpression(compiler, term.by, scope).sql;
+  const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
+  const nulls = term.nulls === undefined ? empty : term.nulls === "first" ? sql` nulls first` : sql` nulls last`;
+  return sql`${by}${direction}${nulls}`;
+};
+
+/** What the count of a read counts: its root rows without limit and order. @rule R-CNT-1 R-SQL-10 */
+export const compileCountRows = (compiler: Compiler, read: Read): Sql =>
+  compileRows(compiler, { kind: "read", from: read.from, shape: "rows", output: read.output.filter((output) => output.kind === "embed" && (output.join === "inner" || testsEmbed(read.where, output.id))), where: read.where }, {}, true).sql;
+
+export const columnTypesOf = (compiler: Compiler, columns: readonly { readonly name: string; readonly type: number }[]): ReadonlyMap<string, number> =>
+  new Map(columns.map((column) => [column.name, baseTypeOf(compiler.model, column.type)?.oid ?? column.type]));

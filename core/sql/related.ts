@@ -1,0 +1,50 @@
+/** From a row to the rows of a relationship. */
+import { relationshipOf, type Relationship } from "../model/model.ts";
+import { ident, join, sql, type Sql } from "./fragment.ts";
+import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+
+export interface RelatedRows {
+  readonly relationship: Relationship;
+  readonly scope: Scope;
+  /** `"public"."album" as "album_1"`, a junction or a function call included. */
+  readonly from: Sql;
+  /** How the rows belong to the parent row. */
+  readonly on: Sql;
+}
+
+export const findRelationship = (scope: Scope, id: string): Relationship => {
+  const relationship = scope.relation === undefined ? undefined : relationshipOf(scope.relation, id);
+  if (relationship === undefined) throw planFault(`no relationship "${id}"`);
+  return relationship;
+};
+
+/** @rule R-SQL-7 R-SQL-8 */
+export const relatedRows = (compiler: Compiler, parent: Scope, id: string): RelatedRows => {
+  const relationship = findRelationship(parent, id);
+  const target = lookUp(compiler, relationship.target);
+  const row = compiler.alias(relationship.target.name);
+  const scope: Scope = { row, relation: target, isRecord: false, root: parent.root ?? parent, embeds: noEmbeds };
+  if (relationship.routine !== undefined) {
+    compiler.seen.isOpenEnded = true;
+    return { relationship, scope, from: sql`${qualified(relationship.routine)}(${rowValue(parent)}) as ${ident(row)}`, on: sql`true` };
+  }
+  const from = sql`${qualified(relationship.target)} as ${ident(row)}`;
+  const { junction } = relationship;
+  if (junction === undefined) {
+    const on = relationship.columns.map(([source, other]) => sql`${ident(row, other)} = ${ident(parent.row, source)}`);
+    return { relationship, scope, from, on: join(on, " and ") };
+  }
+  lookUp(compiler, junction.relation);
+  const through = compiler.alias(junction.relation.name);
+  const toTarget = junction.target.map(([column, key]) => sql`${ident(through, key)} = ${ident(row, column)}`);
+  const toSource = junction.source.map(([column, key]) => sql`${ident(through, key)} = ${ident(parent.row, column)}`);
+  return {
+    relationship,
+    scope,
+    from: sql`${from} join ${qualified(junction.relation)} as ${ident(through)} on ${join(toTarget, " and ")}`,
+    on: join(toSource, " and "),
+  };
+};
+
+export const compileRelated = <Result>(compiler: Compiler, parent: Scope, id: string, build: (rows: RelatedRows) => Result): Result =>
+  build(relatedRows(compiler, parent, id));

@@ -1,0 +1,63 @@
+import type { Operand, ValueRef } from "../plan/plan.ts";
+import { catalogText, empty, ident, join, literal, slot, sql, type Sql } from "./fragment.ts";
+import { compileExpression } from "./expression.ts";
+import { planFault, qualified, type Compiler, type Scope } from "./scope.ts";
+
+/** Setting in which a step of a sequence leaves its rows, as an array of the row type in text form: text in and out loses nothing. */
+export const stepSetting = (step: number): Sql => literal(`relapi.step_${step}`);
+
+/** The rows a step wrote, as an array of the relation's row type. */
+export const stepRows = (step: number, relation: { readonly schema: string; readonly name: string }): Sql =>
+  sql`pg_catalog.current_setting(${stepSetting(step)})::${qualified(relation)}[]`;
+
+const applied = (compiler: Compiler, fragment: Sql, name: string | undefined): Sql => {
+  if (name === undefined) return fragment;
+  const declared = compiler.registry.functions.get(name);
+  if (declared === undefined) throw planFault(`no plugin declares the function "${name}"`);
+  return declared.compile(fragment, compiler.model);
+};
+
+/** A bound value. Without `type` the database infers one from the place. @rule R-FLT-3 G-OP-36 */
+export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
+  if ("param" in ref) return applied(compiler, slot({ param: ref.param }, ref.type), ref.apply);
+  if ("session" in ref) {
+    if (ref.session === true) return slot({ sessionJson: true }, ref.type);
+    return applied(compiler, slot({ session: ref.session, optional: ref.missing === "null" }, ref.type), ref.apply);
+  }
+  if ("constant" in ref) return applied(compiler, slot({ fixed: ref.constant }, ref.type), ref.apply);
+  const relation = stepRelations.get(compiler)?.[ref.step];
+  if (relation === undefined) throw planFault(`step ${ref.step} is not before the one that uses it`);
+  return sql`((${stepRows(ref.step, relation)})[1]).${ident(ref.column)}`;
+};
+
+/** Relations written by the steps of the sequence a compiler works on, in order. */
+export const stepRelations = new WeakMap<Compiler, { readonly schema: string; readonly name: string }[]>();
+
+/** Right side of a comparison. */
+export const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql => {
+  if ("expression" in operand) return compileExpression(compiler, operand.expression, scope).sql;
+  if ("items" in operand) return sql`array[${join(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
+  if ("fields" in operand) return empty; // taken apart by FilterContext.field
+  return compileValue(compiler, operand);
+};
+
+/** Name of a type for a cast: one the catalog wrote, or letters, digits, `_`, `$` and blanks (R-LEX-7). */
+export const typeName = (compiler: Compiler, name: string): Sql => {
+  if (catalogNames(compiler).has(name) || /^[\p{L}\p{N}_$ ]+$/u.test(name)) return catalogText(name);
+  throw planFault(`"${name}" is no type name`);
+};
+
+const catalogNamesOf = new WeakMap<object, ReadonlySet<string>>();
+
+const catalogNames = (compiler: Compiler): ReadonlySet<string> => {
+  let names = catalogNamesOf.get(compiler.model);
+  if (names === undefined) {
+    const found = new Set<string>();
+    for (const type of compiler.model.types.values()) found.add(type.sqlName);
+    for (const relation of compiler.model.relations.values()) for (const column of relation.columns) found.add(column.sqlType);
+    names = found;
+    catalogNamesOf.set(compiler.model, names);
+  }
+  return names;
+};
+

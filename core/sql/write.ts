@@ -1,0 +1,217 @@
+/** Data-modifying statements: each is a CTE whose rows the rest of the statement reads. */
+import { columnOf, type Relation } from "../model/model.ts";
+import type { Cell, Delete, Insert, Predicate, Update, ValueRef, WriteRows } from "../plan/plan.ts";
+import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
+import { neededColumns } from "./needs.ts";
+import { compilePredicate } from "./predicate.ts";
+import { lookUp, noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
+import { compileValue } from "./value.ts";
+
+export interface CompiledWrite {
+  /** `with _w as (…)` without the `with`. */
+  readonly cte: Sql;
+  readonly name: Sql;
+  readonly relation: Relation;
+  /** Boolean over the written rows; undefined: nothing to check. */
+  readonly check: Sql | undefined;
+}
+
+export interface WriteUse {
+  /** Columns wanted beside those of `returning`. */
+  readonly columns?: readonly string[];
+  readonly isWholeRow?: boolean;
+  readonly countInserted?: boolean;
+}
+
+/** Setting in which inserted rows are counted apart from updated ones. Works on views and partitions, where `xmax` does not. */
+export const INSERTED = "relapi.inserted";
+
+const DEFAULT_KEYWORD = "default";
+
+type Payload = Extract<WriteRows, { readonly payload: ValueRef }>;
+
+const columnType = (relation: Relation, name: string): Sql => {
+  const column = columnOf(relation, name);
+  if (column === undefined) throw planFault(`${relation.name} has no column "${name}"`);
+  return catalogText(column.sqlType);
+};
+
+/** FROM item with the payload's rows under `_p`, and the value of each column. @rule R-SQL-11 R-BODY-3 R-INS-4 R-REP-4 */
+const payloadRows = (compiler: Compiler, relation: Relation, rows: Payload, isFirstOnly: boolean): { readonly from: Sql; readonly valueOf: (column: string) => Sql } => {
+  const row = compiler.alias("_p");
+  const json = compileValue(compiler, { ...rows.payload, type: "json" });
+  const parserOf = (name: string) => {
+    const column = columnOf(relation, name);
+    return column === undefined ? undefined : compiler.model.representations.get(column.type)?.fromJson;
+  };
+  const definitions = join(
+    rows.columns.map((column) => sql`${ident(column.name)} ${column.apply !== undefined || parserOf(column.name) !== undefined ? sql`json` : columnType(relation, column.name)}`),
+  );
+  const read = (name: string): Sql => {
+    const parser = parserOf(name);
+    const apply = rows.columns.find((column) => column.name === name)?.apply;
+    if (apply !== undefined) {
+      const declared = compiler.registry.functions.get(apply);
+      if (declared === undefined) throw planFault(`no plugin declares the function "${apply}"`);
+      return declared.compile(sql`(${ident(row, name)} #>> '{}')`, compiler.model);
+    }
+    return parser === undefined ? ident(row, name) : sql`${qualified(parser)}(${ident(row, name)})`;
+  };
+  if (rows.missing === "null") {
+    if (rows.columns.length === 0) {
+      const from = rows.shape === "object" ? empty : sql`pg_catalog.json_array_elements(${json}) as ${ident(row)}`;
+      return { from, valueOf: read };
+    }
+    const record = rows.shape === "object" ? sql`pg_catalog.json_to_record(${json})` : sql`pg_catalog.json_to_recordset(${json})`;
+    const from = sql`${record} as ${ident(row)}(${definitions})`;
+    return { from: isFirstOnly && rows.shape === "array" ? sql`(select * from ${from} limit 1) as ${ident(row)}` : from, valueOf: read };
+  }
+  // element by element, so that an absent key is told from a null and no default is computed in vain
+  const element = compiler.alias("_j");
+  const elements = rows.shape === "object" ? sql`(select ${json} as value) as ${ident(element)}` : sql`pg_catalog.json_array_elements(${json}) as ${ident(element)}`;
+  const limited = isFirstOnly && rows.shape === "array" ? sql`(select * from ${elements} limit 1) as ${ident(element)}` : elements;
+  const from = rows.columns.length === 0 ? limited : sql`${limited}, lateral pg_catalog.json_to_record(${ident(element, "value")}) as ${ident(row)}(${definitions})`;
+  return {
+    from,
+    valueOf: (name) => {
+      const fallback = columnOf(relation, name)?.default;
+      return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${read(name)} else ${fallback === undefined ? sql`null` : catalogText(`(${fallback})`)} end`;
+    },
+  };
+};
+
+/** The row under the relation's own name, as the database's messages call it. */
+const targetScope = (relation: Relation, isRecord: boolean): Scope => ({ row: relation.name, relation, isRecord, root: undefined, embeds: noEmbeds });
+
+const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: WriteUse): { readonly clause: Sql; readonly isWholeRow: boolean } => {
+  const needed = plan.returning === undefined ? [] : neededColumns(relation, plan.returning);
+  if (needed === undefined || use.isWholeRow === true || plan.check !== undefined || (plan.kind === "insert" && plan.onConflict?.check !== undefined))
+    return { clause: sql`${ident(relation.name)}.*`, isWholeRow: true };
+  const names = [...new Set([...needed, ...(use.columns ?? [])])];
+  return { clause: names.length === 0 ? sql`1` : join(names.map((name) => ident(relation.name, name))), isWholeRow: false };
+};
+
+const counter = (step: "+ 1" | "- 1"): Sql =>
+  sql`pg_catalog.set_config(${literal(INSERTED)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
+
+const cellValue = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
+  if (cell.value === undefined) return catalogText(DEFAULT_KEYWORD);
+  const type = columnOf(relation, cell.column)?.sqlType;
+  const isBare = cell.value.type === undefined && !("apply" in cell.value && cell.value.apply !== undefined);
+  return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // a member of the union stays one with a type
+};
+
+export const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
+  const relation = lookUp(compiler, plan.into);
+  if (relation === undefined) throw planFault(`no relation ${plan.into.name}`);
+  compiler.alias(relation.name); // taken by the target itself
+  const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
+  const returning = returningOf(relation, plan, use);
+  const rows = insertRows(compiler, relation, plan, presets, use.countInserted === true);
+  const conflict = plan.onConflict === undefined ? empty : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true);
+  const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
+  const tellsNew = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
+  const clause = tellsNew ? sql`${returning.clause}, (${ident(relation.name)}.xmax = 0) as "_is_new"` : returning.clause;
+  const name = ident(compiler.alias("_written"));
+  const written = tellsNew ? sql`(select ${join(relation.columns.map((column) => ident(column.name)))} from ${name})` : undefined;
+  return {
+    cte: sql`${name} as (insert into ${qualified(relation)}${rows}${conflict} returning ${clause})`,
+    name: written ?? name,
+    relation,
+    check: isChecked ? compileCheck(compiler, relation, name, plan.check, tellsNew ? { check: plan.onConflict?.check } : undefined) : undefined,
+  };
+};
+
+const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, presets: ReadonlyMap<string, Cell>, countInserted: boolean): Sql => {
+  if ("cells" in plan.rows) {
+    const cells = [...plan.rows.cells.filter((cell) => !presets.has(cell.column)), ...presets.values()];
+    if (cells.length === 0) return sql` default values`;
+    return sql` (${join(cells.map((cell) => ident(cell.column)))}) values (${join(cells.map((cell) => cellValue(compiler, relation, cell)))})`;
+  }
+  const source = payloadRows(compiler, relation, plan.rows, false);
+  const own = plan.rows.columns.filter((column) => !presets.has(column.name)).map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));
+  const all = [...own, ...[...presets.values()].map((cell) => ({ name: cell.column, sql: cellValue(compiler, relation, cell) }))];
+  const conditions = (plan.only ?? []).map((key) => sql`${source.valueOf(key.column)} = ${compileValue(compiler, key.value)}`);
+  if (countInserted) conditions.push(counter("+ 1"));
+  const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;
+  const from = source.from.chunks.length === 0 ? empty : sql` from ${source.from}`;
+  if (all.length > 0) return sql` (${join(all.map((column) => ident(column.name)))}) select ${join(all.map((column) => column.sql))}${from}${where}`;
+  // rows of nothing but defaults
+  const [first] = relation.columns;
+  if (plan.rows.shape === "object" || first === undefined) return sql` default values`;
+  return sql` select${from}${where}`;
+};
+
+const compileConflict = (compiler: Compiler, relation: Relation, conflict: NonNullable<Insert["onConflict"]>, countInserted: boolean): Sql => {
+  const target = "constraint" in conflict.target ? sql`on constraint ${ident(conflict.target.constraint)}` : sql`(${join(conflict.target.columns.map((column) => ident(column)))})`;
+  if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
+  const fixed = new Map((conflict.set ?? []).map((cell) => [cell.column, cell]));
+  const assignments = [
+    ...conflict.update.filter((column) => !fixed.has(column)).map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
+    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${cellValue(compiler, relation, cell)}`),
+  ];
+  const conditions = conflict.where === undefined ? [] : [compilePredicate(compiler, conflict.where, targetScope(relation, false))];
+  if (countInserted) conditions.push(counter("- 1"));
+  return sql` on conflict ${target} do update set ${join(assignments)}${conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`}`;
+};
+
+/** True when every written row satisfies its check; a check that is NULL fails. @rule G-PRM-9 */
+const compileCheck = (compiler: Compiler, relation: Relation, cte: Sql, check: Predicate | undefined, updated?: { readonly check: Predicate | undefined }): Sql => {
+  const row = compiler.alias(relation.name);
+  const scope: Scope = { row, relation, isRecord: true, root: undefined, embeds: noEmbeds };
+  const holds = (predicate: Predicate | undefined): Sql => (predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope));
+  const each = updated === undefined ? holds(check) : sql`case when ${ident(row, "_is_new")} then ${holds(check)} else ${holds(updated.check)} end`;
+  return sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${cte} as ${ident(row)})`;
+};
+
+const whereOf = (compiler: Compiler, relation: Relation, where: Predicate | undefined): Sql => {
+  if (where === undefined) return empty;
+  return sql` where ${compilePredicate(compiler, where, targetScope(relation, false))}`;
+};
+
+/** @rule R-SQL-13 R-UPD-1 G-UPD-1a */
+export const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
+  const relation = lookUp(compiler, plan.relation);
+  if (relation === undefined) throw planFault(`no relation ${plan.relation.name}`);
+  compiler.alias(relation.name);
+  const returning = returningOf(relation, plan, use);
+  const name = ident(compiler.alias("_written"));
+  const assignments: Sql[] = [];
+  let from = empty;
+  if (plan.payload !== undefined && plan.payload.columns.length > 0) {
+    const source = payloadRows(compiler, relation, plan.payload, true);
+    from = sql` from ${source.from}`;
+    for (const column of plan.payload.columns) assignments.push(sql`${ident(column.name)} = ${source.valueOf(column.name)}`);
+  }
+  for (const assignment of plan.assignments ?? []) {
+    const operator = compiler.registry.updateOperators.find((one) => one.name === assignment.operator);
+    if (operator === undefined) throw planFault(`no plugin answers the update operator "${assignment.operator}"`);
+    assignments.push(sql`${ident(assignment.column)} = ${operator.compile(ident(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`);
+  }
+  const cte =
+    assignments.length === 0
+      ? // nothing to set: no row is touched, and no right is needed (R-UPD-2)
+        sql`${name} as (select (null::${qualified(relation)}).* where false)`
+      : sql`${name} as (update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)} returning ${returning.clause})`;
+  return { cte, name, relation, check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check) };
+};
+
+export const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
+  const relation = lookUp(compiler, plan.from);
+  if (relation === undefined) throw planFault(`no relation ${plan.from.name}`);
+  compiler.alias(relation.name);
+  const returning = returningOf(relation, plan, use);
+  const name = ident(compiler.alias("_written"));
+  return {
+    cte: sql`${name} as (delete from ${qualified(relation)}${whereOf(compiler, relation, plan.where)} returning ${returning.clause})`,
+    name,
+    relation,
+    check: undefined,
+  };
+};
+
+export const compileWrite = (compiler: Compiler, plan: Insert | Update | Delete, use: WriteUse): CompiledWrite => {
+  if (plan.kind === "insert") return compileInsert(compiler, plan, use);
+  return plan.kind === "update" ? compileUpdate(compiler, plan, use) : compileDelete(compiler, plan, use);
+};
+

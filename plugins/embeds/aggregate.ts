@@ -1,0 +1,8 @@
+/** `albums_aggregate { aggregate { count } nodes { title } }`: one object over the related rows. */
+import { definePlugin } from "../../core/index.ts";
+
+/** @rule G-AGG-6 */
+export const aggregateEmbeds = definePlugin({
+  name: "aggregate-embeds",
+  embeds: [{ mode: "aggregate", graphql: { suffix: "_aggregate" }, compile: (embed, context) => ({ columns: [{ as: embed.as, value: context.aggregate() }] }) }],
+});

@@ -1,0 +1,36 @@
+/** `?id=eq.5`, `{ id: { _eq: 5 } }`: equality, order, lists and null tests, for any type. */
+import { catalogText, definePlugin, sql } from "../../core/index.ts";
+import type { OperatorSpec } from "../../core/index.ts";
+
+const ORDERED = { exceptTypes: ["raster"] } as const;
+
+const compare = (name: string, symbol: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
+  const operator = catalogText(` ${symbol} `);
+  return { name, types: ["any"], operand: "scalar", isQuantifiable: true, takesRepresentation: true, compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+};
+
+const KEYWORDS: Readonly<Record<string, string>> = { null: "null", not_null: "not null", true: "true", false: "false", unknown: "unknown" };
+
+/** @rule R-FLT-8 G-OP-1 G-OP-2 G-OP-3 G-OP-4 G-OP-32 */
+export const comparisonOperators = definePlugin({
+  name: "comparison-operators",
+  operators: [
+    compare("eq", "="),
+    compare("neq", "<>", { isQuantifiable: false }),
+    compare("gt", ">", ORDERED),
+    compare("gte", ">=", ORDERED),
+    compare("lt", "<", ORDERED),
+    compare("lte", "<=", ORDERED),
+    { name: "in", types: ["any"], operand: "list", takesRepresentation: true, compile: (column, operand) => sql`${column} = any(${operand})` },
+    { name: "nin", rest: false, types: ["any"], operand: "list", compile: (column, operand) => sql`not (${column} = any(${operand}))` },
+    {
+      name: "is",
+      graphql: { name: "_is_null", keywords: { true: "null", false: "not_null" } },
+      types: ["any"],
+      operand: "keyword",
+      keywords: Object.keys(KEYWORDS),
+      compile: (column, _operand, context) => sql`${column} is ${catalogText(KEYWORDS[context.keyword ?? "null"] ?? "null")}`,
+    },
+    { name: "isdistinct", graphql: false, types: ["any"], operand: "scalar", compile: (column, operand) => sql`${column} is distinct from ${operand}` },
+  ],
+});
