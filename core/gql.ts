@@ -296,6 +296,8 @@ export type GqlOutput =
   | { readonly as: string; readonly step: number }
   /** the body of a step is an object whose keys stand here (`Bundle`) */
   | { readonly bundle: number }
+  /** a list, one element per step: its body; text where it is known already (`update_T_many`) */
+  | { readonly as: string; readonly list: readonly (number | string)[] }
   /** a namespace of a mutation */
   | { readonly as: string; readonly of: readonly GqlOutput[] };
 

@@ -40,6 +40,8 @@ export type Expression =
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate; readonly value: Expression }
   /** an aggregate over the related rows. `fn`: `count`, `sum`, `bool_and`, … */
   | { readonly kind: "related-aggregate"; readonly relationship: string; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean; readonly where?: Predicate }
+  /** an aggregate over the rows a computed field returns */
+  | { readonly kind: "computed-aggregate"; readonly routine: QualifiedName; readonly target: QualifiedName; readonly fn: string; readonly of: readonly Expression[]; readonly where?: Predicate }
   /** an output key of an embed of the same read (related order, R-ORD-3) */
   | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathStep[] };
 
@@ -196,6 +198,8 @@ interface Write {
   readonly check?: Predicate;
   /** Read of the written rows (`from: { written }`). Absent: only their count. */
   readonly returning?: Read;
+  /** The answer is the first written row as an object, or null (`insert_T_one`, by-pk writes); else a list, or the object of an aggregate read. */
+  readonly one?: boolean;
 }
 
 export interface Insert extends Write {
