@@ -198,8 +198,6 @@ interface Write {
   readonly check?: Predicate;
   /** Read of the written rows (`from: { written }`). Absent: only their count. */
   readonly returning?: Read;
-  /** The answer is the first written row as an object, or null (`insert_T_one`, by-pk writes); else a list, or the object of an aggregate read. */
-  readonly one?: boolean;
 }
 
 export interface Insert extends Write {

@@ -90,7 +90,7 @@ export const relationsOf = (plan: Plan, model: Model): { readonly relations: Rea
     },
     expression: (expression, scope) => {
       if (expression.kind === "related" || expression.kind === "related-aggregate") follow(scope.relation, expression.relationship);
-      else if (expression.kind === "computed") isOpenEnded = true;
+      else if (expression.kind === "computed" || expression.kind === "computed-aggregate") isOpenEnded = true;
     },
   });
   return { relations, isOpenEnded };
@@ -311,6 +311,13 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
     }
     case "related-aggregate": {
       const target = along(scope, expression.relationship, walk);
+      return changed(expression, {
+        where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
+        of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
+      });
+    }
+    case "computed-aggregate": {
+      const target = into(scope, expression.target, walk);
       return changed(expression, {
         where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
         of: mapList(expression.of, (part) => mapExpression(part, target, walk)),

@@ -6,7 +6,7 @@ import { ident, sql, type Sql } from "./fragment.ts";
 import { compilePredicate } from "./predicate.ts";
 import { routineArguments } from "./call.ts";
 import { compileRelated } from "./related.ts";
-import { planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
 
 export interface Compiled {
@@ -105,6 +105,14 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         const where = expression.where === undefined ? target.on : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
         return { sql: sql`(select ${call} from ${target.from} where ${where})`, type: aggregateType(compiler, expression.fn, of[0]?.type), declared: undefined };
       });
+    case "computed-aggregate": {
+      compiler.seen.isOpenEnded = true;
+      const row = compiler.alias(expression.target.name);
+      const inner: Scope = { row, relation: lookUp(compiler, expression.target), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      const call = compileAggregateCall(expression.fn, expression.of.map((one) => compileExpression(compiler, one, inner).sql), false);
+      const where = expression.where === undefined ? sql`` : sql` where ${compilePredicate(compiler, expression.where, inner)}`;
+      return { sql: sql`(select ${call} from ${qualified(expression.routine)}(${rowValue(scope)}) as ${ident(row)}${where})`, type: undefined, declared: undefined };
+    }
     case "embedded": {
       const embed = scope.embeds.get(expression.embed);
       if (embed?.row === undefined) throw planFault(`no embed "${expression.embed}" to order by`);

@@ -22,6 +22,7 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
         predicate(value.when);
         return;
       case "computed":
+      case "computed-aggregate":
         isWholeRow = true;
         return;
       case "related":
