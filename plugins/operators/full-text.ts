@@ -1,0 +1,24 @@
+/** `?entry=fts(english).storm`: full-text search. */
+import { definePlugin, ident, sql } from "../../core/index.ts";
+import type { OperatorSpec } from "../../core/index.ts";
+
+const search = (name: string, query: string): OperatorSpec => ({
+  name,
+  graphql: false,
+  types: ["any"],
+  operand: "scalar",
+  hasOption: true,
+  compile: (column, operand, context) => {
+    const language = context.option === undefined ? sql`` : sql`${context.option}::regconfig, `;
+    // a column the model does not know may be a tsvector already: it is left as it is (R-FLT-9)
+    const isDocument = context.type === undefined || context.type.name === "tsvector";
+    const document = isDocument ? column : sql`pg_catalog.to_tsvector(${language}${column})`;
+    return sql`${document} @@ ${ident("pg_catalog", query)}(${language}${operand})`;
+  },
+});
+
+/** @rule R-FLT-9 */
+export const fullTextOperators = definePlugin({
+  name: "full-text-operators",
+  operators: [search("fts", "to_tsquery"), search("plfts", "plainto_tsquery"), search("phfts", "phraseto_tsquery"), search("wfts", "websearch_to_tsquery")],
+});

@@ -1,0 +1,35 @@
+/** `{ path: { _descendant: "world.europe" } }`: label trees. */
+import { catalogText, definePlugin, ident, sql } from "../../core/index.ts";
+import type { FilterContext, OperatorSpec, Sql } from "../../core/index.ts";
+
+/** The extension may live outside the search path. */
+const operator = (context: FilterContext, symbol: string): Sql => sql`operator(${ident(context.model.extensions.get("ltree") ?? "public")}.${catalogText(symbol)})`;
+
+const ltree = (name: string, graphql: string, symbol: string, description: string, more: Partial<OperatorSpec> = {}): OperatorSpec => ({
+  name,
+  rest: false,
+  graphql,
+  types: ["ltree"],
+  operand: "scalar",
+  description,
+  compile: (column, operand, context) => sql`${column} ${operator(context, symbol)} ${operand}`,
+  ...more,
+});
+
+/** @rule G-OP-19 G-OP-20 G-OP-21 G-OP-22 */
+export const ltreeOperators = definePlugin({
+  name: "ltree-operators",
+  operators: [
+    ltree("ancestor", "_ancestor", "@>", "is the left argument an ancestor of right (or equal)?"),
+    ltree("ancestor-any", "_ancestor_any", "@>", "does array contain an ancestor of `ltree`?", { operand: "list" }),
+    ltree("descendant", "_descendant", "<@", "is the left argument a descendant of right (or equal)?"),
+    ltree("descendant-any", "_descendant_any", "<@", "does array contain a descendant of `ltree`?", { operand: "list" }),
+    ltree("matches", "_matches", "~", "does `ltree` match `lquery`?", { operandType: "lquery" }),
+    ltree("matches-any", "_matches_any", "?", "does `ltree` match any `lquery` in array?", {
+      operand: "list",
+      operandType: "text",
+      compile: (column, operand, context) => sql`${column} ${operator(context, "?")} (${operand})::${ident(context.model.extensions.get("ltree") ?? "public", "lquery")}[]`,
+    }),
+    ltree("matches-fulltext", "_matches_fulltext", "@", "does `ltree` match `ltxtquery`?", { operandType: "ltxtquery" }),
+  ],
+});

@@ -1,0 +1,70 @@
+/** `_set: {…}`, `_inc: { sold: 1 }`, `_append: {…}`: how an update changes a column. */
+import { definePlugin, sql } from "../../core/index.ts";
+import type { UpdateOperatorSpec } from "../../core/index.ts";
+
+const NUMERIC = ["int2", "int4", "int8", "float4", "float8", "numeric", "money"];
+const JSONB = ["jsonb"];
+
+/** @rule G-UPD-1a */
+export const setOperator = definePlugin({
+  name: "set-operator",
+  updateOperators: [
+    {
+      name: "set",
+      graphql: "_set",
+      types: ["any"],
+      description: "sets the columns of the filtered rows to the given values",
+      inputDescription: "input type for updating data in table",
+      compile: (_column, operand) => operand,
+    },
+  ],
+});
+
+/** @rule G-UPD-1b */
+export const incOperator = definePlugin({
+  name: "inc-operator",
+  updateOperators: [
+    {
+      name: "inc",
+      graphql: "_inc",
+      types: NUMERIC,
+      description: "increments the numeric columns with given value of the filtered values",
+      inputDescription: "input type for incrementing numeric columns in table",
+      compile: (column, operand) => sql`${column} + ${operand}`,
+    },
+  ],
+});
+
+const documentOperator = (name: string, graphql: string, text: string, operandType: string | undefined, compile: UpdateOperatorSpec["compile"]): UpdateOperatorSpec => ({
+  name,
+  graphql,
+  types: JSONB,
+  description: text,
+  inputDescription: text,
+  operandType,
+  compile,
+});
+
+/** @rule G-UPD-1c G-UPD-1d G-UPD-1e G-UPD-1f G-UPD-1g */
+export const documentOperators = definePlugin({
+  name: "document-operators",
+  updateOperators: [
+    documentOperator("append", "_append", "append existing jsonb value of filtered columns with new jsonb value", undefined, (column, operand) => sql`${column} || ${operand}`),
+    documentOperator("prepend", "_prepend", "prepend existing jsonb value of filtered columns with new jsonb value", undefined, (column, operand) => sql`${operand} || ${column}`),
+    documentOperator("delete-key", "_delete_key", "delete key/value pair or string element. key/value pairs are matched based on their key value", "text", (column, operand) => sql`${column} - ${operand}`),
+    documentOperator(
+      "delete-elem",
+      "_delete_elem",
+      "delete the array element with specified index (negative integers count from the end). throws an error if top level container is not an array",
+      "int4",
+      (column, operand) => sql`${column} - ${operand}`,
+    ),
+    documentOperator(
+      "delete-at-path",
+      "_delete_at_path",
+      "delete the field or element with specified path (for JSON arrays, negative integers count from the end)",
+      "_text",
+      (column, operand) => sql`${column} #- ${operand}`,
+    ),
+  ],
+});
