@@ -1,0 +1,11 @@
+/** `Accept: application/json`: rows as an array of objects, a function's value as it is. */
+import { definePlugin, sql } from "../../core/index.ts";
+import { emptyJson, jsonRows } from "./json-body.ts";
+
+/** @rule R-FMT-1 R-MED-1 */
+export const jsonMedia = definePlugin({
+  name: "json-media",
+  apply: (hooks) => {
+    hooks.compileMedia.for("application/json").tap("json-media", (context) => sql`coalesce(${jsonRows(context)}::text, ${emptyJson(context)})`);
+  },
+});

@@ -1,0 +1,11 @@
+/** `Accept: application/vnd.pgrst.object+json`: the one row as an object. That it is one, the surface checks. */
+import { definePlugin, sql } from "../../core/index.ts";
+import { jsonObject } from "./json-body.ts";
+
+/** @rule R-MED-1 R-RPC-13 */
+export const singularMedia = definePlugin({
+  name: "singular-media",
+  apply: (hooks) => {
+    hooks.compileMedia.for("application/vnd.pgrst.object+json").tap("singular-media", (context) => sql`coalesce(${jsonObject(context)}::text, 'null')`);
+  },
+});
