@@ -70,10 +70,7 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
     quantifier: comparison.quantifier,
     compileOperand: (other) => compileOperand(compiler, other, scope),
   };
-  // REST offers every operator on every type: where no tap claims the type, the operator is written out and the database says what is wrong (R-FLT-12)
-  const fragment =
-    compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context) ??
-    compiler.registry.operators.find((one) => one.name === comparison.operator)?.compile(context.column, context.operand, context);
+  const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
   if (fragment === undefined) throw planFault(`no plugin answers the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
   return sql`(${fragment})`;
 };

@@ -96,7 +96,9 @@ const counter = (step: "+ 1" | "- 1"): Sql =>
 
 const cellValue = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
   if (cell.value === undefined) return catalogText(DEFAULT_KEYWORD);
-  const type = columnOf(relation, cell.column)?.sqlType;
+  // without length limits: a cast would cut a text that is too long, an assignment refuses it
+  const oid = columnOf(relation, cell.column)?.type;
+  const type = oid === undefined ? undefined : compiler.model.types.get(oid)?.sqlName;
   const isBare = cell.value.type === undefined && !("apply" in cell.value && cell.value.apply !== undefined);
   return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // a member of the union stays one with a type
 };
