@@ -2,6 +2,7 @@
 import type { Duplex } from "node:stream";
 import type { IncomingMessage } from "node:http";
 import type { Surface } from "./http/exchange.ts";
+import type { Counters } from "./counters.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./model/model.ts";
 import type { Embed, Envelope, Plan } from "./plan/plan.ts";
@@ -135,6 +136,8 @@ export interface PluginContext {
   readonly options: ResolvedOptions;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** What `/metrics` shows. */
+  readonly counters: Counters;
   /** The model in force. @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Called after each load, the first included. */

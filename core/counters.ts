@@ -1,0 +1,25 @@
+/** Numbers that parts of an api keep for whoever shows them (R-ADM-2). */
+
+/**
+ * Names in use: `model-loads`, `model-load-failures`, `model-load-seconds` (of the last load); `pool-timeouts`, `pool-available`,
+ * `pool-waiting`, `pool-max`; `jwt-cache-requests`, `jwt-cache-hits`, `jwt-cache-evictions`. A name nobody wrote reads 0.
+ */
+export interface Counters {
+  add(name: string, by?: number): void;
+  set(name: string, to: number): void;
+  /** The number is asked for when it is shown. */
+  watch(name: string, read: () => number): void;
+  get(name: string): number;
+}
+
+export const createCounters = (): Counters => {
+  const numbers = new Map<string, number>();
+  const watched = new Map<string, () => number>();
+  const get = (name: string): number => watched.get(name)?.() ?? numbers.get(name) ?? 0;
+  return {
+    add: (name, by = 1) => void numbers.set(name, (numbers.get(name) ?? 0) + by),
+    set: (name, to) => void numbers.set(name, to),
+    watch: (name, read) => void watched.set(name, read),
+    get,
+  };
+};
