@@ -1,0 +1,97 @@
+/** `npm run bench`: requests per second of this service (on node:http and in Express) against handlers written by hand, in turn in one
+ *  run, as ratios. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one on this machine. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import autocannon from "autocannon";
+import pg from "pg";
+import { BENCH_SQL, SCENARIOS, type Scenario } from "./data.ts";
+import { startServer } from "./postgres.ts";
+
+const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 3);
+const SECONDS = Number(process.env["BENCH_SECONDS"] ?? 4);
+const CONNECTIONS = 20;
+
+interface Contestant {
+  readonly label: string;
+  readonly variant: "relapi" | "express" | "bare" | "ordinary";
+  readonly isGraphql: boolean;
+}
+
+const CONTESTANTS: readonly Contestant[] = [
+  { label: "(a) relapi on node:http, REST", variant: "relapi", isGraphql: false },
+  { label: "(a) relapi on node:http, GraphQL", variant: "relapi", isGraphql: true },
+  { label: "(b) relapi in Express, REST", variant: "express", isGraphql: false },
+  { label: "(b) relapi in Express, GraphQL", variant: "express", isGraphql: true },
+  { label: "(c) bare node:http + pg, text", variant: "bare", isGraphql: false },
+  { label: "(d) Express + pg, res.json", variant: "ordinary", isGraphql: false },
+];
+
+const startContestant = async (variant: string, scenario: number, databaseUrl: string): Promise<{ readonly port: number; readonly process: ChildProcess }> => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("./server.js", import.meta.url)), variant, String(scenario), databaseUrl], { stdio: ["ignore", "pipe", "inherit"] });
+  const port = await new Promise<number>((resolve, reject) => {
+    child.stdout?.once("data", (text: Buffer) => resolve(Number(String(text).trim())));
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+  return { port, process: child };
+};
+
+const measure = async (port: number, scenario: Scenario, isGraphql: boolean, seconds: number): Promise<number> => {
+  const url = `http://127.0.0.1:${port}`;
+  let key = 0;
+  const next = (): number => 1 + ((key += 7919) % scenario.keys);
+  const result = await autocannon({
+    url,
+    connections: CONNECTIONS,
+    duration: seconds,
+    requests: [
+      {
+        setupRequest: (request) =>
+          isGraphql
+            ? { ...request, method: "POST", path: "/v1/graphql", headers: { "content-type": "application/json" }, body: JSON.stringify({ query: scenario.graphql, variables: { id: next() } }) }
+            : { ...request, method: "GET", path: scenario.rest(next()) },
+      },
+    ],
+  });
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} answers were no 2xx, ${result.errors} failed`);
+  return result.requests.total / result.duration;
+};
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+const server = await startServer();
+try {
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query("do $$ begin create role bench_anon; exception when duplicate_object then null; end $$");
+  await admin.query("drop database if exists relapi_bench");
+  await admin.query("create database relapi_bench");
+  await admin.end();
+  const databaseUrl = server.urlOf("relapi_bench");
+  const setup = new pg.Client({ connectionString: databaseUrl });
+  await setup.connect();
+  await setup.query(BENCH_SQL);
+  await setup.end();
+
+  for (const [index, scenario] of SCENARIOS.entries()) {
+    const rates = new Map<string, number[]>();
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const contestant of CONTESTANTS) {
+        const running = await startContestant(contestant.variant, index, databaseUrl);
+        await measure(running.port, scenario, contestant.isGraphql, 1); // connections and caches are warm afterwards
+        const rate = await measure(running.port, scenario, contestant.isGraphql, SECONDS);
+        running.process.kill();
+        // the first round warms the database up
+        if (round > 0) rates.set(contestant.label, [...(rates.get(contestant.label) ?? []), rate]);
+      }
+    }
+    const bare = median(rates.get("(c) bare node:http + pg, text") ?? []);
+    const ordinary = median(rates.get("(d) Express + pg, res.json") ?? []);
+    process.stdout.write(`\n| ${scenario.name} | requests/s | of (c) | of (d) |\n|---|---|---|---|\n`);
+    for (const [label, values] of rates) {
+      const rate = median(values);
+      process.stdout.write(`| ${label} | ${rate.toFixed(0)} | ${(rate / bare).toFixed(2)} | ${(rate / ordinary).toFixed(2)} |\n`);
+    }
+  }
+} finally {
+  await server.stop();
+}
