@@ -1,0 +1,98 @@
+/** `GET :3001/ready`: liveness, readiness, metrics, the model and the settings on a listener of their own. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { definePlugin, sql, type Plugin, type PluginContext } from "../../core/index.ts";
+import { encodeConfig } from "./config.ts";
+import { encodeMetrics } from "./metrics.ts";
+import { encodeModel } from "./schema-cache.ts";
+
+export interface AdminServerOptions {
+  /** 0: any free port. */
+  readonly port: number;
+  readonly host?: string;
+  /** The API's own listener is up. Absent: it is taken to be. */
+  readonly isApiListening?: () => boolean;
+  readonly onListening?: (port: number) => void;
+}
+
+/** How long the readiness probe waits for the database. */
+const PROBE_MS = 2000;
+
+interface Reply {
+  readonly status: number;
+  readonly contentType?: string;
+  readonly body?: string;
+}
+
+type Endpoint = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
+
+const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
+
+const answersInTime = async (context: PluginContext): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_MS);
+  });
+  try {
+    context.model();
+    return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), late]);
+  } catch {
+    return false; // not ready is the answer, whatever the reason; the api itself logs it
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** @rule R-ADM-1 */
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
+  ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
+  ["/ready", async (context, options) => ({ status: !isUp(options) ? 500 : (await answersInTime(context)) ? 200 : 503 })],
+  ["/metrics", (context) => ({ status: 200, contentType: "text/plain; charset=utf-8", body: encodeMetrics(context.counters) })],
+  ["/schema_cache", (context) => ({ status: 200, contentType: "application/json; charset=utf-8", body: encodeModel(context.model()) })],
+  ["/config", (context) => ({ status: 200, contentType: "text/plain; charset=utf-8", body: encodeConfig(context.options) })],
+]);
+
+const reply = (response: ServerResponse, { status, contentType, body }: Reply): void => {
+  const bytes = Buffer.from(body ?? "");
+  response.writeHead(status, { ...(contentType === undefined ? {} : { "Content-Type": contentType }), "Content-Length": bytes.length });
+  response.end(bytes);
+};
+
+const handle = async (request: IncomingMessage, response: ServerResponse, context: PluginContext, options: AdminServerOptions): Promise<void> => {
+  const endpoint = request.method === "GET" || request.method === "HEAD" ? ENDPOINTS.get((request.url ?? "").split("?", 1)[0] ?? "") : undefined;
+  if (endpoint === undefined) return reply(response, { status: 404 });
+  try {
+    reply(response, await endpoint(context, options));
+  } catch (error) {
+    // the one endpoint that needs the model, before there is one
+    context.logger.warn("the admin endpoint has no answer", { path: request.url, error: String(error) });
+    reply(response, { status: 503 });
+  }
+};
+
+const listen = (context: PluginContext, options: AdminServerOptions): Server => {
+  const server = createServer((request, response) => void handle(request, response, context, options));
+  server.on("error", (error) => context.logger.error("the admin listener failed", { error: error.message }));
+  server.listen(options.port, options.host ?? "127.0.0.1", () => {
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : options.port;
+    context.logger.info("admin endpoints", { host: options.host ?? "127.0.0.1", port });
+    options.onListening?.(port);
+  });
+  return server;
+};
+
+/** Its own listener, never the port of the API. @rule R-ADM-1 R-ADM-2 */
+export const adminServer = (options: AdminServerOptions): Plugin =>
+  definePlugin({
+    name: "admin-server",
+    apply: (_hooks, context) => {
+      const server = listen(context, options);
+      context.onClose(
+        () =>
+          new Promise<void>((resolve) => {
+            server.close(() => resolve());
+            server.closeAllConnections();
+          }),
+      );
+    },
+  });

@@ -1,0 +1,38 @@
+/** `GET /metrics`: the counters as Prometheus text. */
+import type { Counters } from "../../core/index.ts";
+
+interface Metric {
+  readonly name: string;
+  readonly kind: "gauge" | "counter";
+  readonly help: string;
+  /** Label text and the counter behind it. */
+  readonly samples: readonly (readonly [labels: string, counter: string])[];
+}
+
+const plain = (name: string, kind: Metric["kind"], counter: string, help: string): Metric => ({ name, kind, help, samples: [["", counter]] });
+
+/** @rule R-ADM-2 */
+const METRICS: readonly Metric[] = [
+  plain("pgrst_schema_cache_query_time_seconds", "gauge", "model-load-seconds", "Seconds that the last load of the schema cache took"),
+  {
+    name: "pgrst_schema_cache_loads_total",
+    kind: "counter",
+    help: "Loads of the schema cache",
+    samples: [
+      ['{status="SUCCESS"}', "model-loads"],
+      ['{status="FAIL"}', "model-load-failures"],
+    ],
+  },
+  plain("pgrst_db_pool_timeouts_total", "counter", "pool-timeouts", "Requests that waited in vain for a connection"),
+  plain("pgrst_db_pool_available", "gauge", "pool-available", "Connections that could be used at once"),
+  plain("pgrst_db_pool_waiting", "gauge", "pool-waiting", "Requests waiting for a connection"),
+  plain("pgrst_db_pool_max", "gauge", "pool-max", "Connections at most"),
+  plain("pgrst_jwt_cache_requests_total", "counter", "jwt-cache-requests", "Look-ups of verified tokens"),
+  plain("pgrst_jwt_cache_hits_total", "counter", "jwt-cache-hits", "Look-ups that found the token"),
+  plain("pgrst_jwt_cache_evictions_total", "counter", "jwt-cache-evictions", "Tokens that made room for others"),
+];
+
+export const encodeMetrics = (counters: Counters): string =>
+  METRICS.map(({ name, kind, help, samples }) =>
+    [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...samples.map(([labels, counter]) => `${name}${labels} ${counters.get(counter)}`), ""].join("\n"),
+  ).join("");
