@@ -1,0 +1,60 @@
+/** Makes the images from which the embedded database starts in a moment: `npm run build:demo`. */
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import type { PGlite } from "@electric-sql/pglite";
+import { demoFolder, demoScripts, imagePath, stampPath } from "./assets.ts";
+import { dumpCluster, initDbParams, openCluster, pgliteVersion, runScripts } from "./cluster.ts";
+
+/** Builds both images if what they are made of has changed. Answers whether it did. */
+export async function buildImages(): Promise<boolean> {
+  const scripts = demoScripts();
+  const stamp = computeStamp(scripts);
+  const paths = [imagePath("demo"), imagePath("empty")];
+  if (paths.every((path) => existsSync(path)) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp) return false;
+
+  const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB"] }); // old log kept for reuse would only fill the image
+  // One database is all there is to connect to: its templates would be two thirds of the image.
+  await pg.exec("update pg_database set datistemplate = false where datname in ('template0', 'template1')");
+  await pg.exec("drop database template0");
+  await pg.exec("drop database template1");
+  await writeImage(pg, "empty");
+  await runScripts(pg, scripts);
+  await writeImage(pg, "demo");
+  await pg.close();
+
+  // The published package has no sources, but must carry the licences, which stand in the scripts.
+  mkdirSync(demoFolder, { recursive: true });
+  for (const script of scripts) {
+    const copy = join(demoFolder, basename(script));
+    if (copy !== script) copyFileSync(script, copy);
+  }
+  replaceFile(stampPath, stamp);
+  return true;
+}
+
+async function writeImage(pg: PGlite, name: "demo" | "empty"): Promise<void> {
+  await pg.exec("vacuum (full, analyze)");
+  await pg.exec("vacuum (freeze, analyze)");
+  replaceFile(imagePath(name), gzipSync(await dumpCluster(pg), { level: 9 }));
+}
+
+/** Two builds at once must not leave a mixture. */
+function replaceFile(path: string, content: string | Uint8Array): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, content);
+  renameSync(draft, path);
+}
+
+function computeStamp(scripts: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const script of scripts) hash.update(readFileSync(script)).update("\0");
+  return JSON.stringify({ pglite: pgliteVersion(), initDbParams, scripts: hash.digest("hex") });
+}
+
+if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.argv[1]) {
+  const hasBuilt = await buildImages();
+  console.log(hasBuilt ? "built the images of the embedded database" : "the images of the embedded database are up to date");
+}

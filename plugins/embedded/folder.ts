@@ -1,0 +1,82 @@
+/** The folder that keeps an embedded database, and who may use it. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+export interface DataFolder {
+  /** The cluster itself. */
+  readonly clusterPath: string;
+  /** There is no cluster yet, or an unfinished one, which has been removed. */
+  readonly isFresh: boolean;
+  /** The cluster is filled; before this an interrupted start is begun again from nothing. */
+  markFilled(): void;
+  /** Gives the folder back; an unfinished cluster is removed. */
+  release(): void;
+}
+
+interface Lock {
+  readonly pid: number;
+  /** What the system says about the start of that process: pids are used again, in containers all the time. */
+  readonly startedAt: string;
+  readonly isFilled: boolean;
+}
+
+/** Takes the folder for this process, and makes it if need be. @throws Error if another process has it */
+export function takeDataFolder(path: string): DataFolder {
+  const folder = resolve(path);
+  const lockPath = join(folder, "relapi.lock");
+  // A cluster right in the folder, as PGlite itself makes them, is taken as it is.
+  const clusterPath = existsSync(join(folder, "PG_VERSION")) ? folder : join(folder, "cluster");
+  mkdirSync(folder, { recursive: true });
+
+  const previous = readLock(lockPath);
+  if (previous !== undefined && previous.startedAt === startOf(previous.pid)) {
+    throw new Error(`${folder} is in use by process ${previous.pid}: an embedded database belongs to one process (if that is wrong, remove ${lockPath})`);
+  }
+  if (previous?.isFilled === false) rmSync(join(folder, "cluster"), { recursive: true, force: true });
+
+  const isFresh = !existsSync(join(clusterPath, "PG_VERSION"));
+  const write = (isComplete: boolean, flag: string): void => {
+    const lock: Lock = { pid: process.pid, startedAt: startOf(process.pid), isFilled: isComplete };
+    writeFileSync(lockPath, JSON.stringify(lock), { flag });
+  };
+  if (previous !== undefined) rmSync(lockPath, { force: true });
+  write(!isFresh, "wx"); // of two processes that come here at once, one fails
+
+  let isFilled = !isFresh;
+  return {
+    clusterPath,
+    isFresh,
+    markFilled() {
+      isFilled = true;
+      write(true, "w");
+    },
+    release() {
+      if (!isFilled) rmSync(clusterPath, { recursive: true, force: true });
+      rmSync(lockPath, { force: true });
+    },
+  };
+}
+
+function readLock(path: string): Lock | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Lock;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    return { pid: 0, startedAt: "unreadable", isFilled: true };
+  }
+}
+
+/** A text that two processes with one pid do not share; empty for a process that is gone. */
+function startOf(pid: number): string {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return "";
+  }
+  try {
+    // Field 22, counted behind the name, which may hold spaces and brackets: `4711 (node) S 1 ...`
+    return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[19] ?? "running";
+  } catch {
+    return "running"; // no /proc: the pid alone must do
+  }
+}

@@ -1,0 +1,303 @@
+/** The PostgreSQL wire protocol, as far as many clients must share one backend. */
+import { createHash } from "node:crypto";
+
+/** Messages that go to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a Flush. `end`: offset behind the last byte. */
+export interface Group {
+  readonly end: number;
+  readonly isSynced: boolean;
+}
+
+/** Groups of one client, back to back in one buffer that can be transferred to the thread. */
+export interface Batch {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly groups: readonly Group[];
+}
+
+export const idleStatus = 0x49; // "I", the status in a ReadyForQuery outside a transaction
+
+const type = {
+  bind: 0x42,
+  close: 0x43,
+  copyData: 0x64,
+  copyDone: 0x63,
+  copyFail: 0x66,
+  describe: 0x44,
+  flush: 0x48,
+  functionCall: 0x46,
+  notification: 0x41,
+  parse: 0x50,
+  query: 0x51,
+  readyForQuery: 0x5a,
+  sync: 0x53,
+  terminate: 0x58,
+} as const;
+
+const statementKind = 0x53; // "S" in Describe and Close; "P" names a portal
+const longestNameBytes = 63;
+const longestMessageBytes = 0x3fffffff; // what PostgreSQL itself accepts
+
+const syncMessage = Uint8Array.of(type.sync, 0, 0, 0, 4);
+
+/** `COPY ... FROM STDIN` would make the backend read from a socket that it has not: this ends the copy, and is ignored where no copy runs. */
+const refuseCopy = [encodeMessage(type.copyFail, "the embedded database takes no COPY FROM STDIN"), syncMessage];
+
+/** Example: `copy artist (name) from stdin`. The word alone is enough, refuseCopy does no harm. */
+const mayCopyFromStdin = /\bstdin\b/i;
+
+/** A message with a single text as its body. */
+function encodeMessage(messageType: number, text: string): Uint8Array {
+  const body = Buffer.from(text, "utf8");
+  const message = new Uint8Array(body.length + 6);
+  message[0] = messageType;
+  new DataView(message.buffer).setInt32(1, body.length + 5);
+  message.set(body, 5);
+  return message;
+}
+
+/** What a client says, message by message, with its statement names made its own. */
+export interface MessageReader {
+  /** Takes in bytes, cut anywhere. @throws Error on bytes that are no message */
+  write(chunk: Uint8Array): void;
+  /** All complete groups so far; `undefined` when there are none. */
+  take(): Batch | undefined;
+  readonly hasGroups: boolean;
+  /** The client has said Terminate; nothing after it counts. */
+  readonly isTerminated: boolean;
+  /** What brings the shared session back to where the client found it. `inTransaction`: it ended in the middle of one. */
+  farewell(inTransaction: boolean): Batch;
+}
+
+/** Reads the messages of one client. `prefix`: unique among clients; put before statement names, which would collide in the one backend. */
+export function createMessageReader(prefix: string): MessageReader {
+  const statements = new Set<string>();
+  let rest: Uint8Array[] = [];
+  let restBytes = 0;
+  let neededBytes = 5;
+  let parts: Uint8Array[] = [];
+  let groups: { parts: Uint8Array[]; isSynced: boolean }[] = [];
+  let isTerminated = false;
+  let mayCopy = false;
+
+  const ownName = (name: Uint8Array): Uint8Array => {
+    const own = Buffer.concat([Buffer.from(prefix), name]);
+    if (own.length <= longestNameBytes) return own;
+    return Buffer.from(prefix + createHash("sha256").update(name).digest("base64url"));
+  };
+
+  /** The message with the statement name at `start` replaced. `start`: offset in the message. */
+  const renamed = (message: Uint8Array, start: number): Uint8Array => {
+    const end = message.indexOf(0, start);
+    if (end <= start) return message; // the unnamed statement lives within one group
+    const name = ownName(message.subarray(start, end));
+    const key = Buffer.from(name).toString("latin1");
+    if (message[0] === type.close) statements.delete(key);
+    else statements.add(key);
+    const copy = new Uint8Array(message.length + name.length - (end - start));
+    copy.set(message.subarray(0, start));
+    copy.set(name, start);
+    copy.set(message.subarray(end), start + name.length);
+    new DataView(copy.buffer).setInt32(1, copy.length - 1);
+    return copy;
+  };
+
+  const endGroup = (isSynced: boolean): void => {
+    if (mayCopy) parts.push(...refuseCopy);
+    mayCopy = false;
+    groups.push({ parts, isSynced });
+    parts = [];
+  };
+
+  const readMessage = (message: Uint8Array): void => {
+    switch (message[0]) {
+      case type.terminate:
+        isTerminated = true;
+        return;
+      case type.copyData:
+      case type.copyDone:
+      case type.copyFail:
+        return; // the copy was refused already
+      case type.parse: {
+        const text = message.indexOf(0, 5) + 1;
+        mayCopy ||= mayCopyFromStdin.test(Buffer.from(message.buffer, message.byteOffset + text, message.length - text).toString("latin1"));
+        parts.push(renamed(message, 5));
+        return;
+      }
+      case type.bind:
+        parts.push(renamed(message, message.indexOf(0, 5) + 1)); // the portal's name comes first
+        return;
+      case type.describe:
+      case type.close:
+        parts.push(message[5] === statementKind ? renamed(message, 6) : message);
+        return;
+      case type.query:
+        mayCopy ||= mayCopyFromStdin.test(Buffer.from(message.buffer, message.byteOffset, message.length).toString("latin1"));
+        parts.push(message);
+        endGroup(true);
+        return;
+      case type.sync:
+      case type.functionCall:
+        parts.push(message);
+        endGroup(true);
+        return;
+      case type.flush:
+        parts.push(message);
+        endGroup(false);
+        return;
+      default:
+        parts.push(message);
+    }
+  };
+
+  const write = (chunk: Uint8Array): void => {
+    rest.push(chunk);
+    restBytes += chunk.length;
+    if (restBytes < neededBytes) return; // a long message in many chunks is joined once
+    const bytes = rest.length === 1 ? chunk : Buffer.concat(rest, restBytes);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    let start = 0;
+    neededBytes = 5;
+    while (start + 5 <= bytes.length && !isTerminated) {
+      const messageBytes = view.getInt32(start + 1) + 1;
+      if (messageBytes < 5 || messageBytes > longestMessageBytes) throw new Error("not a message of the PostgreSQL protocol");
+      if (start + messageBytes > bytes.length) {
+        neededBytes = messageBytes;
+        break;
+      }
+      readMessage(bytes.subarray(start, start + messageBytes));
+      start += messageBytes;
+    }
+    rest = start < bytes.length ? [bytes.subarray(start)] : [];
+    restBytes = bytes.length - start;
+  };
+
+  const take = (): Batch | undefined => {
+    if (groups.length === 0) return undefined;
+    const batch = buildBatch(groups);
+    groups = [];
+    return batch;
+  };
+
+  const farewell = (inTransaction: boolean): Batch => {
+    const closes = [...statements].map((name) => encodeClose(Buffer.from(name, "latin1")));
+    statements.clear();
+    // The Sync ends what the client left open between messages. Temporary tables and session settings stay: they are everybody's.
+    return buildBatch([
+      { parts: [syncMessage], isSynced: true },
+      ...(inTransaction ? [{ parts: [encodeMessage(type.query, "rollback")], isSynced: true }] : []),
+      { parts: [encodeMessage(type.query, "reset session authorization; reset role")], isSynced: true },
+      { parts: [...closes, syncMessage], isSynced: true },
+    ]);
+  };
+
+  return {
+    write,
+    take,
+    farewell,
+    get hasGroups() {
+      return groups.length > 0;
+    },
+    get isTerminated() {
+      return isTerminated;
+    },
+  };
+}
+
+function encodeClose(name: Uint8Array): Uint8Array {
+  const message = new Uint8Array(name.length + 7);
+  message[0] = type.close;
+  new DataView(message.buffer).setInt32(1, name.length + 6);
+  message[5] = statementKind;
+  message.set(name, 6);
+  return message;
+}
+
+function buildBatch(groups: readonly { readonly parts: readonly Uint8Array[]; readonly isSynced: boolean }[]): Batch {
+  let totalBytes = 0;
+  for (const group of groups) for (const part of group.parts) totalBytes += part.length;
+  const bytes = new Uint8Array(totalBytes);
+  let end = 0;
+  const ends = groups.map(({ parts, isSynced }) => {
+    for (const part of parts) {
+      bytes.set(part, end);
+      end += part.length;
+    }
+    return { end, isSynced };
+  });
+  return { bytes, groups: ends };
+}
+
+/** A batch of one simple query. */
+export function buildQuery(text: string): Batch {
+  return buildBatch([{ parts: [encodeMessage(type.query, text)], isSynced: true }]);
+}
+
+/** What the backend answered to one group. */
+export interface GroupAnswer {
+  /** Where the answer ends after surplus messages were taken out of it. */
+  readonly end: number;
+  /** Transaction status of the last ReadyForQuery; `undefined` if there was none. */
+  readonly status: number | undefined;
+  /** Copies of the NotificationResponses in it. */
+  readonly notifications: readonly Uint8Array[];
+}
+
+/**
+ * Puts the answer to one group in order, in place: one ReadyForQuery for a synced group and none for a flushed one. Some releases of PGlite
+ * send one at an error and another at the Sync, and a refused copy brings a Sync of its own; a client would count them as two answers.
+ * `bytes`: the answer stands from `start` to `end`.
+ */
+export function readAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, end);
+  const notifications: Uint8Array[] = [];
+  let status: number | undefined;
+  let read = start;
+  let written = start;
+  let readyAt = -1;
+  while (read < end) {
+    const messageBytes = view.getInt32(read + 1) + 1;
+    const messageType = bytes[read];
+    if (messageType === type.readyForQuery) {
+      status = bytes[read + 5];
+      if (readyAt >= 0) {
+        bytes.copyWithin(readyAt, readyAt + messageBytes, written);
+        written -= messageBytes;
+      }
+      readyAt = written;
+    } else if (messageType === type.notification) {
+      notifications.push(bytes.slice(read, read + messageBytes));
+    }
+    if (written !== read) bytes.copyWithin(written, read, read + messageBytes);
+    read += messageBytes;
+    written += messageBytes;
+  }
+  if (!isSynced && readyAt >= 0) {
+    bytes.copyWithin(readyAt, readyAt + 6, written);
+    written -= 6;
+  }
+  return { end: written, status, notifications };
+}
+
+/** What a client says first: protocol 3 startup, a request for encryption, a request to cancel. `undefined`: not all bytes are there. */
+export function readOpening(bytes: Uint8Array): { readonly kind: "startup" | "encryption" | "cancel"; readonly bytes: number } | undefined {
+  if (bytes.length < 8) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const length = view.getInt32(0);
+  if (length < 8 || length > 10_000) throw new Error("not a startup packet of the PostgreSQL protocol");
+  if (bytes.length < length) return undefined;
+  const code = view.getInt32(4);
+  if (code === 80877103 || code === 80877104) return { kind: "encryption", bytes: length };
+  if (code === 80877102) return { kind: "cancel", bytes: length };
+  if (code >> 16 !== 3) throw new Error("the embedded database speaks version 3 of the PostgreSQL protocol");
+  return { kind: "startup", bytes: length };
+}
+
+/** The startup packet that the thread sends once; its answer greets every client. */
+export const startupPacket = ((): Uint8Array => {
+  const body = Buffer.from("user\0postgres\0database\0postgres\0client_encoding\0UTF8\0\0");
+  const packet = new Uint8Array(8 + body.length);
+  const view = new DataView(packet.buffer);
+  view.setInt32(0, packet.length);
+  view.setInt32(4, 3 << 16);
+  packet.set(body, 8);
+  return packet;
+})();

@@ -1,0 +1,155 @@
+/** What a `pg` client takes for its socket. */
+import { Duplex } from "node:stream";
+import { createMessageReader, readOpening } from "./messages.ts";
+import type { Gate, Speaker } from "./gate.ts";
+
+export interface ClientStream {
+  readonly duplex: Duplex;
+  /** Hands over a NotificationResponse that another client's statement brought. */
+  notify(message: Uint8Array): void;
+  /** The database is going away. A client that was leaving anyway hears of no error. */
+  cutOff(reason: string): void;
+}
+
+export interface ClientStreamOptions {
+  /** Unique among the clients of a database. */
+  readonly prefix: string;
+  readonly gate: Gate;
+  /** The answer to a startup packet, once the database is up. */
+  readonly greeting: () => Promise<Uint8Array>;
+  /** An answer to this client brought a notification, which is for everybody. */
+  readonly onNotification: (message: Uint8Array, from: ClientStream) => void;
+  readonly onClose: (stream: ClientStream) => void;
+}
+
+/** One client's way to the backend. It holds no place at the gate until it has said something. */
+export function createClientStream(options: ClientStreamOptions): ClientStream {
+  const { gate } = options;
+  const reader = createMessageReader(options.prefix);
+  let opening: Uint8Array | undefined = new Uint8Array(0); // bytes before the startup packet is complete; undefined after
+  let isGreeted = false;
+  let isClosed = false;
+  let isAsking = false;
+  let isEnding = false; // the client says no more, by Terminate or by ending its side
+  let isEnded = false; // and has been told the end
+  let hasSpoken = false;
+  let isInTransaction = false;
+
+  const speaker: Speaker = {
+    nextRequest() {
+      const batch = isClosed ? farewell() : reader.take();
+      if (batch === undefined) return undefined;
+      isAsking = true;
+      return { kind: "run", ...batch };
+    },
+    onAnswer(answer) {
+      isAsking = false;
+      isInTransaction = !answer.isIdle;
+      for (const message of answer.notifications) options.onNotification(message, stream);
+      if (isClosed) return;
+      duplex.push(Buffer.from(answer.bytes.buffer));
+      endWhenAnswered();
+    },
+  };
+
+  const farewell = () => {
+    if (!hasSpoken) return undefined;
+    hasSpoken = false;
+    return reader.farewell(isInTransaction);
+  };
+
+  const endWhenAnswered = (): void => {
+    if (!isEnding || isEnded || isAsking || reader.hasGroups) return;
+    isEnded = true;
+    duplex.push(null);
+  };
+
+  const open = (chunk: Uint8Array): void => {
+    opening = opening === undefined || opening.length === 0 ? chunk : Buffer.concat([opening, chunk]);
+    const packet = readOpening(opening);
+    if (packet === undefined) return;
+    const after = opening.subarray(packet.bytes);
+    if (packet.kind === "encryption") {
+      opening = new Uint8Array(0);
+      duplex.push("N"); // no encryption within a process
+      if (after.length > 0) open(after);
+      return;
+    }
+    opening = undefined;
+    if (packet.kind === "cancel") {
+      isEnding = true; // a running statement cannot be reached
+      endWhenAnswered();
+      return;
+    }
+    options.greeting().then(
+      (greeting) => {
+        if (isClosed || isEnded) return;
+        isGreeted = true;
+        duplex.push(Buffer.from(greeting));
+      },
+      (error: Error) => duplex.destroy(error),
+    );
+    if (after.length > 0) hear(after);
+  };
+
+  const hear = (chunk: Uint8Array): void => {
+    reader.write(chunk);
+    if (reader.hasGroups) {
+      hasSpoken = true;
+      gate.speak(speaker);
+    }
+    isEnding ||= reader.isTerminated;
+    endWhenAnswered();
+  };
+
+  const receive = (chunk: Uint8Array, done: (error?: Error | null) => void): void => {
+    try {
+      if (opening === undefined) hear(chunk);
+      else open(chunk);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+
+  const duplex = new Duplex({
+    read() {}, // answers are pushed as they come
+    write: (chunk: Uint8Array, _encoding, done) => receive(chunk, done),
+    writev: (chunks, done) => receive(Buffer.concat(chunks.map(({ chunk }) => chunk as Uint8Array)), done),
+    final(done) {
+      isEnding = true;
+      endWhenAnswered();
+      done();
+    },
+    destroy(error, done) {
+      isClosed = true;
+      options.onClose(stream);
+      // The backend is everybody's: what this client left in it is cleared away in a turn of its own.
+      if (hasSpoken) gate.speak(speaker);
+      done(error);
+    },
+  });
+
+  // What pg asks of a socket beyond a Duplex.
+  Object.assign(duplex, {
+    connect: () => {
+      process.nextTick(() => duplex.emit("connect"));
+      return duplex;
+    },
+    setNoDelay: () => duplex,
+    setKeepAlive: () => duplex,
+    ref: () => duplex,
+    unref: () => duplex,
+  });
+
+  const stream: ClientStream = {
+    duplex,
+    notify(message) {
+      if (isGreeted && !isClosed && !isEnded) duplex.push(Buffer.from(message));
+    },
+    cutOff(reason) {
+      duplex.destroy(isEnding ? undefined : new Error(reason));
+    },
+  };
+  return stream;
+}

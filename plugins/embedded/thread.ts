@@ -1,0 +1,31 @@
+/** What the main thread and the thread of the database say to each other. */
+import type { Batch } from "./messages.ts";
+
+/** How the database comes to life, in `workerData`. */
+export interface Boot {
+  /** Folder of the cluster; absent: in memory. */
+  readonly dataFolder?: string;
+  /** gzipped tar of a cluster, unpacked before the start */
+  readonly imagePath?: string;
+  /** SQL files, then SQL text, run after the start, in this order */
+  readonly scriptPaths: readonly string[];
+  readonly loadScript?: string;
+  readonly extensions: readonly string[];
+}
+
+export type Request = ({ readonly kind: "run" } & Batch) | { readonly kind: "dump" } | { readonly kind: "stop" };
+
+/** `bytes`: messages for the client, or the image. `isIdle`: the backend is in no transaction and between groups. */
+export interface Answer {
+  readonly kind: "answer";
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isIdle: boolean;
+  /** NotificationResponses in `bytes`, for the other clients */
+  readonly notifications: readonly Uint8Array[];
+}
+
+/** `greeting`: what a client hears after its startup packet. `failed`: it could not start. `died`: it started and can go on no more. */
+export type FromThread =
+  | { readonly kind: "ready"; readonly greeting: Uint8Array }
+  | Answer
+  | { readonly kind: "failed" | "died"; readonly message: string };

@@ -1,0 +1,144 @@
+/** The thread in which the embedded database runs, so that a long statement holds up no other answer of the process. */
+import { parentPort, workerData } from "node:worker_threads";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { PGlite } from "@electric-sql/pglite";
+import { dumpCluster, messageOf, openCluster, runScripts } from "./cluster.ts";
+import { buildQuery, idleStatus, readAnswer, startupPacket } from "./messages.ts";
+import type { Batch } from "./messages.ts";
+import type { Answer, Boot, FromThread, Request } from "./thread.ts";
+
+const smallAnswerBytes = 1024 * 1024;
+const batchesBetweenWalChecks = 256;
+const slowBatchMs = 100;
+
+/** Without a checkpointer process nobody else bounds the log; in memory it would grow for ever. */
+const longLog = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 32 * 1024 * 1024 from pg_control_checkpoint()";
+
+if (parentPort === null) throw new Error("worker.ts runs in a thread only");
+const port = parentPort;
+
+const say = (message: FromThread, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+
+/** Ends the thread: what PostgreSQL would do next in this state is anybody's guess. */
+function die(message: string): never {
+  say({ kind: "died", message });
+  process.exit(1);
+}
+
+/** Collects what the backend says into one buffer that is used again and again. */
+function createBackend(pg: PGlite) {
+  let buffer = new Uint8Array(smallAnswerBytes);
+  let used = 0;
+  const onRawData = (chunk: Uint8Array): void => {
+    if (used + chunk.length > buffer.length) {
+      const larger = new Uint8Array(Math.max(buffer.length * 2, used + chunk.length));
+      larger.set(buffer.subarray(0, used));
+      buffer = larger;
+    }
+    buffer.set(chunk, used);
+    used += chunk.length;
+  };
+  const exchange = async (bytes: Uint8Array): Promise<void> => {
+    try {
+      await pg.execProtocolRawStream(bytes, { syncToFs: false, onRawData });
+    } catch (error) {
+      die(messageOf(error));
+    }
+  };
+
+  /** Runs group by group. PGlite in one call for several would mix up where the errors end. */
+  const run = async ({ bytes, groups }: Batch): Promise<Answer> => {
+    const notifications: Uint8Array[] = [];
+    let start = 0;
+    let isIdle = false;
+    used = 0;
+    for (const group of groups) {
+      const answerStart = used;
+      await exchange(bytes.subarray(start, group.end));
+      start = group.end;
+      const answer = readAnswer(buffer, answerStart, used, group.isSynced);
+      used = answer.end;
+      notifications.push(...answer.notifications);
+      if (group.isSynced && answer.status === undefined) die("PostgreSQL gave no answer");
+      isIdle = group.isSynced && answer.status === idleStatus;
+    }
+    const said = buffer.slice(0, used);
+    if (buffer.length > smallAnswerBytes) buffer = new Uint8Array(smallAnswerBytes);
+    return { kind: "answer", bytes: said, isIdle, notifications };
+  };
+
+  const greet = async (): Promise<Uint8Array> => {
+    used = 0;
+    await exchange(startupPacket);
+    return buffer.slice(0, used);
+  };
+
+  return { run, greet };
+}
+
+/** PGlite swallows every exception of the engine and calls it again, also after PostgreSQL has exited: an endless loop that eats memory. */
+function dieOnFatalErrors(pg: PGlite): void {
+  const errorJump = 100; // how PGlite's engine reports an ordinary SQL error
+  const engine = pg.Module as unknown as { _PostgresMainLoopOnce?: () => void };
+  const step = engine._PostgresMainLoopOnce;
+  if (step === undefined) return;
+  engine._PostgresMainLoopOnce = () => {
+    try {
+      step();
+    } catch (error) {
+      if ((error as { status?: unknown }).status !== errorJump) die(messageOf(error));
+      throw error;
+    }
+  };
+}
+
+async function serve(boot: Boot): Promise<void> {
+  const pg = await openCluster(boot);
+  await runScripts(pg, boot.scriptPaths);
+  if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
+  dieOnFatalErrors(pg);
+  const backend = createBackend(pg);
+  const isLogLong = buildQuery(longLog);
+  const checkpoint = buildQuery("checkpoint");
+  let batchCount = 0;
+
+  const boundLog = async (): Promise<void> => {
+    const answer = await backend.run(isLogLong);
+    if (Buffer.from(answer.bytes.buffer).includes("\0\0\0\x01t")) await backend.run(checkpoint); // the value `t`, with its length
+  };
+
+  const answerRequest = async (request: Request): Promise<void> => {
+    if (request.kind === "dump") {
+      const bytes = new Uint8Array(await promisify(gzip)(await dumpCluster(pg)));
+      say({ kind: "answer", bytes, isIdle: true, notifications: [] }, [bytes.buffer]);
+      return;
+    }
+    if (request.kind === "stop") {
+      await pg.close();
+      process.exit(0);
+    }
+    const startedAt = performance.now();
+    const answer = await backend.run(request);
+    const isSlow = performance.now() - startedAt > slowBatchMs;
+    say(answer, [answer.bytes.buffer]);
+    batchCount += 1;
+    if (answer.isIdle && (isSlow || batchCount >= batchesBetweenWalChecks)) {
+      batchCount = 0;
+      await boundLog();
+    }
+  };
+
+  const greeting = await backend.greet();
+  // One request comes at a time, but its checkpoint may still run when the next one arrives.
+  let last: Promise<void> = Promise.resolve();
+  port.on("message", (request: Request) => {
+    last = last.then(() => answerRequest(request)).catch((error: unknown) => die(messageOf(error)));
+  });
+  say({ kind: "ready", greeting });
+}
+
+serve(workerData as Boot).catch((error: unknown) => {
+  say({ kind: "failed", message: messageOf(error) });
+  process.exit(1);
+});

@@ -1,0 +1,394 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { buildImages } from "../../plugins/embedded/build-image.ts";
+import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
+import type { EmbeddedDatabase, EmbeddedOptions } from "../../plugins/embedded/index.ts";
+
+const endless = "select count(*) from generate_series(1, 1000000000000000) as n";
+
+let folder: string;
+let shared: EmbeddedDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  await buildImages();
+  folder = mkdtempSync(join(tmpdir(), "relapi-embedded-"));
+  shared = startEmbeddedDatabase({ image: "empty", extensions: ["pg_trgm"] });
+  pool = openPool(shared);
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await shared.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function openPool(database: EmbeddedDatabase): pg.Pool {
+  const opened = new pg.Pool({ stream: database.stream, max: 5 });
+  opened.on("error", () => {}); // idle clients hear of restarts and closing
+  return opened;
+}
+
+/** A database of this test's own, closed after it. */
+function start(options: EmbeddedOptions = {}): { database: EmbeddedDatabase; pool: pg.Pool; lines: string[] } {
+  const lines: string[] = [];
+  const database = startEmbeddedDatabase({ image: "empty", log: (line) => lines.push(line), ...options });
+  const own = openPool(database);
+  onTestFinished(async () => {
+    await own.end().catch(() => {});
+    await database.close();
+  });
+  return { database, pool: own, lines };
+}
+
+async function connect(database: EmbeddedDatabase = shared, options: pg.ClientConfig = {}): Promise<pg.Client> {
+  const client = new pg.Client({ stream: database.stream, ...options });
+  client.on("error", () => {});
+  await client.connect();
+  onTestFinished(() => client.end().catch(() => {}));
+  return client;
+}
+
+const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "no error",
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+
+describe("embedded: protocol", () => {
+  it("embedded: simple and extended queries, binary results and 20 MB values in both directions", async () => {
+    const client = await connect();
+    expect((await client.query("select 1 as a; select 2 as b") as unknown as pg.QueryResult[]).map(({ rows }) => rows)).toEqual([[{ a: 1 }], [{ b: 2 }]]);
+    expect((await client.query("select $1::int + 1 as sum", [41])).rows).toEqual([{ sum: 42 }]);
+    const bytes = await client.query({ text: "select '\\x0102'::bytea as b", binary: true } as pg.QueryConfig);
+    expect(bytes.rows[0]).toEqual({ b: Buffer.from([1, 2]) });
+    const large = "é".repeat(10 * 1024 * 1024);
+    expect((await client.query("select octet_length($1) as length, $1 as text", [large])).rows).toEqual([{ length: 20 * 1024 * 1024, text: large }]);
+  });
+
+  it("embedded: many rows arrive whole and in order", async () => {
+    const { rows } = await pool.query("select n, repeat('x', n % 100) as x from generate_series(1, 50000) as n");
+    expect(rows.length).toBe(50_000);
+    expect(rows.every((row, index) => row.n === index + 1 && row.x.length === row.n % 100)).toBe(true);
+  });
+
+  it("embedded: a transaction sent at once is answered statement by statement", async () => {
+    const client = await connect(shared, { pipeline: true } as pg.ClientConfig);
+    const results = await Promise.all([
+      client.query("begin read only"),
+      client.query({ name: "settings", text: "select set_config($1, $2, true)", values: ["session.user_id", "7"] }),
+      client.query({ name: "read", text: "select current_setting('session.user_id') as id", values: [] }),
+      client.query("commit"),
+      client.query({ name: "read", text: "select current_setting('session.user_id') as id", values: [] }),
+    ]);
+    expect(results.map(({ command, rows }) => [command, rows])).toEqual([
+      ["BEGIN", []],
+      ["SELECT", [{ set_config: "7" }]],
+      ["SELECT", [{ id: "7" }]],
+      ["COMMIT", []],
+      ["SELECT", [{ id: "" }]],
+    ]);
+  });
+
+  it("embedded: an error in the middle of a pipeline fails what follows and the client goes on", async () => {
+    const client = await connect(shared, { pipeline: true } as pg.ClientConfig);
+    const sent = [
+      client.query("begin"),
+      client.query("select 1 / $1::int", [0]),
+      client.query("select $1::int as n", [1]),
+      client.query("commit"),
+      client.query("select $1::int as n", [2]),
+    ];
+    const settled = await Promise.allSettled(sent);
+    expect(settled.map((result) => (result.status === "fulfilled" ? result.value.command : result.reason.code))).toEqual([
+      "BEGIN",
+      "22012",
+      "25P02",
+      "ROLLBACK",
+      "SELECT",
+    ]);
+    expect((await sent[4])?.rows).toEqual([{ n: 2 }]);
+  });
+
+  it("embedded: messages cut anywhere are put together, and those of one buffer are taken apart", async () => {
+    const stream = shared.stream();
+    const received: Buffer[] = [];
+    stream.on("data", (chunk: Buffer) => received.push(chunk));
+    const text = (): string => Buffer.concat(received).toString("latin1");
+    const untilReady = (count: number): Promise<void> =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (text().split("Z\0\0\0\x05I").length - 1 >= count) resolve();
+          else stream.once("data", look);
+        };
+        look();
+      });
+    const startup = Buffer.from("\0\0\0\x23\0\x03\0\0user\0anybody\0database\0any\0\0", "latin1");
+    startup.writeInt32BE(startup.length, 0);
+    stream.write(Buffer.from("\0\0\0\x08\x04\xd2\x16\x2f", "latin1")); // SSLRequest
+    for (const byte of startup) stream.write(Buffer.of(byte));
+    await untilReady(1);
+    expect(text().startsWith("NR\0\0\0\x08\0\0\0\0")).toBe(true); // no encryption, then AuthenticationOk
+    const query = (sql: string): Buffer => {
+      const message = Buffer.from(`Q\0\0\0\0${sql}\0`);
+      message.writeInt32BE(message.length - 1, 1);
+      return message;
+    };
+    const both = Buffer.concat([query("select 'first'"), query("select 'second'")]);
+    for (let at = 0; at < both.length; at += 3) stream.write(both.subarray(at, at + 3));
+    await untilReady(3);
+    stream.write(both);
+    await untilReady(5);
+    expect(text().match(/first|second/g)).toEqual(["first", "second", "first", "second"]);
+    stream.end(Buffer.from("X\0\0\0\x04", "latin1"));
+    await new Promise((resolve) => stream.once("close", resolve));
+  });
+
+  it("embedded: COPY FROM STDIN is refused and the connection survives, also where the word is only mentioned", async () => {
+    const client = await connect();
+    await client.query("create temporary table copied (a int)");
+    expect(await codeOf(client.query("copy copied from stdin"))).toBe("57014");
+    expect(await codeOf(client.query({ text: "copy copied from stdin", values: [] }))).toBe("57014");
+    expect((await client.query("select 'stdin' as word")).rows).toEqual([{ word: "stdin" }]);
+    expect((await client.query("select $1 as word /* stdin */", ["x"])).rows).toEqual([{ word: "x" }]);
+    expect((await client.query("select count(*)::int as n from copied")).rows).toEqual([{ n: 0 }]);
+  });
+
+  it("embedded: too deep recursion is PostgreSQL's own error", async () => {
+    await pool.query("create function deeper(n int) returns int language plpgsql as 'begin return deeper(n + 1); end'");
+    expect(await codeOf(pool.query("select deeper(1)"))).toBe("54001");
+    expect(await codeOf(pool.query(`select ${"1+".repeat(20_000)}1`))).toBe("54001");
+    expect(await codeOf(pool.query("select $1::json", ["[".repeat(2_000_000)]))).toMatch(/54001|22P02/);
+    expect((await pool.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
+  });
+});
+
+describe("embedded: many clients, one backend", () => {
+  it("embedded: two clients may use one name for different statements", async () => {
+    const [one, two] = await Promise.all([connect(), connect()]);
+    const ask = (client: pg.Client, text: string): Promise<pg.QueryResult> => client.query({ name: "same", text, values: [1] });
+    const long = "n".repeat(62);
+    for (let round = 0; round < 3; round += 1) {
+      expect((await ask(one, "select $1::int as one")).rows).toEqual([{ one: 1 }]);
+      expect((await ask(two, "select $1::int as two")).rows).toEqual([{ two: 1 }]);
+      expect((await one.query({ name: `${long}a`, text: "select 'a' as x", values: [] })).rows).toEqual([{ x: "a" }]);
+      expect((await one.query({ name: `${long}b`, text: "select 'b' as x", values: [] })).rows).toEqual([{ x: "b" }]);
+    }
+  });
+
+  it("embedded: a client waits while another is in a transaction", async () => {
+    await pool.query("create table account (id int primary key, amount int)");
+    const [one, two] = await Promise.all([connect(), connect()]);
+    const order: string[] = [];
+    await one.query("begin");
+    await one.query("insert into account values (1, 10)");
+    const outside = two.query("select count(*)::int as n from account").then(({ rows }) => order.push(`two sees ${rows[0].n}`));
+    await one.query("insert into account values (2, 20)");
+    order.push("one inserts");
+    await one.query("rollback");
+    await outside;
+    expect(order).toEqual(["one inserts", "two sees 0"]);
+  });
+
+  it("embedded: statements of many clients are answered to whom they belong", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, (_, n) => pool.query({ name: `n${n % 7}`, text: `select $1::int as n, ${n % 7} as name`, values: [n] })),
+    );
+    expect(answers.every(({ rows }, n) => rows[0].n === n && rows[0].name === n % 7)).toBe(true);
+  });
+
+  it("embedded: notifications reach every listening client, and outlive another listener", async () => {
+    const [listener, leaver, notifier] = await Promise.all([connect(), connect(), connect()]);
+    const heard: (string | undefined)[] = [];
+    const next = (): Promise<void> => new Promise((resolve) => listener.once("notification", () => resolve()));
+    listener.on("notification", ({ channel, payload }) => heard.push(`${channel} ${payload}`));
+    await listener.query("listen news");
+    await leaver.query("listen news");
+    const first = next();
+    await notifier.query("notify news, 'one'");
+    await first;
+    await leaver.end();
+    const second = next();
+    await notifier.query("begin");
+    await notifier.query("select pg_notify('news', 'two')");
+    await notifier.query("commit");
+    await second;
+    const third = next();
+    await listener.query("notify news, 'three'");
+    await third;
+    expect(heard).toEqual(["news one", "news two", "news three"]);
+  });
+
+  it("embedded: a client that ends leaves no transaction, role or statement behind", async () => {
+    await pool.query("create table left_behind (id int); create role guest; grant guest to current_user");
+    const client = await connect();
+    await client.query({ name: "kept", text: "select 1", values: [] });
+    await client.query("set role guest");
+    await client.query("reset role");
+    await client.query("begin");
+    await client.query("insert into left_behind values (1)");
+    await client.query("set role guest");
+    await client.end();
+    const { rows } = await pool.query(
+      "select current_user::text as who, (select count(*)::int from left_behind) as n, (select count(*)::int from pg_prepared_statements where name like '%kept') as kept",
+    );
+    expect(rows).toEqual([{ who: "postgres", n: 0, kept: 0 }]);
+  });
+
+  it("embedded: a client whose connection breaks in the middle of a statement leaves nothing behind", async () => {
+    await pool.query("create table broken (id int)");
+    const client = await connect();
+    await client.query("begin");
+    const running = client.query("insert into broken select n from generate_series(1, 100000) as n");
+    (client as unknown as { connection: { stream: NodeJS.ReadWriteStream & { destroy(): void } } }).connection.stream.destroy();
+    await expect(running).rejects.toThrow();
+    expect((await pool.query("select count(*)::int as n from broken")).rows).toEqual([{ n: 0 }]);
+  });
+});
+
+describe("embedded: life of a database", () => {
+  it("embedded: an endless statement leaves the event loop free, clients can connect, and restart ends it", async () => {
+    const { database, pool: own } = start();
+    await database.ready;
+    await own.query("create table gone (id int)");
+    const running = codeOf(own.query(endless));
+    let longestGapMs = 0;
+    let last = performance.now();
+    for (let turn = 0; turn < 50; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      longestGapMs = Math.max(longestGapMs, performance.now() - last);
+      last = performance.now();
+    }
+    expect(longestGapMs).toBeLessThan(250);
+    await connect(database);
+    await database.restart();
+    expect(await running).toContain("restarted");
+    expect((await own.query("select to_regclass('gone') as gone")).rows).toEqual([{ gone: null }]);
+  });
+
+  it("embedded: the database starts again when PostgreSQL has died", async () => {
+    const { database, pool: own, lines } = start();
+    const client = await connect(database);
+    const died = new Promise((resolve) => client.once("error", resolve));
+    const { stream } = (client as unknown as { connection: { stream: NodeJS.WritableStream } }).connection;
+    stream.write(Buffer.from("y\0\0\0\x04S\0\0\0\x04", "latin1")); // no message of the protocol: PostgreSQL exits
+    expect(String(await died)).toContain("has stopped");
+    expect((await own.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
+    expect(lines).toEqual([expect.stringMatching(/starts again with the data of a fresh start$/)]);
+  });
+
+  it("embedded: a data folder keeps its data, belongs to one process, and survives being cut off", async () => {
+    const dataDir = join(folder, "kept");
+    const first = start({ dataDir, loadScript: "create table kept (id int)" });
+    await first.pool.query("insert into kept values (1)");
+    expect(() => startEmbeddedDatabase({ dataDir })).toThrow(/is in use by process/);
+    await first.pool.end();
+    await first.database.close();
+    expect(existsSync(join(dataDir, "relapi.lock"))).toBe(false);
+
+    const second = start({ dataDir, loadScript: "create table kept (id int)" });
+    await second.pool.query("insert into kept values (2)");
+    await second.database.restart(); // as after a crash
+    expect((await second.pool.query("select id from kept order by id")).rows).toEqual([{ id: 1 }, { id: 2 }]);
+  }, 20_000);
+
+  it("embedded: an interrupted first start is begun again", async () => {
+    const dataDir = join(folder, "interrupted");
+    mkdirSync(join(dataDir, "cluster"), { recursive: true });
+    writeFileSync(join(dataDir, "cluster", "PG_VERSION"), "18\n");
+    writeFileSync(join(dataDir, "relapi.lock"), JSON.stringify({ pid: 2 ** 22 + 1, startedAt: "1", isFilled: false }));
+    const { pool: own } = start({ dataDir });
+    expect((await own.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
+  });
+
+  it("embedded: a dump is an image to start from", async () => {
+    const { database, pool: own } = start({ extensions: ["pg_trgm"], loadScript: "create extension pg_trgm; create table word as select 'relapi' as word" });
+    await own.query("insert into word values ('relay')");
+    const path = join(folder, "own.image");
+    writeFileSync(path, await database.dump());
+    const again = start({ image: path, extensions: ["pg_trgm"] });
+    expect((await again.pool.query("select word from word where word % 'relaxi' order by 1")).rows).toEqual([{ word: "relapi" }, { word: "relay" }]);
+  });
+
+  it("embedded: what cannot start says why", async () => {
+    expect(() => startEmbeddedDatabase({ image: join(folder, "none.image") })).toThrow(/there is no image .*none\.image/);
+    await expect(start({ extensions: ["no_such_thing"] }).database.ready).rejects.toThrow(/extension "no_such_thing" is not part of PGlite/);
+    const { database, pool: own } = start({ loadScript: "create table a (id int); selct 1" });
+    await expect(database.ready).rejects.toThrow(/syntax error at or near "selct"/);
+    await expect(own.query("select 1")).rejects.toThrow(/selct/);
+  });
+
+  it("embedded: the write-ahead log stays small", async () => {
+    const { pool: own } = start();
+    await own.query("create table filled (id int, filler text)");
+    for (let round = 0; round < 4; round += 1) {
+      await own.query("insert into filled select n, repeat('x', 500) from generate_series(1, 60000) as n");
+    }
+    const { rows } = await own.query("select (sum(size) / 1024 / 1024)::int as mb from pg_ls_waldir()");
+    expect(rows[0].mb).toBeLessThan(80);
+  }, 20_000);
+});
+
+describe("embedded: the demo database", () => {
+  it("embedded: the demo answers its first question within 3 seconds", async () => {
+    const startedAt = performance.now();
+    const { pool: own, lines } = start({ image: "demo" });
+    expect((await own.query("select count(*)::int as n from track")).rows).toEqual([{ n: 3503 }]);
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(lines).toEqual([]);
+  });
+
+  it("embedded: every table, view, column with a rule, function and type of the demo is explained", async () => {
+    const { pool: own } = start({ image: "demo" });
+    const uncommented = await own.query(`
+      select c.relname as name from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and obj_description(c.oid, 'pg_class') is null
+      union all
+      select p.proname from pg_proc p
+      where p.pronamespace = 'public'::regnamespace and obj_description(p.oid, 'pg_proc') is null
+        and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')`);
+    expect(uncommented.rows).toEqual([]);
+    const kinds = await own.query(`
+      select
+        exists (select from pg_constraint where contype = 'f' and conrelid = confrelid) as self,
+        exists (select from pg_type where typtype = 'e' and typnamespace = 'public'::regnamespace) as enum,
+        exists (select from pg_type where typtype = 'd' and typnamespace = 'public'::regnamespace) as domain,
+        (select array_agg(distinct format_type(atttypid, null) order by format_type(atttypid, null)) from pg_attribute join pg_class c on c.oid = attrelid
+          where c.relnamespace = 'public'::regnamespace and format_type(atttypid, null) in ('jsonb', 'text[]', 'ltree')) as types`);
+    expect(kinds.rows).toEqual([{ self: true, enum: true, domain: true, types: ["jsonb", "ltree", "text[]"] }]);
+  });
+
+  it("embedded: the roles of the demo see and do what they may", async () => {
+    const { pool: own } = start({ image: "demo" });
+    const as = async (role: string, userId: string, text: string): Promise<pg.QueryResult> => {
+      const client = await own.connect();
+      try {
+        await client.query("begin");
+        await client.query("select set_config('role', $1, true), set_config('session.user_id', $2, true)", [role, userId]);
+        return await client.query(text);
+      } finally {
+        await client.query("rollback");
+        client.release();
+      }
+    };
+    expect((await as("anon", "", "select revenue from sales_by_country where country_code = 'CZ'")).rows).toEqual([{ revenue: "90.24" }]);
+    expect((await as("anon", "", "select name from artist a where exists (select from bestsellers(a)) and name = 'AC/DC'")).rows.length).toBe(1);
+    expect(await codeOf(as("anon", "", "select * from invoice"))).toBe("42501");
+    expect(await codeOf(as("anon", "", "select email from employee"))).toBe("42501");
+    expect((await as("shopper", "5", "select distinct customer_id from invoice")).rows).toEqual([{ customer_id: 5 }]);
+    expect((await as("shopper", "", "select * from invoice")).rows).toEqual([]);
+    expect((await as("shopper", "5", "update customer set phone = 'x' returning customer_id")).rows).toEqual([{ customer_id: 5 }]);
+    expect((await as("shopper", "5", "select customer_id, total from purchase(array[1, 2, 2])")).rows).toEqual([{ customer_id: 5, total: "2.97" }]);
+    expect(await codeOf(as("shopper", "5", "select * from purchase(array[0])"))).toBe("23503");
+    expect(await codeOf(as("shopper", "", "select * from purchase(array[1])"))).toBe("42501");
+    expect((await as("shopper", "5", "insert into playlist (name) values ('mine') returning owner_id")).rows).toEqual([{ owner_id: 5 }]);
+    expect(await codeOf(as("shopper", "5", "insert into playlist_track values (1, 3503)"))).toMatch(/42501|23505/);
+    expect((await as("clerk", "3", "select distinct support_rep_id from customer")).rows).toEqual([{ support_rep_id: 3 }]);
+    expect((await as("clerk", "3", "insert into artist (name) values ('New') returning artist_id")).rows).toEqual([{ artist_id: 276 }]);
+    expect((await as("anon", "", "select count(*)::int as n from genre g, subgenres(g) where g.path = 'music.rock'")).rows[0].n).toBe(5);
+    expect((await as("anon", "", "select name from search_track('\"smells like\"')")).rows.length).toBeGreaterThan(0);
+  });
+});
