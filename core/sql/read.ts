@@ -123,7 +123,7 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
         ...(groups.length === 0 ? [] : [sql`group by ${join(groups)}`]),
         ...(order.length === 0 ? [] : [sql`order by ${join(order)}`]),
         limitOf(compiler, read),
-        ...(read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, read.offset)}`]),
+        ...(read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, { type: "bigint", ...read.offset })}`]),
       ].filter((part) => !isEmpty(part)),
       " ",
     ),
@@ -183,9 +183,9 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
 const limitOf = (compiler: Compiler, read: Read): Sql => {
   const cap = read.shape === "rows" ? read.cap : undefined;
   if (read.limit === undefined) return cap === undefined ? empty : sql`limit ${integer(cap)}`;
-  const limit = compileValue(compiler, read.limit);
+  const limit = compileValue(compiler, { type: "bigint", ...read.limit });
   // least() passes over NULL, which is what an absent limit is bound as
-  return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}::bigint, ${integer(cap)})`;
+  return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${integer(cap)})`;
 };
 
 export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope): Sql => {
