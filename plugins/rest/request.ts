@@ -3,7 +3,7 @@
  *  Who provides what:
  *  `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd · `profile.ts` chooseProfile ·
  *  `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts` buildAnswer · `settings.ts` buildRequestSettings ·
- *  `media-types.ts` chooseMedia · `payload.ts` parsePayload · `fuzzy.ts` suggestions · `errors.ts` every error of this surface. */
+ *  `parse-request.ts` parseRequest · `media-types.ts` chooseMedia · `payload.ts` parsePayload · `fuzzy.ts` suggestions. */
 import type { BoundValue, Envelope, Exchange, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, RestRoute, RestTarget, Routine, Source } from "../../core/index.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------

@@ -1,0 +1,73 @@
+/** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: logic trees. */
+import { nestedTooDeep } from "./errors.ts";
+import { scanOperation, scanTreeValue } from "./filter.ts";
+import { DELIMITER, fail, isNameCharacter, NAME, need, scanField, skipBlanks, type Source, type Token } from "./lex.ts";
+import type { Addressed, Grammar, LogicTree } from "./request.ts";
+import { parseLogicPath } from "./tree-path.ts";
+
+const NEGATION = "negation operator (not)";
+const LOGIC_OPERATOR = "logic operator (and, or)";
+const TREE = [NAME, NEGATION, LOGIC_OPERATOR];
+
+/** Deeper trees would exhaust the stack, here or in the database. */
+export const MAX_DEPTH = 400;
+
+/** `name`: `or`, `voyages.not.and`; `value`: `(…)`. @throws RelApiError `parse-error` @rule R-LOG-1 R-LOG-2 */
+export const parseLogic = (grammar: Grammar, name: string, value: string): Addressed<LogicTree> => {
+  const { path, operator } = parseLogicPath(name);
+  const source: Source = { text: operator + value, what: "logic tree", raw: value };
+  // what follows the outer tree is not read (R-LEX-13)
+  return { path, part: readTree({ grammar, source }, 0, 0).value };
+};
+
+interface Reader {
+  readonly grammar: Grammar;
+  readonly source: Source;
+}
+
+const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree> => {
+  if (depth > MAX_DEPTH) throw nestedTooDeep();
+  const { source } = reader;
+  const at = skipBlanks(source.text, start);
+  if (source.text.startsWith("not.", at)) {
+    const word = logicWord(source.text, at + 4) ?? fail(source, { at: at + 4, expecting: [LOGIC_OPERATOR] });
+    return readGroup(reader, word, true, at + 4 + word.length, depth);
+  }
+  const word = logicWord(source.text, at);
+  if (word !== undefined && !isPartOfName(source.text, at + word.length)) return readGroup(reader, word, false, at + word.length, depth);
+  return readCondition(reader, at);
+};
+
+const logicWord = (text: string, at: number): "and" | "or" | undefined => (text.startsWith("and", at) ? "and" : text.startsWith("or", at) ? "or" : undefined);
+
+/** `or_else.eq.1`, `and so on.eq.1`: the word goes on as a column name. @rule R-LOG-6 */
+const isPartOfName = (text: string, at: number): boolean => {
+  const next = skipBlanks(text, at);
+  return text[next] !== "(" && (text[next] === "-" || isNameCharacter(text, next));
+};
+
+const readGroup = (reader: Reader, kind: "and" | "or", isNegated: boolean, end: number, depth: number): Token<LogicTree> => {
+  const { source } = reader;
+  let at = skipBlanks(source.text, end);
+  if (source.text[at] !== "(") fail(source, { at, expecting: ['"("'] });
+  const of: LogicTree[] = [];
+  do {
+    const tree = readTree(reader, at + 1, depth + 1);
+    of.push(tree.value);
+    at = skipBlanks(source.text, tree.end);
+  } while (source.text[at] === ",");
+  if (source.text[at] !== ")") fail(source, { at, expecting: ['","', '")"'] });
+  return { value: { kind, isNegated, of }, end: at + 1 };
+};
+
+const readCondition = ({ grammar, source }: Reader, at: number): Token<LogicTree> => {
+  const { text } = source;
+  if (text[at] !== '"' && !isNameCharacter(text, at)) fail(source, { at, expecting: TREE });
+  const { value: scanned, end } = need(source, scanField(text, at));
+  if (text[end] !== ".") {
+    const isNot = !scanned.name.isQuoted && scanned.field.path.length === 0 && scanned.name.text === "not";
+    fail(source, { at: end, expecting: [...scanned.more, DELIMITER, ...(isNot ? [NEGATION] : [])] });
+  }
+  const operation = need(source, scanOperation(grammar, text, end + 1, scanTreeValue));
+  return { value: { kind: "condition", condition: { field: scanned.field, ...operation.value } }, end: operation.end };
+};
