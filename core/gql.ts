@@ -148,7 +148,8 @@ export type GqlScope =
   | "row" | "aggregate" | "aggregate_fields" | "aggregate_columns" | "mutation_response"
   | "bool_exp" | "comparison_exp" | "cast_exp" | "operand" | "aggregate_bool_exp" | "predicate" | "predicate_arguments"
   | "order_by" | "aggregate_order_by" | "aggregate_order_by_columns"
-  | "insert_input" | "rel_insert_input" | "on_conflict" | "update_input" | "updates" | "pk_columns" | "function_args";
+  | "insert_input" | "rel_insert_input" | "on_conflict" | "update_input" | "updates" | "pk_columns" | "function_args"
+  | "enum";
 
 export interface GqlTypeFacts {
   readonly scope: GqlScope;
@@ -216,8 +217,14 @@ export interface GqlBuild {
   typeName(...words: readonly (string | GqlWord)[]): string;
   /** Name of a root field. */
   rootName(...words: readonly (string | GqlWord)[]): string;
+  /** Type name that belongs to no table: no prefix, no suffix. */
+  sharedTypeName(...words: readonly (string | GqlWord)[]): string;
+  /** A root field that metadata names. */
+  customRootName(name: string): string;
   /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
   fieldName(...words: readonly (string | GqlWord)[]): string;
+  /** Value of an enum by the convention: `asc` to `ASC`. */
+  enumValue(name: string): string;
   object(spec: GqlTypeSpec): GraphQLObjectType | undefined;
   inputObject(spec: GqlTypeSpec): GraphQLInputObjectType | undefined;
   enumeration(spec: GqlEnumSpec): GraphQLEnumType | undefined;
@@ -225,9 +232,9 @@ export interface GqlBuild {
   valueOutput(value: GqlValueType): GraphQLOutputType;
   valueInput(value: GqlValueType): GraphQLInputType;
   comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
-  /** Value type of a type by oid or `typname`. */
-  valueType(type: number | string, isNullable?: boolean): GqlValueType;
-  columnValue(column: GqlColumn): GqlValueType;
+  /** Value type of a type by oid or `typname`; undefined: unknown, or its name is not legal or a table's. */
+  valueType(type: number | string, isNullable?: boolean): GqlValueType | undefined;
+  columnValue(column: GqlColumn): GqlValueType | undefined;
 }
 
 // --- a role's schema ------------------------------------------------------------------------------------------------
