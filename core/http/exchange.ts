@@ -37,8 +37,8 @@ export interface Answer {
 /** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches answers. */
 export interface Surface {
   readonly name: string;
-  /** The path, below the mount, belongs to this surface. */
-  match(path: string, method: string): boolean;
+  /** The path, below the mount, belongs to this surface. `request`: for pages that share a path with something else and go by `Accept`. */
+  match(path: string, method: string, request: IncomingMessage): boolean;
   /** Answered before the credential is looked at (playground, health, WebSocket hints); undefined: go on. */
   beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
   handle(exchange: Exchange): Promise<Answer> | Answer;
