@@ -2,7 +2,7 @@
 import type { ResolvedOptions } from "../../core/index.ts";
 
 /** Options whose value is a secret, holds one, or is no setting. */
-const SECRET = new Set(["jwtSecret", "adminSecret", "adminSecrets", "databaseUrl", "databaseReplicaUrls"]);
+const SECRET = new Set(["jwtSecret", "adminSecret", "adminSecrets", "databaseUrl", "databaseReplicaUrls", "appSettings"]);
 const NO_SETTING = new Set(["database", "logger", "metadata"]);
 
 /** `dbPool` is `db-pool`. */

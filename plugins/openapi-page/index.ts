@@ -1,0 +1,95 @@
+/** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet. */
+import { definePlugin, type Answer, type Exchange, type ResolvedOptions, type Surface } from "../../core/index.ts";
+import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
+import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
+
+/** Below the REST root; no relation or function has a path of three parts. */
+const ASSETS = "/openapi/ui";
+const MAX_AGE_SECONDS = 86_400;
+
+const namesHtml = (accept: string | undefined): boolean => accept !== undefined && accept.split(",").some((item) => item.split(";", 1)[0]?.trim().toLowerCase() === "text/html");
+
+/** Paths of the REST root, without a slash at their end. */
+const restRoots = ({ restPath, compatMode }: ResolvedOptions): readonly string[] => (compatMode ? [restPath, ""] : [restPath]);
+
+/** What stands before the api's own paths where it is mounted in another application. */
+const mountOf = (exchange: Pick<Exchange, "request" | "path">): string => {
+  const original = (exchange.request as { readonly originalUrl?: string }).originalUrl; // set by Express
+  const path = original?.split("?", 1)[0] ?? exchange.path;
+  return path.endsWith(exchange.path) ? path.slice(0, path.length - exchange.path.length) : "";
+};
+
+const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">): Answer => {
+  const isGzipped = /\bgzip\b/.test(exchange.header("accept-encoding") ?? "");
+  const bytes = isGzipped ? asset.gzipped : asset.bytes;
+  return {
+    status: 200,
+    headers: [
+      ["Content-Type", asset.contentType],
+      ["Content-Length", String(bytes.length)],
+      ["Cache-Control", `public, max-age=${MAX_AGE_SECONDS}`],
+      ["Vary", "Accept-Encoding"],
+      ["X-Content-Type-Options", "nosniff"],
+      ...(isGzipped ? [["Content-Encoding", "gzip"] as const] : []),
+    ],
+    ...(exchange.method === "HEAD" ? {} : { body: bytes }),
+  };
+};
+
+const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
+
+const createSurface = (folder: string, options: ResolvedOptions): Surface => {
+  const roots = restRoots(options);
+  const assets = createAssets(folder, { "page.js": { contentType: "text/javascript; charset=utf-8", text: PAGE_SCRIPT } });
+  const assetName = (path: string): string | undefined => {
+    const root = roots.find((one) => path.startsWith(`${one}${ASSETS}/`));
+    return root === undefined ? undefined : path.slice(root.length + ASSETS.length + 1);
+  };
+  const answer = (exchange: Omit<Exchange, "session">): Answer => {
+    const name = assetName(exchange.path);
+    if (name !== undefined) {
+      const asset = assets(name);
+      return asset === undefined ? notFound : sendAsset(asset, exchange);
+    }
+    const root = mountOf(exchange) + exchange.path.replace(/\/$/, "");
+    const page = Buffer.from(
+      buildPage({ root: root === "" ? "/" : root, assets: root + ASSETS, schemas: options.dbSchemas, isProxied: options.openapiServerProxyUri !== undefined }),
+    );
+    return {
+      status: 200,
+      headers: [
+        ["Content-Type", "text/html; charset=utf-8"],
+        ["Content-Length", String(page.length)],
+        ["Content-Security-Policy", PAGE_POLICY],
+        ["Vary", "Accept"],
+        ["X-Content-Type-Options", "nosniff"],
+      ],
+      body: page,
+    };
+  };
+  return {
+    name: "openapi-page",
+    match: (path, method, request) => {
+      if (method !== "GET" && method !== "HEAD") return false;
+      if (assetName(path) !== undefined) return true;
+      return method === "GET" && roots.some((root) => path === root || path === `${root}/`) && namesHtml(request.headers.accept);
+    },
+    beforeAuthorize: answer,
+    handle: answer,
+    encodeError: (error) => ({ status: error.status, headers: [["Content-Length", "0"]] }),
+  };
+};
+
+/** Needs the document, and shows itself only where the root describes the schema. @rule R-OAS-1 */
+export const openapiPage = definePlugin({
+  name: "openapi-page",
+  requires: ["openapi"],
+  before: ["rest"],
+  apply: (_hooks, context) => {
+    const { options } = context;
+    if (options.openapiMode === "disabled" || options.dbRootSpec !== undefined) return;
+    const folder = findAssetFolder();
+    if (folder === undefined) context.logger.warn("the OpenAPI page is off: the files of swagger-ui-dist are not installed");
+    else context.addSurface(createSurface(folder, options));
+  },
+});
