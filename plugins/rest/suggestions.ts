@@ -1,0 +1,59 @@
+/** Names a model has to suggest, indexed when first asked for and kept as long as the model. */
+import { nameKey, type Model, type Relation } from "../../core/index.ts";
+import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
+
+/** Where a schema has as many relations, none is suggested. @rule R-FUZ-1 */
+const MAX_RELATIONS = 500;
+
+interface SchemaNames {
+  /** Undefined: too many. */
+  readonly relations: FuzzySet | undefined;
+  /** Relations that have relationships. */
+  readonly sources: FuzzySet;
+  readonly sourceNames: ReadonlySet<string>;
+}
+
+const namesOfModels = new WeakMap<Model, Map<string, SchemaNames>>();
+
+const schemaNames = (model: Model, schema: string): SchemaNames => {
+  let schemas = namesOfModels.get(model);
+  if (schemas === undefined) {
+    schemas = new Map();
+    namesOfModels.set(model, schemas);
+  }
+  let names = schemas.get(schema);
+  if (names === undefined) {
+    const relations = [...model.relations.values()].filter((relation) => relation.schema === schema);
+    const sourceNames = new Set(relations.filter((relation) => relation.relationships.length > 0).map((relation) => relation.name));
+    names = {
+      relations: relations.length < MAX_RELATIONS ? createFuzzySet(relations.map((relation) => relation.name)) : undefined,
+      sources: createFuzzySet(sourceNames),
+      sourceNames,
+    };
+    schemas.set(schema, names);
+  }
+  return names;
+};
+
+/** A relation whose name is close. @rule R-PATH-10 */
+export const suggestRelation = (model: Model, schema: string, name: string): string | undefined =>
+  schemaNames(model, schema).relations?.suggest(name, THRESHOLD.relation);
+
+const targetsOf = new WeakMap<Relation, FuzzySet>();
+
+/** Hint of a relationship that was not found. @rule R-EMB-19 */
+export const suggestRelationship = (model: Model, schema: string, source: string, target: string): string | null => {
+  const { sources, sourceNames } = schemaNames(model, schema);
+  if (!sourceNames.has(source)) return wordHint(sources.suggest(source, THRESHOLD.relationship), source);
+  const relation = model.relations.get(nameKey({ schema, name: source }));
+  if (relation === undefined) return null;
+  let targets = targetsOf.get(relation);
+  if (targets === undefined) {
+    targets = createFuzzySet(relation.relationships.map((relationship) => relationship.target.name));
+    targetsOf.set(relation, targets);
+  }
+  return targets.has(target) ? null : wordHint(targets.suggest(target, THRESHOLD.relationship), target);
+};
+
+const wordHint = (suggestion: string | undefined, instead: string): string | null =>
+  suggestion === undefined ? null : `Perhaps you meant '${suggestion}' instead of '${instead}'.`;
