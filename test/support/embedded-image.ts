@@ -36,6 +36,16 @@ const writeWhole = async (path: string, content: Uint8Array | string): Promise<v
   await rename(beside, path);
 };
 
+const dayMs = 86_400_000;
+
+/** Images of earlier fixtures; not the young ones, which a run beside this one may be reading. */
+const removeOld = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (Date.now() - (await stat(path)).mtimeMs > dayMs) await rm(path, { force: true });
+  }
+};
+
 const buildImage = async (imagePath: string, factsPath: string): Promise<void> => {
   console.log("preparing the embedded database with the fixtures, once, about 10 s");
   const database = startEmbeddedDatabase({ image: "empty", extensions: embeddedExtensions });
@@ -60,8 +70,8 @@ export const prepareImage = async (): Promise<{ plan: DatabasePlan; capabilities
   const imagePath = join(folder, `${name}.tar.gz`);
   const factsPath = join(folder, `${name}.json`);
   if (!(await exists(imagePath)) || !(await exists(factsPath))) {
-    await rm(folder, { recursive: true, force: true }); // images of earlier fixtures
     await mkdir(folder, { recursive: true });
+    await removeOld(folder);
     await buildImage(imagePath, factsPath);
   }
   const capabilities = JSON.parse(await readFile(factsPath, "utf8")) as Capabilities;
