@@ -1,5 +1,5 @@
 /** The model from the catalogs: relations, routines, types, roles, privileges. Relationships are other plugins' part. */
-import { definePlugin, nameKey, type IntrospectContext, type Model, type PgType, type QualifiedName, type Relation, type Routine } from "../../core/index.ts";
+import { definePlugin, nameKey, type IntrospectContext, type Model, type QualifiedName, type Relation, type Routine } from "../../core/index.ts";
 import { buildRelation, buildRowType, columnNames, primaryKeyOf } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
 import { loadRelations, type RelationRow, type Wanted } from "./relations.ts";
@@ -81,7 +81,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   };
 };
 
-const typesIn = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<PgType["oid"]> {
+const typesIn = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {
   for (const { columns } of relations) for (const [, , type] of columns ?? []) yield type;
   for (const { types, resultType } of routines) {
     yield* types;

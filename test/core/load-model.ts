@@ -1,0 +1,122 @@
+/** Runs the introspect taps on the test database, as at a start. */
+import {
+  columnOf, createHooks, relationOf, resolveOptions, routinesOf, toStatement,
+  type Column, type IntrospectContext, type Model, type Plugin, type Relation, type Relationship, type Routine,
+} from "../../core/index.ts";
+import { catalogIntrospection, computedRelationships, relationships } from "../../plugins/introspect/index.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+
+export interface LoadSettings {
+  readonly schemas?: readonly string[];
+  readonly extraSearchPath?: readonly string[];
+  /** Login role. */
+  readonly as?: string;
+  /** Parts that an earlier plugin left in the model. */
+  readonly parts?: Model["parts"];
+}
+
+export interface Loaded {
+  readonly model: Model;
+  readonly warnings: readonly string[];
+  readonly queryCount: number;
+}
+
+const emptyModel = (parts: Model["parts"]): Model => ({
+  version: 1,
+  schemas: [],
+  schemaComments: new Map(),
+  schemaAcls: new Map(),
+  relations: new Map(),
+  routines: new Map(),
+  types: new Map(),
+  roles: new Map(),
+  loginRole: "",
+  representations: new Map(),
+  mediaHandlers: [],
+  extensions: new Map(),
+  serverVersion: 0,
+  parts,
+});
+
+const PLUGINS: readonly Plugin[] = [catalogIntrospection, relationships, computedRelationships];
+
+/** One read-only transaction, empty search path. */
+export const load = async ({ schemas = ["sea", "land"], extraSearchPath = ["public"], as, parts = {} }: LoadSettings = {}): Promise<Loaded> => {
+  const client = await (await testDatabase()).connect();
+  const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name; // quoted
+  const warnings: string[] = [];
+  let queryCount = 0;
+  const context: IntrospectContext = {
+    schemas,
+    extraSearchPath,
+    options: resolveOptions({}),
+    warn: (message) => warnings.push(message),
+    query: async <Row>(statement: Parameters<IntrospectContext["query"]>[0]) => {
+      queryCount += 1;
+      const { text, slots } = toStatement(statement);
+      const values = slots.map((slot) => ("fixed" in slot ? slot.fixed : null));
+      return (await client.query(text, values)).rows as readonly Row[];
+    },
+  };
+  const hooks = createHooks();
+  for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never); // these taps use nothing of the plugin context
+  try {
+    await client.query("begin isolation level repeatable read read only; set local search_path = ''");
+    if (as !== undefined) await client.query(`set session authorization ${as}`);
+    const model = await hooks.introspect.promise(emptyModel(parts), context);
+    return { model, warnings, queryCount };
+  } finally {
+    await client.query("rollback");
+    // By name: the embedded server knows no session user to reset to.
+    if (as !== undefined) await client.query(`set session authorization ${superuser}`);
+    await client.end();
+  }
+};
+
+export const relationIn = (model: Model, name: string, schema = "sea"): Relation => {
+  const relation = relationOf(model, { schema, name });
+  if (relation === undefined) throw new Error(`no relation ${schema}.${name}`);
+  return relation;
+};
+
+export const columnIn = (model: Model, relation: string, name: string, schema = "sea"): Column => {
+  const column = columnOf(relationIn(model, relation, schema), name);
+  if (column === undefined) throw new Error(`no column ${relation}.${name}`);
+  return column;
+};
+
+export const routineIn = (model: Model, name: string, schema = "sea"): Routine => {
+  const [routine] = routinesOf(model, { schema, name });
+  if (routine === undefined) throw new Error(`no routine ${schema}.${name}`);
+  return routine;
+};
+
+const describeWay = (way: Relationship): string => {
+  const { junction, routine } = way;
+  const columns = way.columns.map((pair) => pair.join("=")).join(",");
+  const means =
+    routine !== undefined
+      ? `${routine.name}()`
+      : junction !== undefined
+        ? `${junction.relation.name}[${junction.source.map((pair) => pair.join("=")).join(",")}|${junction.target.map((pair) => pair.join("=")).join(",")}]`
+        : columns;
+  return `${way.cardinality} ${way.target.name} by ${means}`;
+};
+
+/** Relationships from one relation to another, or to any. */
+export const ways = (model: Model, from: string, to?: string, schema = "sea"): readonly string[] =>
+  relationIn(model, from, schema)
+    .relationships.filter(({ target }) => to === undefined || target.name === to)
+    .map(describeWay)
+    .sort();
+
+/** Makes schema `yard`, loads it alone, drops it. */
+export const inSchema = async (setup: TestDatabase, script: string, settings: LoadSettings = {}): Promise<Loaded> => {
+  const drop = "drop schema if exists yard cascade";
+  await setup.query(`${drop}; create schema yard; ${script}`);
+  try {
+    return await load({ schemas: ["yard"], ...settings });
+  } finally {
+    await setup.query(drop);
+  }
+};
