@@ -41,6 +41,8 @@ export interface OperatorSpec {
   readonly restOperand?: (text: string) => string;
   /** REST: a domain's text representation is put around the operand (R-REP-3). */
   readonly takesRepresentation?: boolean;
+  /** GraphQL: a null operand is taken (G-BEXP-5); others refuse it. */
+  readonly takesNull?: boolean;
   /** Description in the GraphQL schema. */
   readonly description?: string;
   readonly compile: (column: Sql, operand: Sql, context: FilterContext) => Sql;

@@ -41,7 +41,7 @@ export type Expression =
   /** an aggregate over the related rows. `fn`: `count`, `sum`, `bool_and`, … */
   | { readonly kind: "related-aggregate"; readonly relationship: string; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean; readonly where?: Predicate }
   /** an aggregate over the rows a computed field returns */
-  | { readonly kind: "computed-aggregate"; readonly routine: QualifiedName; readonly target: QualifiedName; readonly fn: string; readonly of: readonly Expression[]; readonly where?: Predicate }
+  | { readonly kind: "computed-aggregate"; readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly target: QualifiedName; readonly fn: string; readonly of: readonly Expression[]; readonly where?: Predicate }
   /** an output key of an embed of the same read (related order, R-ORD-3) */
   | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathStep[] };
 
@@ -69,7 +69,7 @@ export type Predicate =
   /** some related row (visible: transformPlan adds its filter) satisfies `where` */
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate }
   /** some row that a computed field returns satisfies `where` */
-  | { readonly kind: "computed-rows"; readonly routine: QualifiedName; readonly target: QualifiedName; readonly where?: Predicate }
+  | { readonly kind: "computed-rows"; readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly target: QualifiedName; readonly where?: Predicate }
   /** null filter on an embed of the same read (R-EMB-15). `embed`: its `id` */
   | { readonly kind: "embedded"; readonly embed: string; readonly isNull: boolean }
   /** some row of another relation (G-FIL-9) */

@@ -272,7 +272,7 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
     case "related":
       return changed(predicate, { where: maybe(predicate.where, (where) => mapPredicate(where, along(scope, predicate.relationship, walk), walk)) });
     case "computed-rows":
-      return changed(predicate, { where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.target, walk), walk)) });
+      return changed(predicate, { arguments: maybe(predicate.arguments, (list) => mapArguments(list, walk)), where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.target, walk), walk)) });
     case "exists":
       return changed(predicate, { where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.from, walk), walk)) });
     case "embedded":
@@ -319,6 +319,7 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
     case "computed-aggregate": {
       const target = into(scope, expression.target, walk);
       return changed(expression, {
+        arguments: maybe(expression.arguments, (list) => mapArguments(list, walk)),
         where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
         of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
       });

@@ -111,7 +111,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const inner: Scope = { row, relation: lookUp(compiler, expression.target), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
       const call = compileAggregateCall(expression.fn, expression.of.map((one) => compileExpression(compiler, one, inner).sql), false);
       const where = expression.where === undefined ? sql`` : sql` where ${compilePredicate(compiler, expression.where, inner)}`;
-      return { sql: sql`(select ${call} from ${qualified(expression.routine)}(${rowValue(scope)}) as ${ident(row)}${where})`, type: undefined, declared: undefined };
+      return { sql: sql`(select ${call} from ${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))}) as ${ident(row)}${where})`, type: undefined, declared: undefined };
     }
     case "embedded": {
       const embed = scope.embeds.get(expression.embed);

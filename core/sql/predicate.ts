@@ -1,5 +1,6 @@
 import type { FilterContext } from "../hooks.ts";
 import type { Comparison, Predicate, ValueRef } from "../plan/plan.ts";
+import { routineArguments } from "./call.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { relatedRows } from "./related.ts";
@@ -29,7 +30,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       const row = compiler.alias(predicate.target.name);
       const inner: Scope = { row, relation: lookUp(compiler, predicate.target), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
       compiler.seen.isOpenEnded = true;
-      return exists(sql`${qualified(predicate.routine)}(${rowValue(scope)}) as ${ident(row)}`, undefined, compiler, predicate.where, inner);
+      return exists(sql`${qualified(predicate.routine)}(${routineArguments(compiler, predicate.arguments ?? [], rowValue(scope))}) as ${ident(row)}`, undefined, compiler, predicate.where, inner);
     }
     case "exists": {
       const row = compiler.alias(predicate.from.name);

@@ -16,7 +16,7 @@ export const jsonOperators = definePlugin({
   operators: [
     jsonb("contains", "@>", "does the column contain the given json value at the top level", { rest: "cs", takesRepresentation: true }),
     jsonb("contained-in", "<@", "is the column contained in the given json value", { rest: "cd", graphql: "_contained_in", takesRepresentation: true }),
-    jsonb("has-key", "?", "does the string exist as a top-level key in the column", { graphql: "_has_key", operandType: "text" }),
+    jsonb("has-key", "?", "does the string exist as a top-level key in the column", { graphql: "_has_key", operandType: "text", takesNull: true }),
     jsonb("has-keys-any", "?|", "do any of these strings exist as top-level keys in the column", { graphql: "_has_keys_any", operand: "list", operandType: "text" }),
     jsonb("has-keys-all", "?&", "do all of these strings exist as top-level keys in the column", { graphql: "_has_keys_all", operand: "list", operandType: "text" }),
     { ...path("jsonb-path-exists", "@?", "does the jsonpath return any item for the specified JSON value"), graphql: "_jsonb_path_exists" },

@@ -1,0 +1,168 @@
+/** Values at places that have a column's type, as the text that is bound: `5` for an integer, `{a,b}` for a list. @rule G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
+import type { GqlEnumTable, GqlValueType, Json } from "../../../core/index.ts";
+import { expectedFor, floatOutOfRange, integerOutOfRange, notOneOf, parseFailed, unexpectedNull } from "../errors.ts";
+import { checkGeoJson } from "./geojson.ts";
+import { enumLiteralName, foundInVariable, kindOf } from "./leaf.ts";
+import { decimalOf, fixedText, integerOf, isFloatLiteral, numberText, shownNumber, writeJson } from "./numbers.ts";
+
+/** What the value of a base type may be; undefined: refused by nobody. */
+type Coercion = (value: Json, path: string) => string;
+
+const stringOf = (value: Json): string | undefined => (typeof value === "string" ? value : enumLiteralName(value));
+
+const integer =
+  (name: string, bits: bigint): Coercion =>
+  (value, path) => {
+    const text = numberText(value);
+    if (text === undefined) return stringOf(value) ?? refuse(`parsing Integer expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`, path);
+    const whole = isFloatLiteral(value) ? undefined : integerOf(decimalOf(text));
+    const limit = 1n << (bits - 1n);
+    if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(shownNumber(text), path);
+    return whole.toString();
+  };
+
+// halfway between the largest float4 and the next power of two; from there on it rounds to infinity
+const isTooBigForReal = (number: number): boolean => !Number.isFinite(Math.fround(number));
+const isTooBigForDouble = (number: number): boolean => !Number.isFinite(number);
+
+const float =
+  (name: string, isTooBig: (number: number) => boolean): Coercion =>
+  (value, path) => {
+    const text = numberText(value);
+    if (text === undefined) return stringOf(value) ?? refuse(`parsing Float expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`, path);
+    if (isTooBig(Number(text))) throw floatOutOfRange(shownNumber(text), path);
+    return text;
+  };
+
+const scientific =
+  (write: (text: string) => string): Coercion =>
+  (value, path) => {
+    const text = numberText(value);
+    if (text !== undefined) return write(text);
+    return stringOf(value) ?? refuse(`parsing Scientific failed, expected Number, but encountered ${kindOf(value)}`, path);
+  };
+
+/** Types of which only strings are taken; the database reads them. */
+const string =
+  (message: (kind: string) => string): Coercion =>
+  (value, path) =>
+    stringOf(value) ?? refuse(message(kindOf(value)), path);
+
+const named = (name: string): Coercion => string((kind) => `parsing ${name} failed, expected String, but encountered ${kind}`);
+
+const boolean: Coercion = (value, path) =>
+  typeof value === "boolean" ? String(value) : (stringOf(value) ?? refuse(`expected Bool, but encountered ${kindOf(value)}`, path));
+
+const geometry: Coercion = (value, path) => {
+  const text = stringOf(value);
+  if (text !== undefined) return text;
+  checkGeoJson(value, path);
+  return writeJson(value);
+};
+
+/** @rule G-TYP-35 */
+const raster: Coercion = (value, path) => {
+  const text = stringOf(value);
+  if (text === undefined || !/^[0-9A-Fa-f]*$/.test(text)) throw parseFailed("invalid hexadecimal representation of raster well known binary format", path);
+  return text;
+};
+
+/** @rule G-TYP-36 */
+const ltree: Coercion = (value, path) => {
+  const text = stringOf(value);
+  if (text === undefined || (text !== "" && text.split(".").includes("")))
+    throw parseFailed("Expecting label path: a sequence of zero or more labels separated by dots, for example L1.L2.L3", path);
+  return text;
+};
+
+const refuse = (message: string, path: string): never => {
+  throw parseFailed(message, path);
+};
+
+const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
+  ["int2", integer("PGSmallInt", 16n)],
+  ["int4", integer("PGInteger", 32n)],
+  ["int8", integer("PGBigInt", 64n)],
+  ["float4", float("PGFloat", isTooBigForReal)],
+  ["float8", float("PGDouble", isTooBigForDouble)],
+  ["numeric", scientific((text) => text)],
+  ["money", scientific((text) => (/[eE.]/.test(text) ? fixedText(text, 2) : text))],
+  ["bool", boolean],
+  ["text", named("Text")],
+  ["varchar", named("Text")],
+  ["citext", named("Text")],
+  ["bpchar", named("Char")],
+  ["char", named("Char")],
+  ["date", named("Day")],
+  ["timestamp", named("LocalTime")],
+  ["timestamptz", named("UTCTime")],
+  ["uuid", named("UUID")],
+  ["json", writeJson],
+  ["jsonb", writeJson],
+  ["geometry", geometry],
+  ["geography", geometry],
+  ["raster", raster],
+  ["ltree", ltree],
+]);
+
+export const isJson = (value: GqlValueType): boolean => value.type.name === "json" || value.type.name === "jsonb";
+
+/** The declared function that makes a value of the type from the bound text. @rule G-TYP-34 G-TYP-35 */
+export const inputFunction = (value: GqlValueType): string | undefined => {
+  if (value.type.name === "geometry" || value.type.name === "geography") return "from-geojson";
+  return value.type.name === "raster" ? "from-hexwkb" : undefined;
+};
+
+/** As message texts call the type: `Int`, `[String!]`. */
+export const shownType = (value: GqlValueType): string => (value.element === undefined ? value.scalar : `[${shownType(value.element)}!]`);
+
+/** The text to bind; null: SQL NULL. @throws RelApiError `parse-failed`, `validation-failed` at `path` */
+export const coerceColumn = (value: GqlValueType, given: Json, path: string): string | null => {
+  if (given !== null) return coerceGiven(value, given, path);
+  if (!value.isNullable) throw unexpectedNull(shownType(value), path);
+  return null;
+};
+
+const coerceGiven = (value: GqlValueType, given: Json, path: string): string => {
+  if (value.element !== undefined) return coerceArray(value.element, given, path);
+  if (value.enumTable !== undefined) return enumKey(value.enumTable, value.scalar, given, path);
+  const coercion = COERCIONS.get(value.type.name);
+  if (coercion !== undefined) return coercion(given, path);
+  return stringOf(given) ?? refuse(`A string is expected for type: ${value.type.name}`, path);
+};
+
+/** @rule G-ENM-6 G-COE-7 */
+const enumKey = (table: GqlEnumTable, type: string, given: Json, path: string): string => {
+  const name = stringOf(given);
+  if (name === undefined) throw expectedFor("an enum value", type, foundInVariable(given), path);
+  const found = table.values.find((value) => value.name === name);
+  if (found === undefined) throw notOneOf(table.values.map((value) => value.name), type, name, path);
+  return found.key;
+};
+
+/** A list as an array literal; a string is one already. @rule G-TYP-37 */
+const coerceArray = (element: GqlValueType, given: Json, path: string): string => {
+  const text = stringOf(given);
+  if (text !== undefined) return text;
+  if (!Array.isArray(given)) throw parseFailed(`parsing [] failed, expected Array, but encountered ${kindOf(given)}`, path);
+  return arrayLiteral(
+    (given as readonly Json[]).map((item) => (item === null ? null : coerceGiven(element, jsonElement(element, item), path))),
+    element.type.name,
+  );
+};
+
+// Taken as the JSON it holds: clients of the dialect write elements of json[] either way (G-TYP-33).
+const jsonElement = (element: GqlValueType, item: Json): Json => {
+  if (!isJson(element) || typeof item !== "string" || !/^\s*[[{]/.test(item)) return item;
+  try {
+    return JSON.parse(item) as Json; // what JSON.parse gives
+  } catch {
+    return item; // a string like any other
+  }
+};
+
+/** `{"1","a \"b\"",NULL}`. `typeName`: elements of `box` stand between semicolons. */
+export const arrayLiteral = (items: readonly (string | null)[], typeName: string): string => {
+  const parts = items.map((item) => (item === null ? "NULL" : `"${item.replace(/[\\"]/g, "\\$&")}"`));
+  return `{${parts.join(typeName === "box" ? ";" : ",")}}`;
+};

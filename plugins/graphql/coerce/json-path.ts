@@ -1,0 +1,39 @@
+/** `path: "objs.[0].odd['key']"` of json columns, as the text[] that `#>` takes. @rule G-COE-11 G-COE-12 */
+import { arrayLiteral } from "./columns.ts";
+
+// One element, at the front of what is left: `.name`, `name`, `[12]`, `["odd key"]`, `['odd key']`
+const ELEMENT = /^\.?(?:([\p{L}_][\p{L}\p{N}_-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|\[('(?:[^'\\]|\\.)*')\])/u;
+
+const unquote = (quoted: string): string | undefined => {
+  const inner = quoted.slice(1, -1);
+  // in single quotes the other kind of quote needs the backslash
+  const json = quoted.startsWith('"') ? inner : inner.replace(/\\.|"/g, (part) => (part === "\\'" ? "'" : part === '"' ? '\\"' : part));
+  try {
+    return JSON.parse(`"${json}"`) as string; // a quoted JSON string
+  } catch {
+    return undefined;
+  }
+};
+
+/** The keys, outermost first; undefined: no path. */
+export const parseJsonPath = (text: string): readonly string[] | undefined => {
+  if (text === "") return undefined;
+  let rest = text.startsWith("$") ? text.slice(1) : text;
+  const keys: string[] = [];
+  while (rest !== "") {
+    const match = ELEMENT.exec(rest);
+    if (match === null) return undefined;
+    const [whole, name, index, double, single] = match;
+    const key = name ?? index ?? unquote((double ?? single) as string); // one of the four has matched
+    if (key === undefined) return undefined;
+    keys.push(key);
+    rest = rest.slice(whole.length);
+  }
+  return keys;
+};
+
+export const jsonPathError = (text: string): string =>
+  `parse json path error: ${text}. Accept letters, digits, underscore (_) or hyphen (-) only. Use quotes enclosed in bracket (["..."]) if there is any special character`;
+
+/** `{"a","b","0"}`; no keys: the whole value. */
+export const jsonPathLiteral = (keys: readonly string[]): string => arrayLiteral(keys, "text");

@@ -1,0 +1,73 @@
+/** Values as the coercions of column types see them: JSON, with numbers as written and enum literals told from strings. */
+import type { ValueNode } from "graphql";
+import type { Json } from "../../../core/index.ts";
+import { exactNumber, isRawNumber, numberText, rawNumber } from "./numbers.ts";
+
+const ENUM: unique symbol = Symbol("enum literal");
+
+const enumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Json; // travels among JSON values; only this file looks inside
+
+/** Name of an enum literal of the document; undefined: something else. */
+export const enumLiteralName = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null && ENUM in value ? (value[ENUM] as string) : undefined;
+
+/** Value of a variable, or what stands for an absent one. */
+export type LookUp = (variable: string) => Json;
+
+/** A literal as JSON. `inJson`: enum literals are strings there. @rule G-TYP-33 */
+export const leafOf = (node: ValueNode, lookUp: LookUp, inJson = false): Json => {
+  switch (node.kind) {
+    case "Variable":
+      return lookUp(node.name.value);
+    case "IntValue":
+      return exactNumber(node.value);
+    case "FloatValue":
+      return inJson ? rawNumber(node.value) : rawNumber(node.value, true);
+    case "StringValue":
+    case "BooleanValue":
+      return node.value;
+    case "NullValue":
+      return null;
+    case "EnumValue":
+      return inJson ? node.value : enumLiteral(node.value);
+    case "ListValue":
+      return node.values.map((value) => leafOf(value, lookUp, inJson));
+    default:
+      return Object.fromEntries(node.fields.map((field) => [field.name.value, leafOf(field.value, lookUp, inJson)]));
+  }
+};
+
+/** @rule G-COE-9 */
+export const kindOf = (value: Json): string => {
+  if (value === null) return "Null";
+  if (typeof value === "boolean") return "Boolean";
+  if (typeof value === "string" || enumLiteralName(value) !== undefined) return "String";
+  if (numberText(value) !== undefined) return "Number";
+  return Array.isArray(value) ? "Array" : "Object";
+};
+
+/** What a variable held, in the words of messages. @rule G-COE-1 */
+export const foundInVariable = (value: Json | undefined): string => {
+  if (value === null || value === undefined) return "null";
+  if (typeof value === "boolean") return "a boolean";
+  if (typeof value === "string") return "a string";
+  if (numberText(value) !== undefined) return "a number";
+  return Array.isArray(value) ? "a list" : "an object";
+};
+
+const FOUND_IN_LITERAL: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, string>> = {
+  IntValue: "an integer",
+  FloatValue: "a float",
+  StringValue: "a string",
+  BooleanValue: "a boolean",
+  NullValue: "null",
+  EnumValue: "an enum value",
+  ListValue: "a list",
+  ObjectValue: "an object",
+};
+
+/** @rule G-COE-1 */
+export const foundInLiteral = (node: ValueNode): string => (node.kind === "Variable" ? "null" : FOUND_IN_LITERAL[node.kind]);
+
+export const isPlainObject = (value: Json): value is { readonly [key: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value) && enumLiteralName(value) === undefined;

@@ -1,0 +1,8 @@
+/** Places in a request: `$.selectionSet.album.args.where.id._eq`, `….objects[0]['odd key']`. @rule G-ERR-2 G-ERR-3 */
+
+// letters, digits, `_`, `-`, not a digit first: `artist_id`, `x-y`
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+export const atKey = (path: string, key: string): string => (PLAIN_KEY.test(key) ? `${path}.${key}` : `${path}['${key}']`);
+
+export const atIndex = (path: string, index: number): string => `${path}[${index}]`;

@@ -1,0 +1,89 @@
+/** Which directives may stand where, and whether a selection is wanted. @rule G-DOC-12 */
+import type { DirectiveNode, OperationDefinitionNode } from "graphql";
+import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
+import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
+import { readBoolean, readInt, type Input, type InputContext, type Place as InputPlace } from "../plan/input.ts";
+
+type Place = "a query" | "a mutation" | "a subscription" | "a field" | "a fragment spread" | "an inline fragment";
+
+interface DirectiveSpec {
+  readonly places: readonly Place[];
+  /** By name. */
+  readonly arguments: Readonly<Record<string, InputPlace>>;
+}
+
+const CONDITION = { if: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: false } };
+
+const SELECTIONS = ["a field", "a fragment spread", "an inline fragment"] as const;
+
+const DIRECTIVES: Readonly<Record<string, DirectiveSpec>> = {
+  include: { places: SELECTIONS, arguments: CONDITION },
+  skip: { places: SELECTIONS, arguments: CONDITION },
+  cached: {
+    places: ["a query"],
+    arguments: {
+      refresh: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true },
+      ttl: { type: new GraphQLNonNull(GraphQLInt), hasDefault: true },
+    },
+  },
+  _multiple_top_level_fields: { places: ["a subscription"], arguments: {} },
+};
+
+const WORDS: Readonly<Record<OperationDefinitionNode["operation"], Place>> = { query: "a query", mutation: "a mutation", subscription: "a subscription" };
+
+/** `path`: of the selection set, or `$` for the operation. @throws RelApiError */
+const checkPlaces = (directives: readonly DirectiveNode[], place: Place, path: string): void => {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { name } of directives) {
+    const spec = Object.hasOwn(DIRECTIVES, name.value) ? DIRECTIVES[name.value] : undefined;
+    if (spec === undefined) throw validationFailed(`directive '${name.value}' is not defined in the schema`, path);
+    if (!spec.places.includes(place)) throw validationFailed(`directive '${name.value}' is not allowed on ${place}`, path);
+    if (seen.has(name.value)) repeated.add(name.value);
+    seen.add(name.value);
+  }
+  if (repeated.size > 0)
+    throw validationFailed(`the following directives are used more than once: [${[...repeated].sort().map((name) => `'${name}'`).join(", ")}]`, path);
+};
+
+const checkArguments = (directive: DirectiveNode, path: string, take: (name: string, input: Input, place: InputPlace, path: string) => void): void => {
+  const name = directive.name.value;
+  const spec = DIRECTIVES[name] as DirectiveSpec; // checkPlaces has found it
+  const given = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
+  for (const argument of [...given.keys()].sort()) {
+    if (!Object.hasOwn(spec.arguments, argument)) throw noSuchArgument(name, argument, `${path}.${name}`);
+  }
+  for (const [argument, place] of Object.entries(spec.arguments)) {
+    const node = given.get(argument);
+    const at = `${path}.${name}.args.${argument}`;
+    if (node !== undefined) take(argument, { kind: "literal", node }, place, at);
+    else if (!place.hasDefault) throw missingField(argument, at);
+  }
+};
+
+/** Is the selection wanted? `path`: of the selection set it stands in. @throws RelApiError */
+export const isIncluded = (context: InputContext, directives: readonly DirectiveNode[] | undefined, place: Place, path: string): boolean => {
+  if (directives === undefined || directives.length === 0) return true;
+  checkPlaces(directives, place, path);
+  let isKept = true;
+  for (const directive of directives) {
+    checkArguments(directive, path, (_, input, place, at) => {
+      if (readBoolean(context, input, place, at) === (directive.name.value === "skip")) isKept = false;
+    });
+  }
+  return isKept;
+};
+
+/** Directives of the operation itself. @throws RelApiError */
+export const checkOperationDirectives = (context: InputContext, operation: OperationDefinitionNode): void => {
+  const directives = operation.directives ?? [];
+  checkPlaces(directives, WORDS[operation.operation], "$");
+  for (const directive of directives) {
+    checkArguments(directive, "$", (name, input, place, at) => {
+      if (name === "ttl") readInt(context, input, place, at);
+      else readBoolean(context, input, place, at);
+    });
+  }
+};
+
+export const hasDirective = (operation: OperationDefinitionNode, name: string): boolean => operation.directives?.some((directive) => directive.name.value === name) === true;

@@ -1,0 +1,124 @@
+/** Declarations and values of variables. @rule G-VAR-1 … G-VAR-10 */
+import { isListType, isNonNullType, print, type FragmentDefinitionNode, type GraphQLInputType, type OperationDefinitionNode, type SelectionSetNode, type TypeNode, type ValueNode } from "graphql";
+import type { Json } from "../../../core/index.ts";
+import { foundInVariable, type LookUp, leafOf } from "../coerce/leaf.ts";
+import { parseFailed, validationFailed } from "../errors.ts";
+
+export interface Declaration {
+  readonly name: string;
+  readonly type: TypeNode;
+  /** `[Int!]!` */
+  readonly typeText: string;
+  readonly default: ValueNode | undefined;
+  readonly isUsed: boolean;
+}
+
+export type Declarations = ReadonlyMap<string, Declaration>;
+
+/** A variable's value: given, or the literal of its default. Absent from the map: nothing, which counts as null (G-VAR-9). */
+export type VariableValue = { readonly json: Json } | { readonly literal: ValueNode };
+
+export type VariableValues = ReadonlyMap<string, VariableValue>;
+
+interface Uses {
+  readonly names: ReadonlySet<string>;
+  /** In the order met. */
+  readonly first: readonly string[];
+}
+
+/** Names of every variable the operation and the fragments it reaches use. */
+const usesOf = (operation: OperationDefinitionNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): Uses => {
+  const names = new Set<string>();
+  const seen = new Set<string>();
+  const inValue = (value: ValueNode): void => {
+    if (value.kind === "Variable") names.add(value.name.value);
+    else if (value.kind === "ListValue") value.values.forEach(inValue);
+    else if (value.kind === "ObjectValue") for (const field of value.fields) inValue(field.value);
+  };
+  const inArguments = (node: { readonly arguments?: readonly { readonly value: ValueNode }[] }): void => {
+    for (const argument of node.arguments ?? []) inValue(argument.value);
+  };
+  const inSet = (set: SelectionSetNode): void => {
+    for (const selection of set.selections) {
+      selection.directives?.forEach(inArguments);
+      if (selection.kind === "FragmentSpread") {
+        const fragment = fragments.get(selection.name.value);
+        if (fragment === undefined || seen.has(selection.name.value)) continue;
+        seen.add(selection.name.value);
+        inSet(fragment.selectionSet);
+        continue;
+      }
+      if (selection.kind === "Field") inArguments(selection);
+      if (selection.selectionSet !== undefined) inSet(selection.selectionSet);
+    }
+  };
+  inSet(operation.selectionSet);
+  operation.directives?.forEach(inArguments);
+  return { names, first: [...names] };
+};
+
+export interface DeclaredVariables {
+  readonly declarations: Declarations;
+  readonly used: ReadonlySet<string>;
+  /** Used, not declared: reported when values are bound, after those of the values (G-DOC-14). */
+  readonly unbound: string | undefined;
+}
+
+/** @throws RelApiError `multiple definitions for variable` */
+export const declareVariables = (operation: OperationDefinitionNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): DeclaredVariables => {
+  const uses = usesOf(operation, fragments);
+  const declarations = new Map<string, Declaration>();
+  for (const definition of operation.variableDefinitions ?? []) {
+    const name = definition.variable.name.value;
+    if (declarations.has(name)) throw parseFailed(`multiple definitions for variable "${name}"`, "$");
+    declarations.set(name, { name, type: definition.type, typeText: print(definition.type), default: definition.defaultValue, isUsed: uses.names.has(name) });
+  }
+  return { declarations, used: uses.names, unbound: uses.first.find((name) => !declarations.has(name)) };
+};
+
+/** @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
+export const readVariables = (declared: DeclaredVariables, given: Readonly<Record<string, Json>> | null | undefined): VariableValues => {
+  if (given !== undefined && given !== null && (typeof given !== "object" || Array.isArray(given)))
+    throw parseFailed(`parsing variables failed, expected Object, but encountered ${foundInVariable(given)}`, "$.variables");
+  const values = new Map<string, VariableValue>();
+  for (const declaration of declared.declarations.values()) {
+    const { name } = declaration;
+    const json = given !== undefined && given !== null && Object.hasOwn(given, name) ? given[name] : undefined;
+    const isRequired = declaration.type.kind === "NonNullType";
+    if (json === undefined) {
+      if (declaration.default !== undefined) values.set(name, { literal: declaration.default });
+      else if (isRequired && declaration.isUsed) throw validationFailed(`expecting a value for non-nullable variable: "${name}"`, "$");
+      continue;
+    }
+    if (json === null && isRequired) throw validationFailed(`null value found for non-nullable type: "${declaration.typeText}"`, "$");
+    values.set(name, { json });
+  }
+  if (declared.unbound !== undefined) throw validationFailed(`unbound variable "${declared.unbound}"`, "$");
+  const unexpected = Object.keys(given ?? {}).filter((name) => !declared.used.has(name));
+  if (unexpected.length > 0) throw validationFailed(`unexpected variables in variableValues: ${unexpected.sort().join(", ")}`, "$");
+  return values;
+};
+
+/** How leaves of literals find the values of variables in them. */
+export const lookUpIn =
+  (values: VariableValues): LookUp =>
+  (name) => {
+    const value = values.get(name);
+    if (value === undefined) return null;
+    return "json" in value ? value.json : leafOf(value.literal, () => null);
+  };
+
+/** @rule G-VAR-8 */
+export const fits = (declaration: Declaration, type: GraphQLInputType, hasDefault: boolean): boolean => {
+  const isNullable = declaration.type.kind !== "NonNullType";
+  if (isNullable && isNonNullType(type) && !hasDefault && (declaration.default === undefined || declaration.default.kind === "NullValue")) return false;
+  return sameShape(declaration.type, type);
+};
+
+/** Lists of the same depth of the same named type; `!` is not looked at. */
+const sameShape = (declared: TypeNode, type: GraphQLInputType): boolean => {
+  if (declared.kind === "NonNullType") return sameShape(declared.type, type);
+  const place = isNonNullType(type) ? type.ofType : type;
+  if (declared.kind === "ListType") return isListType(place) && sameShape(declared.type, place.ofType);
+  return !isListType(place) && place.name === declared.name.value;
+};

@@ -1,0 +1,121 @@
+/** Every error the GraphQL surface raises itself, and the words for those of the database. `code` is the code clients see. */
+import { isRelApiError, RelApiError } from "../../core/index.ts";
+
+/** Documents, variables, coercion. @rule G-DOC G-VAR G-COE */
+export const validationFailed = (message: string, path: string): RelApiError => new RelApiError({ code: "validation-failed", status: 400, message, path });
+
+/** Column values, numbers out of range, names defined twice. @rule G-COE-9 */
+export const parseFailed = (message: string, path: string): RelApiError => new RelApiError({ code: "parse-failed", status: 400, message, path });
+
+/** @rule G-NST-6 G-FN-5 G-INT-9 */
+export const notSupported = (message: string, path: string): RelApiError => new RelApiError({ code: "not-supported", status: 400, message, path });
+
+// --- documents ------------------------------------------------------------------------------------------------------
+
+/** @rule G-DOC-1 */
+export const notAGraphqlQuery = (): RelApiError => validationFailed("not a valid graphql query", "$.query");
+
+/** @rule G-DOC-4 */
+export const fieldNotFound = (field: string, type: string, path: string): RelApiError => validationFailed(`field '${field}' not found in type: '${type}'`, path);
+
+/** @rule G-DOC-5 */
+export const noSuchArgument = (field: string, argument: string, path: string): RelApiError => validationFailed(`'${field}' has no argument named '${argument}'`, path);
+
+/** @rule G-DOC-7 */
+export const missingField = (field: string, path: string): RelApiError => validationFailed(`missing required field '${field}'`, path);
+
+/** @rule G-VAR-6 */
+export const variableMisfit = (variable: string, declared: string, expected: string, path: string): RelApiError =>
+  validationFailed(`variable '${variable}' is declared as '${declared}', but used where '${expected}' is expected`, path);
+
+// --- coercion -------------------------------------------------------------------------------------------------------
+
+/** `expected`: with its article, `a boolean`. @rule G-COE-2 G-COE-3 G-COE-4 G-COE-5 */
+export const expectedFor = (expected: string, type: string, found: string, path: string): RelApiError =>
+  validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
+
+/** @rule G-COE-6 */
+export const expectedList = (found: string, path: string): RelApiError => validationFailed(`expected a list, but found ${found}`, path);
+
+/** @rule G-COE-7 */
+export const notOneOf = (values: readonly string[], type: string, found: string, path: string): RelApiError =>
+  validationFailed(`expected one of the values [${[...values].sort().map((value) => `'${value}'`).join(", ")}] for type '${type}', but found '${found}'`, path);
+
+/** @rule G-COE-8 */
+export const unexpectedNull = (type: string, path: string): RelApiError => validationFailed(`unexpected null value for type '${type}'`, path);
+
+/** @rule G-COE-9 */
+export const integerOutOfRange = (shown: string, path: string): RelApiError =>
+  parseFailed(`The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`, path);
+
+/** @rule G-COE-9 */
+export const floatOutOfRange = (shown: string, path: string): RelApiError =>
+  parseFailed(`The value ${shown} lies outside the bounds. Is it overflowing the float bounds?`, path);
+
+// --- what the database says -----------------------------------------------------------------------------------------
+
+/** An error as a client of the GraphQL surface reads it. */
+export interface GqlErrorWords {
+  readonly code: string;
+  readonly message: string;
+  /** Status on `/v1alpha1/graphql` (G-HTTP-3). */
+  readonly status: number;
+  /** It comes from the database: administrators get its own words too (G-ERR-7). */
+  readonly isDatabase: boolean;
+}
+
+const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
+
+const VIOLATIONS: Readonly<Record<string, readonly [code: string, prefix: string]>> = {
+  "23505": ["constraint-violation", "Uniqueness violation. "],
+  "23503": ["constraint-violation", "Foreign key violation. "],
+  "23502": ["constraint-violation", "Not-NULL violation. "],
+  "23001": ["constraint-violation", "Can not delete or update due to data being referred. "],
+  "23P01": ["constraint-violation", "Exclusion violation. "],
+  "23514": ["permission-error", "Check constraint violation. "],
+};
+
+/** @rule G-DBE-1 … G-DBE-15 */
+const databaseWords = (sqlState: string, message: string): Omit<GqlErrorWords, "isDatabase"> => {
+  const violation = VIOLATIONS[sqlState];
+  if (violation !== undefined) return { code: violation[0], message: violation[1] + message, status: 400 };
+  if (sqlState.startsWith("23")) return { code: "constraint-violation", message, status: 400 };
+  if (sqlState === "22025") return { code: "bad-request", message, status: 400 };
+  if (sqlState.startsWith("22")) return { code: "data-exception", message, status: 400 };
+  if (sqlState === "42704") return { code: "constraint-error", message, status: 400 };
+  if (sqlState === "42P10") return { code: "constraint-error", message: "there is no unique or exclusion constraint on target column(s)", status: 400 };
+  if (sqlState === "42501") return { code: "permission-error", message, status: 400 };
+  if (sqlState === "53300") return MAX_CONNECTIONS;
+  return { code: "unexpected", message: "database query error", status: 500 };
+};
+
+const MAX_CONNECTIONS = { code: "postgres-max-connections-error", message: "max connections reached on postgres", status: 503 } as const;
+
+const CONNECTION_ERROR = { code: "postgres-error", message: "connection error", status: 500 } as const;
+
+/** Errors of core whose words differ here; the others keep code and message. */
+const CORE_ERRORS: Readonly<Record<string, { readonly code: string; readonly message?: string; readonly status: number }>> = {
+  "connection-failed": CONNECTION_ERROR,
+  "connection-lost": CONNECTION_ERROR,
+  "model-not-loaded": CONNECTION_ERROR,
+  "pool-timeout": MAX_CONNECTIONS,
+  "missing-session-variable": { code: "not-found", status: 400 },
+  "permission-check-failed": { code: "permission-error", status: 400 },
+  "step-wrote-nothing": { code: "not-supported", status: 400 },
+};
+
+/** Codes of §20.3 that errors carry from the start. */
+const OWN_CODES: ReadonlySet<string> = new Set([
+  "validation-failed", "parse-failed", "not-supported", "bad-request", "not-found", "permission-error", "unexpected-payload", "invalid-json",
+  "start-failed", "access-denied", "invalid-headers", "invalid-jwt", "jwt-invalid-claims", "jwt-missing-role-claims",
+]);
+
+/** @rule G-DBE-1 … G-DBE-15 */
+export const errorWords = (error: unknown): GqlErrorWords => {
+  if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
+  if (isSqlState(error.code)) return { ...databaseWords(error.code, error.message), isDatabase: true };
+  const core = CORE_ERRORS[error.code];
+  if (core !== undefined) return { code: core.code, message: core.message ?? error.message, status: core.status, isDatabase: false };
+  if (OWN_CODES.has(error.code)) return { code: error.code, message: error.message, status: error.status, isDatabase: false };
+  return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
+};

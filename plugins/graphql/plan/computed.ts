@@ -1,0 +1,61 @@
+/** Computed fields: the function's arguments, the row and the session among them. @rule G-CF-1 G-CF-3 G-CF-5 G-FN-4 G-FN-5 */
+import { gqlPart, type Expression, type GqlComputedField, type PathStep, type Routine, type RoutineArgument, type ValueRef } from "../../../core/index.ts";
+import { notSupported } from "../errors.ts";
+import { placeOf, readObject, type Input, type Place } from "./input.ts";
+import { bindColumn, type Planner } from "./planner.ts";
+
+interface Fixed {
+  readonly row?: number;
+  readonly session?: number;
+}
+
+const THE_ROW: RoutineArgument = { value: { constant: null }, isRow: true };
+
+/** Arguments in the order of the parameters: by position as long as all are given, then by name. @rule G-FN-5 */
+const assemble = (routine: Routine, fixed: Fixed, given: ReadonlyMap<number, ValueRef>, path: string): readonly RoutineArgument[] => {
+  const list: RoutineArgument[] = [];
+  let isByName = false;
+  routine.parameters.forEach((parameter, index) => {
+    const value: ValueRef | undefined =
+      index === fixed.session ? { session: true, type: parameter.sqlType } : given.get(index);
+    const argument: RoutineArgument | undefined = index === fixed.row ? THE_ROW : value && { value };
+    if (argument === undefined) {
+      if (!parameter.hasDefault) throw notSupported("Non default arguments cannot be omitted", path);
+      isByName = true;
+    } else if (!isByName) {
+      list.push(argument);
+    } else {
+      if (parameter.name === "") throw notSupported("Only last set of positional arguments can be omitted", path);
+      list.push({ name: parameter.name, ...argument });
+    }
+  });
+  // the row goes first anyway
+  return list[0] === THE_ROW ? list.slice(1) : list;
+};
+
+/** Of `args: {…}`; `input` absent: nothing is given. `path`: of the `args` argument. */
+export const planArguments = (planner: Planner, routine: Routine, fixed: Fixed, args: { readonly input: Input; readonly place: Place } | undefined, path: string): readonly RoutineArgument[] => {
+  const given = new Map<number, ValueRef>();
+  if (args !== undefined) {
+    readObject(planner, args.input, args.place, path, ({ field, input, path: at }) => {
+      const part = gqlPart(field);
+      if (part?.kind === "function-argument") given.set(part.index, bindColumn(planner, input, placeOf(field), part.value, at));
+    });
+  }
+  return assemble(routine, fixed, given, path);
+};
+
+export const fixedOf = (field: GqlComputedField): Fixed => ({ row: field.tableArgument, ...(field.sessionArgument === undefined ? {} : { session: field.sessionArgument }) });
+
+const nothingGiven: ReadonlyMap<number, ValueRef> = new Map();
+
+/** Where no arguments can be given: `where`, `order_by`. */
+export const rowArguments = (field: GqlComputedField): { readonly arguments?: readonly RoutineArgument[] } => {
+  const list = assemble(field.routine, fixedOf(field), nothingGiven, "$");
+  return list.length === 0 ? {} : { arguments: list };
+};
+
+export const computedExpression = (field: GqlComputedField, given?: readonly RoutineArgument[], path?: readonly PathStep[]): Expression => {
+  const own = given === undefined ? rowArguments(field) : given.length === 0 ? {} : { arguments: given };
+  return { kind: "computed", routine: { schema: field.routine.schema, name: field.routine.name }, ...own, ...(path && { path }) };
+};

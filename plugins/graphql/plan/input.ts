@@ -1,0 +1,239 @@
+/** Arguments and input fields: literals of the document, or what variables hold. @rule G-COE-1 … G-COE-8 G-VAR-6 G-VAR-9 G-ERR-5 G-ERR-6 */
+import {
+  getNamedType, getNullableType, isInputObjectType, isListType, isRequiredInputField,
+  type ConstValueNode, type GraphQLEnumType, type GraphQLEnumValue, type GraphQLInputField, type GraphQLInputObjectType, type GraphQLInputType, type ValueNode,
+} from "graphql";
+import type { Json } from "../../../core/index.ts";
+import { foundInLiteral, foundInVariable, isPlainObject, leafOf, type LookUp } from "../coerce/leaf.ts";
+import { decimalOf, integerOf, isIntegral, numberText, shownNumber } from "../coerce/numbers.ts";
+import { atIndex, atKey } from "../coerce/paths.ts";
+import type { Shapes } from "../document/shapes.ts";
+import { fits, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
+import { expectedFor, expectedList, fieldNotFound, integerOutOfRange, missingField, notOneOf, validationFailed, variableMisfit } from "../errors.ts";
+
+export interface InputContext {
+  readonly declarations: Declarations;
+  readonly variables: VariableValues;
+  readonly shapes: Shapes;
+}
+
+/** Something given: a literal (a variable among them), or a part of what a variable holds. */
+export type Input =
+  | { readonly kind: "literal"; readonly node: ValueNode }
+  | { readonly kind: "held"; readonly value: Json; readonly variable: string; readonly keys: readonly (string | number)[] };
+
+/** What the schema says of the place. */
+export interface Place {
+  readonly type: GraphQLInputType;
+  readonly hasDefault: boolean;
+}
+
+export const placeOf = (field: { readonly type: GraphQLInputType; readonly defaultValue?: unknown }): Place => ({
+  type: field.type,
+  hasDefault: field.defaultValue !== undefined,
+});
+
+const NULL_NODE: ConstValueNode = { kind: "NullValue" as never }; // graphql's Kind is an enum with this very text
+
+const NULL: Input = { kind: "literal", node: NULL_NODE };
+
+/** @throws RelApiError G-VAR-6 */
+export const checkVariable = (context: InputContext, name: string, place: Place, path: string): void => {
+  const declaration = context.declarations.get(name);
+  if (declaration !== undefined && !fits(declaration, place.type, place.hasDefault)) throw variableMisfit(name, declaration.typeText, String(place.type), path);
+};
+
+/** Looks into a variable: from then on its value decides what the plan looks like. */
+export const open = (context: InputContext, input: Input, place: Place, path: string): Input => {
+  if (input.kind === "held" || input.node.kind !== "Variable") return input;
+  const name = input.node.name.value;
+  checkVariable(context, name, place, path);
+  context.shapes.decides(name);
+  const value = context.variables.get(name);
+  if (value === undefined) return NULL;
+  return "json" in value ? { kind: "held", value: value.json, variable: name, keys: [] } : { kind: "literal", node: value.literal };
+};
+
+/** Of an opened input. */
+export const isNull = (input: Input): boolean => (input.kind === "held" ? input.value === null : input.node.kind === "NullValue");
+
+export const found = (input: Input): string => (input.kind === "held" ? foundInVariable(input.value) : foundInLiteral(input.node));
+
+// --- objects --------------------------------------------------------------------------------------------------------
+
+export interface FieldInput {
+  readonly field: GraphQLInputField;
+  readonly input: Input;
+  readonly path: string;
+}
+
+interface TypeFacts {
+  readonly required: readonly string[];
+}
+
+const typeFacts = new WeakMap<GraphQLInputObjectType, TypeFacts>();
+
+const factsOf = (type: GraphQLInputObjectType): TypeFacts => {
+  let facts = typeFacts.get(type);
+  if (facts === undefined) {
+    facts = { required: Object.values(type.getFields()).filter(isRequiredInputField).map((field) => field.name) };
+    typeFacts.set(type, facts);
+  }
+  return facts;
+};
+
+const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
+
+const membersOf = (context: InputContext, given: Input, place: Place, path: string): readonly (readonly [name: string, input: Input])[] => {
+  const input = open(context, given, place, path);
+  const type = getNamedType(place.type);
+  if (input.kind === "literal") {
+    if (input.node.kind !== "ObjectValue") throw expectedFor("an object", type.name, found(input), path);
+    return input.node.fields.map((field) => [field.name.value, { kind: "literal", node: field.value }]);
+  }
+  const { value, variable, keys } = input;
+  if (!isPlainObject(value)) throw expectedFor("an object", type.name, found(input), path);
+  return Object.entries(value).map(([name, part]) => {
+    if (!NAME.test(name)) throw validationFailed(`variable value contains object with key "${name}", which is not a legal GraphQL name`, path);
+    return [name, { kind: "held", value: part, variable, keys: [...keys, name] }];
+  });
+};
+
+/** The fields of an input object in name order; `written` is their order in the request. Unknown keys are refused, then each field is
+ *  visited, a missing one refused in its turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 */
+export const readObject = (context: InputContext, given: Input, place: Place, path: string, visit: (field: FieldInput) => void): readonly string[] => {
+  const type = getNamedType(place.type);
+  if (!isInputObjectType(type)) throw new TypeError(`${type.name} is no input object type`);
+  const members = membersOf(context, given, place, path);
+  const fields = type.getFields();
+  const written = members.map(([name]) => name);
+  const { required } = factsOf(type);
+  const names = members.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
+  for (const name of names) if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name));
+  const inputs = new Map(members);
+  for (const name of names) {
+    const field = fields[name] as GraphQLInputField; // looked at just above
+    const input = inputs.get(name);
+    const at = atKey(path, name);
+    if (input === undefined) throw missingField(name, at);
+    visit({ field, input, path: at });
+  }
+  return written;
+};
+
+// --- lists ----------------------------------------------------------------------------------------------------------
+
+export interface ItemInput {
+  readonly input: Input;
+  readonly path: string;
+}
+
+/** The items of a list; a single value is a list of one. `null` is refused. @rule G-COE-6 G-ERR-6 */
+export const readList = (context: InputContext, given: Input, place: Place, path: string): readonly ItemInput[] => {
+  const input = open(context, given, place, path);
+  if (isNull(input)) throw expectedList("null", path);
+  if (input.kind === "literal") {
+    const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
+    return nodes.map((node, i) => ({ input: { kind: "literal", node }, path: atIndex(path, i) }));
+  }
+  const { value, variable, keys } = input;
+  if (!Array.isArray(value)) return [{ input, path: atIndex(path, 0) }];
+  return (value as readonly Json[]).map((item, i) => ({ input: { kind: "held", value: item, variable, keys: [...keys, i] }, path: atIndex(path, i) }));
+};
+
+/** Type of the items of a list place. */
+export const itemPlace = (place: Place): Place => {
+  const type = getNullableType(place.type);
+  return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
+};
+
+// --- scalars that are not column values -------------------------------------------------------------------------------
+
+/** @rule G-COE-2 */
+export const readBoolean = (context: InputContext, given: Input, place: Place, path: string): boolean => {
+  const input = open(context, given, place, path);
+  const value = input.kind === "held" ? input.value : input.node.kind === "BooleanValue" ? input.node.value : undefined;
+  if (typeof value !== "boolean") throw expectedFor("a boolean", "Boolean", found(input), path);
+  return value;
+};
+
+/** @rule G-COE-4 */
+export const readString = (context: InputContext, given: Input, place: Place, path: string): string => {
+  const input = open(context, given, place, path);
+  const value = input.kind === "held" ? input.value : input.node.kind === "StringValue" ? input.node.value : undefined;
+  if (typeof value !== "string") throw expectedFor("a string", "String", found(input), path);
+  return value;
+};
+
+/** @rule G-COE-3 */
+export const readInt = (context: InputContext, given: Input, place: Place, path: string): number => {
+  const input = open(context, given, place, path);
+  const text = input.kind === "held" ? numberText(input.value) : input.node.kind === "IntValue" ? input.node.value : undefined;
+  if (text === undefined) throw expectedFor("a 32-bit integer", "Int", found(input), path);
+  return Number(checkInteger(text, 32, path));
+};
+
+/** The integer's digits. @throws RelApiError when it has a fraction or does not fit in so many bits */
+export const checkInteger = (text: string, bits: number, path: string): string => {
+  const whole = integerOf(decimalOf(text));
+  const limit = 1n << BigInt(bits - 1);
+  if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(shownNumber(text), path);
+  return whole.toString();
+};
+
+export const isFraction = (text: string): boolean => !isIntegral(decimalOf(text));
+
+/** @rule G-COE-7 */
+export const readEnum = (context: InputContext, given: Input, place: Place, path: string): GraphQLEnumValue => {
+  const type = getNamedType(place.type) as GraphQLEnumType; // only enum places are read so
+  const input = open(context, given, place, path);
+  const name = input.kind === "held" ? input.value : input.node.kind === "EnumValue" ? input.node.value : undefined;
+  if (typeof name !== "string") throw expectedFor("an enum value", type.name, found(input), path);
+  const value = type.getValue(name);
+  if (value === undefined || value === null) throw notOneOf(type.getValues().map((one) => one.name), type.name, name, path);
+  return value;
+};
+
+// --- values -----------------------------------------------------------------------------------------------------------
+
+/** The variables standing in lists of a literal fit their places. */
+const checkItems = (context: InputContext, node: ValueNode, place: Place, path: string): void => {
+  if (node.kind === "Variable") checkVariable(context, node.name.value, place, path);
+  else if (node.kind === "ListValue" && isListType(getNullableType(place.type))) node.values.forEach((item, i) => checkItems(context, item, itemPlace(place), atIndex(path, i)));
+};
+
+const holdsVariable = (node: ValueNode): boolean => {
+  if (node.kind === "Variable") return true;
+  if (node.kind === "ListValue") return node.values.some(holdsVariable);
+  return node.kind === "ObjectValue" && node.fields.some((field) => holdsVariable(field.value));
+};
+
+const follow = (value: Json, keys: readonly (string | number)[]): Json => {
+  let at: Json = value;
+  for (const key of keys) at = (at as Readonly<Record<string | number, Json>>)[key] as Json; // equal shapes have equal keys
+  return at;
+};
+
+/** A value that is bound and not looked at otherwise: now, and again for other values of the variables. */
+export interface Leaf {
+  readonly now: Json;
+  /** Undefined: it does not depend on variables. */
+  readonly again: ((variables: VariableValues) => Json) | undefined;
+}
+
+/** `isJson`: enum literals in it are strings, and its own lists are no lists of the schema. */
+export const leafInput = (context: InputContext, input: Input, place: Place, path: string, isJson: boolean): Leaf => {
+  if (input.kind === "held") {
+    const { variable, keys } = input;
+    context.shapes.isBound(variable, keys);
+    const again = (variables: VariableValues): Json => {
+      const value = variables.get(variable);
+      return value !== undefined && "json" in value ? follow(value.json, keys) : null;
+    };
+    return { now: input.value, again };
+  }
+  const { node } = input;
+  checkItems(context, node, place, path);
+  const read = (lookUp: LookUp): Json => leafOf(node, lookUp, isJson);
+  return { now: read(lookUpIn(context.variables)), again: holdsVariable(node) ? (variables) => read(lookUpIn(variables)) : undefined };
+};

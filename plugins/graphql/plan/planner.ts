@@ -1,0 +1,53 @@
+/** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand binds. */
+import type { FragmentDefinitionNode, DocumentNode } from "graphql";
+import type { BoundValue, GqlValueType, Json, RoleSchema, ValueRef } from "../../../core/index.ts";
+import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
+import { expectedFor } from "../errors.ts";
+import type { VariableValues } from "../document/variables.ts";
+import { found, leafInput, type Input, type InputContext, type Place } from "./input.ts";
+
+/** A value of a step: fixed by the document, or made of the variables each time. */
+export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };
+
+export interface Planner extends InputContext {
+  readonly schema: RoleSchema;
+  readonly document: DocumentNode;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** Values of the step at hand, by parameter. */
+  readonly sources: ValueSource[];
+}
+
+/** For the next statement: its values are counted from 0. */
+export const openStep = (planner: Planner): Planner => ({ ...planner, sources: [] });
+
+export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
+
+/** Binds a value that the plan does not look at. Coerced now, for the errors, and again for other values of its variables. */
+export const bindLeaf = (planner: Planner, input: Input, place: Place, path: string, isJsonPlace: boolean, coerce: (value: Json) => BoundValue): number => {
+  const leaf = leafInput(planner, input, place, path, isJsonPlace);
+  const now = coerce(leaf.now);
+  const { again } = leaf;
+  return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
+};
+
+/** A string literal is no enum value, a string in a variable is. @rule G-COE-7 */
+const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
+  const { enumTable } = value.element ?? value;
+  if (enumTable === undefined || input.kind !== "literal" || ["EnumValue", "NullValue", "Variable", "ListValue"].includes(input.node.kind)) return;
+  throw expectedFor("an enum value", value.scalar, found(input), path);
+};
+
+export const isJsonValue = (value: GqlValueType): boolean => isJson(value) || (value.element !== undefined && isJson(value.element));
+
+/** A value of a column's type. @rule G-OP-36 G-TYP-34 */
+export const bindColumn = (planner: Planner, input: Input, place: Place, value: GqlValueType, path: string): ValueRef => {
+  refuseStringLiteral(value, input, path);
+  const param = bindLeaf(planner, input, place, path, isJsonValue(value), (given) => coerceColumn(value, given, path));
+  return columnRef(value, param);
+};
+
+/** The reference to a bound column value: text cast to the type, or the text that the type's own function reads. */
+export const columnRef = (value: GqlValueType, param: number): ValueRef => {
+  const apply = inputFunction(value);
+  return apply === undefined ? { param, type: value.cast } : { param, type: "text", apply };
+};

@@ -1,0 +1,165 @@
+/** Selection sets: fragments inlined, directives obeyed, equal response names merged, every field looked up. @rule G-DOC-4 … G-DOC-14 */
+import {
+  getNamedType, isObjectType, isRequiredArgument, print,
+  type ArgumentNode, type FieldNode, type GraphQLArgument, type GraphQLField, type GraphQLObjectType, type SelectionSetNode,
+} from "graphql";
+import { gqlPart, type GqlPart } from "../../../core/index.ts";
+import { atKey } from "../coerce/paths.ts";
+import { isIncluded } from "../document/directives.ts";
+import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
+import { placeOf, type Input, type Place } from "./input.ts";
+import type { Planner } from "./planner.ts";
+
+interface Collected {
+  readonly as: string;
+  readonly node: FieldNode;
+  readonly selections: SelectionSetNode[];
+}
+
+const argumentsText = (node: FieldNode): string =>
+  [...(node.arguments ?? [])].map((argument) => print(argument)).sort().join();
+
+const isSameCall = (a: FieldNode, b: FieldNode): boolean => a === b || argumentsText(a) === argumentsText(b);
+
+/** Fields by response name, in the order first met. `path`: of the selection set. @rule G-DOC-9 G-DOC-11 G-DOC-12 */
+const collect = (planner: Planner, typeName: string, sets: readonly SelectionSetNode[], path: string): ReadonlyMap<string, Collected> => {
+  const fields = new Map<string, Collected>();
+  const spread = new Set<string>();
+  const add = (node: FieldNode): void => {
+    const as = node.alias?.value ?? node.name.value;
+    const known = fields.get(as);
+    if (known === undefined) {
+      fields.set(as, { as, node, selections: node.selectionSet === undefined ? [] : [node.selectionSet] });
+      return;
+    }
+    if (known.node.name.value !== node.name.value)
+      throw validationFailed(`selection of both '${known.node.name.value}' and '${node.name.value}' specify the same response name, '${as}'`, path);
+    if (!isSameCall(known.node, node)) throw validationFailed(`inconsistent arguments between multiple selections of field '${node.name.value}'`, path);
+    if (node.selectionSet !== undefined) known.selections.push(node.selectionSet);
+  };
+  const walk = (set: SelectionSetNode): void => {
+    for (const selection of set.selections) {
+      if (selection.kind === "Field") {
+        if (isIncluded(planner, selection.directives, "a field", path)) add(selection);
+      } else if (selection.kind === "InlineFragment") {
+        if (!isIncluded(planner, selection.directives, "an inline fragment", path)) continue;
+        if (selection.typeCondition === undefined || selection.typeCondition.name.value === typeName) walk(selection.selectionSet);
+      } else {
+        const name = selection.name.value;
+        if (!isIncluded(planner, selection.directives, "a fragment spread", path) || spread.has(name)) continue;
+        spread.add(name);
+        const fragment = planner.fragments.get(name);
+        if (fragment?.typeCondition.name.value === typeName) walk(fragment.selectionSet);
+      }
+    }
+  };
+  sets.forEach(walk);
+  return fields;
+};
+
+/** A field as it is selected. */
+export interface Selected {
+  /** Response name. */
+  readonly as: string;
+  readonly name: string;
+  readonly node: FieldNode;
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly part: GqlPart | undefined;
+  readonly path: string;
+  /** Selection sets of all its occurrences. */
+  readonly selections: readonly SelectionSetNode[];
+}
+
+export type Selection =
+  | { readonly kind: "typename"; readonly as: string; readonly value: string }
+  | ({ readonly kind: "field" } & Selected);
+
+/** Visits the fields one after another; what `find` knows beside the type's own are meta fields. `path`: of the field the sets belong to. */
+export const eachSelection = (
+  planner: Planner,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  path: string,
+  visit: (selection: Selection) => void,
+  find: (name: string) => GraphQLField<unknown, unknown> | undefined = () => undefined,
+): void => {
+  const setPath = `${path}.selectionSet`;
+  const own = type.getFields();
+  for (const { as, node, selections } of collect(planner, type.name, sets, setPath).values()) {
+    const name = node.name.value;
+    const at = atKey(setPath, name);
+    if (name === "__typename") {
+      refuseArguments(node, at);
+      refuseSelections(selections, at);
+      visit({ kind: "typename", as, value: type.name });
+      continue;
+    }
+    const field = own[name] ?? find(name);
+    if (field === undefined) throw fieldNotFound(name, type.name, at);
+    visit({ kind: "field", as, name, node, field, part: gqlPart(field), path: at, selections });
+  }
+};
+
+const refuseArguments = (node: FieldNode, path: string): void => {
+  const [first] = node.arguments ?? [];
+  if (first !== undefined) throw noSuchArgument(node.name.value, first.name.value, path);
+};
+
+const refuseSelections = (selections: readonly SelectionSetNode[], path: string): void => {
+  if (selections.length > 0) throw validationFailed("unexpected subselection set for non-object field", path);
+};
+
+/** The object type a field leads to; undefined: a scalar. @rule G-DOC-6 */
+export const subselection = (selected: Selected): GraphQLObjectType | undefined => {
+  const type = getNamedType(selected.field.type);
+  if (!isObjectType(type)) {
+    refuseSelections(selected.selections, selected.path);
+    return undefined;
+  }
+  if (selected.selections.length === 0) throw validationFailed(`missing selection set for '${type.name}'`, `${selected.path}.selectionSet`);
+  return type;
+};
+
+export interface GivenArgument {
+  readonly name: string;
+  readonly part: GqlPart | undefined;
+  readonly input: Input;
+  readonly place: Place;
+  readonly path: string;
+}
+
+interface ArgumentFacts {
+  readonly byName: ReadonlyMap<string, GraphQLArgument>;
+  readonly required: readonly string[];
+}
+
+const argumentFacts = new WeakMap<object, ArgumentFacts>();
+
+const factsOf = (field: GraphQLField<unknown, unknown>): ArgumentFacts => {
+  let facts = argumentFacts.get(field.args);
+  if (facts === undefined) {
+    facts = {
+      byName: new Map(field.args.map((argument) => [argument.name, argument])),
+      required: field.args.filter(isRequiredArgument).map((argument) => argument.name),
+    };
+    argumentFacts.set(field.args, facts);
+  }
+  return facts;
+};
+
+/** Visits the arguments that are given, in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 */
+export const eachArgument = (selected: Selected, visit: (argument: GivenArgument) => void): void => {
+  const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
+  const { byName, required } = factsOf(selected.field);
+  if (nodes.length === 0 && required.length === 0) return;
+  const given = new Map(nodes.map((node) => [node.name.value, node]));
+  const names = [...new Set([...given.keys(), ...required])].sort();
+  for (const name of names) if (!byName.has(name)) throw noSuchArgument(selected.name, name, selected.path);
+  for (const name of names) {
+    const argument = byName.get(name) as GraphQLArgument; // looked at just above
+    const node = given.get(name);
+    const path = atKey(`${selected.path}.args`, name);
+    if (node === undefined) throw missingField(name, path);
+    visit({ name, part: gqlPart(argument), input: { kind: "literal", node: node.value }, place: placeOf(argument), path });
+  }
+};
