@@ -1,0 +1,270 @@
+/** `{ __schema { types { name } } }`: the types of the caller's role. Written as text straight from the types: the generic executor takes
+ *  seconds for the schema of a large database, this a fraction, since a type reference is written once per selection. @rule G-INT-1 … G-INT-9 */
+import {
+  astFromValue, DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLInt, GraphQLNonNull, isEnumType, isInputObjectType, isListType, isNonNullType,
+  isObjectType, isScalarType, Kind, print, SchemaMetaFieldDef, TypeMetaFieldDef, valueFromASTUntyped,
+  type DocumentNode, type FieldNode, type GraphQLArgument, type GraphQLEnumValue, type GraphQLField, type GraphQLInputField, type GraphQLType, type SelectionSetNode,
+} from "graphql";
+import { definePlugin, type RoleSchema } from "../../core/index.ts";
+
+export interface IntrospectionService {
+  readonly metaFields: RoleSchema["metaFields"];
+  introspect(schema: RoleSchema): RoleSchema["introspect"];
+}
+
+const { FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT, QUERY } = DirectiveLocation;
+const WHERE_FIELDS_ARE = [FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT];
+
+/** @rule G-INT-8 */
+const DIRECTIVES: readonly GraphQLDirective[] = [
+  new GraphQLDirective({
+    name: "cached",
+    description: "whether this query should be cached (Hasura Cloud only)",
+    locations: [QUERY],
+    args: {
+      refresh: { type: new GraphQLNonNull(GraphQLBoolean), defaultValue: false },
+      ttl: { type: new GraphQLNonNull(GraphQLInt), defaultValue: 60 },
+    },
+  }),
+  new GraphQLDirective({
+    name: "include",
+    description: "whether this query should be included",
+    locations: WHERE_FIELDS_ARE,
+    args: { if: { type: new GraphQLNonNull(GraphQLBoolean) } },
+  }),
+  new GraphQLDirective({
+    name: "skip",
+    description: "whether this query should be skipped",
+    locations: WHERE_FIELDS_ARE,
+    args: { if: { type: new GraphQLNonNull(GraphQLBoolean) } },
+  }),
+];
+
+interface Selected {
+  readonly key: string;
+  readonly name: string;
+  readonly nodes: readonly FieldNode[];
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** What a document asks of one selection set: fragments inlined, equal response names merged. */
+const createCollector = (document: DocumentNode, variables: Variables) => {
+  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [])));
+
+  const valueOf = (node: FieldNode, name: string): unknown => {
+    const argument = node.arguments?.find((each) => each.name.value === name);
+    return argument && valueFromASTUntyped(argument.value, variables);
+  };
+
+  const isWanted = (directives: FieldNode["directives"]): boolean =>
+    (directives ?? []).every((directive) => {
+      const condition = directive.arguments?.find((each) => each.name.value === "if");
+      const holds = condition !== undefined && valueFromASTUntyped(condition.value, variables) === true;
+      return directive.name.value === "skip" ? !holds : directive.name.value === "include" ? holds : true;
+    });
+
+  const collect = (sets: readonly (SelectionSetNode | undefined)[], type: string): Selected[] => {
+    const found = new Map<string, { name: string; nodes: FieldNode[] }>();
+    const visit = (set: SelectionSetNode | undefined): void => {
+      for (const selection of set?.selections ?? []) {
+        if (!isWanted(selection.directives)) continue;
+        if (selection.kind === Kind.FIELD) {
+          const key = selection.alias?.value ?? selection.name.value;
+          const entry = found.get(key);
+          if (entry === undefined) found.set(key, { name: selection.name.value, nodes: [selection] });
+          else entry.nodes.push(selection);
+          continue;
+        }
+        const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+        const condition = fragment?.typeCondition?.name.value;
+        if (condition === undefined || condition === type) visit(fragment?.selectionSet);
+      }
+    };
+    sets.forEach(visit);
+    return [...found].map(([key, { name, nodes }]) => ({ key, name, nodes }));
+  };
+  return { collect, valueOf };
+};
+
+const text = (value: string | null | undefined): string => (value === null || value === undefined ? "null" : JSON.stringify(value));
+
+const listOf = <Source>(sources: readonly Source[], write: (source: Source) => string): string => {
+  let list = "[";
+  for (const source of sources) list += list.length === 1 ? write(source) : `,${write(source)}`;
+  return `${list}]`;
+};
+
+const kindOf = (type: GraphQLType): string =>
+  isNonNullType(type) ? "NON_NULL" : isListType(type) ? "LIST" : isObjectType(type) ? "OBJECT" : isInputObjectType(type) ? "INPUT_OBJECT" : isEnumType(type) ? "ENUM" : "SCALAR";
+
+type NamedThing = { readonly name?: string; readonly description?: string | null };
+
+const nameOf = (type: GraphQLType): string | null => (isNonNullType(type) || isListType(type) ? null : type.name);
+
+/** @rule G-TYP-40 */
+const descriptionOf = (type: GraphQLType): string | null | undefined => (isNonNullType(type) || isListType(type) || isScalarType(type) ? null : type.description);
+
+const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string | null => {
+  if (defaultValue === undefined) return null;
+  const node = astFromValue(defaultValue, type);
+  return node === null || node === undefined ? null : print(node);
+};
+
+const sorted = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] => [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+
+/** Compiles selections on the introspection types to functions that write text. */
+const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Variables) => {
+  const { collect, valueOf } = createCollector(document, variables);
+
+  /** An object whose members write themselves; `memberOf` says how. */
+  const object = <Source>(typeName: string, parents: readonly FieldNode[], memberOf: (selected: Selected) => (source: Source) => string): ((source: Source) => string) => {
+    const members = collect(parents.map((node) => node.selectionSet), typeName).map((selected) => ({
+      prefix: `${JSON.stringify(selected.key)}:`,
+      write: selected.name === "__typename" ? () => JSON.stringify(typeName) : memberOf(selected),
+    }));
+    return (source) => {
+      let body = "{";
+      for (const { prefix, write } of members) body += body.length === 1 ? prefix + write(source) : `,${prefix}${write(source)}`;
+      return `${body}}`;
+    };
+  };
+
+  const none = () => "null";
+  const no = () => "false";
+
+  const named = <Source extends NamedThing>(name: string): ((source: Source) => string) | undefined => {
+    switch (name) {
+      case "name": return (source) => text(source.name);
+      case "description": return (source) => text(source.description);
+      case "isDeprecated": return no;
+      case "deprecationReason": return none;
+      default: return undefined;
+    }
+  };
+
+  const inputValue = (nodes: readonly FieldNode[]) =>
+    object<GraphQLArgument | GraphQLInputField>("__InputValue", nodes, ({ name, nodes: inner }) => {
+      if (name === "defaultValue") return (source) => text(defaultOf(source));
+      if (name !== "type") return named(name) ?? none;
+      const write = type(inner);
+      return (source) => write(source.type);
+    });
+
+  const field = (nodes: readonly FieldNode[]) =>
+    object<GraphQLField<unknown, unknown>>("__Field", nodes, ({ name, nodes: inner }) => {
+      if (name === "args") {
+        const write = inputValue(inner);
+        return (source) => listOf(source.args, write);
+      }
+      if (name !== "type") return named(name) ?? none;
+      const write = type(inner);
+      return (source) => write(source.type);
+    });
+
+  const enumValue = (nodes: readonly FieldNode[]) => object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => named(name) ?? none);
+
+  const typeMember = ({ name, nodes }: Selected): ((type: GraphQLType) => string) => {
+    switch (name) {
+      case "kind": return (of) => JSON.stringify(kindOf(of));
+      case "name": return (of) => text(nameOf(of));
+      case "description": return (of) => text(descriptionOf(of));
+      case "isOneOf": return (of) => (isInputObjectType(of) ? "false" : "null");
+      case "interfaces": return (of) => (isObjectType(of) ? "[]" : "null");
+      case "fields": {
+        const write = field(nodes);
+        return (of) => (isObjectType(of) ? listOf(isIntrospectionType(of.name) ? sorted(Object.values(of.getFields())) : Object.values(of.getFields()), write) : "null");
+      }
+      case "inputFields": {
+        const write = inputValue(nodes);
+        return (of) => (isInputObjectType(of) ? listOf(Object.values(of.getFields()), write) : "null");
+      }
+      case "enumValues": {
+        const write = enumValue(nodes);
+        return (of) => (isEnumType(of) ? listOf(isIntrospectionType(of.name) ? sorted(of.getValues()) : of.getValues(), write) : "null");
+      }
+      case "ofType": {
+        const write = type(nodes);
+        return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : "null");
+      }
+      default: return none; // specifiedByURL, possibleTypes: none here
+    }
+  };
+
+  /** Each type is written once per selection: `[album!]!` stands in many places. */
+  const type = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) => {
+    const write = object<GraphQLType>("__Type", nodes, typeMember);
+    const written = new Map<string, string>();
+    return (of) => {
+      const key = String(of);
+      let known = written.get(key);
+      if (known === undefined) written.set(key, (known = write(of)));
+      return known;
+    };
+  };
+
+  const directive = (nodes: readonly FieldNode[]) =>
+    object<GraphQLDirective>("__Directive", nodes, ({ name, nodes: inner }) => {
+      if (name === "isRepeatable") return no;
+      if (name === "locations") return (source) => JSON.stringify([...source.locations].sort());
+      if (name !== "args") return named(name) ?? none;
+      const write = inputValue(inner);
+      return (source) => listOf(source.args, write);
+    });
+
+  const root = (nodes: readonly FieldNode[]) =>
+    object<RoleSchema>("__Schema", nodes, ({ name, nodes: inner }): (() => string) => {
+      if (name === "directives") {
+        const write = directive(inner);
+        return () => listOf(DIRECTIVES, write);
+      }
+      const write = type(inner);
+      switch (name) {
+        case "types": return () => listOf([...schema.types().values()], write);
+        case "queryType": return () => write(schema.query);
+        case "mutationType": return () => (schema.mutation === undefined ? "null" : write(schema.mutation));
+        case "subscriptionType": return () => (schema.subscription === undefined ? "null" : write(schema.subscription));
+        default: return none;
+      }
+    });
+
+  return { root, type, valueOf };
+};
+
+const isIntrospectionType = (name: string): boolean => name.startsWith("__");
+
+/** Texts kept per role, so that a tool that asks again is answered at once. */
+const MAX_TEXTS = 4;
+
+const createIntrospect = (schema: RoleSchema): RoleSchema["introspect"] => {
+  const texts = new Map<FieldNode, { readonly variables: string; readonly text: string }>();
+  return (field, document, variables) => {
+    const key = JSON.stringify(variables);
+    const known = texts.get(field);
+    if (known?.variables === key) return known.text;
+    const { root, type, valueOf } = createWriters(schema, document, variables);
+    let written = "null";
+    if (field.name.value === "__schema") {
+      written = root([field])(schema);
+    } else {
+      const named = schema.types().get(String(valueOf(field, "name")));
+      if (named !== undefined) written = type([field])(named);
+    }
+    texts.delete(field);
+    texts.set(field, { variables: key, text: written });
+    const oldest = texts.size > MAX_TEXTS ? texts.keys().next().value : undefined;
+    if (oldest !== undefined) texts.delete(oldest);
+    return written;
+  };
+};
+
+const service: IntrospectionService = {
+  metaFields: new Map([[SchemaMetaFieldDef.name, SchemaMetaFieldDef], [TypeMetaFieldDef.name, TypeMetaFieldDef]]),
+  introspect: createIntrospect,
+};
+
+export const graphqlIntrospection = definePlugin({
+  name: "graphql-introspection",
+  requires: ["graphql"],
+  apply: (_hooks, context) => context.offer("graphql-introspection", service),
+});

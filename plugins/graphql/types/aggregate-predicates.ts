@@ -1,0 +1,136 @@
+/** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related set.
+ *  @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
+import { GraphQLBoolean, GraphQLNonNull, type GraphQLEnumType, type GraphQLInputType } from "graphql";
+import { definePlugin, type GqlArgumentName, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
+import { lensOf, type LensColumn } from "./lens.ts";
+import { boolExp, columnPart, list, quoted, selectColumn } from "./shapes.ts";
+import { fieldsOf, tapFields } from "./tap.ts";
+
+interface PredicateFunction {
+  readonly fn: string;
+  /** `typname` of the columns it takes; absent: any, and none is needed. */
+  readonly takes?: string;
+  /** GraphQL scalar of its result. */
+  readonly result: string;
+  /** X and Y. */
+  readonly isOfTwo?: boolean;
+}
+
+const FUNCTIONS: readonly PredicateFunction[] = [
+  { fn: "count", result: "Int" },
+  ...["bool_and", "bool_or"].map((fn) => ({ fn, takes: "bool", result: "Boolean" })),
+  ...["avg", "max", "min", "sum", "stddev_samp", "var_samp"].map((fn) => ({ fn, takes: "float8", result: "float8" })),
+  ...["corr", "covar_samp"].map((fn) => ({ fn, takes: "float8", result: "float8", isOfTwo: true })),
+];
+
+const functionNamed = (name: string | undefined): PredicateFunction | undefined => FUNCTIONS.find(({ fn }) => fn === name);
+
+const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
+
+const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly LensColumn[] =>
+  lensOf(build, table).readable.filter(({ value }) => value.enumTable === undefined && value.type.name === takes);
+
+/** @rule G-ENU-6 */
+const argumentColumns = (build: GqlBuild, table: GqlTable, { fn, takes = "" }: PredicateFunction): GraphQLEnumType | undefined => {
+  const columns = columnsFor(build, table, takes);
+  if (columns.length === 0) return undefined;
+  const rest = `aggregate_bool_exp_${fn}_arguments_columns`;
+  return build.enumeration({
+    name: build.typeName(table.word, "select_column", table.word, rest),
+    relation: table.relation,
+    description: `select "${table.word.text}_${rest}" columns of table ${quoted(table)}`,
+    values: () => columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: columnPart(table, each) })),
+  });
+};
+
+/** @rule G-AGP-6 */
+const boolExpFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  if (table === undefined) return {};
+  return fieldsOf(
+    lensOf(build, table).relationships.map((each) => {
+      if (each.relationship.isToOne || !lensOf(build, each.table).mayAggregate) return undefined;
+      const { relationship, target } = each;
+      const type = build.inputObject({ name: build.typeName(each.table.word, "aggregate_bool_exp"), scope: "aggregate_bool_exp", relation: target });
+      return (
+        type &&
+        ([
+          build.fieldName({ text: each.name, isCustom: true }, "aggregate"),
+          { config: { type }, toPlan: { kind: "relationship-aggregate", relationship, target } },
+        ] as const)
+      );
+    }),
+  );
+};
+
+const functionFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  if (table === undefined) return {};
+  return fieldsOf(
+    FUNCTIONS.map(({ fn, takes, result }) => {
+      const value = build.valueType(result);
+      if (value === undefined || (takes !== undefined && columnsFor(build, table, takes).length === 0)) return undefined;
+      const type = build.inputObject({ name: build.typeName(table.word, `aggregate_bool_exp_${fn}`), scope: "predicate", relation: table.relation, fn });
+      return type && ([build.fieldName(fn), { config: { type }, toPlan: { kind: "predicate", fn, value } }] as const);
+    }),
+  );
+};
+
+const argumentsType = (build: GqlBuild, table: GqlTable, predicate: PredicateFunction): GraphQLInputType | undefined => {
+  if (predicate.takes === undefined) {
+    const columns = selectColumn(build, table);
+    return columns && list(columns);
+  }
+  const columns = argumentColumns(build, table, predicate);
+  const type = predicate.isOfTwo
+    ? build.inputObject({
+        name: build.typeName(table.word, `aggregate_bool_exp_${predicate.fn}_arguments`),
+        scope: "predicate_arguments",
+        relation: table.relation,
+        fn: predicate.fn,
+        isOptional: true,
+      })
+    : columns;
+  return type && new GraphQLNonNull(type);
+};
+
+const partFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  const predicate = functionNamed(context.fn);
+  const value = predicate && build.valueType(predicate.result);
+  const comparison = value && build.comparison(value);
+  if (table === undefined || predicate === undefined || comparison === undefined) return {};
+  const part = (name: GqlArgumentName, type: GraphQLInputType | undefined) =>
+    type && ([name, { config: { type }, toPlan: { kind: "argument", name } }] as const);
+  return fieldsOf([
+    part("arguments", argumentsType(build, table, predicate)),
+    part("distinct", GraphQLBoolean),
+    part("filter", boolExp(build, table)),
+    part("predicate", new GraphQLNonNull(comparison)),
+  ]);
+};
+
+const argumentFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  const predicate = functionNamed(context.fn);
+  const columns = table && predicate && argumentColumns(build, table, predicate);
+  if (columns === undefined) return {};
+  const config = { type: new GraphQLNonNull(columns) };
+  return fieldsOf((["X", "Y"] as const).map((name) => [build.fieldName(name), { config, toPlan: { kind: "argument", name } }]));
+};
+
+export const aggregatePredicates = definePlugin({
+  name: "aggregate-predicates",
+  requires: ["graphql-aggregates", "graphql-relationships"],
+  apply: (hooks) =>
+    tapFields(hooks, "aggregate-predicates", {
+      bool_exp: boolExpFields,
+      aggregate_bool_exp: functionFields,
+      predicate: partFields,
+      predicate_arguments: argumentFields,
+    }),
+});

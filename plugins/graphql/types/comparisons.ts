@@ -1,0 +1,107 @@
+/** `{ id: { _eq: 5 } }`: comparison types, one per scalar, from the declared operators. @rule G-INP-2 G-INP-24 … G-INP-28 G-OP-34 G-OP-35 */
+import { GraphQLBoolean, GraphQLFloat, GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLString, type GraphQLInputType } from "graphql";
+import {
+  definePlugin, graphqlNameOf, matchesType, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTypeSpec, type GqlValueType, type OperatorSpec,
+} from "../../../core/index.ts";
+import type { Names } from "./names.ts";
+import { fieldsOf, tapFields } from "./tap.ts";
+
+/** Enum-table columns offer these alone. */
+const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);
+
+/** `Int_comparison_exp`, `String_array_comparison_exp`. */
+export const comparisonSpec = (names: Names, value: GqlValueType): GqlTypeSpec => ({
+  name:
+    value.enumTable === undefined
+      ? names.sharedTypeName(value.scalar, value.element === undefined ? "comparison_exp" : "array_comparison_exp")
+      : names.sharedTypeName({ text: value.scalar, isCustom: true }, "comparison_exp"),
+  scope: "comparison_exp",
+  value,
+  description: `Boolean expression to compare columns of type "${value.scalar}". All fields are combined with logical 'AND'.`,
+});
+
+const isOffered = (operator: OperatorSpec, name: string, value: GqlValueType): boolean =>
+  value.enumTable === undefined ? matchesType(operator, value.type) : ENUM_OPERATORS.has(name);
+
+const keywordsOf = (operator: OperatorSpec) => (typeof operator.graphql === "object" ? operator.graphql.keywords : undefined);
+
+const BUILT_IN: Readonly<Record<string, GraphQLInputType>> = { Float: GraphQLFloat, Boolean: GraphQLBoolean, Int: GraphQLInt, String: GraphQLString };
+
+/** `Boolean = true` to the type and its default; `geometry!` likewise. */
+const parseDeclaration = (declaration: string): { type: string; isRequired: boolean; defaultValue: unknown } => {
+  const [type = "", literal] = declaration.split("=").map((part) => part.trim());
+  return { type: type.replace(/!$/, ""), isRequired: type.endsWith("!"), defaultValue: literal === undefined ? undefined : (JSON.parse(literal) as unknown) };
+};
+
+const operandType = (build: GqlBuild, operator: OperatorSpec): GraphQLInputType | undefined =>
+  operator.input && build.inputObject({ name: build.sharedTypeName(operator.input.typeName), scope: "operand", fn: operator.input.typeName, isOptional: true });
+
+const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueType): GqlField | undefined => {
+  const own = operator.operandType === undefined ? undefined : build.valueType(operator.operandType);
+  if (operator.operandType !== undefined && own === undefined) return undefined;
+  const keywords = keywordsOf(operator);
+  const part = { kind: "operator", operator, ...(keywords && { keywords }), ...(own && { value: own }) } as const;
+  const single = build.valueInput(own ?? value);
+  const type =
+    operator.operand === "keyword" ? GraphQLBoolean
+    : operator.operand === "fields" ? operandType(build, operator)
+    : operator.operand === "list" ? new GraphQLList(new GraphQLNonNull(single))
+    : single;
+  return type && { config: { type, description: operator.description ?? null }, toPlan: part };
+};
+
+const operatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
+  if (value === undefined) return {};
+  return fieldsOf(
+    build.schema.registry.operators.map((operator) => {
+      const name = graphqlNameOf(operator);
+      if (name === undefined || !isOffered(operator, name, value)) return undefined;
+      const field = operatorField(build, operator, value);
+      return field && ([build.fieldName(name), field] as const);
+    }),
+  );
+};
+
+/** Fields of an operand object, as the operator declares them. */
+const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
+  const declared = build.schema.registry.operators.find((operator) => operator.input?.typeName === fn)?.input;
+  return fieldsOf(
+    Object.entries(declared?.fields ?? {}).map(([name, declaration]) => {
+      const { type, isRequired, defaultValue } = parseDeclaration(declaration);
+      const value = build.valueType(type, !isRequired);
+      if (value === undefined) return undefined;
+      const input = BUILT_IN[type] ?? build.valueInput(value);
+      const config = { type: isRequired ? new GraphQLNonNull(input) : input, ...(defaultValue === undefined ? {} : { defaultValue }) };
+      return [build.fieldName(name), { config, toPlan: { kind: "operand-field", name, value } }] as const;
+    }),
+  );
+};
+
+export const graphqlComparisons = definePlugin({
+  name: "graphql-comparisons",
+  requires: ["graphql"],
+  apply: (hooks) => tapFields(hooks, "graphql-comparisons", { comparison_exp: operatorFields, operand: operandFields }),
+});
+
+/** Types a comparison can be cast to: their operators on the cast value. */
+const CASTS: Readonly<Record<string, string>> = { jsonb: "text", geometry: "geography", geography: "geometry" };
+
+const castFields = ({ build, value }: GqlFieldContext): GqlFields => {
+  const target = value?.enumTable === undefined ? CASTS[value?.type.name ?? ""] : undefined;
+  if (value === undefined || target === undefined || build.valueType(target) === undefined) return {};
+  const type: GraphQLInputObjectType | undefined = build.inputObject({ name: build.sharedTypeName(value.scalar, "cast_exp"), scope: "cast_exp", value, isOptional: true });
+  return type === undefined ? {} : { [build.fieldName("_cast")]: { config: { type }, toPlan: { kind: "cast" } } };
+};
+
+const castToFields = ({ build, value }: GqlFieldContext): GqlFields => {
+  const target = build.valueType(CASTS[value?.type.name ?? ""] ?? "");
+  const type = target && build.comparison(target);
+  return target === undefined || type === undefined ? {} : { [target.scalar]: { config: { type }, toPlan: { kind: "cast-to", value: target } } };
+};
+
+/** `{ stats: { _cast: { String: { _like: "%x%" } } } }`. @rule G-OP-17 G-OP-28 */
+export const graphqlCasts = definePlugin({
+  name: "graphql-casts",
+  requires: ["graphql-comparisons"],
+  apply: (hooks) => tapFields(hooks, "graphql-casts", { comparison_exp: castFields, cast_exp: castToFields }),
+});

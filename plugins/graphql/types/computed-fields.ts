@@ -1,0 +1,139 @@
+/** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: functions of a row as its fields.
+ *  @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
+import { GraphQLList, GraphQLNonNull } from "graphql";
+import { definePlugin, type GqlBuild, type GqlComputedField, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
+import { aggregatedType, takes } from "./aggregates.ts";
+import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
+import { lensOf, ownParameters, type LensComputed } from "./lens.ts";
+import { pathArgument } from "./queries.ts";
+import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
+import { fieldsOf, tapFields } from "./tap.ts";
+
+const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
+
+const argsOf = (build: GqlBuild, table: GqlTable, field: GqlComputedField) =>
+  argsArgument(build, {
+    name: build.typeName(field.name, table.word, "args"),
+    relation: table.relation,
+    computedField: field,
+    argumentDescription: `input parameters for computed field "${field.name}" defined on table ${quoted(table)}`,
+  });
+
+interface RowsOf {
+  readonly field: GqlComputedField;
+  readonly target: GqlTable;
+  readonly isPlain: boolean;
+}
+
+/** Table computed fields whose target may be read. @rule G-CF-6 */
+const rowFieldsOf = (build: GqlBuild, table: GqlTable): readonly RowsOf[] => {
+  const { rights } = lensOf(build, table);
+  return table.computedFields.flatMap((field) => {
+    const target = field.target && build.table(field.target);
+    if (target === undefined || build.rights(target).select === undefined || rights.select?.computedFields.has(field.name) !== true) return [];
+    return [{ field, target, isPlain: ownParameters(field).length === 0 }];
+  });
+};
+
+const scalarPart = (table: GqlTable, { field, value }: LensComputed) => ({ kind: "computed", field, relation: table.relation, value }) as const;
+const rowsPart = (table: GqlTable, { field }: RowsOf) => ({ kind: "computed", field, relation: table.relation }) as const;
+
+const isJson = ({ value }: LensComputed): boolean => value.type.name === "json" || value.type.name === "jsonb";
+
+const scalarField = (build: GqlBuild, table: GqlTable, each: LensComputed, type = build.valueOutput(each.value)): GqlField => ({
+  config: {
+    type,
+    args: { ...argsOf(build, table, each.field), ...(isJson(each) ? pathArgument : {}) },
+    description: each.field.comment,
+  },
+  toPlan: scalarPart(table, each),
+});
+
+const rowFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  if (table === undefined) return {};
+  return fieldsOf([
+    ...lensOf(build, table).computed.map((each) => [build.fieldName(each.field.name), scalarField(build, table, each)] as const),
+    ...rowFieldsOf(build, table).map((each) => {
+      const row = rowType(build, each.target);
+      return (
+        row &&
+        ([
+          build.fieldName(each.field.name),
+          {
+            config: {
+              type: new GraphQLList(new GraphQLNonNull(row)),
+              args: { ...argsOf(build, table, each.field), ...listArguments(build, each.target) },
+              description: each.field.comment,
+            },
+            toPlan: rowsPart(table, each),
+          },
+        ] as const)
+      );
+    }),
+  ]);
+};
+
+const boolExpFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  if (table === undefined) return {};
+  return fieldsOf([
+    ...lensOf(build, table)
+      .computed.filter(({ isPlain }) => isPlain)
+      .map((each) => {
+        const type = build.comparison(each.value);
+        return type && ([build.fieldName(each.field.name), { config: { type }, toPlan: scalarPart(table, each) }] as const);
+      }),
+    ...rowFieldsOf(build, table)
+      .filter(({ isPlain }) => isPlain)
+      .map((each) => {
+        const type = boolExp(build, each.target);
+        return type && ([build.fieldName(each.field.name), { config: { type }, toPlan: rowsPart(table, each) }] as const);
+      }),
+  ]);
+};
+
+const orderByFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  const direction = orderDirection(build);
+  if (table === undefined || direction === undefined) return {};
+  return fieldsOf([
+    ...lensOf(build, table)
+      .computed.filter(({ isPlain }) => isPlain)
+      .map((each) => [build.fieldName(each.field.name), { config: { type: direction }, toPlan: scalarPart(table, each) }] as const),
+    ...rowFieldsOf(build, table)
+      .filter((each) => each.isPlain && build.schema.registry.has("graphql-aggregates") && lensOf(build, each.target).mayAggregate)
+      .map((each) => {
+        const type = aggregateOrderBy(build, each.target);
+        return type && ([build.fieldName(each.field.name, "aggregate"), { config: { type }, toPlan: { ...rowsPart(table, each), isAggregate: true } }] as const);
+      }),
+  ]);
+};
+
+/** @rule G-OUT-10 */
+const aggregateColumns = (context: GqlFieldContext): GqlFields => {
+  const { build, fn = "" } = context;
+  const table = tableAt(context);
+  if (table === undefined) return {};
+  return fieldsOf(
+    lensOf(build, table)
+      .computed.filter(({ value }) => takes(fn, value))
+      .map((each) => [build.fieldName(each.field.name), scalarField(build, table, each, aggregatedType(build, fn, each.value))] as const),
+  );
+};
+
+export const graphqlComputedFields = definePlugin({
+  name: "graphql-computed-fields",
+  requires: ["graphql-queries"],
+  apply: (hooks) =>
+    tapFields(hooks, "graphql-computed-fields", {
+      row: rowFields,
+      bool_exp: boolExpFields,
+      order_by: orderByFields,
+      aggregate_columns: aggregateColumns,
+      function_args: (context) => (context.computedField === undefined ? {} : functionArgumentFields(context)),
+    }),
+});

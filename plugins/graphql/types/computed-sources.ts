@@ -1,0 +1,96 @@
+/** Which functions are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
+import {
+  relationOf, routinesOf, type GqlComputedField, type GqlTableEntry, type Model, type QualifiedName, type Relation, type Routine,
+} from "../../../core/index.ts";
+import { hasPlainParameters, SESSION_NAMES, sessionArgumentOf } from "./function-sources.ts";
+import { describedName, isLegalName } from "./names.ts";
+
+type IsServed = (name: QualifiedName) => boolean;
+type Warn = (message: string) => void;
+
+const VALUE_KINDS: ReadonlySet<string> = new Set(["base", "array", "domain", "enum", "range", "multirange"]);
+
+interface Fit {
+  readonly tableArgument: number;
+  readonly target?: Relation;
+}
+
+/** How the routine fits a relation, if it does. `tableArgument`: by name; absent: the first. */
+const fitOf = (model: Model, relation: Relation, routine: Routine, isServed: IsServed, tableArgument?: string): Fit | undefined => {
+  if (routine.volatility === "volatile" || !hasPlainParameters(model, routine)) return undefined;
+  const index = tableArgument === undefined ? 0 : routine.parameters.findIndex((parameter) => parameter.name === tableArgument);
+  if (routine.parameters[index]?.type !== relation.rowType) return undefined;
+  const { returns } = routine;
+  if (returns.isSet) {
+    const target = returns.relation && isServed(returns.relation) ? relationOf(model, returns.relation) : undefined;
+    return target && { tableArgument: index, target };
+  }
+  const kind = model.types.get(returns.type)?.kind;
+  return kind !== undefined && VALUE_KINDS.has(kind) && returns.relation === undefined ? { tableArgument: index } : undefined;
+};
+
+const make = (model: Model, name: string, routine: Routine, fit: Fit, session: ReadonlySet<string>, comment: string | null): GqlComputedField => {
+  const sessionArgument = sessionArgumentOf(model, routine, session);
+  return {
+    name, routine, ...fit, comment,
+    ...(sessionArgument === undefined || sessionArgument === fit.tableArgument ? {} : { sessionArgument }),
+  };
+};
+
+const defaultComment = (routine: Routine): string => routine.comment ?? `A computed field, executes function "${describedName(routine)}"`;
+
+const rowRoutines = new WeakMap<Model, ReadonlyMap<number, readonly Routine[]>>();
+
+/** Routines of exposed schemas by the row type of their first argument; made once per model. */
+const routinesOfRow = (model: Model): ReadonlyMap<number, readonly Routine[]> => {
+  let map = rowRoutines.get(model);
+  if (map === undefined) {
+    const lists = new Map<number, Routine[]>();
+    for (const routines of model.routines.values()) {
+      for (const routine of routines) {
+        const first = routine.parameters[0];
+        if (first === undefined || !model.schemas.includes(routine.schema)) continue;
+        const list = lists.get(first.type);
+        if (list === undefined) lists.set(first.type, [routine]);
+        else list.push(routine);
+      }
+    }
+    map = lists;
+    rowRoutines.set(model, map);
+  }
+  return map;
+};
+
+/** Every function that fits, under its own name, unless a column or relationship has it. */
+export const defaultComputedFields = (model: Model, relation: Relation, taken: ReadonlySet<string>, isServed: IsServed): GqlComputedField[] => {
+  const used = new Set(taken);
+  return [...(routinesOfRow(model).get(relation.rowType) ?? [])]
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.schema < b.schema ? -1 : 1))
+    .flatMap((routine) => {
+      const fit = fitOf(model, relation, routine, isServed);
+      if (fit === undefined || used.has(routine.name) || !isLegalName(routine.name)) return [];
+      used.add(routine.name);
+      return [make(model, routine.name, routine, fit, SESSION_NAMES, defaultComment(routine))];
+    });
+};
+
+export const entryComputedFields = (
+  model: Model,
+  relation: Relation,
+  entry: GqlTableEntry,
+  taken: ReadonlySet<string>,
+  isServed: IsServed,
+  warn: Warn,
+): GqlComputedField[] =>
+  entry.computedFields.flatMap(({ name, routine: routineName, tableArgument, sessionArgument, comment }) => {
+    const fits = routinesOf(model, routineName).flatMap((routine) => {
+      const fit = fitOf(model, relation, routine, isServed, tableArgument);
+      return fit === undefined ? [] : [{ routine, fit }];
+    });
+    const [first] = fits;
+    if (first === undefined || fits.length > 1 || taken.has(name) || !isLegalName(name)) {
+      warn(`computed field ${name} of ${describedName(relation)} is left out of GraphQL: its function does not fit, or its name is taken`);
+      return [];
+    }
+    return [make(model, name, first.routine, first.fit, new Set(sessionArgument === undefined ? [] : [sessionArgument]), comment === undefined ? defaultComment(first.routine) : comment || null)];
+  });

@@ -1,0 +1,117 @@
+/** Relationships that nobody named: one per foreign key and direction, with names from the tables. @rule G-REL-5 … G-REL-10 */
+import { pluralize, singularize } from "inflection";
+import { columnOf, nameKey, relationOf, type ForeignKey, type GqlRelationshipField, type Model, type QualifiedName, type Relation, type Relationship } from "../../../core/index.ts";
+import { isLegalName } from "./names.ts";
+
+const TABLE_KINDS: ReadonlySet<string> = new Set(["table", "partitioned", "foreign"]);
+
+/** `team_by_home_team_id` to `teamByHomeTeamId`. @rule G-REL-9 */
+export const camelize = (name: string): string =>
+  name
+    .split("_")
+    .filter((part) => part !== "")
+    .map((part, i) => (i === 0 ? part.charAt(0).toLowerCase() + part.slice(1) : part.charAt(0).toUpperCase() + part.slice(1).toLowerCase()))
+    .join("");
+
+interface Candidate {
+  readonly relationship: Relationship;
+  readonly target: Relation;
+  /** What the name is made of when nothing is in the way. */
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const firstPosition = (relation: Relation, key: ForeignKey): number => columnOf(relation, key.columns[0] ?? "")?.position ?? 0;
+
+const alongKey = (source: Relation, target: QualifiedName, key: ForeignKey, isOwnKey: boolean): Relationship | undefined =>
+  source.relationships.find(
+    (relationship) =>
+      relationship.constraint === key.name &&
+      relationship.isOwnKey === isOwnKey &&
+      relationship.junction === undefined &&
+      relationship.routine === undefined &&
+      relationship.target.name === target.name &&
+      relationship.target.schema === target.schema,
+  );
+
+/** Own keys by position of their first column, then name. */
+const ownCandidates = (model: Model, relation: Relation, isServed: (name: QualifiedName) => boolean): Candidate[] =>
+  [...relation.foreignKeys]
+    .sort((a, b) => compare(firstPosition(relation, a), firstPosition(relation, b)) || compare(a.name, b.name))
+    .flatMap((key) => {
+      const target = isServed(key.target) ? relationOf(model, key.target) : undefined;
+      const relationship = target && alongKey(relation, target, key, true);
+      return target && relationship ? [{ relationship, target, name: singularize(target.name), columns: key.columns }] : [];
+    });
+
+/** Keys of others that lead here: one-to-one ones first; each by (schema, table, position of the first column, name). */
+const reverseCandidates = (relation: Relation, keys: readonly ReverseKey[], isServed: (name: QualifiedName) => boolean): Candidate[] =>
+  keys
+    .filter(({ from }) => isServed(from))
+    .flatMap(({ from, key }) => {
+      const relationship = alongKey(relation, from, key, false);
+      if (relationship === undefined) return [];
+      return [{ from, key, relationship }];
+    })
+    .sort(
+      (a, b) =>
+        Number(b.relationship.isToOne) - Number(a.relationship.isToOne) ||
+        compare(a.from.schema, b.from.schema) ||
+        compare(a.from.name, b.from.name) ||
+        compare(firstPosition(a.from, a.key), firstPosition(b.from, b.key)) ||
+        compare(a.key.name, b.key.name),
+    )
+    .map(({ from, key, relationship }) => ({
+      relationship,
+      target: from,
+      name: relationship.isToOne ? singularize(from.name) : pluralize(from.name),
+      columns: key.columns,
+    }));
+
+interface ReverseKey {
+  readonly from: Relation;
+  readonly key: ForeignKey;
+}
+
+/** Foreign keys by the relation they lead to; made once per model. */
+export const reverseKeys = (model: Model): ReadonlyMap<string, readonly ReverseKey[]> => {
+  const keys = new Map<string, ReverseKey[]>();
+  for (const from of model.relations.values()) {
+    for (const key of from.foreignKeys) {
+      const target = nameKey(key.target);
+      const list = keys.get(target);
+      if (list === undefined) keys.set(target, [{ from, key }]);
+      else list.push({ from, key });
+    }
+  }
+  return keys;
+};
+
+/** The free name nearest to the wanted one. @rule G-REL-8 */
+const freeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
+  if (!taken.has(candidate.name)) return candidate.name;
+  const long = `${candidate.name}_by_${candidate.columns.join("_")}`;
+  let name = camelize(long);
+  for (let i = 1; taken.has(name); i++) name = camelize(`${long}_${i}`);
+  return name;
+};
+
+/** Relationships of one relation, named. `fields`: names that its columns have taken. `isServed`: the relation is on the surface. */
+export const defaultRelationships = (
+  model: Model,
+  relation: Relation,
+  keys: ReadonlyMap<string, readonly ReverseKey[]>,
+  fields: Iterable<string>,
+  isServed: (name: QualifiedName) => boolean,
+): GqlRelationshipField[] => {
+  if (!TABLE_KINDS.has(relation.kind)) return [];
+  const taken = new Set(fields);
+  const candidates = [...ownCandidates(model, relation, isServed), ...reverseCandidates(relation, keys.get(nameKey(relation)) ?? [], isServed)];
+  return candidates.flatMap((candidate) => {
+    const name = freeName(candidate, taken);
+    taken.add(name);
+    return isLegalName(name) ? [{ name, relationship: candidate.relationship, target: candidate.target }] : [];
+  });
+};

@@ -1,0 +1,46 @@
+/** `args: { term: "a" }`: input of functions and computed fields. @rule G-FN-4 G-CF-3 */
+import { GraphQLNonNull, type GraphQLArgumentConfig } from "graphql";
+import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec, Routine, RoutineParameter } from "../../../core/index.ts";
+import { ownParameters } from "./lens.ts";
+import { isLegalName } from "./names.ts";
+import { argument, fieldsOf } from "./tap.ts";
+
+interface OwnParameter {
+  readonly parameter: RoutineParameter;
+  readonly index: number;
+}
+
+/** Unnamed ones are counted among themselves: `arg_1`, `arg_2`. */
+const nameOf = ({ index, parameter }: OwnParameter, routine: Routine): string =>
+  parameter.name !== "" ? parameter.name : `arg_${routine.parameters.slice(0, index + 1).filter(({ name }) => name === "").length}`;
+
+const parametersOf = (context: Pick<GqlTypeSpec, "routine" | "computedField" | "fn">): readonly OwnParameter[] => {
+  if (context.computedField !== undefined) return ownParameters(context.computedField);
+  const session = context.fn === undefined ? undefined : Number(context.fn);
+  return (context.routine?.parameters ?? []).flatMap((parameter, index) => (index === session ? [] : [{ parameter, index }]));
+};
+
+export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const routine = context.computedField?.routine ?? context.routine;
+  if (routine === undefined) return {};
+  return fieldsOf(
+    parametersOf(context).map((own) => {
+      const name = build.fieldName(nameOf(own, routine));
+      const value = isLegalName(name) ? build.valueType(own.parameter.type) : undefined;
+      return value && ([name, { config: { type: build.valueInput(value) }, toPlan: { kind: "function-argument", ...own, value } }] as const);
+    }),
+  );
+};
+
+/** The `args` argument, when something can be given: required when an argument has no default. `spec.fn`: index of a function's session argument. */
+export const argsArgument = (
+  build: GqlBuild,
+  { argumentDescription, ...spec }: Omit<GqlTypeSpec, "scope" | "isOptional" | "description"> & { readonly argumentDescription: string },
+): Record<string, GraphQLArgumentConfig> => {
+  const parameters = parametersOf(spec);
+  const type = parameters.length === 0 ? undefined : build.inputObject({ ...spec, scope: "function_args", isOptional: true });
+  if (type === undefined) return {};
+  const isRequired = parameters.some(({ parameter }) => !parameter.hasDefault);
+  return { args: argument(isRequired ? new GraphQLNonNull(type) : type, { kind: "argument", name: "args" }, argumentDescription) };
+};

@@ -1,0 +1,101 @@
+/** Which functions are root fields. @rule G-FN-1 G-FN-2 G-FN-6 G-FN-10 G-MET-10 */
+import {
+  relationOf, routinesOf, type GqlFunction, type GqlFunctionEntry, type Model, type QualifiedName, type Relation, type Routine,
+} from "../../../core/index.ts";
+import { byName, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
+
+type Warn = (message: string) => void;
+
+export const SESSION_NAMES: ReadonlySet<string> = new Set(["hasura_session", "session_variables"]);
+
+export const isJsonType = (model: Model, oid: number): boolean => {
+  const name = model.types.get(oid)?.name;
+  return name === "json" || name === "jsonb";
+};
+
+/** The argument that gets the session variables: one of `names`, of a JSON type. @rule G-FN-6 */
+export const sessionArgumentOf = (model: Model, routine: Routine, names: ReadonlySet<string>): number | undefined => {
+  const index = routine.parameters.findIndex((parameter) => names.has(parameter.name) && isJsonType(model, parameter.type));
+  return index === -1 ? undefined : index;
+};
+
+export const hasPlainParameters = (model: Model, routine: Routine): boolean =>
+  !routine.returns.hasOutParameters &&
+  routine.parameters.every((parameter) => parameter.mode === "in" && model.types.get(parameter.type)?.kind !== "pseudo");
+
+const returnedRelation = (model: Model, routine: Routine, isServed: (name: QualifiedName) => boolean): Relation | undefined => {
+  const { relation } = routine.returns;
+  return relation !== undefined && hasPlainParameters(model, routine) && isServed(relation) ? relationOf(model, relation) : undefined;
+};
+
+/** The one function of a name that fits; several: none. */
+const fitting = (model: Model, routines: readonly Routine[], isServed: (name: QualifiedName) => boolean, warn: Warn): { routine: Routine; relation: Relation } | undefined => {
+  const fits = routines.flatMap((routine) => {
+    const relation = returnedRelation(model, routine, isServed);
+    return relation === undefined ? [] : [{ routine, relation }];
+  });
+  if (fits.length > 1) warn(`function ${describedName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // length was looked at
+  return fits.length === 1 ? fits[0] : undefined;
+};
+
+/** Drops functions whose names are not legal or taken. @rule G-NAM-3 */
+const withFreeNames = (functions: readonly GqlFunction[], names: Names, taken: ReadonlySet<string>, warn: Warn): GqlFunction[] => {
+  const used = new Set(taken);
+  return functions.filter(({ word, rootFields, routine }) => {
+    const custom = rootFields.function?.name;
+    const root = custom === undefined ? names.rootName(word) : names.customRootName(custom);
+    if (!isLegalName(word.text) || !isLegalName(root) || used.has(root)) {
+      warn(`function ${describedName(routine)} is left out of GraphQL: ${used.has(root) ? "its root field's name is taken" : "its name is no GraphQL name"}`);
+      return false;
+    }
+    used.add(root);
+    return true;
+  });
+};
+
+export const defaultFunctions = (model: Model, isServed: (name: QualifiedName) => boolean, names: Names, taken: ReadonlySet<string>, warn: Warn): GqlFunction[] => {
+  const functions = [...model.routines.values()]
+    .filter((routines) => routines[0] !== undefined && model.schemas.includes(routines[0].schema))
+    .flatMap((routines) => {
+      const found = fitting(model, routines, isServed, warn);
+      return found === undefined ? [] : [found];
+    })
+    .sort((a, b) => byName(a.routine, b.routine))
+    .map(({ routine, relation }): GqlFunction => {
+      const sessionArgument = sessionArgumentOf(model, routine, SESSION_NAMES);
+      return {
+        routine, relation, word: defaultWord(routine), rootFields: {}, comment: routine.comment,
+        isMutation: routine.volatility === "volatile",
+        ...(sessionArgument === undefined ? {} : { sessionArgument }),
+      };
+    });
+  return withFreeNames(functions, names, taken, warn);
+};
+
+export const entryFunctions = (
+  model: Model,
+  entries: readonly GqlFunctionEntry[],
+  isServed: (name: QualifiedName) => boolean,
+  names: Names,
+  taken: ReadonlySet<string>,
+  warn: Warn,
+): GqlFunction[] => {
+  const functions = entries
+    .flatMap((entry): GqlFunction[] => {
+      const found = fitting(model, routinesOf(model, entry.routine), isServed, warn);
+      if (found === undefined) return [];
+      const { routine, relation } = found;
+      const sessionArgument = sessionArgumentOf(model, routine, new Set(entry.sessionArgument === undefined ? [] : [entry.sessionArgument]));
+      return [{
+        routine, relation,
+        word: entry.customName === undefined ? defaultWord(routine) : { text: entry.customName, isCustom: true },
+        rootFields: entry.rootFields ?? {},
+        comment: entry.comment === undefined ? routine.comment : entry.comment || null,
+        isMutation: entry.exposedAs === undefined ? routine.volatility === "volatile" : entry.exposedAs === "mutation",
+        ...(sessionArgument === undefined ? {} : { sessionArgument }),
+      }];
+    })
+    .sort((a, b) => byName(a.routine, b.routine));
+  return withFreeNames(functions, names, taken, warn);
+};
+

@@ -1,0 +1,77 @@
+/** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: functions that return rows, as root fields. @rule G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
+import { GraphQLList, GraphQLNonNull } from "graphql";
+import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlFunction, type GqlTable } from "../../../core/index.ts";
+import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
+import { lensOf } from "./lens.ts";
+import { describedName } from "./names.ts";
+import { aggregateType, listArguments, quoted, rowType } from "./shapes.ts";
+import { fieldsOf, tapFields } from "./tap.ts";
+
+const argumentsOf = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({
+  ...argsArgument(build, {
+    name: build.typeName(fn.word, "args"),
+    routine: fn.routine,
+    ...(fn.sessionArgument === undefined ? {} : { fn: String(fn.sessionArgument) }),
+    argumentDescription: `input parameters for function "${describedName(fn.routine)}"`,
+  }),
+  ...listArguments(build, table),
+});
+
+const partOf = ({ routine, relation, sessionArgument }: GqlFunction, isAggregate: boolean) =>
+  ({ kind: "function", routine, relation, isAggregate, ...(sessionArgument === undefined ? {} : { sessionArgument }) }) as const;
+
+const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
+  const row = rowType(build, table);
+  if (row === undefined) return undefined;
+  const standard = fn.comment === undefined ? `execute ${fn.isMutation ? "VOLATILE " : ""}function "${describedName(fn.routine)}" which returns ${quoted(table)}` : fn.comment;
+  const own = fn.rootFields.function;
+  return [
+    own?.name === undefined ? build.rootName(fn.word) : build.customRootName(own.name),
+    {
+      config: {
+        type: fn.routine.returns.isSet ? new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))) : row,
+        args: argumentsOf(build, fn, table),
+        description: own?.comment === undefined ? standard : own.comment || null,
+      },
+      toPlan: partOf(fn, false),
+    },
+  ];
+};
+
+const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
+  const type = build.schema.registry.has("graphql-aggregates") && lensOf(build, table).mayAggregate ? aggregateType(build, table) : undefined;
+  if (type === undefined) return undefined;
+  const standard = `execute function "${describedName(fn.routine)}" and query aggregates on result of table type ${quoted(table)}`;
+  const own = fn.rootFields.function_aggregate;
+  return [
+    own?.name === undefined ? build.rootName(fn.word, "aggregate") : build.customRootName(own.name),
+    {
+      config: { type: new GraphQLNonNull(type), args: argumentsOf(build, fn, table), description: own?.comment === undefined ? standard : own.comment || null },
+      toPlan: partOf(fn, true),
+    },
+  ];
+};
+
+/** Functions of one root whose rows the role may read. */
+const served = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
+  build.source.functions.flatMap((fn) => {
+    const table = fn.isMutation === isMutation && build.view.mayCall(fn) ? build.table(fn.relation) : undefined;
+    return table === undefined || build.rights(table).select === undefined ? [] : [{ fn, table }];
+  });
+
+const readFields = ({ build }: GqlFieldContext): GqlFields =>
+  fieldsOf(served(build, false).flatMap(({ fn, table }) => [rowsField(build, fn, table), aggregateField(build, fn, table)]));
+
+const writeFields = ({ build }: GqlFieldContext): GqlFields => fieldsOf(served(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
+
+export const graphqlFunctions = definePlugin({
+  name: "graphql-functions",
+  requires: ["graphql-queries"],
+  apply: (hooks) =>
+    tapFields(hooks, "graphql-functions", {
+      query_root: readFields,
+      subscription_root: readFields,
+      mutation_root: writeFields,
+      function_args: (context) => (context.computedField === undefined ? functionArgumentFields(context) : {}),
+    }),
+});

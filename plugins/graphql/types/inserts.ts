@@ -1,0 +1,181 @@
+/** `mutation { insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }], on_conflict: { … }) { affected_rows } }`.
+ *  @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
+import { GraphQLList, GraphQLNonNull, GraphQLString, type GraphQLInputObjectType } from "graphql";
+import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
+import { lensOf } from "./lens.ts";
+import { isLegalName } from "./names.ts";
+import { relationshipPart } from "./relationships.ts";
+import { boolExp, columnPart, list, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { argument, fieldsOf, tapFields } from "./tap.ts";
+
+const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
+
+const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  build.inputObject({
+    name: build.typeName(table.word, "insert_input"),
+    scope: "insert_input",
+    relation: table.relation,
+    description: `input type for inserting data into table ${quoted(table)}`,
+  });
+
+/** Constraints that have legal names; views have none. */
+const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isLegalName(name));
+
+/** @rule G-INP-14 */
+const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  constraints(table).length === 0
+    ? undefined
+    : build.inputObject({
+        name: build.typeName(table.word, "on_conflict"),
+        scope: "on_conflict",
+        relation: table.relation,
+        description: `on_conflict condition type for table ${quoted(table)}`,
+      });
+
+const onConflictPart = { kind: "argument", name: "on_conflict" } as const;
+
+const rootFields = ({ build }: GqlFieldContext): GqlFields =>
+  fieldsOf(
+    build.source.tables.flatMap((table) => {
+      const { rights } = lensOf(build, table);
+      const input = rights.insert === undefined ? undefined : insertInput(build, table);
+      const response = input && mutationResponse(build, table);
+      if (input === undefined || response === undefined) return [];
+      const conflict = onConflict(build, table);
+      const conflictArgument = conflict && { [build.fieldName("on_conflict")]: argument(conflict, onConflictPart, "upsert condition") };
+      const row = rights.select === undefined ? undefined : rowType(build, table);
+      const { relation } = table;
+      return [
+        [
+          rootNameOf(build, table, "insert", "insert", table.word),
+          {
+            config: {
+              type: response,
+              args: {
+                objects: argument(new GraphQLNonNull(list(input)), { kind: "argument", name: "objects" }, "the rows to be inserted"),
+                ...conflictArgument,
+              },
+              description: rootComment(table, "insert", `insert data into the table: ${quoted(table)}`),
+            },
+            toPlan: { kind: "insert", relation },
+          },
+        ] as const,
+        row &&
+          ([
+            rootNameOf(build, table, "insert_one", "insert", table.word, "one"),
+            {
+              config: {
+                type: row,
+                args: {
+                  object: argument(new GraphQLNonNull(input), { kind: "argument", name: "object" }, "the row to be inserted"),
+                  ...conflictArgument,
+                },
+                description: rootComment(table, "insert_one", `insert a single row into the table: ${quoted(table)}`),
+              },
+              toPlan: { kind: "insert-one", relation },
+            },
+          ] as const),
+      ];
+    }),
+  );
+
+/** @rule G-INP-12 G-INP-13 */
+const relationshipInput = (build: GqlBuild, table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined =>
+  build.inputObject({
+    name: build.typeName(table.word, isToOne ? "obj_rel_insert_input" : "arr_rel_insert_input"),
+    scope: "rel_insert_input",
+    relation: table.relation,
+    fn: isToOne ? "object" : "array",
+    description: `input type for inserting ${isToOne ? "object" : "array"} relation for remote table ${quoted(table)}`,
+  });
+
+const inputFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  if (table === undefined) return {};
+  const { insertable } = lensOf(build, table);
+  const fields = fieldsOf([
+    ...insertable.map((each) => [each.name, { config: { type: build.valueInput(each.value), description: each.comment }, toPlan: columnPart(table, each) }] as const),
+    ...table.relationships.map((each) => {
+      const target = build.table(each.target);
+      const type = target && build.rights(target).insert !== undefined ? relationshipInput(build, target, each.relationship.isToOne) : undefined;
+      return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
+    }),
+  ]);
+  return Object.keys(fields).length > 0 ? fields : { _PLACEHOLDER: { config: { type: GraphQLString }, toPlan: { kind: "placeholder" } } };
+};
+
+const relationshipFields = (context: GqlFieldContext): GqlFields => {
+  const { build, fn } = context;
+  const table = tableAt(context);
+  const input = table && insertInput(build, table);
+  if (table === undefined || input === undefined) return {};
+  const conflict = onConflict(build, table);
+  return fieldsOf([
+    ["data", { config: { type: new GraphQLNonNull(fn === "object" ? input : list(input)) }, toPlan: { kind: "argument", name: "data" } }],
+    conflict && [build.fieldName("on_conflict"), { config: { type: conflict, description: "upsert condition" }, toPlan: onConflictPart }],
+  ]);
+};
+
+const quotedList = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
+
+const constraintEnum = (build: GqlBuild, table: GqlTable) =>
+  build.enumeration({
+    name: build.typeName(table.word, "constraint"),
+    relation: table.relation,
+    description: `unique or primary key constraints on table ${quoted(table)}`,
+    values: () =>
+      constraints(table).map(({ name, columns }) => ({
+        name,
+        value: name,
+        description: `unique or primary key constraint on columns ${quotedList(columns)}`,
+        part: { kind: "constraint", name, columns },
+      })),
+  });
+
+/** @rule G-ENU-3 */
+const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
+  const { updatable } = lensOf(build, table);
+  const isEmpty = updatable.length === 0;
+  return build.enumeration({
+    name: build.typeName(table.word, "update_column"),
+    relation: table.relation,
+    description: `${isEmpty ? "placeholder for update columns" : "update columns"} of table ${quoted(table)}${isEmpty ? " (current role has no relevant permissions)" : ""}`,
+    values: () =>
+      isEmpty
+        ? [{ name: "_PLACEHOLDER", value: "_PLACEHOLDER", description: "placeholder (do not use)", part: { kind: "placeholder" } }]
+        : updatable.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: columnPart(table, each) })),
+  });
+};
+
+const conflictFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  const constraint = table && constraintEnum(build, table);
+  const columns = table && updateColumnEnum(build, table);
+  if (table === undefined || constraint === undefined || columns === undefined) return {};
+  const where = boolExp(build, table);
+  return fieldsOf([
+    ["constraint", { config: { type: new GraphQLNonNull(constraint) }, toPlan: { kind: "argument", name: "constraint" } }],
+    [
+      build.fieldName("update_columns"),
+      {
+        config: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(columns))), defaultValue: [] },
+        toPlan: { kind: "argument", name: "update_columns" },
+      },
+    ],
+    where && ["where", { config: { type: where }, toPlan: { kind: "argument", name: "where" } }],
+  ]);
+};
+
+export const graphqlInserts = definePlugin({
+  name: "graphql-inserts",
+  requires: ["graphql-queries"],
+  apply: (hooks) =>
+    tapFields(hooks, "graphql-inserts", {
+      mutation_root: rootFields,
+      insert_input: inputFields,
+      rel_insert_input: relationshipFields,
+      on_conflict: conflictFields,
+    }),
+});

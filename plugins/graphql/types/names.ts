@@ -1,0 +1,98 @@
+/** How GraphQL names are made of words: customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7 G-NAM-8 */
+import type { GqlCustomization, GqlWord, QualifiedName } from "../../../core/index.ts";
+
+export type Word = string | GqlWord;
+
+export interface Names {
+  /** Type of a table: prefix and suffix apply. */
+  typeName(...words: readonly Word[]): string;
+  /** Type that belongs to no table: scalars, comparisons, `order_by`. */
+  sharedTypeName(...words: readonly Word[]): string;
+  rootName(...words: readonly Word[]): string;
+  /** A root field that metadata names: prefix and suffix apply, its case stays. */
+  customRootName(name: string): string;
+  fieldName(...words: readonly Word[]): string;
+  /** Values of `order_by` and of enum tables. */
+  enumValue(name: string): string;
+}
+
+/** A legal name that introspection does not reserve. @rule G-NAM-3 G-NAM-4 */
+export const isLegalName = (name: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(name) && !name.startsWith("__");
+
+/** `"album"`, or `"shop.album"` outside `public`, as descriptions have it. @rule G-GEN-10 */
+export const describedName = (name: QualifiedName): string => (name.schema === "public" ? name.name : `${name.schema}.${name.name}`);
+
+/** @rule G-NAM-1 */
+export const defaultWord = (name: QualifiedName): GqlWord => ({
+  text: name.schema === "public" ? name.name : `${name.schema}_${name.name}`,
+  isCustom: false,
+});
+
+export const byName = (a: QualifiedName, b: QualifiedName): number =>
+  a.schema < b.schema ? -1 : a.schema > b.schema ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+
+const textOf = (word: Word): string => (typeof word === "string" ? word : word.text);
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+const joined = (words: readonly Word[]): string => words.map(textOf).join("_");
+
+/** `["insert", "album_item", "one"]` to `insertAlbumItemOne`; underscores at the front stay. */
+const camel = (words: readonly Word[]): string => {
+  let name = "";
+  let isStart = true;
+  for (const word of words) {
+    if (typeof word !== "string" && word.isCustom) {
+      name += isStart ? word.text : upperFirst(word.text);
+      isStart = false;
+      continue;
+    }
+    for (const part of textOf(word).split("_")) {
+      if (part === "") {
+        if (isStart) name += "_";
+        continue;
+      }
+      name += isStart ? lowerFirst(part) : upperFirst(part);
+      isStart = false;
+    }
+  }
+  return name;
+};
+
+const pascal = (words: readonly Word[]): string => camel(words).replace(/^_*./, (start) => start.toUpperCase());
+
+/** Splits a prefix at `_` but keeps the case of its own first letter. */
+const prefixWord = (prefix: string): GqlWord => ({ text: prefix.charAt(0) + camel([prefix]).slice(1), isCustom: true });
+
+const plainNames = (customization: GqlCustomization): Names => {
+  const { typePrefix = "", typeSuffix = "", rootPrefix = "", rootSuffix = "" } = customization;
+  return {
+    typeName: (...words) => typePrefix + joined(words) + typeSuffix,
+    sharedTypeName: (...words) => joined(words),
+    rootName: (...words) => rootPrefix + joined(words) + rootSuffix,
+    customRootName: (name) => rootPrefix + name + rootSuffix,
+    fieldName: (...words) => joined(words),
+    enumValue: (name) => name,
+  };
+};
+
+const camelNames = (customization: GqlCustomization): Names => {
+  const { typePrefix, typeSuffix, rootPrefix, rootSuffix } = customization;
+  const around = (words: readonly Word[], prefix: string | undefined, suffix: string | undefined): Word[] => [
+    ...(prefix ? [prefixWord(prefix)] : []),
+    ...words,
+    ...(suffix ? [suffix] : []),
+  ];
+  return {
+    typeName: (...words) => pascal(around(words, typePrefix, typeSuffix)),
+    sharedTypeName: (...words) => pascal(words),
+    rootName: (...words) => camel(around(words, rootPrefix, rootSuffix)),
+    customRootName: (name) => camel(around([{ text: name, isCustom: true }], rootPrefix, rootSuffix)),
+    fieldName: (...words) => camel(words),
+    enumValue: (name) => name.toUpperCase(),
+  };
+};
+
+export const createNames = (customization: GqlCustomization): Names =>
+  customization.namingConvention === "graphql-default" ? camelNames(customization) : plainNames(customization);

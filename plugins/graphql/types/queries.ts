@@ -1,0 +1,109 @@
+/** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: rows of tables and views, their columns, `where` and `order_by`.
+ *  @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8 G-GEN-11 */
+import { GraphQLList, GraphQLNonNull, GraphQLString, type GraphQLOutputType } from "graphql";
+import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlRootFieldName, type GqlTable } from "../../../core/index.ts";
+import { lensOf, type Lens, type LensColumn } from "./lens.ts";
+import { boolExp, columnPart, keyArguments, list, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { argument, fieldsOf, inBothReadRoots, tapFields } from "./tap.ts";
+
+/** Whether metadata shows the select field in this root. @rule G-ROOT-16 */
+export const isRootShown = ({ rights }: Lens, scope: string, key: GqlRootFieldName): boolean => {
+  const shown = scope === "query_root" ? rights.select?.queryRootFields : rights.select?.subscriptionRootFields;
+  return shown?.has(key) !== false;
+};
+
+const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
+  fieldsOf(
+    build.source.tables.flatMap((table) => {
+      const lens = lensOf(build, table);
+      const row = lens.rights.select === undefined ? undefined : rowType(build, table);
+      if (row === undefined) return [];
+      const { relation } = table;
+      return [
+        isRootShown(lens, scope, "select")
+          ? ([
+              rootNameOf(build, table, "select", table.word),
+              {
+                config: {
+                  type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))),
+                  args: listArguments(build, table),
+                  description: rootComment(table, "select", `fetch data from the table: ${quoted(table)}`),
+                },
+                toPlan: { kind: "list", relation },
+              },
+            ] as const)
+          : undefined,
+        lens.key.length > 0 && isRootShown(lens, scope, "select_by_pk")
+          ? ([
+              rootNameOf(build, table, "select_by_pk", table.word, "by_pk"),
+              {
+                config: {
+                  type: row,
+                  args: keyArguments(build, table),
+                  description: rootComment(table, "select_by_pk", `fetch data from the table: ${quoted(table)} using primary key columns`),
+                },
+                toPlan: { kind: "by-pk", relation },
+              },
+            ] as const)
+          : undefined,
+      ];
+    }),
+  );
+
+const isJson = ({ value }: LensColumn): boolean => value.enumTable === undefined && (value.type.name === "json" || value.type.name === "jsonb");
+
+export const pathArgument = { path: argument(GraphQLString, { kind: "argument", name: "path" }, "JSON select path") };
+
+const outputType = (build: GqlBuild, { rights }: Lens, { name, column, value }: LensColumn): GraphQLOutputType => {
+  const type = build.valueOutput(value);
+  return column.notNull && rights.select?.masked?.has(name) !== true ? new GraphQLNonNull(type) : type;
+};
+
+const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
+
+const rowFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  if (table === undefined) return {};
+  const lens = lensOf(build, table);
+  return fieldsOf(
+    lens.readable.map((each) => [
+      each.name,
+      {
+        config: { type: outputType(build, lens, each), description: each.comment, ...(isJson(each) ? { args: pathArgument } : {}) },
+        toPlan: columnPart(table, each),
+      },
+    ]),
+  );
+};
+
+const boolExpFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  const self = table && boolExp(build, table);
+  if (table === undefined || self === undefined) return {};
+  return fieldsOf([
+    [build.fieldName("_and"), { config: { type: list(self) }, toPlan: { kind: "and" } }],
+    [build.fieldName("_not"), { config: { type: self }, toPlan: { kind: "not" } }],
+    [build.fieldName("_or"), { config: { type: list(self) }, toPlan: { kind: "or" } }],
+    ...lensOf(build, table).readable.map((each) => {
+      const type = build.comparison(each.value);
+      return type && ([each.name, { config: { type }, toPlan: columnPart(table, each) }] as const);
+    }),
+  ]);
+};
+
+const orderByFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  const direction = orderDirection(build);
+  if (table === undefined || direction === undefined) return {};
+  return fieldsOf(lensOf(build, table).readable.map((each) => [each.name, { config: { type: direction }, toPlan: columnPart(table, each) }]));
+};
+
+export const graphqlQueries = definePlugin({
+  name: "graphql-queries",
+  requires: ["graphql", "graphql-comparisons"],
+  apply: (hooks) =>
+    tapFields(hooks, "graphql-queries", { ...inBothReadRoots(rootFields), row: rowFields, bool_exp: boolExpFields, order_by: orderByFields }),
+});

@@ -1,0 +1,64 @@
+/** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … } }`: related rows.
+ *  @rule G-REL-1 G-REL-2 G-REL-3 */
+import { GraphQLList, GraphQLNonNull } from "graphql";
+import { columnOf, definePlugin, type GqlFieldContext, type GqlFields, type GqlRelationshipField, type GqlTable } from "../../../core/index.ts";
+import { lensOf } from "./lens.ts";
+import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
+import { fieldsOf, tapFields } from "./tap.ts";
+
+export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
+  ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
+
+/** Its row cannot be missing: along a key of the table itself whose columns are all NOT NULL. */
+const isCertain = (table: GqlTable, { relationship }: GqlRelationshipField): boolean =>
+  relationship.isOwnKey &&
+  relationship.isManual !== true &&
+  relationship.columns.length > 0 &&
+  relationship.columns.every(([source]) => columnOf(table.relation, source)?.notNull === true);
+
+const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
+  const table = relation && build.table(relation);
+  if (table === undefined) return {};
+  return fieldsOf(
+    lensOf(build, table).relationships.map((each) => {
+      const row = rowType(build, each.table);
+      if (row === undefined) return undefined;
+      const config = each.relationship.isToOne
+        ? { type: isCertain(table, each) ? new GraphQLNonNull(row) : row, description: "An object relationship" }
+        : {
+            type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))),
+            args: listArguments(build, each.table),
+            description: "An array relationship",
+          };
+      return [each.name, { config, toPlan: relationshipPart(each) }] as const;
+    }),
+  );
+};
+
+const boolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
+  const table = relation && build.table(relation);
+  if (table === undefined) return {};
+  return fieldsOf(
+    lensOf(build, table).relationships.map((each) => {
+      const type = boolExp(build, each.table);
+      return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
+    }),
+  );
+};
+
+const orderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
+  const table = relation && build.table(relation);
+  if (table === undefined) return {};
+  return fieldsOf(
+    lensOf(build, table).relationships.map((each) => {
+      const type = each.relationship.isToOne ? orderBy(build, each.table) : undefined;
+      return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
+    }),
+  );
+};
+
+export const graphqlRelationships = definePlugin({
+  name: "graphql-relationships",
+  requires: ["graphql-queries"],
+  apply: (hooks) => tapFields(hooks, "graphql-relationships", { row: rowFields, bool_exp: boolExpFields, order_by: orderByFields }),
+});

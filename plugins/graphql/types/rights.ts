@@ -1,0 +1,75 @@
+/** What a role may do, by the grants of the database. The administrator sees everything and writes what the login role may. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
+import {
+  mayExecute, mayUseColumn, mayUseRelation, mayUseSchema, type Column, type GqlMetadata, type GqlRoleView, type GqlTable, type GqlTableRights, type Model,
+  type Privilege, type Relation, type Session,
+} from "../../../core/index.ts";
+
+const NOTHING: GqlTableRights = {};
+
+/** Values are given to it; the database does not make them. @rule G-GEN-7 */
+const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
+
+/** Columns that a view passes on; one whose triggers take only some of the writes says nothing about its columns. */
+const writableColumns = (relation: Relation): readonly Column[] => {
+  const passing = relation.columns.filter((column) => column.isUpdatable);
+  return (passing.length === 0 ? relation.columns : passing).filter(takesValues);
+};
+
+const namesOf = (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map((column) => column.name));
+
+const mayDo = (model: Model, role: string, relation: Relation, privilege: Privilege, column?: Column): boolean =>
+  column === undefined ? mayUseRelation(model, role, relation, privilege) : mayUseColumn(model, role, relation, column, privilege);
+
+const writeRights = (model: Model, role: string, relation: Relation): GqlTableRights => {
+  if (!mayUseSchema(model, role, relation.schema)) return NOTHING;
+  const { writable } = relation;
+  const columns = writable.insert || writable.update ? writableColumns(relation) : [];
+  const insertable = writable.insert ? columns.filter((column) => mayDo(model, role, relation, "insert", column)) : [];
+  const updatable = writable.update ? columns.filter((column) => mayDo(model, role, relation, "update", column)) : [];
+  const mayInsert = writable.insert && (insertable.length > 0 || mayDo(model, role, relation, "insert"));
+  return {
+    ...(mayInsert ? { insert: { columns: namesOf(insertable) } } : {}),
+    ...(updatable.length > 0 ? { update: { columns: namesOf(updatable) } } : {}),
+    ...(writable.delete && mayDo(model, role, relation, "delete") ? { delete: true as const } : {}),
+  };
+};
+
+const adminView = (model: Model): GqlRoleView => ({
+  key: "admin",
+  role: "admin",
+  rights: (table) => ({
+    ...writeRights(model, model.loginRole, table.relation),
+    select: { columns: namesOf(table.relation.columns), computedFields: new Set(table.computedFields.map(({ name }) => name)), mayAggregate: true },
+  }),
+  mayCall: () => true,
+});
+
+const grantView = (model: Model, role: string): GqlRoleView => {
+  const mayRead = (table: GqlTable): readonly Column[] =>
+    mayUseSchema(model, role, table.relation.schema) ? table.relation.columns.filter((column) => mayDo(model, role, table.relation, "select", column)) : [];
+  return {
+    key: `grants ${role}`,
+    role,
+    rights: (table) => {
+      const readable = mayRead(table);
+      if (readable.length === 0) return writeRights(model, role, table.relation);
+      const computed = table.computedFields.filter(({ routine }) => mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema));
+      return {
+        ...writeRights(model, role, table.relation),
+        select: { columns: namesOf(readable), computedFields: new Set(computed.map(({ name }) => name)), mayAggregate: true },
+      };
+    },
+    mayCall: ({ routine }) => mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema),
+  };
+};
+
+/** A role that is neither in the metadata nor in the database. */
+const emptyView: GqlRoleView = { key: "nobody", role: "", rights: () => NOTHING, mayCall: () => false };
+
+export const viewOf = (model: Model, session: Session): GqlRoleView => {
+  if (session.isAdmin && session.role === "admin") return adminView(model);
+  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // written by the metadata plugin alone
+  const view = metadata?.view(session);
+  if (view !== undefined) return view;
+  return model.roles.get(session.role)?.isAssumable === true ? grantView(model, session.role) : emptyView;
+};

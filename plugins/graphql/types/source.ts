@@ -1,0 +1,145 @@
+/** What the GraphQL surface serves of a model, independent of roles: tables with their names, columns, relationships and computed
+ *  fields, and functions. Without metadata everything of the exposed schemas, with it what it lists. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
+import {
+  nameKey, relationOf, relationshipOf, type GqlColumn, type GqlComputedField, type GqlEnumTable, type GqlMetadata,
+  type GqlRelationshipField, type GqlSource, type GqlTable, type GqlTableEntry, type GqlWord, type Model, type QualifiedName, type Relation,
+} from "../../../core/index.ts";
+import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
+import { entryFunctions, defaultFunctions } from "./function-sources.ts";
+import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
+import { defaultRelationships, reverseKeys } from "./default-relationships.ts";
+
+export interface Source extends GqlSource {
+  readonly names: Names;
+}
+
+type Warn = (message: string) => void;
+
+/** Only plain tables have a key that by-pk fields go by; views have one when metadata says so. @rule G-GEN-13 */
+const primaryKeyOf = (relation: Relation, entry: GqlTableEntry | undefined): readonly string[] => {
+  if (relation.kind === "view" || relation.kind === "materialized") return entry?.primaryKey ?? [];
+  return relation.uniqueKeys.find((key) => key.isPrimary)?.columns ?? [];
+};
+
+const enumTableOf = (relation: Relation, entry: GqlTableEntry | undefined, names: Names): GqlEnumTable | undefined =>
+  entry?.enumValues && {
+    relation,
+    values: entry.enumValues
+      .map(({ key, comment }) => ({ name: names.enumValue(key), key, comment }))
+      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)),
+  };
+
+/** The enum table that a column's single-column foreign key leads to. @rule G-ENM-2 */
+const enumTableAt = (relation: Relation, column: string, enumTables: ReadonlyMap<string, GqlEnumTable>): GqlEnumTable | undefined => {
+  const key = enumTables.size === 0 ? undefined : relation.foreignKeys.find((each) => each.columns.length === 1 && each.columns[0] === column && enumTables.has(nameKey(each.target)));
+  return key && enumTables.get(nameKey(key.target));
+};
+
+const columnsOf = (relation: Relation, entry: GqlTableEntry | undefined, names: Names, enumTables: ReadonlyMap<string, GqlEnumTable>, warn: Warn): GqlColumn[] => {
+  const taken = new Set<string>();
+  return relation.columns.flatMap((column) => {
+    const own = entry?.columns?.[column.name];
+    const name = own?.customName ?? names.fieldName(column.name);
+    if (!isLegalName(name) || taken.has(name)) {
+      warn(`column ${describedName(relation)}.${column.name} is left out of GraphQL: ${taken.has(name) ? "its name is taken" : "its name is no GraphQL name"}`);
+      return [];
+    }
+    taken.add(name);
+    const enumTable = enumTableAt(relation, column.name, enumTables);
+    const comment = own?.comment === undefined ? (column.comment ?? null) : own.comment;
+    return [{ column, name, comment: comment === "" ? null : comment, ...(enumTable === undefined ? {} : { enumTable }) }];
+  });
+};
+
+const entryRelationships = (model: Model, relation: Relation, entry: GqlTableEntry, taken: ReadonlySet<string>): GqlRelationshipField[] =>
+  entry.relationships.flatMap(({ name, relationship: id, isAfter }) => {
+    const relationship = relationshipOf(relation, id);
+    const target = relationship && relationOf(model, relationship.target);
+    if (relationship === undefined || target === undefined || taken.has(name) || !isLegalName(name)) return [];
+    return [{ name, relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }];
+  });
+
+const exposedRelations = (model: Model): Relation[] =>
+  [...model.relations.values()].filter((relation) => model.schemas.includes(relation.schema)).sort(byName);
+
+interface Named {
+  readonly relation: Relation;
+  readonly word: GqlWord;
+  readonly entry: GqlTableEntry | undefined;
+}
+
+/** Root field names a table may get, whatever the role. */
+const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Names): string[] => {
+  const custom = (key: keyof NonNullable<GqlTableEntry["rootFields"]>, ...words: readonly (string | GqlWord)[]): string => {
+    const name = entry?.rootFields?.[key]?.name;
+    return name === undefined ? names.rootName(...words) : names.customRootName(name);
+  };
+  return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
+};
+
+/** Drops what has no legal name or one that an earlier object has. @rule G-NAM-3 */
+const nameTables = (relations: readonly { readonly relation: Relation; readonly entry?: GqlTableEntry }[], names: Names, warn: Warn): Named[] => {
+  const takenTypes = new Set<string>();
+  const takenRoots = new Set<string>();
+  return relations.flatMap(({ relation, entry }) => {
+    const word = entry?.customName === undefined ? defaultWord(relation) : { text: entry.customName, isCustom: true };
+    const type = names.typeName(word);
+    const roots = rootNamesOf({ word, entry }, names);
+    if (!isLegalName(word.text) || !isLegalName(type)) {
+      warn(`${describedName(relation)} is left out of GraphQL: its name is no GraphQL name`);
+      return [];
+    }
+    if (takenTypes.has(type) || roots.some((name) => takenRoots.has(name))) {
+      warn(`${describedName(relation)} is left out of GraphQL: an earlier relation has its type or root field name`);
+      return [];
+    }
+    takenTypes.add(type);
+    for (const name of roots) takenRoots.add(name);
+    return [{ relation, word, entry }];
+  });
+};
+
+/** Reads the model once; every role looks at the same source. */
+export const createSource = (model: Model, warn: Warn): Source => {
+  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // written by the metadata plugin alone
+  const names = createNames(metadata?.customization ?? {});
+  const listed = metadata?.tables?.flatMap((entry) => {
+    const relation = relationOf(model, entry.relation);
+    return relation === undefined ? [] : [{ relation, entry }];
+  });
+  const named = nameTables(listed?.sort((a, b) => byName(a.relation, b.relation)) ?? exposedRelations(model).map((relation) => ({ relation })), names, warn);
+  const served = new Set(named.map(({ relation }) => nameKey(relation)));
+  const isServed = (name: QualifiedName): boolean => served.has(nameKey(name));
+
+  const enumTables = new Map<string, GqlEnumTable>();
+  for (const { relation, entry } of named) {
+    const enumTable = enumTableOf(relation, entry, names);
+    if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
+  }
+
+  const keys = reverseKeys(model);
+  const tables = named.map(({ relation, word, entry }): GqlTable => {
+    const columns = columnsOf(relation, entry, names, enumTables, warn);
+    const taken = new Set(columns.map((column) => column.name));
+    const relationships =
+      entry === undefined ? defaultRelationships(model, relation, keys, taken, isServed) : entryRelationships(model, relation, entry, taken).filter(({ target }) => isServed(target));
+    for (const { name } of relationships) taken.add(name);
+    const computedFields: GqlComputedField[] =
+      entry === undefined ? defaultComputedFields(model, relation, taken, isServed) : entryComputedFields(model, relation, entry, taken, isServed, warn);
+    const enumTable = enumTables.get(nameKey(relation));
+    return {
+      relation, word, columns, relationships, computedFields,
+      comment: entry?.comment === undefined ? relation.comment : entry.comment || null,
+      rootFields: entry?.rootFields ?? {},
+      primaryKey: primaryKeyOf(relation, entry).every((name) => columns.some((column) => column.column.name === name)) ? primaryKeyOf(relation, entry) : [],
+      ...(enumTable === undefined ? {} : { enumTable }),
+    };
+  });
+
+  const takenRoots = new Set(named.flatMap((each) => rootNamesOf(each, names)));
+  const functions = metadata?.functions === undefined && metadata?.tables === undefined
+    ? defaultFunctions(model, isServed, names, takenRoots, warn)
+    : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
+  return { tables, tableOf: new Map(tables.map((table) => [nameKey(table.relation), table])), functions, customization: metadata?.customization ?? {}, names };
+};
+

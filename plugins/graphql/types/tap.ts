@@ -1,0 +1,32 @@
+/** How the families of fields tap `buildGqlField`. */
+import type { GqlField, GqlFieldContext, GqlFields, GqlPart, GqlScope, RelApiHooks } from "../../../core/index.ts";
+import { withPart } from "../../../core/index.ts";
+import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
+
+export type AddFields = (context: GqlFieldContext) => GqlFields;
+
+/** Adds to the fields of the scopes named. A name that is there already stays with what it is (G-NAM-3). */
+export const tapFields = (hooks: RelApiHooks, plugin: string, scopes: Readonly<Partial<Record<GqlScope, AddFields>>>): void =>
+  hooks.buildGqlField.tap(plugin, (fields, context) => {
+    const add = scopes[context.scope];
+    return add === undefined ? fields : { ...add(context), ...fields };
+  });
+
+/** The same fields for the query root and the subscription root (G-GEN-15). */
+export const inBothReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });
+
+/** Fields by name out of what may be missing. */
+export const fieldsOf = (entries: readonly (readonly [name: string, field: GqlField] | undefined)[]): GqlFields => {
+  const fields: Record<string, GqlField> = {};
+  for (const entry of entries) {
+    if (entry !== undefined && fields[entry[0]] === undefined) fields[entry[0]] = entry[1];
+  }
+  return fields;
+};
+
+export const argument = (type: GraphQLInputType, part: GqlPart, description: string | null = null, defaultValue?: unknown): GraphQLArgumentConfig => ({
+  type,
+  description,
+  extensions: withPart(part),
+  ...(defaultValue === undefined ? {} : { defaultValue }),
+});

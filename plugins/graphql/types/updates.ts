@@ -1,0 +1,165 @@
+/** `mutation { update_album(where: { id: { _eq: 1 } }, _inc: { sold: 1 }) { affected_rows } update_album_by_pk(…) { id } update_album_many(…) { … } }`.
+ *  @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 … G-INP-22 */
+import { GraphQLList, GraphQLNonNull, type GraphQLInputObjectType } from "graphql";
+import {
+  definePlugin, withPart, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable, type GqlValueType, type UpdateOperatorSpec,
+} from "../../../core/index.ts";
+import { lensOf, type LensColumn } from "./lens.ts";
+import { describedName } from "./names.ts";
+import { boolExp, columnPart, list, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { argument, fieldsOf, tapFields } from "./tap.ts";
+
+const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
+
+const WHERE = "filter the rows which have to be updated";
+
+const takes = (operator: UpdateOperatorSpec, { value }: LensColumn): boolean =>
+  operator.types.includes("any") || (value.enumTable === undefined && operator.types.includes(value.type.name));
+
+/** `_delete_key` to `T_delete_key_input`. */
+const operatorInput = (build: GqlBuild, table: GqlTable, operator: UpdateOperatorSpec): GraphQLInputObjectType | undefined =>
+  build.inputObject({
+    name: build.typeName(table.word, `${operator.graphql.replace(/^_/, "")}_input`),
+    scope: "update_input",
+    relation: table.relation,
+    fn: operator.name,
+    description: operator.inputDescription,
+    isOptional: true,
+  });
+
+/** One per update operator that has columns here. */
+const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
+  const { updatable } = lensOf(build, table);
+  return build.schema.registry.updateOperators.flatMap((operator) => {
+    const type = updatable.some((each) => takes(operator, each)) ? operatorInput(build, table, operator) : undefined;
+    if (type === undefined) return [];
+    return [[build.fieldName(operator.graphql), { config: { type, description: operator.description }, toPlan: { kind: "update-operator", operator } }] as const];
+  });
+};
+
+const operandValue = (build: GqlBuild, operator: UpdateOperatorSpec, { column, value }: LensColumn): GqlValueType | undefined =>
+  operator.operandType === undefined ? value : build.valueType(operator.operandType, !column.notNull);
+
+const inputFields = (context: GqlFieldContext): GqlFields => {
+  const { build, fn } = context;
+  const table = tableAt(context);
+  const operator = build.schema.registry.updateOperators.find(({ name }) => name === fn);
+  if (table === undefined || operator === undefined) return {};
+  return fieldsOf(
+    lensOf(build, table)
+      .updatable.filter((each) => takes(operator, each))
+      .map((each) => {
+        const value = operandValue(build, operator, each);
+        return (
+          value &&
+          ([
+            each.name,
+            {
+              config: { type: build.valueInput(value), description: each.comment },
+              toPlan: { kind: "update-column", column: each.column, relation: table.relation, value },
+            },
+          ] as const)
+        );
+      }),
+  );
+};
+
+const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
+  Object.fromEntries(fields.map(([name, { config, toPlan }]) => [name, { type: config.type as GraphQLInputObjectType, description: config.description, extensions: withPart(toPlan) }])); // operatorFields makes input objects
+
+const rootFields = ({ build }: GqlFieldContext): GqlFields =>
+  fieldsOf(
+    build.source.tables.flatMap((table) => {
+      const lens = lensOf(build, table);
+      const where = lens.rights.update === undefined ? undefined : boolExp(build, table);
+      const response = where && mutationResponse(build, table);
+      if (where === undefined || response === undefined) return [];
+      const operators = asArguments(operatorFields(build, table));
+      const { relation } = table;
+      const row = lens.key.length > 0 ? rowType(build, table) : undefined;
+      const key = row && keyInput(build, table);
+      const updates = updatesInput(build, table);
+      return [
+        [
+          rootNameOf(build, table, "update", "update", table.word),
+          {
+            config: {
+              type: response,
+              args: { ...operators, where: argument(new GraphQLNonNull(where), { kind: "argument", name: "where" }, WHERE) },
+              description: rootComment(table, "update", `update data of the table: ${quoted(table)}`),
+            },
+            toPlan: { kind: "update", relation },
+          },
+        ] as const,
+        row &&
+          key &&
+          ([
+            rootNameOf(build, table, "update_by_pk", "update", table.word, "by_pk"),
+            {
+              config: {
+                type: row,
+                args: { ...operators, [build.fieldName("pk_columns")]: argument(new GraphQLNonNull(key), { kind: "argument", name: "pk_columns" }) },
+                description: rootComment(table, "update_by_pk", `update single row of the table: ${quoted(table)}`),
+              },
+              toPlan: { kind: "update-by-pk", relation },
+            },
+          ] as const),
+        updates &&
+          ([
+            rootNameOf(build, table, "update_many", "update", table.word, "many"),
+            {
+              config: {
+                type: new GraphQLList(response),
+                args: { updates: argument(new GraphQLNonNull(list(updates)), { kind: "argument", name: "updates" }, "updates to execute, in order") },
+                description: rootComment(table, "update_many", `update multiples rows of table: ${quoted(table)}`),
+              },
+              toPlan: { kind: "update-many", relation },
+            },
+          ] as const),
+      ];
+    }),
+  );
+
+const keyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  build.inputObject({
+    name: build.typeName(table.word, "pk_columns_input"),
+    scope: "pk_columns",
+    relation: table.relation,
+    description: `primary key columns input for table: ${describedName(table.relation)}`,
+  });
+
+const keyFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  if (table === undefined) return {};
+  return fieldsOf(
+    lensOf(build, table).key.map((each) => [
+      each.name,
+      {
+        config: { type: new GraphQLNonNull(build.valueInput(each.value)), description: each.comment },
+        toPlan: columnPart(table, { ...each, value: { ...each.value, isNullable: false } }),
+      },
+    ]),
+  );
+};
+
+const updatesInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  build.inputObject({ name: build.typeName(table.word, "updates"), scope: "updates", relation: table.relation });
+
+const updatesFields = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
+  const table = tableAt(context);
+  const where = table && boolExp(build, table);
+  if (table === undefined || where === undefined) return {};
+  return fieldsOf([
+    ...operatorFields(build, table),
+    ["where", { config: { type: new GraphQLNonNull(where), description: WHERE }, toPlan: { kind: "argument", name: "where" } }],
+  ]);
+};
+
+export const graphqlUpdates = definePlugin({
+  name: "graphql-updates",
+  requires: ["graphql-queries"],
+  apply: (hooks) =>
+    tapFields(hooks, "graphql-updates", { mutation_root: rootFields, update_input: inputFields, pk_columns: keyFields, updates: updatesFields }),
+});

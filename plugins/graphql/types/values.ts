@@ -1,0 +1,114 @@
+/** Which GraphQL type a PostgreSQL type has. @rule G-TYP-1 … G-TYP-28 G-TYP-38 */
+import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLScalarType, GraphQLString } from "graphql";
+import { baseTypeOf, type GqlValueType, type Model, type PgType } from "../../../core/index.ts";
+import { isLegalName, type Names } from "./names.ts";
+
+const SCALARS: Readonly<Record<string, string>> = {
+  int4: "Int", float4: "Float", bool: "Boolean", text: "String", varchar: "String", bpchar: "bpchar", char: "bpchar",
+};
+
+/** Types that stand for others of the same scalar where only the scalar is known (comparisons). */
+const CANONICAL: Readonly<Record<string, string>> = { varchar: "text", char: "bpchar", _varchar: "_text", _char: "_bpchar" };
+
+/** The type behind a GraphQL scalar's name, in operand declarations. */
+const TYPE_OF_SCALAR: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
+
+const pgType = (oid: number, name: string, sqlName: string, category: string, element?: number): PgType => ({
+  oid, schema: "pg_catalog", name, sqlName, category, kind: element === undefined ? "base" : "array", ...(element === undefined ? {} : { element }),
+});
+
+/** Known without a catalog: a model holds only the types it uses, while operators and predicates take these anywhere. */
+const BUILT_IN: readonly PgType[] = [
+  pgType(16, "bool", "boolean", "B"), pgType(20, "int8", "bigint", "N"), pgType(23, "int4", "integer", "N"), pgType(25, "text", "text", "S"),
+  pgType(114, "json", "json", "U"), pgType(701, "float8", "double precision", "N"), pgType(1700, "numeric", "numeric", "N"),
+  pgType(3802, "jsonb", "jsonb", "U"), pgType(1009, "_text", "text[]", "A", 25), pgType(1014, "_bpchar", "character[]", "A", 1042),
+  pgType(1042, "bpchar", "character", "S"),
+];
+
+export const NUMERIC_TYPES: ReadonlySet<string> = new Set(["int2", "int4", "int8", "float4", "float8", "numeric", "money"]);
+
+const COMPARABLE_TYPES: ReadonlySet<string> = new Set([
+  ...NUMERIC_TYPES, "text", "varchar", "bpchar", "char", "citext", "date", "timestamp", "timestamptz", "timetz", "uuid",
+  "ltree", "lquery", "ltxtquery", "raster",
+]);
+
+/** @rule G-OUT-8 */
+export const isNumeric = (value: GqlValueType): boolean => value.enumTable === undefined && NUMERIC_TYPES.has(value.type.name);
+
+/** @rule G-OUT-9 */
+export const isComparable = (value: GqlValueType): boolean =>
+  value.enumTable === undefined && (value.type.kind === "array" || value.type.kind === "enum" || COMPARABLE_TYPES.has(value.type.name));
+
+export interface Values {
+  /** By oid, or by `typname` (or the name of a GraphQL scalar). Undefined: the type is unknown or its name is not legal. */
+  find(type: number | string, isNullable?: boolean): GqlValueType | undefined;
+  /** The value type that all types of the same scalar share. */
+  canonical(value: GqlValueType): GqlValueType;
+  scalarType(name: string): GraphQLScalarType;
+}
+
+const isComposite = (type: PgType): boolean => type.kind === "composite";
+
+export const createValues = (model: Model, names: Names, isArrayOpaque: boolean): Values => {
+  const scalars = new Map<string, GraphQLScalarType>([GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]));
+  const found = new Map<string, GqlValueType | undefined>();
+  let byName: Map<string, PgType> | undefined;
+
+  const typeNamed = (name: string): PgType | undefined => {
+    if (byName === undefined) {
+      byName = new Map();
+      for (const type of model.types.values()) {
+        // a user's type of the same name must not stand for the one that operators mean
+        if (!byName.has(type.name) || type.schema === "pg_catalog") byName.set(type.name, type);
+      }
+      for (const type of BUILT_IN) if (byName.get(type.name)?.schema !== "pg_catalog") byName.set(type.name, type);
+    }
+    return byName.get(name);
+  };
+  const typeOf = (oid: number): PgType | undefined => model.types.get(oid) ?? BUILT_IN.find((type) => type.oid === oid);
+
+  const scalarName = (type: PgType, isElement: boolean): string => {
+    const own = SCALARS[type.name];
+    if (own !== undefined && type.schema === "pg_catalog") return own;
+    return names.sharedTypeName(isComposite(type) && !isElement ? `${type.name}_scalar` : type.name);
+  };
+
+  const make = (declared: PgType, isNullable: boolean, isElement: boolean): GqlValueType | undefined => {
+    const type = declared.kind === "domain" ? baseTypeOf(model, declared.oid) : declared;
+    if (type === undefined) return undefined;
+    const cast = declared.sqlName;
+    if (type.kind === "array" && type.element !== undefined && !isArrayOpaque) {
+      const elementType = typeOf(type.element);
+      const element = elementType && make(elementType, true, true);
+      return element && { scalar: element.scalar, type, cast, isNullable, element };
+    }
+    const scalar = scalarName(type, isElement);
+    return isLegalName(scalar) ? { scalar, type, cast, isNullable } : undefined;
+  };
+
+  const find = (wanted: number | string, isNullable = true): GqlValueType | undefined => {
+    const key = `${wanted} ${isNullable}`;
+    if (found.has(key)) return found.get(key);
+    const type = typeof wanted === "number" ? typeOf(wanted) : typeNamed(TYPE_OF_SCALAR[wanted] ?? wanted);
+    const value = type && make(type, isNullable && type.notNull !== true, false);
+    found.set(key, value);
+    return value;
+  };
+
+  return {
+    find,
+    canonical: (value) => {
+      const name = CANONICAL[value.type.name];
+      if (value.enumTable !== undefined || name === undefined || value.type.schema !== "pg_catalog") return value;
+      return find(name) ?? value;
+    },
+    scalarType: (name) => {
+      let scalar = scalars.get(name);
+      if (scalar === undefined) {
+        scalar = new GraphQLScalarType({ name });
+        scalars.set(name, scalar);
+      }
+      return scalar;
+    },
+  };
+};
