@@ -51,17 +51,20 @@ export const presetError = (message: string): RelApiError => new RelApiError({ c
 
 // --- database -------------------------------------------------------------------------------------------------------
 
-/** @rule R-ERR-1 PGRST000, G-DBE-13 */
-export const connectionFailed = (details: string, cause?: unknown): RelApiError =>
-  new RelApiError({ code: "connection-failed", status: 503, message: "Database connection error.", details, cause });
+/** Every 503 says when to come again. @rule R-ERR-2 */
+const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [["Retry-After", String(Math.max(1, Math.ceil(seconds)))]];
+
+/** `facts.sqlstate`: what the server refused the connection with, where it did. @rule R-ERR-1 PGRST000, G-DBE-13 */
+export const connectionFailed = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
+  new RelApiError({ code: "connection-failed", status: 503, message: "Database connection error.", details, cause, facts, headers: retryAfter(1) });
 
 /** @rule R-ERR-1 PGRST001, G-DBE-13 */
 export const connectionLost = (details: string, cause?: unknown): RelApiError =>
-  new RelApiError({ code: "connection-lost", status: 503, message: "Database client error. Retrying the connection.", details, cause });
+  new RelApiError({ code: "connection-lost", status: 503, message: "Database client error. Retrying the connection.", details, cause, headers: retryAfter(1) });
 
-/** @rule R-SC-6 */
-export const modelNotLoaded = (): RelApiError =>
-  new RelApiError({ code: "model-not-loaded", status: 503, message: "Could not query the database for the schema cache. Retrying." });
+/** `seconds`: until the next attempt. @rule R-SC-6 */
+export const modelNotLoaded = (seconds = 1): RelApiError =>
+  new RelApiError({ code: "model-not-loaded", status: 503, message: "Could not query the database for the schema cache. Retrying.", headers: retryAfter(seconds) });
 
 /** @rule R-ADM-5, G-DBE-14 */
 export const poolTimeout = (): RelApiError =>
@@ -85,6 +88,9 @@ export const stepWroteNothing = (message: string, path: string): RelApiError => 
 
 export const bodyTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({ code: "body-too-large", status: 413, message: `The request body is larger than ${limitBytes} bytes` });
+
+/** No surface serves the path. @rule R-PATH-2 R-PATH-6, G-HTTP-12 */
+export const pathNotFound = (): RelApiError => new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });
 
 /** A bug: nothing of it is shown. */
 export const internalError = (cause: unknown): RelApiError => new RelApiError({ code: "internal", status: 500, message: "internal error", cause });

@@ -44,5 +44,6 @@ export interface Surface {
   handle(exchange: Exchange): Promise<Answer> | Answer;
   /** Called with a RelApiError only. */
   encodeError(error: import("../errors.ts").RelApiError, exchange: Omit<Exchange, "session"> & { readonly session?: Session }): Answer;
-  /** Methods named in the CORS preflight and headers exposed are the same for all surfaces (R-COR). */
+  /** Response headers of its own that pages of other origins may read. Everything else of CORS is the same for all surfaces (R-COR). */
+  readonly exposedHeaders?: readonly string[];
 }

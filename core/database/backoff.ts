@@ -1,0 +1,23 @@
+/** Pauses between attempts: one second, doubling to 32. @rule R-SC-4 R-SC-5 */
+export interface Backoff {
+  /** Milliseconds to wait now; the next pause is longer. */
+  next(): number;
+  reset(): void;
+}
+
+const FIRST_MS = 1000;
+const LONGEST_MS = 32_000;
+
+export const createBackoff = (): Backoff => {
+  let pauseMs = FIRST_MS;
+  return {
+    next: () => {
+      const now = pauseMs;
+      pauseMs = Math.min(pauseMs * 2, LONGEST_MS);
+      return now;
+    },
+    reset: () => {
+      pauseMs = FIRST_MS;
+    },
+  };
+};

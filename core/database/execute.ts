@@ -1,0 +1,340 @@
+/** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked at first. */
+import { createHash } from "node:crypto";
+import { missingSessionVariable, permissionCheckFailed, requestCancelled, stepWroteNothing } from "../errors.ts";
+import type { Model } from "../model/model.ts";
+import type { ResolvedOptions } from "../options.ts";
+import type { Execution, ResultRow } from "../plugin.ts";
+import type { Session } from "../session.ts";
+import { ident, sql, toStatement, type BoundValue, type Slot } from "../sql/fragment.ts";
+import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
+import { fromStatement, sqlstateOf } from "./pg-errors.ts";
+import type { Connection, Pool } from "./pool.ts";
+import { createSettingsBuilder, sessionJson } from "./settings.ts";
+import type { WireResult, WireRow, WireStatement } from "./wire.ts";
+
+export interface ExecutorParts {
+  readonly options: ResolvedOptions;
+  /** The pool an execution runs on: the primary, or a replica in turn. */
+  readonly pool: (mayUseReplica: boolean) => Pool;
+  /** The model in force; its roles have settings of their own. */
+  readonly model: () => Model | undefined;
+  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
+  /** Hears the text of every statement of the requests, with `logQuery`. */
+  readonly logStatement?: (text: string) => void;
+}
+
+export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
+
+/** Prepared statements kept per connection. */
+const MAX_PREPARED = 250;
+
+/** @rule R-TX-1 R-TX-4 R-TX-6 */
+export const createExecutor = (parts: ExecutorParts): Execute => {
+  const { options, warn } = parts;
+  const settings = createSettingsBuilder(options);
+  const preRequest = options.dbPreRequest === undefined ? undefined : preRequestText(options.dbPreRequest);
+  let prepares = options.dbPreparedStatements;
+
+  /** @throws RelApiError when a session variable is missing */
+  const build = (execution: Execution): Transaction => {
+    const model = parts.model();
+    const isReadOnly = execution.access === "read only";
+    const looksFirst = execution.check !== undefined || execution.programs.some(({ program }) => program.checks.length > 0);
+    // the login role's own default must not count (R-TX-3)
+    const isolation = execution.isolation ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
+    const isImplicit = execution.end === "commit" && !looksFirst && isolation === undefined;
+    const statements: WireStatement[] = [];
+    if (!isImplicit) statements.push(plain(beginText(isolation, isReadOnly)));
+    const set = settings.build(execution, model, isImplicit && isReadOnly);
+    statements.push({ text: set.text, name: nameOfText(set.text), values: set.values });
+    if (preRequest !== undefined && execution.skipPreRequest !== true) statements.push(plain(preRequest));
+    const offset = statements.length;
+    for (const { program, values } of execution.programs) {
+      for (const statement of program.statements) {
+        statements.push({ text: statement.text, name: nameOf(statement), values: fill(statement.slots, values, execution.session), isMultiRow: statement.isMultiRow });
+        parts.logStatement?.(statement.text);
+      }
+    }
+    const last = execution.end === "rollback" ? [plain("set constraints all immediate"), plain("rollback")] : isImplicit ? [] : [plain("commit")];
+    return looksFirst ? { statements, offset, isImplicit, last } : { statements: [...statements, ...last], offset, isImplicit, last: [] };
+  };
+
+  const attempt = async (connection: Connection, transaction: Transaction, execution: Execution): Promise<readonly ResultRow[]> => {
+    const { statements, offset, isImplicit, last } = transaction;
+    const result = await sendBatch(connection, statements, prepares);
+    if ("error" in result) {
+      if (!isImplicit && !connection.isEnded) await sendBatch(connection, ROLLBACK, false);
+      throw new BatchFailure(result, statements[result.failedAt], pathOf(execution, result.failedAt - offset));
+    }
+    const rows = mergeRows(execution, result.rows, offset);
+    if (last.length === 0) return rows;
+    try {
+      runChecks(execution, result.rows, offset);
+      execution.check?.(rows);
+    } catch (error) {
+      await sendBatch(connection, ROLLBACK, false);
+      throw error;
+    }
+    const ended = await sendBatch(connection, last, prepares);
+    if ("error" in ended) {
+      if (!connection.isEnded) await sendBatch(connection, ROLLBACK, false);
+      throw fromStatement(ended.error);
+    }
+    return rows;
+  };
+
+  /** A failed attempt that is worth another: nothing of it can have been committed. */
+  const mayRepeat = (failure: BatchFailure, connection: Connection): boolean => {
+    const { error } = failure.result;
+    const state = sqlstateOf(error);
+    const message = error instanceof Error ? error.message : "";
+    // the type of a result changed under a prepared statement: it is closed and parsed anew
+    if (state === "0A000" && message.startsWith("cached plan must not change")) return true;
+    const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
+    const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
+    if (!prepares || !(isLost || isTaken) || failure.statement === undefined || !message.includes(`"${failure.statement.name}"`)) return false;
+    prepares = false;
+    connection.prepared.clear();
+    connection.doubtful.clear();
+    warn("the database forgets prepared statements, as connection poolers in transaction mode do: none are used from now on; set DB_PREPARED_STATEMENTS=false");
+    return true;
+  };
+
+  return async (execution) => {
+    const transaction = build(execution);
+    let isGone = false;
+    let cancelling: Promise<void> | undefined;
+    let running: Connection | undefined;
+    const forget = execution.onGone?.(() => {
+      isGone = true;
+      cancelling = running?.cancel();
+    });
+    const pool = parts.pool(execution.mayUseReplica === true);
+    try {
+      const acquired = pool.acquire();
+      const connection = acquired instanceof Promise ? await acquired : acquired;
+      let isReusable = false;
+      try {
+        if (isGone) {
+          isReusable = true;
+          throw requestCancelled();
+        }
+        running = connection;
+        let rows: readonly ResultRow[];
+        try {
+          rows = await attempt(connection, transaction, execution);
+        } catch (error) {
+          if (isGone || !(error instanceof BatchFailure) || !mayRepeat(error, connection)) throw error;
+          rows = await attempt(connection, transaction, execution);
+        }
+        isReusable = true;
+        return rows;
+      } catch (error) {
+        isReusable ||= !connection.isEnded;
+        throw error;
+      } finally {
+        running = undefined;
+        // a request to cancel that is still under way must not hit whoever has the connection next
+        if (cancelling === undefined) pool.release(connection, isReusable);
+        else void cancelling.then(() => pool.release(connection, isReusable));
+      }
+    } catch (error) {
+      if (isGone) throw requestCancelled();
+      throw error instanceof BatchFailure ? fromStatement(error.result.error, error.path) : error;
+    } finally {
+      forget?.();
+    }
+  };
+};
+
+interface Transaction {
+  readonly statements: readonly WireStatement[];
+  /** Index of the first statement of the programs. */
+  readonly offset: number;
+  /** Without begin and commit: the one Sync makes all of it one transaction. */
+  readonly isImplicit: boolean;
+  /** Sent apart, when the rows have been looked at. */
+  readonly last: readonly WireStatement[];
+}
+
+type Failed = Extract<WireResult, { readonly error: unknown }>;
+
+/** Carries what a repeated attempt needs to know; never leaves this file. */
+class BatchFailure {
+  readonly result: Failed;
+  readonly statement: WireStatement | undefined;
+  readonly path: string | undefined;
+
+  constructor(result: Failed, statement: WireStatement | undefined, path: string | undefined) {
+    this.result = result;
+    this.statement = statement;
+    this.path = path;
+  }
+}
+
+// --- statements -----------------------------------------------------------------------------------------------------
+
+const hashName = (text: string): string => `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
+
+const statementNames = new WeakMap<ProgramStatement, string>();
+
+/** Named by their text: equal names mean equal statements, whichever process prepared them. */
+const nameOf = (statement: ProgramStatement): string => {
+  let name = statementNames.get(statement);
+  if (name === undefined) {
+    name = hashName(statement.text);
+    statementNames.set(statement, name);
+  }
+  return name;
+};
+
+const MAX_TEXT_NAMES = 10_000;
+const textNames = new Map<string, string>();
+
+const nameOfText = (text: string): string => {
+  let name = textNames.get(text);
+  if (name === undefined) {
+    name = hashName(text);
+    if (textNames.size >= MAX_TEXT_NAMES) textNames.clear();
+    textNames.set(text, name);
+  }
+  return name;
+};
+
+const plainStatements = new Map<string, WireStatement>();
+
+/** Statements without values, of which there are few. */
+const plain = (text: string): WireStatement => {
+  let statement = plainStatements.get(text);
+  if (statement === undefined) {
+    statement = { text, name: hashName(text), values: [] };
+    plainStatements.set(text, statement);
+  }
+  return statement;
+};
+
+const ROLLBACK: readonly WireStatement[] = [{ text: "rollback", name: "", values: [] }];
+
+const ISOLATIONS: ReadonlySet<string> = new Set(["read uncommitted", "read committed", "repeatable read", "serializable"]);
+
+/** Setting values come from roles and functions: any other text than the four means nothing to PostgreSQL either. */
+const beginText = (isolation: string | undefined, isReadOnly: boolean): string => {
+  const level = isolation?.toLowerCase().trim() ?? "read committed";
+  return `begin isolation level ${ISOLATIONS.has(level) ? level : "read committed"} ${isReadOnly ? "read only" : "read write"}`;
+};
+
+/** `schema.name`, or a bare name found by the search path. @rule R-TX-7 */
+const preRequestText = (name: string): string => {
+  const dot = name.indexOf(".");
+  const routine = dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
+  return toStatement(sql`select ${routine}()`).text;
+};
+
+const fill = (slots: readonly Slot[], values: readonly BoundValue[], session: Session): BoundValue[] => {
+  const filled = new Array<BoundValue>(slots.length);
+  for (let i = 0; i < slots.length; i++) filled[i] = fillSlot(slots[i] as Slot, values, session); // i is within its length
+  return filled;
+};
+
+/** @throws RelApiError `missing-session-variable` @rule G-FIL-7 */
+const fillSlot = (source: Slot, values: readonly BoundValue[], session: Session): BoundValue => {
+  if ("param" in source) return values[source.param] ?? null;
+  if ("fixed" in source) return source.fixed;
+  if ("sessionJson" in source) return sessionJson(session);
+  const variable = session.variables[source.session];
+  if (variable !== undefined) return variable;
+  if (source.optional === true) return null;
+  throw missingSessionVariable(source.session);
+};
+
+// --- batches --------------------------------------------------------------------------------------------------------
+
+/** States in which a statement counted as prepared is not, or not with its present result. */
+const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
+
+/** One write, one answer; keeps account of what is prepared on the connection. */
+const sendBatch = async (connection: Connection, statements: readonly WireStatement[], prepares: boolean): Promise<WireResult> => {
+  if (!prepares) return connection.run({ statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] });
+  const { prepared, doubtful } = connection;
+  const parses: boolean[] = [];
+  const closes: string[] = [];
+  for (const { name } of statements) {
+    const isKnown = name !== "" && prepared.has(name);
+    parses.push(!isKnown);
+    if (name === "") continue;
+    if (isKnown && prepared.size * 2 > MAX_PREPARED) prepared.delete(name); // comes back as the youngest
+    prepared.set(name, true);
+    if (!isKnown && doubtful.delete(name)) closes.push(name);
+  }
+  for (const name of prepared.keys()) {
+    if (prepared.size <= MAX_PREPARED) break;
+    if (statements.some((statement) => statement.name === name)) continue;
+    prepared.delete(name);
+    closes.push(name);
+  }
+  const result = await connection.run({ statements, parses, closes });
+  if ("error" in result) {
+    const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
+    statements.forEach(({ name }, i) => {
+      if (name === "" || i < result.failedAt) return;
+      if (i > result.failedAt) {
+        if (parses[i]) prepared.delete(name); // never read
+      } else if (parses[i] || isForgotten) {
+        prepared.delete(name);
+        doubtful.add(name);
+      }
+    });
+  }
+  return result;
+};
+
+const unnamed = (statement: WireStatement): WireStatement => ({ ...statement, name: "" });
+
+const pathOf = (execution: Execution, index: number): string | undefined => {
+  let at = index;
+  for (const { program } of execution.programs) {
+    if (at < program.statements.length) return program.statements[at]?.path;
+    at -= program.statements.length;
+  }
+  return undefined;
+};
+
+// --- rows -----------------------------------------------------------------------------------------------------------
+
+const mergeRows = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number): readonly ResultRow[] => {
+  let at = offset;
+  return execution.programs.map(({ program }) => {
+    const merged: Record<string, string | null> = {};
+    program.statements.forEach((statement, i) => {
+      if (i !== program.main) addColumns(merged, statement, rows[at + i]);
+    });
+    const main = program.statements[program.main];
+    if (main !== undefined) addColumns(merged, main, rows[at + program.main]);
+    at += program.statements.length;
+    return merged;
+  });
+};
+
+const addColumns = (merged: Record<string, string | null>, statement: ProgramStatement, row: WireRow | undefined): void => {
+  if (row === undefined) return;
+  const { columns } = statement;
+  for (let i = 0; i < columns.length; i++) merged[columns[i] as string] = row[i] ?? null; // i is within its length
+};
+
+/** @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6 */
+const runChecks = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number): void => {
+  let at = offset;
+  for (const { program } of execution.programs) {
+    for (const check of program.checks) if (!holds(check, program, rows[at + check.statement])) throw failureOf(check);
+    at += program.statements.length;
+  }
+};
+
+const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined): boolean => {
+  const column = program.statements[check.statement]?.columns.indexOf(check.column) ?? -1;
+  const found = row?.[column] ?? null;
+  if (found === null) return false;
+  return found !== "f" && found !== "false" && found !== "0";
+};
+
+const failureOf = (check: ProgramCheck): Error => (check.kind === "permission" ? permissionCheckFailed(check.path) : stepWroteNothing(check.message, check.path));

@@ -1,0 +1,332 @@
+/** Connections to PostgreSQL: opening them, keeping them, cancelling what runs on them. The one file that imports pg. */
+import type { Duplex } from "node:stream";
+import pg from "pg";
+import { poolTimeout } from "../errors.ts";
+import { fromConnecting } from "./pg-errors.ts";
+import { WireBatch, type WirePlan, type WireResult } from "./wire.ts";
+
+/** Where a pool connects to. */
+export type Target = { readonly url: string } | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
+
+export interface PoolOptions {
+  readonly target: Target;
+  readonly maxCount: number;
+  readonly acquisitionMs: number;
+  readonly lifetimeMs: number;
+  readonly idleMs: number;
+  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface Connection {
+  /** Names of statements prepared on it, the longest unused first. */
+  readonly prepared: Map<string, true>;
+  /** Names that may or may not be prepared: to be closed before they are used again. */
+  readonly doubtful: Set<string>;
+  /** Sends one batch; the next may follow when its result is there. */
+  run(plan: WirePlan): Promise<WireResult>;
+  /** An ordinary query with values parsed by their types. */
+  query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Asks the server to stop what runs. Settles when the server has taken notice, so that the request cannot hit a later statement. */
+  cancel(): Promise<void>;
+  /** Calls for each `NOTIFY` of the channels listened to. */
+  onNotification(listener: (channel: string, payload: string) => void): void;
+  /** Called once when the connection ends, from whichever side. */
+  onEnd(listener: () => void): void;
+  readonly isEnded: boolean;
+  end(): Promise<void>;
+}
+
+export interface PoolCounts {
+  readonly max: number;
+  /** Idle, or not opened yet. */
+  readonly available: number;
+  readonly waiting: number;
+  /** Acquisitions given up since the start. */
+  readonly timeouts: number;
+}
+
+export interface Pool {
+  /** A connection at once when one is idle. @throws RelApiError `pool-timeout`, `connection-failed` */
+  acquire(): Connection | Promise<Connection>;
+  release(connection: Connection, isReusable: boolean): void;
+  /** Connections opened before now are closed as they become free. @rule R-SC-4 */
+  renew(): void;
+  counts(): PoolCounts;
+  close(): Promise<void>;
+}
+
+// --- opening --------------------------------------------------------------------------------------------------------
+
+interface RawConnection {
+  connect(portOrPath: number | string, host?: string): void;
+  on(event: string, listener: (...parts: any[]) => void): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+  readonly stream: Duplex;
+}
+
+/** What pg's types leave out. */
+type Client = pg.Client & {
+  readonly processID: number | null;
+  readonly secretKey: number | null;
+  readonly ssl: unknown;
+  readonly host: string;
+  readonly port: number;
+};
+
+const clientConfig = (target: Target, timeoutMs: number): pg.ClientConfig => {
+  const common = { fallback_application_name: "relapi", connectionTimeoutMillis: timeoutMs, keepAlive: true };
+  if ("stream" in target) return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
+  return { ...common, connectionString: toUrl(target.url) };
+};
+
+/** Connection strings are URLs or `host=… dbname=…`; their sslmode means what it means to libpq. */
+const toUrl = (text: string): string => {
+  const url = /^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : keywordsToUrl(text);
+  return /[?&]sslmode=/.test(url) && !/[?&]uselibpqcompat=/.test(url) ? `${url}&uselibpqcompat=true` : url;
+};
+
+/** @throws Error on a text that is no list of `name=value` */
+const keywordsToUrl = (text: string): string => {
+  const parts = new Map<string, string>();
+  // host=/tmp password='it\'s'
+  const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))\s*/gy;
+  let at = 0;
+  for (let match = pair.exec(text); match !== null && match[0] !== ""; match = pair.exec(text)) {
+    parts.set(match[1] as string, (match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));
+    at = pair.lastIndex;
+  }
+  if (at < text.length || parts.size === 0) throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
+  const take = (name: string): string => {
+    const found = parts.get(name) ?? "";
+    parts.delete(name);
+    return encodeURIComponent(found);
+  };
+  const [user, password, database, hostAddress, host, port] = ["user", "password", "dbname", "hostaddr", "host", "port"].map(take) as [string, string, string, string, string, string];
+  const place = hostAddress || host;
+  const credentials = user === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
+  const query = [...parts].map(([name, setting]) => `${name}=${encodeURIComponent(setting)}`);
+  const isFolder = place.startsWith("%2F");
+  if (isFolder) query.unshift(`host=${place}`);
+  if (isFolder && port !== "") query.unshift(`port=${port}`);
+  return `postgres://${credentials}${isFolder ? "localhost" : place}${port === "" || isFolder ? "" : `:${port}`}/${database}${query.length === 0 ? "" : `?${query.join("&")}`}`;
+};
+
+/** @throws RelApiError `connection-failed` */
+export const openConnection = async (target: Target, timeoutMs: number): Promise<Connection> => {
+  try {
+    if ("ready" in target) await target.ready;
+    const client = new pg.Client(clientConfig(target, timeoutMs)) as Client;
+    const connection = wrap(client, "url" in target);
+    await client.connect();
+    return connection;
+  } catch (error) {
+    throw fromConnecting(error);
+  }
+};
+
+const wrap = (client: Client, canCancel: boolean): Connection => {
+  const endListeners: (() => void)[] = [];
+  let isEnded = false;
+  const ended = (): void => {
+    if (isEnded) return;
+    isEnded = true;
+    for (const listener of endListeners) listener();
+  };
+  // what goes wrong while a statement runs reaches the statement too; without a listener Node would stop the process
+  client.on("error", ended);
+  client.on("end", ended);
+  return {
+    prepared: new Map(),
+    doubtful: new Set(),
+    run: (plan) =>
+      new Promise((resolve) => {
+        client.query(new WireBatch(plan, resolve) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
+      }),
+    query: async <Row>(text: string, values: readonly unknown[]) => {
+      const result: unknown = await client.query(text, values as unknown[]);
+      return (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
+    },
+    cancel: () => (canCancel ? sendCancel(client) : Promise.resolve()),
+    onNotification: (listener) => {
+      client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
+    },
+    onEnd: (listener) => {
+      endListeners.push(listener);
+    },
+    get isEnded() {
+      return isEnded;
+    },
+    end: async () => {
+      await client.end().catch(() => undefined); // it is gone either way
+      ended();
+    },
+  };
+};
+
+const CANCEL_PATIENCE_MS = 5000;
+
+/** A cancel request goes over a connection of its own, which the server closes when it has passed the signal on. */
+const sendCancel = (client: Client): Promise<void> =>
+  new Promise((resolve) => {
+    const { processID, secretKey, ssl, host, port } = client;
+    if (processID === null || secretKey === null) return resolve();
+    const raw = new pg.Connection({ ssl } as any) as unknown as RawConnection; // pg's types know neither option nor methods
+    const patience = setTimeout(() => raw.stream.destroy(), CANCEL_PATIENCE_MS);
+    const send = (): void => raw.cancel(processID, secretKey);
+    raw.on("connect", () => {
+      if (ssl) raw.requestSsl();
+      else send();
+    });
+    raw.on("sslconnect", send);
+    raw.on("error", () => raw.stream.destroy());
+    raw.on("end", () => {
+      clearTimeout(patience);
+      resolve();
+    });
+    if (host.startsWith("/")) raw.connect(`${host}/.s.PGSQL.${port}`);
+    else raw.connect(port, host);
+  });
+
+// --- keeping --------------------------------------------------------------------------------------------------------
+
+interface Kept {
+  readonly connection: Connection;
+  readonly openedAtMs: number;
+  readonly generation: number;
+  idleSinceMs: number;
+}
+
+interface Waiter {
+  readonly give: (connection: Connection) => void;
+  readonly fail: (error: unknown) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const SWEEP_MS = 5000;
+
+/** @rule R-ADM-5 */
+export const createPool = (options: PoolOptions): Pool => {
+  const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, warn } = options;
+  const all = new Map<Connection, Kept>();
+  const idle: Kept[] = [];
+  const waiters: Waiter[] = [];
+  let openingCount = 0;
+  let generation = 0;
+  let timeouts = 0;
+  let isClosed = false;
+  let whenEmpty: (() => void) | undefined;
+
+  const isStale = (kept: Kept, now: number): boolean =>
+    kept.connection.isEnded || kept.generation !== generation || now - kept.openedAtMs >= lifetimeMs;
+
+  const drop = (kept: Kept): void => {
+    if (!all.delete(kept.connection)) return;
+    const at = idle.indexOf(kept);
+    if (at !== -1) idle.splice(at, 1);
+    void kept.connection.end();
+    if (isClosed && all.size === 0) whenEmpty?.();
+    serveNext();
+  };
+
+  const open = async (): Promise<Connection> => {
+    openingCount++;
+    try {
+      const connection = await openConnection(target, acquisitionMs);
+      const now = Date.now();
+      const kept: Kept = { connection, openedAtMs: now, generation, idleSinceMs: now };
+      all.set(connection, kept);
+      connection.onEnd(() => drop(kept));
+      return connection;
+    } finally {
+      openingCount--;
+    }
+  };
+
+  const give = (waiter: Waiter, connection: Connection): void => {
+    clearTimeout(waiter.timer);
+    waiter.give(connection);
+  };
+
+  /** A place became free: whoever waits longest opens a connection of their own. */
+  const serveNext = (): void => {
+    if (waiters.length === 0 || isClosed || all.size + openingCount >= maxCount) return;
+    const waiter = waiters.shift() as Waiter; // looked at above
+    open().then(
+      (connection) => give(waiter, connection),
+      (error: unknown) => {
+        clearTimeout(waiter.timer);
+        waiter.fail(error);
+        serveNext();
+      },
+    );
+  };
+
+  const wait = (): Promise<Connection> =>
+    new Promise((resolve, reject) => {
+      const waiter: Waiter = { give: resolve, fail: reject, timer: undefined };
+      waiter.timer = setTimeout(() => {
+        const at = waiters.indexOf(waiter);
+        if (at === -1) return; // being served: the time-out of connecting counts
+        waiters.splice(at, 1);
+        timeouts++;
+        reject(poolTimeout());
+      }, acquisitionMs);
+      waiters.push(waiter);
+    });
+
+  const sweep = setInterval(
+    () => {
+      const now = Date.now();
+      for (const kept of idle.slice()) if (isStale(kept, now) || now - kept.idleSinceMs >= idleMs) drop(kept);
+    },
+    Math.max(100, Math.min(SWEEP_MS, idleMs / 2, lifetimeMs / 2)),
+  );
+  sweep.unref();
+
+  return {
+    acquire: () => {
+      if (isClosed) return Promise.reject(poolTimeout());
+      for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
+        if (!isStale(kept, Date.now())) return kept.connection;
+        drop(kept);
+      }
+      return all.size + openingCount < maxCount ? open() : wait();
+    },
+    release: (connection, isReusable) => {
+      const kept = all.get(connection);
+      if (kept === undefined) return; // it ended meanwhile
+      const now = Date.now();
+      if (!isReusable || isClosed || isStale(kept, now)) return drop(kept);
+      const waiter = waiters.shift();
+      if (waiter !== undefined) return give(waiter, connection);
+      kept.idleSinceMs = now;
+      idle.push(kept);
+    },
+    renew: () => {
+      generation++;
+      for (const kept of idle.slice()) drop(kept);
+    },
+    counts: () => ({ max: maxCount, available: idle.length + Math.max(0, maxCount - all.size - openingCount), waiting: waiters.length, timeouts }),
+    close: async () => {
+      isClosed = true;
+      clearInterval(sweep);
+      for (const waiter of waiters.splice(0)) {
+        clearTimeout(waiter.timer);
+        waiter.fail(poolTimeout());
+      }
+      for (const kept of idle.slice()) drop(kept);
+      if (all.size === 0) return;
+      const patience = setTimeout(() => {
+        warn("connections still in use are closed", { count: all.size });
+        for (const kept of all.values()) drop(kept);
+      }, CLOSE_PATIENCE_MS);
+      await new Promise<void>((resolve) => {
+        whenEmpty = resolve;
+      });
+      clearTimeout(patience);
+    },
+  };
+};
+
+const CLOSE_PATIENCE_MS = 10_000;

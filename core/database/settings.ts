@@ -1,0 +1,144 @@
+/** The first statement of each transaction: search path, role, claims, session variables and the rest, set for the transaction alone.
+ *  Names are part of the text, values are bound, and everything that does not change with the request is kept. */
+import type { Model } from "../model/model.ts";
+import type { Json } from "../plan/plan.ts";
+import type { Execution } from "../plugin.ts";
+import type { ResolvedOptions } from "../options.ts";
+import type { Session } from "../session.ts";
+import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
+import { createCache } from "../plan/key.ts";
+
+export interface SettingsStatement {
+  readonly text: string;
+  readonly values: readonly string[];
+}
+
+type Setting = readonly [name: string, value: string];
+
+/** What a session brings in front of and behind its role. */
+interface SessionSettings {
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+  /** `names` as part of a cache key. */
+  readonly key: string;
+}
+
+/** Functions take a hundred arguments at most. */
+const CALLS_AT_ONCE = 90;
+
+/** Its value is the number of settings, so that little comes back and nothing is skipped: arguments are evaluated in order. */
+const compileSettings = (names: readonly string[]): string => {
+  const calls = names.map((name, i) => sql`pg_catalog.set_config(${literal(name)}, ${slot({ param: i })}, true)`);
+  const sums: Sql[] = [];
+  for (let i = 0; i < calls.length; i += CALLS_AT_ONCE) sums.push(sql`pg_catalog.num_nonnulls(${join(calls.slice(i, i + CALLS_AT_ONCE))})`);
+  return toStatement(sql`select ${sums.length === 0 ? empty : join(sums, " + ")}`).text;
+};
+
+export interface SettingsBuilder {
+  /** @rule R-TX-1 R-TX-6 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 */
+  build(execution: Execution, model: Model | undefined, isReadOnly: boolean): SettingsStatement;
+}
+
+export const createSettingsBuilder = (options: ResolvedOptions): SettingsBuilder => {
+  const texts = createCache<string>(options.cacheEntries);
+  const searchPaths = createCache<string>(options.cacheEntries);
+
+  const searchPath = (schema: string): string => {
+    let path = searchPaths.get(schema);
+    if (path === undefined) {
+      path = [schema, ...options.dbExtraSearchPath].map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
+      searchPaths.set(schema, path);
+    }
+    return path;
+  };
+
+  return {
+    build: (execution, model, isReadOnly) => {
+      const { session, settings } = execution;
+      const ofSession = settingsOfSession(session);
+      const ofRole = session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
+      const ofApp = appSettings(options);
+      const values = isReadOnly ? ["on", searchPath(execution.schema)] : [searchPath(execution.schema)];
+      let key = isReadOnly ? "r" : "w";
+      for (const [name, value] of ofRole) {
+        key += `\n${name}`;
+        values.push(value);
+      }
+      key += ofSession.key;
+      for (const value of ofSession.values) values.push(value);
+      for (const [name, value] of settings ?? NONE) {
+        key += `\n${name}`;
+        values.push(value);
+      }
+      for (const [, value] of ofApp) values.push(value);
+      let text = texts.get(key);
+      if (text === undefined) {
+        const names = [...(isReadOnly ? ["transaction_read_only"] : []), "search_path", ...namesOf(ofRole), ...ofSession.names, ...namesOf(settings ?? NONE), ...namesOf(ofApp)];
+        text = compileSettings(names);
+        texts.set(key, text);
+      }
+      return { text, values };
+    },
+  };
+};
+
+const NONE: readonly Setting[] = [];
+
+const namesOf = (settings: readonly Setting[]): readonly string[] => settings.map(([name]) => name);
+
+const appCache = new WeakMap<object, readonly Setting[]>();
+
+const appSettings = ({ appSettings: given }: ResolvedOptions): readonly Setting[] => {
+  let settings = appCache.get(given);
+  if (settings === undefined) {
+    settings = Object.entries(given).map(([name, value]): Setting => [`app.settings.${name}`, value]);
+    appCache.set(given, settings);
+  }
+  return settings;
+};
+
+const sessionCache = new WeakMap<Session, SessionSettings>();
+
+const settingsOfSession = (session: Session): SessionSettings => {
+  let found = sessionCache.get(session);
+  if (found === undefined) {
+    found = buildSessionSettings(session);
+    sessionCache.set(session, found);
+  }
+  return found;
+};
+
+const buildSessionSettings = (session: Session): SessionSettings => {
+  const variables = Object.entries(session.variables);
+  const settings = new Map<string, string>();
+  settings.set("session.variables", JSON.stringify(session.variables));
+  for (const [name, value] of variables) {
+    const short = name.slice("x-session-".length).replaceAll("-", "_");
+    if (SETTING_NAME.test(short) && short !== "variables") settings.set(`session.${short}`, value);
+  }
+  settings.set("hasura.user", JSON.stringify(Object.fromEntries(variables.map(([name, value]) => [dialectName(name), value]))));
+  settings.set("role", session.databaseRole ?? "none");
+  settings.set("request.jwt.claims", JSON.stringify({ ...session.claims, role: session.role }));
+  return { names: [...settings.keys()], values: [...settings.values()], key: `\n\n${[...settings.keys()].join("\n")}\n` };
+};
+
+const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // `user_id`
+
+const dialectName = (name: string): string => `x-hasura-${name.slice("x-session-".length)}`;
+
+const jsonCache = new WeakMap<Session, string>();
+
+/** What functions get as their session argument: every variable under both prefixes. @rule G-SES-5 */
+export const sessionJson = (session: Session): string => {
+  let text = jsonCache.get(session);
+  if (text === undefined) {
+    const both: Record<string, Json> = {};
+    for (const [name, value] of Object.entries(session.variables)) {
+      both[name] = value;
+      both[dialectName(name)] = value;
+    }
+    text = JSON.stringify(both);
+    jsonCache.set(session, text);
+  }
+  return text;
+};

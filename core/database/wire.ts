@@ -1,0 +1,214 @@
+/** Several statements in one write, answered up to one ReadyForQuery: what pg calls a query, made for our transactions.
+ *  No Describe is sent, since the columns are known, and values come back as the text PostgreSQL wrote. */
+import type { BoundValue } from "../sql/fragment.ts";
+
+export interface WireStatement {
+  readonly text: string;
+  /** Prepared under this name; "" unnamed. */
+  readonly name: string;
+  readonly values: readonly BoundValue[];
+  /** Rows of one column joined by line feeds; else the first row counts. */
+  readonly isMultiRow?: boolean;
+}
+
+/** Messages of one batch in the order they go out. */
+export interface WirePlan {
+  readonly statements: readonly WireStatement[];
+  /** Per statement: its text goes along. */
+  readonly parses: readonly boolean[];
+  /** Prepared statements to forget first. */
+  readonly closes: readonly string[];
+}
+
+export type WireRow = readonly (string | null)[];
+
+/** What became of a batch. `failedAt`: index of the statement during which the error came; their count: at the end. */
+export type WireResult = { readonly rows: readonly (WireRow | undefined)[] } | { readonly error: unknown; readonly failedAt: number };
+
+/** The part of pg's Connection that a batch needs. */
+interface WireConnection {
+  readonly stream: { readonly writable: boolean; write(bytes: Uint8Array): unknown };
+  sendCopyFail(message: string): void;
+}
+
+const MIN_SCRATCH = 64 * 1024;
+const MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
+let scratch = Buffer.allocUnsafe(MIN_SCRATCH);
+let end = 0;
+
+const reserve = (bytes: number): void => {
+  if (end + bytes <= scratch.length) return;
+  const grown = Buffer.allocUnsafe(Math.max(scratch.length * 2, end + bytes));
+  scratch.copy(grown, 0, 0, end);
+  scratch = grown;
+};
+
+/** Short texts are taken for their longest possible encoding, long ones are measured. */
+const reserveText = (text: string): void => reserve(4 + (text.length < 8192 ? text.length * 3 : Buffer.byteLength(text)));
+
+const putByte = (byte: number): void => {
+  scratch[end++] = byte;
+};
+
+const putInt16 = (number: number): void => {
+  end = scratch.writeUInt16BE(number, end);
+};
+
+const putInt32 = (number: number): void => {
+  end = scratch.writeInt32BE(number, end);
+};
+
+const putText = (text: string): void => {
+  reserveText(text);
+  end += scratch.write(text, end, "utf8");
+  putByte(0);
+};
+
+/** Opens a message; the result closes it with its length. */
+const open = (type: number): number => {
+  reserve(64);
+  putByte(type);
+  const lengthAt = end;
+  end += 4;
+  return lengthAt;
+};
+
+const close = (lengthAt: number): void => {
+  scratch.writeInt32BE(end - lengthAt, lengthAt);
+};
+
+const putParse = (name: string, text: string): void => {
+  const at = open(0x50);
+  putText(name);
+  putText(text);
+  reserve(2);
+  putInt16(0); // no declared parameter types (R-FLT-3)
+  close(at);
+};
+
+const putBind = (name: string, values: readonly BoundValue[]): void => {
+  const at = open(0x42);
+  putByte(0); // the unnamed portal
+  putText(name);
+  const count = values.length;
+  reserve(6 + count * 2);
+  let hasBytes = false;
+  for (let i = 0; i < count; i++) if (typeof values[i] === "object" && values[i] !== null) hasBytes = true;
+  if (hasBytes) {
+    putInt16(count);
+    for (const value of values) putInt16(typeof value === "object" && value !== null ? 1 : 0);
+  } else {
+    putInt16(0);
+  }
+  putInt16(count);
+  for (const value of values) putValue(value);
+  reserve(2);
+  putInt16(0); // results as text
+  close(at);
+};
+
+const putValue = (value: BoundValue): void => {
+  if (value === null) {
+    reserve(4);
+    putInt32(-1);
+    return;
+  }
+  if (typeof value === "string") {
+    reserveText(value);
+    const lengthAt = end;
+    end += 4;
+    end += scratch.write(value, end, "utf8");
+    scratch.writeInt32BE(end - lengthAt - 4, lengthAt);
+    return;
+  }
+  reserve(4 + value.byteLength);
+  putInt32(value.byteLength);
+  scratch.set(value, end);
+  end += value.byteLength;
+};
+
+const EXECUTE = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]); // the unnamed portal, all rows
+const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
+
+const putBytes = (bytes: Uint8Array): void => {
+  reserve(bytes.length);
+  scratch.set(bytes, end);
+  end += bytes.length;
+};
+
+const encodeBatch = ({ statements, parses, closes }: WirePlan): Uint8Array => {
+  end = 0;
+  for (const name of closes) {
+    const at = open(0x43);
+    putByte(0x53); // a statement, not a portal
+    putText(name);
+    close(at);
+  }
+  for (let i = 0; i < statements.length; i++) {
+    const { name, text, values } = statements[i] as WireStatement; // i is within its length
+    if (parses[i] === true) putParse(name, text);
+    putBind(name, values);
+    putBytes(EXECUTE);
+  }
+  putBytes(SYNC);
+  const bytes = Buffer.allocUnsafe(end);
+  scratch.copy(bytes, 0, 0, end);
+  if (scratch.length > MAX_KEPT_SCRATCH) scratch = Buffer.allocUnsafe(MIN_SCRATCH);
+  return bytes;
+};
+
+/** Handed to `pg.Client.query`, which calls the `handle…` methods with what the server says. A class, since pg wants an object
+ *  with methods for each batch and one prototype is cheaper than a dozen closures. */
+export class WireBatch {
+  private readonly plan: WirePlan;
+  private readonly done: (result: WireResult) => void;
+  private readonly rows: (WireRow | undefined)[];
+  private at = 0;
+
+  constructor(plan: WirePlan, done: (result: WireResult) => void) {
+    this.plan = plan;
+    this.done = done;
+    this.rows = new Array<WireRow | undefined>(plan.statements.length).fill(undefined);
+  }
+
+  submit(connection: WireConnection): Error | null {
+    if (!connection.stream.writable) return new Error("Connection terminated");
+    connection.stream.write(encodeBatch(this.plan));
+    return null;
+  }
+
+  handleDataRow(message: { readonly fields: (string | null)[] }): void {
+    const first = this.rows[this.at];
+    if (first === undefined) this.rows[this.at] = message.fields;
+    else if (this.plan.statements[this.at]?.isMultiRow === true) this.rows[this.at] = [`${first[0]}\n${message.fields[0]}`];
+  }
+
+  handleCommandComplete(): void {
+    this.at++;
+  }
+
+  handleEmptyQuery(): void {
+    this.at++;
+  }
+
+  handlePortalSuspended(): void {
+    this.at++;
+  }
+
+  handleReadyForQuery(): void {
+    this.done({ rows: this.rows });
+  }
+
+  handleError(error: unknown): void {
+    this.done({ error, failedAt: this.at });
+  }
+
+  /** A function cannot start a copy to the client; should one, nothing is sent. */
+  handleCopyInResponse(connection: WireConnection): void {
+    connection.sendCopyFail("no data");
+  }
+
+  handleCopyData(): void {}
+
+  handleRowDescription(): void {}
+}

@@ -1,0 +1,24 @@
+/** One line per answer, as web servers write it. */
+import type { IncomingMessage } from "node:http";
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+let stampSecond = 0;
+let stamp = "";
+
+/** `21/Nov/2026:14:31:02 +0000`, made once a second. */
+const timeStamp = (): string => {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== stampSecond) {
+    const iso = new Date(second * 1000).toISOString();
+    stamp = `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
+    stampSecond = second;
+  }
+  return stamp;
+};
+
+const quoted = (text: string | undefined): string => (text === undefined ? '""' : JSON.stringify(text));
+
+/** @rule R-ADM-3 */
+export const accessLine = (request: IncomingMessage, url: string, role: string | undefined, status: number, bytes: number): string =>
+  `${request.socket.remoteAddress ?? "-"} - ${role ?? "-"} [${timeStamp()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quoted(request.headers.referer)} ${quoted(request.headers["user-agent"])}`;

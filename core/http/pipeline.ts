@@ -1,0 +1,165 @@
+/** What happens to a request, in order: the array `steps`. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../errors.ts";
+import { logsAccess } from "../logger.ts";
+import type { ModelLoader } from "../load.ts";
+import type { Logger, ResolvedOptions } from "../options.ts";
+import type { Credentials, Session } from "../session.ts";
+import { accessLine } from "./access-log.ts";
+import { answerPreflight, corsHeaders, type CorsPolicy } from "./cors.ts";
+import type { Answer, Headers, Surface } from "./exchange.ts";
+import { RequestExchange, type ExchangeSettings } from "./request.ts";
+import { writeAnswer } from "./respond.ts";
+
+/** The request as Express or Node's own server hands it over. */
+export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
+
+export type Next = (error?: unknown) => void;
+
+export interface PipelineParts {
+  readonly options: ResolvedOptions;
+  readonly logger: Logger;
+  readonly cors: CorsPolicy;
+  readonly surfaces: readonly Surface[];
+  readonly loader: Pick<ModelLoader, "current" | "demand" | "tried" | "isTried">;
+  readonly authorize: (credentials: Credentials) => Promise<Session>;
+}
+
+type Step = (exchange: RequestExchange) => Answer | undefined | Promise<Answer | undefined>;
+
+/** @rule R-PIPE-1 */
+export const createPipeline = (parts: PipelineParts): ((request: HttpRequest, response: ServerResponse, next?: Next) => void) => {
+  const { options, logger, cors, surfaces, loader, authorize } = parts;
+  const settings: ExchangeSettings = { maxBodyBytes: options.maxBodyBytes, isTimed: options.serverTimingEnabled, warn: (message) => logger.warn(message) };
+  const trace = options.serverTraceHeader;
+  const hasOwnLogger = options.logger !== undefined;
+
+  const steps: readonly Step[] = [
+    // CORS preflight (R-COR-2)
+    (exchange) => {
+      const preflight = exchange.method === "OPTIONS" ? answerPreflight(cors, (name) => exchange.header(name)) : undefined;
+      exchange.isPreflight = preflight !== undefined;
+      return preflight;
+    },
+    // pages that need no credential
+    (exchange) => exchange.owner.beforeAuthorize?.(exchange),
+    // credential and role
+    async (exchange) => {
+      exchange.caller = await authorize(exchange);
+      exchange.mark("jwt");
+      return undefined;
+    },
+    // a model is there; requests that come while the first load runs wait for it
+    () => {
+      if (loader.current() !== undefined || loader.isTried) return void loader.demand();
+      return loader.tried.then(() => void loader.demand());
+    },
+    (exchange) => exchange.owner.handle(exchange),
+  ];
+
+  const answer = async (exchange: RequestExchange): Promise<Answer> => {
+    try {
+      for (const step of steps) {
+        const result = step(exchange);
+        const answered = result instanceof Promise ? await result : result;
+        if (answered !== undefined) return answered;
+      }
+      throw new Error(`surface "${exchange.owner.name}" answered nothing`);
+    } catch (error) {
+      return answerError(exchange, error);
+    }
+  };
+
+  const answerError = (exchange: RequestExchange, thrown: unknown): Answer => {
+    let error: RelApiError;
+    if (isRelApiError(thrown)) {
+      error = thrown;
+    } else {
+      error = internalError(thrown);
+      logger.error("a request failed by a fault of the server", { method: exchange.method, path: exchange.path, cause: thrown instanceof Error ? thrown : String(thrown) });
+    }
+    try {
+      return exchange.owner.encodeError(error, exchange);
+    } catch (fault) {
+      logger.error("an error could not be encoded", { cause: fault instanceof Error ? fault : String(fault) });
+      return { status: 500, headers: [] };
+    }
+  };
+
+  const extraHeaders = (exchange: RequestExchange): Headers => {
+    const origin = exchange.header("origin");
+    if (origin === undefined && trace === undefined) return NO_HEADERS;
+    const headers = [...corsHeaders(cors, origin, exchange.owner.exposedHeaders)];
+    if (trace !== undefined) headers.push([trace, exchange.header(trace) ?? ""]);
+    return headers;
+  };
+
+  const respond = (exchange: RequestExchange, given: Answer): void => {
+    const { request, response, isPreflight } = exchange;
+    let bytes = 0;
+    let { status } = given;
+    if (given.isSent !== true) {
+      if (response.destroyed) return; // nobody is there to read it
+      const extra = isPreflight ? NO_HEADERS : extraHeaders(exchange);
+      try {
+        bytes = writeAnswer(request, response, given, extra);
+      } catch (fault) {
+        if (response.headersSent) throw fault;
+        const replacement = answerError(exchange, fault);
+        status = replacement.status;
+        bytes = writeAnswer(request, response, replacement, extra);
+      }
+    }
+    if (isPreflight || !(hasOwnLogger || logsAccess(options.logLevel, status))) return;
+    logger.access(accessLine(request, (request as HttpRequest).originalUrl ?? request.url ?? "/", exchange.caller?.role, status, bytes), status);
+  };
+
+  const run = async (exchange: RequestExchange): Promise<void> => {
+    respond(exchange, await answer(exchange));
+  };
+
+  const surfaceFor = (path: string, method: string, request: IncomingMessage): Surface | undefined => {
+    for (const surface of surfaces) if (surface.match(path, method, request)) return surface;
+    return undefined;
+  };
+
+  return (request, response, next) => {
+    const { path, query } = splitUrl(request.url ?? "/");
+    let owner = surfaceFor(path, request.method ?? "GET", request);
+    if (owner === undefined) {
+      const last = surfaces.at(-1);
+      if (next !== undefined) return next();
+      if (last === undefined) {
+        response.writeHead(404).end();
+        return;
+      }
+      // standing alone: the last surface words the 404, after the credential was looked at (R-PIPE-2)
+      owner = { ...last, beforeAuthorize: undefined, handle: refusePath, encodeError: (error, exchange) => last.encodeError(error, exchange) };
+    }
+    const exchange = new RequestExchange(request, response, path, query, owner, settings);
+    run(exchange).catch((fault: unknown) => {
+      logger.error("an answer could not be written", { cause: fault instanceof Error ? fault : String(fault) });
+      response.destroy();
+    });
+  };
+};
+
+const NO_HEADERS: Headers = [];
+
+const refusePath = (): never => {
+  throw pathNotFound();
+};
+
+/** `/api/vessels?id=eq.1`; a proxy may send `http://host/api/vessels`. */
+const splitUrl = (url: string): { readonly path: string; readonly query: string | undefined } => {
+  const local = url.startsWith("/") ? url : withoutOrigin(url);
+  const mark = local.indexOf("?");
+  return mark === -1 ? { path: local, query: undefined } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
+};
+
+const withoutOrigin = (url: string): string => {
+  const scheme = url.indexOf("://");
+  if (scheme === -1) return url;
+  const slash = url.indexOf("/", scheme + 3);
+  return slash === -1 ? "/" : url.slice(slash);
+};

@@ -1,0 +1,123 @@
+/** The exchange as surfaces see it, and the credentials as auth plugins see them: one object, nothing read before it is asked for. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Credentials, Session } from "../session.ts";
+import { readBody } from "./body.ts";
+import type { Exchange, Surface } from "./exchange.ts";
+
+export interface ExchangeSettings {
+  readonly maxBodyBytes: number;
+  readonly isTimed: boolean;
+  readonly warn: (message: string) => void;
+}
+
+type Phase = Parameters<Exchange["mark"]>[0];
+
+const NO_TIMINGS: ReadonlyMap<string, number> = new Map();
+
+/** A class, since one is made for each request and a prototype is cheaper than closures. */
+export class RequestExchange implements Exchange, Credentials {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string | undefined;
+  /** Who answers. */
+  readonly owner: Surface;
+  readonly isSocket = false;
+  /** Set by the authorize step. */
+  caller: Session | undefined;
+  /** Answered as such: not in the log. */
+  isPreflight = false;
+  private readonly settings: ExchangeSettings;
+  private bytes: Promise<Buffer> | undefined;
+  private marks: Map<string, number> | undefined;
+  private markedAtMs: number;
+
+  constructor(request: IncomingMessage, response: ServerResponse, path: string, query: string | undefined, owner: Surface, settings: ExchangeSettings) {
+    this.request = request;
+    this.response = response;
+    this.method = request.method ?? "GET";
+    this.path = path;
+    this.query = query;
+    this.owner = owner;
+    this.settings = settings;
+    this.markedAtMs = settings.isTimed ? performance.now() : 0;
+  }
+
+  get session(): Session {
+    return this.caller as Session; // who may look before the authorize step sees a type without it
+  }
+
+  get surface(): string {
+    return this.owner.name;
+  }
+
+  header(name: string): string | undefined {
+    const key = name.toLowerCase();
+    const found = this.request.headers[key];
+    if (found === undefined) return undefined;
+    if (typeof found !== "string") return found[0];
+    // Node joins repeated headers with a comma, which a single one may also have
+    return found.includes(", ") ? (firstOf(this.request.rawHeaders, key) ?? found) : found;
+  }
+
+  *headers(): Iterable<readonly [name: string, value: string]> {
+    const { rawHeaders } = this.request;
+    const seen = new Set<string>();
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
+      if (seen.has(name)) continue;
+      seen.add(name);
+      yield [name, rawHeaders[i + 1] as string];
+    }
+  }
+
+  cookie(name: string): string | undefined {
+    const text = this.request.headers.cookie;
+    if (text === undefined) return undefined;
+    for (const part of text.split(";")) {
+      const equals = part.indexOf("=");
+      if (equals === -1 || part.slice(0, equals).trim() !== name) continue;
+      const found = part.slice(equals + 1).trim();
+      return found.startsWith('"') && found.endsWith('"') && found.length > 1 ? found.slice(1, -1) : found;
+    }
+    return undefined;
+  }
+
+  body(): Promise<Buffer> {
+    this.bytes ??= readBody(this.request, this.settings.maxBodyBytes, this.settings.warn);
+    return this.bytes;
+  }
+
+  onGone(listener: () => void): () => void {
+    const { response } = this;
+    if (response.destroyed && !response.writableEnded) {
+      listener();
+      return () => {};
+    }
+    const closed = (): void => {
+      if (!response.writableEnded) listener();
+    };
+    response.once("close", closed);
+    return () => {
+      response.off("close", closed);
+    };
+  }
+
+  mark(phase: Phase): void {
+    if (!this.settings.isTimed) return;
+    const now = performance.now();
+    this.marks ??= new Map();
+    this.marks.set(phase, (this.marks.get(phase) ?? 0) + now - this.markedAtMs);
+    this.markedAtMs = now;
+  }
+
+  get timings(): ReadonlyMap<string, number> {
+    return this.marks ?? NO_TIMINGS;
+  }
+}
+
+const firstOf = (rawHeaders: readonly string[], key: string): string | undefined => {
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === key) return rawHeaders[i + 1];
+  return undefined;
+};

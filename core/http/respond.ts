@@ -1,0 +1,30 @@
+/** Writes answers. */
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import { VERSION } from "../version.ts";
+import type { Answer, Headers } from "./exchange.ts";
+
+const SERVER = `relapi/${VERSION}`;
+
+/** `extra`: headers of the pipeline, each dropped where the answer has one of that name. Content-Length is always ours.
+ *  @returns bytes of the body. @throws Error of Node on headers it refuses, with nothing written @rule R-HDR-2 R-HDR-12 R-HDR-13 */
+export const writeAnswer = (request: IncomingMessage, response: ServerResponse, answer: Answer, extra: Headers): number => {
+  const { status, headers, body } = answer;
+  const flat: string[] = [];
+  for (const [name, value] of headers) if (name !== "" && !isContentLength(name)) flat.push(name, value);
+  if (!hasHeader(headers, "server")) flat.push("Server", SERVER);
+  for (const [name, value] of extra) if (!hasHeader(headers, name.toLowerCase())) flat.push(name, value);
+  const hasNoBody = request.method === "HEAD" || status === 204 || status === 304 || status < 200;
+  const bytes = body === undefined ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
+  if (!hasNoBody) flat.push("Content-Length", String(bytes));
+  response.writeHead(status, answer.statusText ?? STATUS_CODES[status] ?? "Unknown", flat);
+  if (hasNoBody || body === undefined) response.end();
+  else response.end(body);
+  return hasNoBody ? 0 : bytes;
+};
+
+const isContentLength = (name: string): boolean => name.length === 14 && name.toLowerCase() === "content-length";
+
+const hasHeader = (headers: Headers, lowerName: string): boolean => {
+  for (const [name] of headers) if (name.length === lowerName.length && name.toLowerCase() === lowerName) return true;
+  return false;
+};

@@ -1,0 +1,163 @@
+/** From a preset to a middleware: plugins are applied, hooks sealed, the model loaded, requests answered. */
+import type { ServerResponse } from "node:http";
+import { createCounters, type Counters } from "./counters.ts";
+import { createDatabase, type Database } from "./database/database.ts";
+import { anonymousRefused, presetError } from "./errors.ts";
+import { guardHooks } from "./guard.ts";
+import { createHooks, type RelApiHooks } from "./hooks.ts";
+import { createCorsPolicy } from "./http/cors.ts";
+import type { Surface } from "./http/exchange.ts";
+import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
+import { createModelLoader, type ModelLoader } from "./load.ts";
+import { createLogger } from "./logger.ts";
+import type { Model } from "./model/model.ts";
+import { resolveOptions, type ResolvedOptions } from "./options.ts";
+import type { PluginContext, Registry } from "./plugin.ts";
+import { orderPlugins, type Preset } from "./preset.ts";
+import { createPreparer } from "./programs.ts";
+import { buildRegistry, tapDeclared, tapFallbacks } from "./registry.ts";
+import type { Credentials, Session } from "./session.ts";
+import { createUpgrades, leadsTo, type AnyServer, type Upgrades } from "./upgrade.ts";
+
+/** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
+export interface RelApi {
+  (request: HttpRequest, response: ServerResponse, next?: Next): void;
+  /** Settles with the first load of the schema. Rejects only for mistakes in settings; a database that is away is tried again. */
+  readonly ready: Promise<void>;
+  /** Reads the schema again; running requests end with the old one. */
+  reload(): Promise<void>;
+  /** WebSocket upgrades of that server. Needed only where the server's listener hides this middleware from view. */
+  attach(server: AnyServer): void;
+  /** @throws RelApiError `model-not-loaded` */
+  model(): Model;
+  /** Ends sockets, then connections once the requests in progress are done. */
+  close(): Promise<void>;
+}
+
+/** @throws RelApiError `preset` on every mistake that can be seen without the database */
+export const relApi = (preset: Preset): RelApi => {
+  const plugins = orderPlugins(preset);
+  const options = resolveOptions(preset.options);
+  checkOptions(options);
+  const registry = buildRegistry(plugins);
+  const logger = options.logger ?? createLogger(options.logLevel);
+  const hooks = createHooks();
+  const guard = guardHooks(hooks);
+  const counters = createCounters();
+  const database = createDatabase(options, logger, () => loader.current());
+  const loader: ModelLoader = createModelLoader({ options, hooks, database, logger, counters });
+  watchPool(counters, database);
+  const upgrades = createUpgrades((listener) => leadsTo(api, listener));
+  const surfaces: Surface[] = [];
+  const closers: (() => void | Promise<void>)[] = [];
+  const authorize = async (credentials: Credentials): Promise<Session> => {
+    const session = await hooks.authorize.promise(credentials);
+    if (session === undefined) throw anonymousRefused();
+    return session;
+  };
+  const context = createContext({ options, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize });
+
+  for (const plugin of plugins) {
+    guard.plugin = plugin.name;
+    tapDeclared(plugin, hooks);
+    plugin.apply?.(hooks, context);
+  }
+  guard.plugin = "core";
+  tapFallbacks(registry, hooks);
+  guard.seal();
+
+  const answer = createPipeline({ options, logger, cors: createCorsPolicy(options.corsAllowedOrigins), surfaces, loader, authorize });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    loader.close();
+    upgrades.close();
+    for (const closer of closers) await closer();
+    await database.close();
+  };
+
+  const api: RelApi = Object.assign(
+    (request: HttpRequest, response: ServerResponse, next?: Next): void => {
+      upgrades.attachTo(request);
+      answer(request, response, next);
+    },
+    {
+      ready: loader.ready,
+      reload: () => loader.reload(),
+      attach: upgrades.attach,
+      model: () => loader.demand(),
+      close: () => (closing ??= close()),
+    },
+  );
+
+  if (options.dbChannelEnabled) listenForReloads(options.dbChannel, database, loader);
+  loader.start();
+  return api;
+};
+
+/** @rule R-ADM-2 */
+const watchPool = (counters: Counters, database: Database): void => {
+  counters.watch("pool-timeouts", () => database.counts().timeouts);
+  counters.watch("pool-available", () => database.counts().available);
+  counters.watch("pool-waiting", () => database.counts().waiting);
+  counters.watch("pool-max", () => database.counts().max);
+};
+
+/** @rule R-PROF-6 */
+const checkOptions = (options: ResolvedOptions): void => {
+  if (options.dbSchemas.length === 0) throw presetError("dbSchemas is empty: name at least one schema to expose");
+  const reserved = options.dbSchemas.find((schema) => schema === "pg_catalog" || schema === "information_schema");
+  if (reserved !== undefined) throw presetError(`dbSchemas names ${reserved}, which cannot be exposed: leave it out`);
+};
+
+/** @rule R-SC-3 R-SC-5 */
+const listenForReloads = (channel: string, database: Database, loader: ModelLoader): void => {
+  database.listener.listen(channel, (payload) => {
+    if (payload === "" || payload === "reload schema" || payload === "reload config") loader.requestReload();
+  });
+  database.listener.onReconnect(() => loader.requestReload());
+};
+
+interface ContextParts {
+  readonly options: ResolvedOptions;
+  readonly hooks: RelApiHooks;
+  readonly registry: Registry;
+  readonly logger: PluginContext["logger"];
+  readonly counters: Counters;
+  readonly database: Database;
+  readonly loader: ModelLoader;
+  readonly upgrades: Upgrades;
+  readonly surfaces: Surface[];
+  readonly closers: (() => void | Promise<void>)[];
+  readonly authorize: PluginContext["authorize"];
+}
+
+const createContext = (parts: ContextParts): PluginContext => {
+  const { options, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize } = parts;
+  const services = new Map<string, unknown>();
+  return {
+    options,
+    logger,
+    registry,
+    counters,
+    model: () => loader.demand(),
+    onModel: loader.onModel,
+    onClose: (listener) => {
+      closers.push(listener);
+    },
+    prepare: createPreparer(hooks, registry, options, () => loader.demand()),
+    execute: database.execute,
+    query: database.query,
+    authorize,
+    listen: database.listener.listen,
+    addSurface: (surface) => {
+      surfaces.push(surface);
+    },
+    offer: (name, service) => {
+      if (services.has(name)) throw presetError(`two plugins offer "${name}" to the others: drop one of them`);
+      services.set(name, service);
+    },
+    service: <Service>(name: string) => services.get(name) as Service | undefined, // by contract of the name
+    addUpgrade: upgrades.add,
+    reload: () => loader.reload(),
+  };
+};
