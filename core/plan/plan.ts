@@ -233,7 +233,7 @@ export interface Delete extends Write {
   readonly where?: Predicate;
 }
 
-/** A function called for its own value (`rows`: it returns rows, read by `result`). */
+/** A function called for its own value (`rows`: it returns rows, read by `result`; of `values` the result says the window alone). */
 export interface Call {
   readonly kind: "call";
   readonly call: RoutineCall;

@@ -6,10 +6,10 @@ import type { Registry } from "../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileCall, compileCallSource } from "./call.ts";
 import { bodyOf, insertedCount, locationOf, outputNames, responseSettings, totalOf, type EnvelopeColumn } from "./envelope.ts";
-import { catalogText, empty, ident, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
+import { catalogText, empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
 import { arrayQuery, buildObject, objectQuery } from "./json.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
-import { compileCountRows, compileRows, type ReadPlace } from "./read.ts";
+import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
 import { createCompiler, planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
 import { stepRelations, stepRows, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
@@ -157,9 +157,16 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
     return compileCallRows(compiler, { ...plan, result: read }, envelope, row);
   }
   const { call, from } = compileCall(compiler, plan.call);
-  const source = sql`(select ${call} as "value"${from === undefined ? empty : sql` from ${from}`}) as ${ident(row)}`;
+  const values = sql`(select ${call} as "value"${from === undefined ? empty : sql` from ${from}`})`;
+  const window = plan.result === undefined ? empty : windowOf(compiler, plan.result);
+  const counts = envelope.count === "exact" || envelope.count === "estimated";
+  // called once though read twice (R-RPC-14)
+  const called = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
+  const head = called === undefined ? empty : sql`with ${called} as materialized ${values} `;
+  const all = called ?? sql`${values} as _v`;
+  const source = isEmpty(window) ? sql`${values} as ${ident(row)}` : sql`(select * from ${all} ${window}) as ${ident(row)}`;
   const columns: EnvelopeColumn[] = [
-    ...(envelope.count === "exact" || envelope.count === "estimated" ? [{ name: "total", sql: sql`count(*)` }] : []),
+    ...(counts ? [{ name: "total", sql: called === undefined ? sql`count(*)` : sql`(select count(*) from ${called} as _c)` }] : []),
     // the whole row is counted, so that a function whose value nobody looks at is called all the same
     { name: "page_total", sql: sql`count(${ident(row)}.*)` },
     {
@@ -171,7 +178,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
     },
     ...responseSettings(),
   ];
-  return single(compiler, columns, empty, sql` from ${source}`, envelope);
+  return single(compiler, columns, head, sql` from ${source}`, envelope);
 };
 
 const compileCallRows = (compiler: Compiler, plan: Call & { readonly result: Read }, envelope: Envelope, row: string): Program => {

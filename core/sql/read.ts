@@ -122,8 +122,7 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
         ...(conditions.length === 0 ? [] : [sql`where ${join(conditions, " and ")}`]),
         ...(groups.length === 0 ? [] : [sql`group by ${join(groups)}`]),
         ...(order.length === 0 ? [] : [sql`order by ${join(order)}`]),
-        limitOf(compiler, read),
-        ...(read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, { type: "bigint", ...read.offset })}`]),
+        windowOf(compiler, read),
       ].filter((part) => !isEmpty(part)),
       " ",
     ),
@@ -178,6 +177,12 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
     if (isExistence || embed.isHidden === true) return;
     for (const column of compiled.columns) items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
   }
+};
+
+/** `limit` and `offset`. */
+export const windowOf = (compiler: Compiler, read: Read): Sql => {
+  const offset = read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, { type: "bigint", ...read.offset })}`];
+  return join([limitOf(compiler, read), ...offset].filter((part) => !isEmpty(part)), " ");
 };
 
 const limitOf = (compiler: Compiler, read: Read): Sql => {
