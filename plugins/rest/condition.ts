@@ -1,5 +1,5 @@
 /** Parsed fields, conditions and trees as parts of a plan. Values go to a list beside it. */
-import { baseTypeOf, columnOf, type BoundValue, type Comparison, type Expression, type Model, type OperatorSpec, type PathStep, type PgType, type Predicate, type Relation } from "../../core/index.ts";
+import { baseTypeOf, columnOf, matchesType, type BoundValue, type Comparison, type Expression, type Model, type OperatorSpec, type PathStep, type PgType, type Predicate, type Relation } from "../../core/index.ts";
 import type { Condition, Field, JsonStep, LogicTree } from "./request.ts";
 
 /** The row that fields and conditions stand on. */
@@ -47,19 +47,18 @@ const buildComparison = (row: Row, { field, specs, quantifier, option, value, ke
 
 /** The declared operator for the column's type, where several share a name; else the first: ill-typed use is the database's to refuse. */
 const chooseOperator = (row: Row, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
-  const fitting = specs.length === 1 ? undefined : specs.find((spec) => takesType(spec, typeOfField(row, field)));
+  const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, typeOfField(row, field)));
   return fitting ?? (specs[0] as OperatorSpec); // the grammar has no name without one
 };
 
-const typeOfField = ({ model, relation }: Row, { name, path }: Field): Pick<PgType, "name" | "kind"> | undefined => {
-  const last = path.at(-1);
-  if (last !== undefined) return { name: last.arrow === "->>" ? "text" : "jsonb", kind: "base" };
+const typeOfField = ({ model, relation }: Row, { name, path }: Field): PgType | undefined => {
   const column = relation && columnOf(relation, name);
-  return column && baseTypeOf(model, column.type);
+  const type = column && baseTypeOf(model, column.type);
+  const last = path.at(-1);
+  if (last === undefined || (last.arrow === "->" && type?.name === "json")) return type;
+  const wanted = last.arrow === "->>" ? "text" : "jsonb";
+  return [...model.types.values()].find((one) => one.schema === "pg_catalog" && one.name === wanted);
 };
-
-const takesType = (spec: OperatorSpec, type: Pick<PgType, "name" | "kind"> | undefined): boolean =>
-  type !== undefined && spec.types.some((taken) => taken === "any" || taken === type.name || taken === type.kind) && spec.exceptTypes?.includes(type.name) !== true;
 
 /** @rule R-LOG-1 R-LOG-2 R-LOG-4 */
 export const buildTree = (row: Row, tree: LogicTree): Predicate => {

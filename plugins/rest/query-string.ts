@@ -24,17 +24,18 @@ export const splitQuery = (text: string): readonly Pair[] => {
 
 const decodePart = (text: string): string => decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
 
-/** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD. */
+/** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD. Bytes above 127 may
+ *  stand unescaped; Node hands them over one by one. @rule R-URL-1 */
 export const decodePercent = (text: string): string => {
-  if (!text.includes("%")) return text;
+  if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
   try {
-    return decodeURIComponent(text);
+    const decoded = decodeURIComponent(text);
+    if (!/[\u0080-\u00ff]/.test(text)) return decoded;
   } catch {
-    const bytes = text.replace(/%([0-9A-Fa-f]{2})|[^]/gu, (match, hex: string | undefined) =>
-      hex === undefined ? Buffer.from(match).toString("latin1") : String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-    return Buffer.from(bytes, "latin1").toString("utf8");
+    // decoded byte by byte below
   }
+  const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, "latin1").toString("utf8");
 };
 
 const LOGIC = new Set(["and", "or"]);

@@ -1,0 +1,35 @@
+/** A request, read as far as that goes without its body and without the database: steps 4 to 8 of R-PIPE-1. */
+import type { Exchange, RestTarget } from "../../core/index.ts";
+import { limitOnPut } from "./errors.ts";
+import { locate } from "./path.ts";
+import { parsePreferences } from "./prefer.ts";
+import { chooseProfile } from "./profile.ts";
+import { resolveRange } from "./range.ts";
+import type { Rest, RestRequest } from "./request.ts";
+
+/** `kind`: of the target. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
+export const parseRequest = (rest: Rest, exchange: Exchange, kind: RestTarget["kind"]): RestRequest => {
+  const { method } = exchange;
+  const model = rest.context.model();
+  const location = locate(rest.context.options, exchange.path);
+  const profile = chooseProfile(model, exchange);
+  const isReading = method === "GET" || method === "HEAD";
+  const query = rest.parseQuery(exchange.query, kind === "routine" && isReading ? "arguments" : "filters");
+  const range = resolveRange(query.range, method === "GET" ? exchange.header("range") : undefined);
+  if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
+  const preferences = parsePreferences(exchange.request.headers.prefer as string | undefined); // Node joins repeated ones
+  exchange.mark("parse");
+  return {
+    rest,
+    exchange,
+    model,
+    method,
+    schema: location.schema ?? profile.schema,
+    isProfileNamed: profile.isNamed,
+    name: location.name,
+    path: location.path,
+    query,
+    range,
+    preferences,
+  };
+};

@@ -1,0 +1,122 @@
+/** `GET /vessels?select=name&tonnage=gte.500`: rows of a relation. */
+import { createCache, type Answer, type BoundValue, type Cache, type Envelope, type Headers, type Json, type Model, type Planned, type Relation, type ResultRow } from "../../core/index.ts";
+import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
+import { readTotal } from "./count.ts";
+import { resolveRead } from "./embed.ts";
+import { encodeErrorBody } from "./encode-error.ts";
+import { notSingular, offsetBeyondRows } from "./errors.ts";
+import { buildAnswer, encodeContentLocation, encodeLegacyWarning } from "./headers.ts";
+import { chooseMedia, type MediaChoice } from "./media-types.ts";
+import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
+import type { ResolvedRead, RestRequest, RootRange } from "./request.ts";
+import { buildRequestSettings, isolationOf } from "./settings.ts";
+
+/** A read ready to run, the same for every request that says the same. */
+export interface PlannedRead {
+  readonly planned: Planned;
+  /** Without those of the root's limit and offset, which come last. */
+  readonly values: readonly BoundValue[];
+  readonly media: MediaChoice;
+  readonly contentLocation: string;
+  readonly legacyNames: ResolvedRead["legacyNames"];
+}
+
+/** Planned reads of each model, by everything they depend on. Bounded, and gone with the model. */
+export type PlannedReads = WeakMap<Model, Cache<PlannedRead>>;
+
+/** Everything a planned read depends on beside the model: what asks for it, and whether its window has ends. */
+const keyOf = (request: RestRequest, relation: Relation): string => {
+  const { exchange, preferences, range } = request;
+  const window = `${range.limit === undefined ? "" : "l"}${range.offset === 0n ? "" : "o"}`;
+  return [relation.schema, relation.name, exchange.query ?? "", window, request.method, preferences.count ?? "", exchange.header("accept") ?? "*/*"].join("\u0000");
+};
+
+const planRead = (request: RestRequest, relation: Relation): PlannedRead => {
+  const { rest, model, schema, name, query, range, preferences } = request;
+  const values: BoundValue[] = [];
+  const { schema: relationSchema, name: relationName } = relation;
+  const from = { relation: { schema: relationSchema, name: relationName } };
+  const { read, isWholeRow, legacyNames } = resolveRead({ rest, model, schema, query, from, relation, name, hasRootFilters: true, range, values });
+  const media = chooseMedia(request, { relation, isWholeRow });
+  const { count } = preferences;
+  const body: Envelope = request.method === "HEAD" ? {} : media.envelope;
+  const envelope: Envelope = { ...body, count, countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined };
+  const own = values.length - windowOf(range).length;
+  return { planned: { plan: read, envelope }, values: values.slice(0, own), media, contentLocation: encodeContentLocation(name, query.pairs), legacyNames };
+};
+
+/** Values of the root's limit and offset, in the order in which a read takes them. */
+const windowOf = ({ limit, offset }: RootRange): readonly string[] => [...(limit === undefined ? [] : [String(limit)]), ...(offset === 0n ? [] : [String(offset)])];
+
+/** The handler of GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
+export const readRelation = async (request: RestRequest, relation: Relation, kept: PlannedReads): Promise<Answer> => {
+  const { rest, exchange, model, preferences, range } = request;
+  const { context } = rest;
+  const found = lookUp(kept, model, context.options.cacheEntries, request, relation);
+  checkPreferences(preferences);
+  const { planned, media } = found;
+  if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
+  const program = context.prepare(planned, exchange.session, "rest");
+  exchange.mark("plan");
+  const { end, isChosen } = resolveEnd(context.options, preferences);
+  const window = windowOf(range);
+  const [row = {}] = await context.execute({
+    session: exchange.session,
+    access: "read only",
+    isolation: isolationOf(request),
+    schema: request.schema,
+    settings: buildRequestSettings(request),
+    programs: [{ program, values: window.length === 0 ? found.values : [...found.values, ...window] }],
+    end,
+    onGone: (listener) => exchange.onGone(listener),
+    mayUseReplica: true,
+  });
+  exchange.mark("transaction");
+  const headers: (readonly [string, string])[] = [["Content-Location", found.contentLocation]];
+  if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
+  const applied = buildPreferenceApplied(preferences, { tx: isChosen });
+  if (applied !== undefined) headers.push(["Preference-Applied", applied]);
+  // the plan of a read has no rows
+  if (planned.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType: media.contentType, body: row.body ?? "", headers, row });
+  return answerRows(request, found, row, headers);
+};
+
+const lookUp = (kept: PlannedReads, model: Model, maxEntries: number, request: RestRequest, relation: Relation): PlannedRead => {
+  let reads = kept.get(model);
+  if (reads === undefined) {
+    reads = createCache(maxEntries);
+    kept.set(model, reads);
+  }
+  const key = keyOf(request, relation);
+  const known = reads.get(key);
+  if (known !== undefined) return known;
+  const planned = planRead(request, relation);
+  reads.set(key, planned);
+  return planned;
+};
+
+/** @rule R-HDR-9 */
+export const warnOfLegacyNames = ({ rest, name }: RestRequest, legacyNames: ResolvedRead["legacyNames"]): void =>
+  rest.context.logger.warn("embeds were addressed by the relation's name even though they have an alias, which is deprecated", {
+    relation: name,
+    names: legacyNames.map((legacy): Json => ({ name: legacy.name, alias: legacy.alias })),
+  });
+
+const answerRows = (request: RestRequest, { media }: PlannedRead, row: ResultRow, headers: Headers): Answer => {
+  const { preferences, range } = request;
+  const { options } = request.rest.context;
+  const rows = BigInt(row.page_total ?? 0);
+  if (media.isSingular && rows !== 1n) throw notSingular(Number(rows));
+  const total = readTotal(row, preferences.count, options.dbMaxRows);
+  const status = statusOfRange(range.offset, rows, total);
+  const window = contentRangeHeaders(encodeContentRange(range.offset, rows, total));
+  const { contentType } = media;
+  if (status === 416) {
+    const error = offsetBeyondRows(range.offset, total ?? 0n);
+    return buildAnswer(request, { status, contentType, body: encodeErrorBody(options, error), headers: [...window, ...headers], row });
+  }
+  return buildAnswer(request, { status, contentType, body: bodyOf(row, media), headers: [...window, ...headers], row });
+};
+
+/** Bytes of binary media come as base64. */
+export const bodyOf = (row: ResultRow, media: MediaChoice): string | Uint8Array => (media.isBinary ? Buffer.from(row.body ?? "", "base64") : (row.body ?? ""));
