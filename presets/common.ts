@@ -1,0 +1,34 @@
+/** What both surfaces stand on. */
+import type { Plugin } from "../core/index.ts";
+import { adminSecret } from "../plugins/auth/admin-secret.ts";
+import { anonymous } from "../plugins/auth/anonymous.ts";
+import { aggregateEmbeds } from "../plugins/embeds/aggregate.ts";
+import { nestEmbeds } from "../plugins/embeds/nest.ts";
+import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
+import { arrayRangeOperators } from "../plugins/operators/array-range.ts";
+import { comparisonOperators } from "../plugins/operators/comparison.ts";
+import { jsonOperators } from "../plugins/operators/json.ts";
+import { ltreeOperators } from "../plugins/operators/ltree.ts";
+import { textOperators } from "../plugins/operators/text.ts";
+import { setOperator } from "../plugins/operators/update.ts";
+
+export const common: readonly Plugin[] = [
+  // what the database offers
+  catalogIntrospection,
+  relationships,
+  computedRelationships,
+  // who calls
+  adminSecret,
+  anonymous,
+  // filters
+  comparisonOperators,
+  textOperators,
+  jsonOperators,
+  arrayRangeOperators,
+  ltreeOperators,
+  // related rows
+  nestEmbeds,
+  aggregateEmbeds,
+  // writes
+  setOperator,
+];

@@ -1,0 +1,33 @@
+/** The GraphQL surface, as Hasura v2 has it. */
+import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
+import {
+  aggregatePredicates, graphql, graphqlAggregates, graphqlCasts, graphqlComparisons, graphqlComputedFields, graphqlDeletes, graphqlFunctions,
+  graphqlInserts, graphqlIntrospection, graphqlQueries, graphqlRelationships, graphqlUpdates,
+} from "../plugins/graphql/index.ts";
+import { geoOperators } from "../plugins/operators/geo.ts";
+import { documentOperators, incOperator } from "../plugins/operators/update.ts";
+import { common } from "./common.ts";
+
+export const gqlCompat = (options: RelApiOptions): Preset =>
+  compose(
+    { plugins: common, options },
+    // filters
+    geoOperators,
+    // changes of columns
+    incOperator,
+    documentOperators,
+    // the surface
+    graphql,
+    graphqlQueries,
+    graphqlRelationships,
+    graphqlComputedFields,
+    graphqlComparisons,
+    graphqlCasts,
+    graphqlAggregates,
+    aggregatePredicates,
+    graphqlFunctions,
+    graphqlInserts,
+    graphqlUpdates,
+    graphqlDeletes,
+    graphqlIntrospection,
+  );

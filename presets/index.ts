@@ -1,0 +1,4 @@
+export { fullCompat } from "./full-compat.ts";
+export { gqlCompat } from "./gql-compat.ts";
+export { minimal } from "./minimal.ts";
+export { restCompat } from "./rest-compat.ts";

@@ -1,0 +1,11 @@
+/** REST over tables and views with plain JSON, and nothing else: the ground to compose one's own preset on. */
+import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
+import { anonymous } from "../plugins/auth/anonymous.ts";
+import { nestEmbeds } from "../plugins/embeds/nest.ts";
+import { catalogIntrospection, relationships } from "../plugins/introspect/index.ts";
+import { jsonMedia } from "../plugins/media/index.ts";
+import { comparisonOperators } from "../plugins/operators/comparison.ts";
+import { setOperator } from "../plugins/operators/update.ts";
+
+export const minimal = (options: RelApiOptions): Preset =>
+  compose({ plugins: [catalogIntrospection, relationships, anonymous, comparisonOperators, nestEmbeds, setOperator, jsonMedia], options });
