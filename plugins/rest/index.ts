@@ -1,0 +1,110 @@
+/** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST. */
+import { createCache, definePlugin, nameKey, routinesOf, type Answer, type Exchange, type PluginContext, type RelApiHooks, type Relation, type RestHandler, type RestTarget } from "../../core/index.ts";
+import { encodeError } from "./encode-error.ts";
+import { methodUnsupported, methodUnsupportedByRoutine, relationNotFound } from "./errors.ts";
+import { buildGrammar } from "./grammar.ts";
+import { describeSchema } from "./openapi.ts";
+import { answerOptions } from "./options.ts";
+import { parseRequest } from "./parse-request.ts";
+import { belowRoot, locate, type Location } from "./path.ts";
+import { bodyType, readPayload } from "./payload.ts";
+import { chooseProfile } from "./profile.ts";
+import { parseQuery } from "./query-string.ts";
+import { readRelation, type PlannedReads } from "./read.ts";
+import type { ParsedQuery, Rest, RestRequest } from "./request.ts";
+import { createRoutes, type Methods } from "./routes.ts";
+import { callRoutine } from "./rpc.ts";
+import { suggestRelation } from "./suggestions.ts";
+import { writeRelation } from "./write.ts";
+
+/** Texts of this length are parsed each time: nobody asks for them twice. */
+const MAX_KEPT_QUERY = 8000;
+
+const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods): Rest => {
+  const { cacheEntries } = context.options;
+  const grammar = buildGrammar(context.registry);
+  // a parsed text depends on the grammar alone, so it outlives the model
+  const parsed = { filters: createCache<ParsedQuery>(cacheEntries), arguments: createCache<ParsedQuery>(cacheEntries) };
+  return {
+    context,
+    hooks,
+    grammar,
+    routeOf: createRoutes(hooks, methods),
+    parseQuery: (text = "", kind) => {
+      const known = parsed[kind].get(text);
+      if (known !== undefined) return known;
+      const query = parseQuery(grammar, text, kind);
+      if (text.length < MAX_KEPT_QUERY) parsed[kind].set(text, query);
+      return query;
+    },
+  };
+};
+
+const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Steps 4 to 6 of R-PIPE-1, then the target's own handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
+const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
+  const { method } = exchange;
+  const model = rest.context.model();
+  const location = locate(rest.context.options, exchange.path);
+  const schema = location.schema ?? chooseProfile(model, exchange).schema;
+  const target = findTarget(rest, schema, location);
+  if (target === undefined) {
+    if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
+    return refuseUnknown(rest, exchange, schema, location.name);
+  }
+  const handler = rest.routeOf(model, schema, target).methods.get(method);
+  if (handler === undefined) throw target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
+  return handler(exchange, target);
+};
+
+const ROOT: RestTarget = { kind: "root" };
+
+/** Undefined: a relation that is not there. A function that is not there has no overloads. */
+const findTarget = (rest: Rest, schema: string, { kind, name }: Location): RestTarget | undefined => {
+  const model = rest.context.model();
+  if (kind === "root") return ROOT;
+  if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }) };
+  const relation = model.relations.get(nameKey({ schema, name }));
+  return relation && { kind, relation };
+};
+
+const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
+
+/** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
+const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, name: string): Promise<never> => {
+  const { query, model, method } = parseRequest(rest, exchange, "relation");
+  if (WITH_BODY.has(method)) readPayload(await exchange.body(), bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT");
+  throw relationNotFound(schema, name, suggestRelation(model, schema, name));
+};
+
+/** The surface as a plugin. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
+export const rest = definePlugin({
+  name: "rest",
+  apply: (hooks, context) => {
+    const { options } = context;
+    const kept: PlannedReads = new WeakMap();
+    const onRelation =
+      (handle: (request: RestRequest, relation: Relation) => Promise<Answer> | Answer): RestHandler =>
+      (exchange, target) => {
+        if (target.kind !== "relation") throw new Error("a handler of relations was given another target");
+        return handle(parseRequest(surface, exchange, "relation"), target.relation);
+      };
+    const read = onRelation((request, relation) => readRelation(request, relation, kept));
+    const write = onRelation(writeRelation);
+    const call: RestHandler = (exchange) => callRoutine(parseRequest(surface, exchange, "routine"));
+    const describe: RestHandler = (exchange) => describeSchema(parseRequest(surface, exchange, "root"));
+    const offer: RestHandler = (exchange, target) => answerOptions(parseRequest(surface, exchange, target.kind), target);
+    const surface = createRest(hooks, context, {
+      relation: new Map([["OPTIONS", offer], ["GET", read], ["HEAD", read], ["POST", write], ["PUT", write], ["PATCH", write], ["DELETE", write]]),
+      routine: new Map([["OPTIONS", offer], ["POST", call], ["GET", call], ["HEAD", call]]),
+      root: new Map([["OPTIONS", offer], ["GET", describe], ["HEAD", describe]]),
+    });
+    context.addSurface({
+      name: "rest",
+      match: (path) => belowRoot(options, path) !== undefined,
+      handle: (exchange) => answer(surface, exchange),
+      encodeError: (error, exchange) => encodeError(options, error, exchange),
+    });
+  },
+});
