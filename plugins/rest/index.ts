@@ -1,21 +1,18 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST. */
-import { createCache, definePlugin, nameKey, routinesOf, type Answer, type Exchange, type PluginContext, type RelApiHooks, type Relation, type RestHandler, type RestTarget } from "../../core/index.ts";
+import { createCache, definePlugin, nameKey, routinesOf, type Answer, type Exchange, type PluginContext, type RelApiHooks, type RestTarget } from "../../core/index.ts";
 import { encodeError } from "./encode-error.ts";
-import { methodUnsupported, methodUnsupportedByRoutine, relationNotFound } from "./errors.ts";
+import { methodUnsupported, methodUnsupportedByRoutine, relationNotFound, rootDisabled } from "./errors.ts";
 import { buildGrammar } from "./grammar.ts";
-import { describeSchema } from "./openapi.ts";
-import { answerOptions } from "./options.ts";
+import { onRelation, REST } from "./handlers.ts";
 import { parseRequest } from "./parse-request.ts";
 import { belowRoot, locate, type Location } from "./path.ts";
 import { bodyType, readPayload } from "./payload.ts";
 import { chooseProfile } from "./profile.ts";
 import { parseQuery } from "./query-string.ts";
 import { readRelation, type PlannedReads } from "./read.ts";
-import type { ParsedQuery, Rest, RestRequest } from "./request.ts";
+import type { ParsedQuery, Rest } from "./request.ts";
 import { createRoutes, type Methods } from "./routes.ts";
-import { callRoutine } from "./rpc.ts";
 import { suggestRelation } from "./suggestions.ts";
-import { writeRelation } from "./write.ts";
 
 /** Texts of this length are parsed each time: nobody asks for them twice. */
 const MAX_KEPT_QUERY = 8000;
@@ -53,10 +50,13 @@ const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
     if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
     return refuseUnknown(rest, exchange, schema, location.name);
   }
-  const handler = rest.routeOf(model, schema, target).methods.get(method);
-  if (handler === undefined) throw target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
+  const { methods } = rest.routeOf(model, schema, target);
+  const handler = methods.get(method);
+  if (handler === undefined) throw target.kind === "root" && !methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
   return handler(exchange, target);
 };
+
+const refuseMethod = (target: RestTarget, method: string): Error => (target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method));
 
 const ROOT: RestTarget = { kind: "root" };
 
@@ -78,28 +78,15 @@ const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, nam
   throw relationNotFound(schema, name, suggestRelation(model, schema, name));
 };
 
-/** The surface as a plugin. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
+/** The surface with reads of relations. The other methods are plugins of their own. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
   apply: (hooks, context) => {
     const { options } = context;
     const kept: PlannedReads = new WeakMap();
-    const onRelation =
-      (handle: (request: RestRequest, relation: Relation) => Promise<Answer> | Answer): RestHandler =>
-      (exchange, target) => {
-        if (target.kind !== "relation") throw new Error("a handler of relations was given another target");
-        return handle(parseRequest(surface, exchange, "relation"), target.relation);
-      };
-    const read = onRelation((request, relation) => readRelation(request, relation, kept));
-    const write = onRelation(writeRelation);
-    const call: RestHandler = (exchange) => callRoutine(parseRequest(surface, exchange, "routine"));
-    const describe: RestHandler = (exchange) => describeSchema(parseRequest(surface, exchange, "root"));
-    const offer: RestHandler = (exchange, target) => answerOptions(parseRequest(surface, exchange, target.kind), target);
-    const surface = createRest(hooks, context, {
-      relation: new Map([["OPTIONS", offer], ["GET", read], ["HEAD", read], ["POST", write], ["PUT", write], ["PATCH", write], ["DELETE", write]]),
-      routine: new Map([["OPTIONS", offer], ["POST", call], ["GET", call], ["HEAD", call]]),
-      root: new Map([["OPTIONS", offer], ["GET", describe], ["HEAD", describe]]),
-    });
+    const read = onRelation(context, (request, relation) => readRelation(request, relation, kept));
+    const surface = createRest(hooks, context, { relation: new Map([["GET", read], ["HEAD", read]]), routine: new Map(), root: new Map() });
+    context.offer(REST, surface);
     context.addSurface({
       name: "rest",
       match: (path) => belowRoot(options, path) !== undefined,

@@ -1,0 +1,113 @@
+/** `GET /api`: the schema as an OpenAPI document. */
+import { definePlugin, sql, toStatement, VERSION, type Answer, type Exchange, type Model, type Program, type ResolvedOptions } from "../../core/index.ts";
+import { onTarget, withMethods } from "./handlers.ts";
+import { buildAnswer } from "./headers.ts";
+import { chooseMedia } from "./media-types.ts";
+import { buildDocument, type DocumentPlace } from "./openapi-document.ts";
+import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
+import type { RestRequest } from "./request.ts";
+import { buildRequestSettings, isolationOf } from "./settings.ts";
+
+/** Documents kept per model: one per role, schema and address. */
+const MAX_KEPT = 50;
+
+type Kept = WeakMap<Model, Map<string, string>>;
+
+/** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1 R-TX-7 */
+const NOTHING_READ: Program = {
+  statements: [
+    {
+      ...toStatement(
+        sql`select nullif(pg_catalog.current_setting('response.headers', true), '') as "response_headers", nullif(pg_catalog.current_setting('response.status', true), '') as "response_status"`,
+      ),
+      columns: ["response_headers", "response_status"],
+    },
+  ],
+  main: 0,
+  checks: [],
+  relations: new Set(),
+  isOpenEnded: false,
+};
+
+/** Default ports of the schemes, which the document always writes out. */
+const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
+
+/** The address listened on; a wildcard is shown as IPv4's. */
+const listeningHost = ({ request }: Exchange): string => {
+  const { localAddress = "0.0.0.0", localPort = 0 } = request.socket;
+  const server = (request.socket as { readonly server?: { address?(): unknown } }).server; // Node keeps it on the sockets of a listener
+  const bound = server?.address?.() as { readonly address?: string } | string | null | undefined;
+  const address = typeof bound === "object" && bound !== null && typeof bound.address === "string" ? bound.address : localAddress;
+  const host = address === "::" || address === "0.0.0.0" ? "0.0.0.0" : address.includes(":") ? `[${address}]` : address;
+  return `${host}:${localPort}`;
+};
+
+/** Where the document says the API is. @rule R-OAS-1 */
+const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace => {
+  if (options.openapiServerProxyUri !== undefined) {
+    const { protocol, hostname, port, pathname } = new URL(options.openapiServerProxyUri);
+    const scheme = protocol.slice(0, -1);
+    return { host: `${hostname}:${port === "" ? PORTS[scheme] : port}`, basePath: pathname, scheme };
+  }
+  const original = (exchange.request as { readonly originalUrl?: string }).originalUrl; // set by Express where the api is mounted
+  const path = (original?.split("?", 1)[0] ?? exchange.path).replace(/\/$/, "");
+  return { host: listeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
+};
+
+const documentOf = (kept: Kept, { rest, model, schema, exchange }: RestRequest): string => {
+  const { options } = rest.context;
+  let documents = kept.get(model);
+  if (documents === undefined) {
+    documents = new Map();
+    kept.set(model, documents);
+  }
+  const role = options.openapiMode === "ignore-privileges" ? undefined : (exchange.session.databaseRole ?? model.loginRole);
+  const place = placeOf(options, exchange);
+  const key = [schema, role ?? "", place.host, place.basePath].join("\u0000");
+  const known = documents.get(key);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(buildDocument({ model, schema, role, place, hasSecurity: options.openapiSecurityActive, version: VERSION }));
+  if (documents.size >= MAX_KEPT) documents.clear();
+  documents.set(key, text);
+  return text;
+};
+
+/** @rule R-OAS-1 R-TX-2 */
+const describeSchema = async (request: RestRequest, kept: Kept): Promise<Answer> => {
+  const { rest, exchange, preferences } = request;
+  const media = chooseMedia(request, { isWholeRow: true, isRoot: true });
+  checkPreferences(preferences);
+  const { end, isChosen } = resolveEnd(rest.context.options, preferences);
+  exchange.mark("plan");
+  const [row = {}] = await rest.context.execute({
+    session: exchange.session,
+    access: "read only",
+    isolation: isolationOf(request),
+    schema: request.schema,
+    settings: buildRequestSettings(request),
+    programs: [{ program: NOTHING_READ, values: [] }],
+    end,
+    onGone: (listener) => exchange.onGone(listener),
+  });
+  exchange.mark("transaction");
+  const applied = buildPreferenceApplied(preferences, { tx: isChosen });
+  return buildAnswer(request, {
+    status: 200,
+    contentType: media.contentType,
+    body: documentOf(kept, request),
+    headers: applied === undefined ? [] : [["Preference-Applied", applied]],
+    row,
+  });
+};
+
+/** The description of the schema at the REST root. */
+export const openapi = definePlugin({
+  name: "openapi",
+  requires: ["rest"],
+  apply: (hooks, context) => {
+    const kept: Kept = new WeakMap();
+    const describe = onTarget(context, (request) => describeSchema(request, kept));
+    const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
+    hooks.buildRestRoute.tap("openapi", (route) => (route.target.kind === "root" ? withMethods(route, handlers) : route));
+  },
+});

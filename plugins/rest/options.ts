@@ -1,0 +1,106 @@
+/** `OPTIONS /vessels`: which methods the caller's role may use, said by the schema alone. */
+import { definePlugin, mayUseAnyColumn, mayUseRelation, type Answer, type Model, type Relation, type RestTarget, type Routine } from "../../core/index.ts";
+import { onTarget, withMethods } from "./handlers.ts";
+import { buildAnswer } from "./headers.ts";
+import { isCallable } from "./overload.ts";
+import type { RestRequest } from "./request.ts";
+import { suggestRoutine } from "./routine-suggestions.ts";
+import { routineNotFound } from "./rpc-errors.ts";
+
+/** In the order of `Allow`. @rule R-OPT-6 */
+const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+/** @rule R-OPT-7 */
+const ROUTINE_METHODS = ["OPTIONS", "POST", "GET", "HEAD"];
+/** @rule R-OPT-8 */
+const ROOT_METHODS = ["OPTIONS", "GET", "HEAD"];
+
+interface Rights {
+  readonly select: boolean;
+  readonly insert: boolean;
+  readonly update: boolean;
+  readonly delete: boolean;
+}
+
+const grantsOf = (model: Model, role: string, relation: Relation): Rights => ({
+  select: mayUseAnyColumn(model, role, relation, "select"),
+  insert: mayUseAnyColumn(model, role, relation, "insert"),
+  update: mayUseAnyColumn(model, role, relation, "update"),
+  delete: mayUseRelation(model, role, relation, "delete"),
+});
+
+const both = (a: Rights, b: Rights): Rights => ({ select: a.select && b.select, insert: a.insert && b.insert, update: a.update && b.update, delete: a.delete && b.delete });
+
+/** Tables by grants, views by what the database can write through them, foreign tables by both. @rule R-OPT-3 R-OPT-4 */
+const rightsOn = (model: Model, role: string, relation: Relation): Rights => {
+  const possible: Rights = { select: true, ...relation.writable };
+  switch (relation.kind) {
+    case "table":
+    case "partitioned":
+      return grantsOf(model, role, relation);
+    case "foreign":
+      return both(possible, grantsOf(model, role, relation));
+    case "view":
+    case "materialized":
+      return possible;
+  }
+};
+
+/** @rule R-OPT-2 R-OPT-3 R-OPT-5 */
+const relationMethods = (model: Model, role: string, relation: Relation): ReadonlySet<string> => {
+  const rights = rightsOn(model, role, relation);
+  const methods = new Set(["OPTIONS"]);
+  if (rights.select) methods.add("GET").add("HEAD");
+  if (rights.insert) methods.add("POST");
+  if (rights.update) methods.add("PATCH");
+  if (rights.delete) methods.add("DELETE");
+  if (rights.insert && rights.update && relation.primaryKey.length > 0) methods.add("PUT");
+  return methods;
+};
+
+/** Of any overload. @rule R-OPT-7 */
+const routineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
+  new Set(routines.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"]);
+
+/** Methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
+const offered = ({ model, schema, name, exchange }: RestRequest, target: RestTarget): readonly string[] => {
+  switch (target.kind) {
+    case "root":
+      return ROOT_METHODS;
+    case "relation": {
+      // without a role of its own a session acts as the login role
+      const methods = relationMethods(model, exchange.session.databaseRole ?? model.loginRole, target.relation);
+      return RELATION_METHODS.filter((method) => methods.has(method));
+    }
+    case "routine": {
+      const callable = target.routines.filter((routine) => isCallable(model, routine));
+      if (callable.length === 0) throw routineNotFound(schema, name, { names: [] }, suggestRoutine(model, schema, name));
+      const methods = routineMethods(callable);
+      return ROUTINE_METHODS.filter((method) => methods.has(method));
+    }
+  }
+};
+
+/** @rule R-OPT-1 */
+const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
+  // what no plugin answers is not offered
+  const { methods } = request.rest.routeOf(request.model, request.schema, target);
+  const allowed = offered(request, target).filter((method) => methods.has(method));
+  return buildAnswer(request, {
+    status: 200,
+    body: "",
+    headers: [
+      ["Allow", allowed.join(",")],
+      ["Access-Control-Allow-Origin", "*"],
+    ],
+  });
+};
+
+/** OPTIONS of everything. */
+export const restOptions = definePlugin({
+  name: "rest-options",
+  requires: ["rest"],
+  apply: (hooks, context) => {
+    const handler = onTarget(context, answerOptions);
+    hooks.buildRestRoute.tap("rest-options", (route) => withMethods(route, [["OPTIONS", handler]]));
+  },
+});

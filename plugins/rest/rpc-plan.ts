@@ -1,0 +1,163 @@
+/** Plans of function calls. */
+import { relationOf, routinesOf, type BoundValue, type Call, type Envelope, type Read, type Routine, type RoutineArgument, type RoutineCall } from "../../core/index.ts";
+import { resolveRead } from "./embed.ts";
+import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
+import { chooseMedia, type MediaChoice } from "./media-types.ts";
+import { chooseRoutine, isCallable, type CallShape } from "./overload.ts";
+import type { Payload } from "./payload.ts";
+import { checkPreferences, effectiveMaxAffected } from "./prefer.ts";
+import type { AppliedPreferences, ResolvedRead, RestRequest } from "./request.ts";
+import { columnOfValue, maxAffectedOnSingle, routineNotFound } from "./rpc-errors.ts";
+import { suggestRoutine } from "./routine-suggestions.ts";
+
+/** Where a call's arguments come from. */
+export type CallInput =
+  /** a query string or a form: text, in order, names possibly repeated */
+  | { readonly kind: "pairs"; readonly pairs: readonly (readonly [name: string, value: string])[] }
+  /** a JSON body or the rows of a CSV body. `isEmpty`: the body had no byte at all */
+  | { readonly kind: "payload"; readonly payload: Payload; readonly isJson: boolean; readonly isEmpty: boolean }
+  | { readonly kind: "raw"; readonly type: "text" | "xml" | "bytea"; readonly body: Buffer };
+
+export interface PlannedCall {
+  readonly plan: Call;
+  readonly routine: Routine;
+  readonly envelope: Envelope;
+  readonly values: readonly BoundValue[];
+  readonly media: MediaChoice;
+  readonly maxAffected: number | undefined;
+  readonly applied: AppliedPreferences;
+  readonly legacyNames: ResolvedRead["legacyNames"];
+}
+
+/** `hasBody`: not HEAD. Checks in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
+export const planCall = (request: RestRequest, input: CallInput, hasBody: boolean): PlannedCall => {
+  const { model, schema, name, preferences } = request;
+  const shape = callShape(request, input);
+  const callable = routinesOf(model, { schema, name }).filter((routine) => isCallable(model, routine));
+  const chosen = chooseRoutine(model, callable, shape);
+  if (chosen === undefined) throw routineNotFound(schema, name, shape, suggest(request, callable, shape));
+  const { routine, isRaw } = chosen;
+  const values: BoundValue[] = [];
+  const call = isRaw ? rawCall(routine, input, values) : namedCall(request, routine, input, shape, values);
+  const { plan, isWholeRow, legacyNames } = planResult(request, routine, call, values);
+  const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
+  const media = chooseMedia(request, { relation, routine, isWholeRow });
+  checkPreferences(preferences);
+  const maxAffected = effectiveMaxAffected(preferences);
+  if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
+  return {
+    plan,
+    routine,
+    envelope: { ...(hasBody ? media.envelope : { explain: media.envelope.explain }), count: preferences.count },
+    values,
+    media,
+    maxAffected,
+    applied: { "max-affected": maxAffected !== undefined },
+    legacyNames,
+  };
+};
+
+/** @rule R-RPC-2 R-RPC-3 R-RPC-6 */
+const callShape = ({ query }: RestRequest, input: CallInput): CallShape => {
+  if (input.kind === "raw") return { names: [], raw: input.type };
+  if (input.kind === "pairs") return { names: [...new Set(input.pairs.map(([name]) => name))].sort() };
+  const names = input.payload.isUninspected ? [...new Set(query.columns)].sort() : input.payload.keys;
+  return input.isJson ? { names, raw: "json" } : { names };
+};
+
+/** Another overload by its parameters, another function by its name. @rule R-RPC-10 */
+const suggest = ({ model, schema, name }: RestRequest, overloads: readonly Routine[], { names, raw }: CallShape): string | undefined => {
+  if (raw !== undefined && raw !== "json") return undefined;
+  if (overloads.length === 0) return suggestRoutine(model, schema, name);
+  const lists = overloads.map((routine) => `(${routine.parameters.map((parameter) => parameter.name).sort().join(", ")})`);
+  const list = createFuzzySet(lists).suggest(`(${names.join(", ")})`, THRESHOLD.argument);
+  return list === undefined ? undefined : `${name}${list}`;
+};
+
+const nameOf = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({ schema, name });
+
+/** The body is the argument. @rule R-RPC-6 */
+const rawCall = (routine: Routine, input: CallInput, values: BoundValue[]): RoutineCall => {
+  const type = routine.parameters[0]?.sqlType;
+  if (input.kind === "raw") values.push(input.type === "bytea" ? input.body : input.body.toString("utf8"));
+  else if (input.kind === "payload") values.push(input.isEmpty ? "" : input.payload.text);
+  return { routine: nameOf(routine), oid: routine.oid, arguments: [{ value: { param: 0, type } }] };
+};
+
+/** Arguments by name: text cast to the parameter's type, or read from the JSON text by the database. @rule R-RPC-3 R-RPC-4 R-RPC-5 */
+const namedCall = (_request: RestRequest, routine: Routine, input: CallInput, { names }: CallShape, values: BoundValue[]): RoutineCall => {
+  const base = { routine: nameOf(routine), oid: routine.oid };
+  if (names.length === 0) return { ...base, arguments: [] };
+  if (input.kind === "payload") {
+    values.push(input.payload.text);
+    return { ...base, arguments: [], payload: { json: { param: 0 }, shape: input.payload.shape, names } };
+  }
+  const pairs = input.kind === "pairs" ? input.pairs : [];
+  const given = routine.parameters.filter((parameter) => names.includes(parameter.name));
+  return {
+    ...base,
+    arguments: given.map((parameter): RoutineArgument => {
+      const texts = pairs.filter(([name]) => name === parameter.name).map(([, text]) => text);
+      const isVariadic = parameter.mode === "variadic";
+      const param = values.push(isVariadic ? arrayLiteral(texts) : (texts.at(-1) ?? "")) - 1;
+      return { name: parameter.name, value: { param, type: parameter.sqlType }, variadic: isVariadic ? true : undefined };
+    }),
+  };
+};
+
+/** `{"a","b"}`: each element quoted. */
+const arrayLiteral = (elements: readonly string[]): string => `{${elements.map((element) => `"${element.replace(/[\\"]/g, "\\$&")}"`).join(",")}}`;
+
+interface PlannedResult {
+  readonly plan: Call;
+  readonly isWholeRow: boolean;
+  readonly legacyNames: ResolvedRead["legacyNames"];
+}
+
+/** What the function's result is read as. @rule R-RPC-11 R-RPC-12 */
+const planResult = (request: RestRequest, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
+  const { rest, model, schema, query, range } = request;
+  const { kind, isSet, relation: returned } = routine.returns;
+  if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
+  if (kind !== "composite") {
+    refuseColumns(request);
+    const result = isSet ? valuesWindow(request, call, values) : undefined;
+    return { plan: { kind: "call", call, returns: isSet ? "values" : "value", result }, isWholeRow: query.select === undefined, legacyNames: [] };
+  }
+  const relation = returned === undefined ? undefined : relationOf(model, returned);
+  const resolved = resolveRead({
+    rest,
+    model,
+    schema,
+    query,
+    from: { call },
+    relation,
+    name: relation?.name ?? routine.name,
+    hasRootFilters: true,
+    range,
+    values,
+  });
+  return { plan: { kind: "call", call, returns: isSet ? "rows" : "row", result: resolved.read }, isWholeRow: resolved.isWholeRow, legacyNames: resolved.legacyNames };
+};
+
+/** Values have no columns to filter or sort by. @throws RelApiError 42703 */
+const refuseColumns = ({ query, name }: RestRequest): void => {
+  const filter = query.filters[0]?.part.field.name ?? query.orders[0]?.part[0]?.field.name;
+  if (filter !== undefined) throw columnOfValue(name, filter);
+};
+
+/** The window of a set of values. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
+const valuesWindow = ({ range, rest }: RestRequest, call: RoutineCall, values: BoundValue[]): Read | undefined => {
+  const cap = rest.context.options.dbMaxRows;
+  if (range.limit === undefined && range.offset === 0n && cap === undefined) return undefined;
+  const bind = (number: bigint): { readonly param: number } => ({ param: values.push(String(number)) - 1 });
+  return {
+    kind: "read",
+    from: { call },
+    shape: "rows",
+    output: [{ kind: "value", as: "value", value: { kind: "column", name: "value" } }],
+    limit: range.limit === undefined ? undefined : bind(range.limit),
+    offset: range.offset === 0n ? undefined : bind(range.offset),
+    cap,
+  };
+};

@@ -1,0 +1,118 @@
+/** `POST /rpc/rename_vessel`, `GET /rpc/vessels_of?port=3`: functions are called. */
+import { definePlugin, type Answer, type Execution, type Headers, type ResultRow, type Routine } from "../../core/index.ts";
+import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
+import { encodeErrorBody } from "./encode-error.ts";
+import { notSingular, offsetBeyondRows } from "./errors.ts";
+import { buildAnswer, encodeLegacyWarning } from "./headers.ts";
+import { onTarget, withMethods } from "./handlers.ts";
+import { bodyType, parseForm, readPayload } from "./payload.ts";
+import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
+import { bodyOf, warnOfLegacyNames } from "./read.ts";
+import type { RestRequest } from "./request.ts";
+import { planCall, type CallInput, type PlannedCall } from "./rpc-plan.ts";
+import { buildRequestSettings, isolationOf } from "./settings.ts";
+import { maxAffectedExceeded } from "./write-errors.ts";
+
+const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
+  ["text/plain", "text"],
+  ["text/xml", "xml"],
+  ["application/octet-stream", "bytea"],
+]);
+
+const NOTHING = Buffer.from("{}");
+
+/** Where the arguments come from. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
+export const readInput = async ({ exchange, query, method }: RestRequest): Promise<CallInput> => {
+  if (method !== "POST") return { kind: "pairs", pairs: query.parameters };
+  const body = await exchange.body();
+  const type = bodyType(exchange.header("content-type"));
+  const raw = RAW_TYPES.get(type.name);
+  if (raw !== undefined) return { kind: "raw", type: raw, body };
+  if (type.name === "application/x-www-form-urlencoded") return { kind: "pairs", pairs: parseForm(body) };
+  const isJson = type.name === "application/json";
+  const hasColumns = query.columns !== undefined;
+  const isEmpty = body.length === 0 && isJson;
+  return { kind: "payload", payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns), isJson, isEmpty };
+};
+
+/** The handler of GET, HEAD and POST. @rule R-RPC-14 R-RPC-15 R-TX-2 */
+export const callRoutine = async (request: RestRequest): Promise<Answer> => {
+  const { rest, exchange, method, preferences } = request;
+  const { context } = rest;
+  const input = await readInput(request);
+  const found = planCall(request, input, method !== "HEAD");
+  if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
+  const program = context.prepare(found, exchange.session, "rest");
+  exchange.mark("plan");
+  const { end, isChosen } = resolveEnd(context.options, preferences);
+  const isReading = method !== "POST" || found.routine.volatility !== "volatile";
+  const [row = {}] = await context.execute({
+    session: exchange.session,
+    access: isReading ? "read only" : "read write",
+    isolation: routineIsolation(request, found.routine) ?? isolationOf(request),
+    schema: request.schema,
+    settings: buildRequestSettings(request, hoistedSettings(request, found.routine)),
+    programs: [{ program, values: found.values }],
+    end,
+    onGone: (listener) => exchange.onGone(listener),
+    check: checkOf(found),
+    mayUseReplica: isReading,
+  });
+  exchange.mark("transaction");
+  const headers: (readonly [string, string])[] = [];
+  if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
+  const applied = buildPreferenceApplied(preferences, { ...found.applied, tx: isChosen });
+  if (applied !== undefined) headers.push(["Preference-Applied", applied]);
+  return answerCall(request, found, row, headers);
+};
+
+const ISOLATION = "default_transaction_isolation";
+
+/** @rule R-RPC-16 R-TX-3 */
+const hoistedSettings = ({ rest }: RestRequest, { settings }: Routine): NonNullable<Execution["settings"]> => {
+  const hoisted = rest.context.options.dbHoistedTxSettings;
+  return settings.filter(([name]) => name !== ISOLATION && hoisted.includes(name));
+};
+
+const routineIsolation = ({ rest }: RestRequest, { settings }: Routine): string | undefined =>
+  rest.context.options.dbHoistedTxSettings.includes(ISOLATION) ? settings.find(([name]) => name === ISOLATION)?.[1] : undefined;
+
+const returnedRows = (row: ResultRow | undefined): bigint => BigInt(row?.page_total ?? 0);
+
+/** Looks at the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
+const checkOf = ({ media, maxAffected, routine, envelope }: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
+  const isSingular = media.isSingular && routine.returns.isSet;
+  if (envelope.explain !== undefined || (!isSingular && maxAffected === undefined)) return undefined;
+  return ([row]) => {
+    const rows = Number(returnedRows(row));
+    if (isSingular && rows !== 1) throw notSingular(rows);
+    if (maxAffected !== undefined && rows > maxAffected) throw maxAffectedExceeded(rows);
+  };
+};
+
+/** @rule R-RPC-14 R-CNT-4 */
+const answerCall = (request: RestRequest, { plan, media, envelope }: PlannedCall, row: ResultRow, headers: Headers): Answer => {
+  const { preferences, range, rest } = request;
+  const { contentType } = media;
+  if (envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: row.body ?? "", headers, row });
+  const rows = returnedRows(row);
+  const counts = preferences.count === "exact" || preferences.count === "estimated";
+  const total = counts ? BigInt(row.total ?? row.page_total ?? 0) : undefined;
+  const window = contentRangeHeaders(encodeContentRange(range.offset, rows, total));
+  const status = statusOfRange(range.offset, rows, total);
+  const all = [...window, ...headers];
+  if (status === 416) return buildAnswer(request, { status, contentType, body: encodeErrorBody(rest.context.options, offsetBeyondRows(range.offset, total ?? 0n)), headers: all, row });
+  if (plan.returns === "void") return buildAnswer(request, { status: 204, headers: all, row });
+  return buildAnswer(request, { status, contentType, body: bodyOf(row, media), headers: all, row });
+};
+
+/** Calls of functions. */
+export const restRpc = definePlugin({
+  name: "rest-rpc",
+  requires: ["rest"],
+  apply: (hooks, context) => {
+    const call = onTarget(context, callRoutine);
+    const handlers = ["POST", "GET", "HEAD"].map((method) => [method, call] as const);
+    hooks.buildRestRoute.tap("rest-rpc", (route) => (route.target.kind === "routine" ? withMethods(route, handlers) : route));
+  },
+});

@@ -1,0 +1,142 @@
+/** `POST /vessels`, `PATCH /vessels?id=eq.1`, `PUT /vessels?id=eq.1`, `DELETE /vessels?id=eq.1`: rows are written. */
+import { createCache, definePlugin, type Answer, type Cache, type Model, type Relation, type ResultRow } from "../../core/index.ts";
+import { contentRangeHeaders } from "./content-range.ts";
+import { notSingular } from "./errors.ts";
+import { buildAnswer, encode, encodeLegacyWarning, type AnswerParts } from "./headers.ts";
+import { onRelation, withMethods } from "./handlers.ts";
+import { headerText } from "./header-text.ts";
+import { bodyType, readPayload, type Payload } from "./payload.ts";
+import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
+import { bodyOf, warnOfLegacyNames } from "./read.ts";
+import type { RestRequest } from "./request.ts";
+import { buildRequestSettings, isolationOf } from "./settings.ts";
+import { maxAffectedExceeded, putKeyMismatch } from "./write-errors.ts";
+import { planWrite, type PlannedWrite, type WriteMethod } from "./write-plan.ts";
+
+/** Planned writes of each model, by everything they depend on. Bounded, and gone with the model. */
+export type PlannedWrites = WeakMap<Model, Cache<PlannedWrite>>;
+
+/** The body's rows; DELETE has none. @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-4 */
+export const readBody = async ({ exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
+  if (method === "DELETE") return undefined;
+  const body = await exchange.body();
+  return readPayload(body, bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT");
+};
+
+/** The handler of the writing methods. @rule R-TX-1 R-TX-2 R-PIPE-1 */
+export const writeRelation = async (request: RestRequest, relation: Relation, method: WriteMethod, kept: PlannedWrites): Promise<Answer> => {
+  const { rest, exchange, preferences } = request;
+  const { context } = rest;
+  const payload = await readBody(request, method);
+  const found = lookUp(kept, request, relation, method, payload);
+  if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
+  const program = context.prepare(found, exchange.session, "rest");
+  exchange.mark("plan");
+  const { end, isChosen } = resolveEnd(context.options, preferences);
+  const [row = {}] = await context.execute({
+    session: exchange.session,
+    access: "read write",
+    isolation: isolationOf(request),
+    schema: request.schema,
+    settings: buildRequestSettings(request),
+    programs: [{ program, values: payload === undefined ? found.values : [payload.text, ...found.values.slice(1)] }],
+    end,
+    onGone: (listener) => exchange.onGone(listener),
+    check: checkOf(found, method),
+  });
+  exchange.mark("transaction");
+  const headers: (readonly [string, string])[] = [];
+  if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
+  const applied = buildPreferenceApplied(preferences, { ...found.applied, tx: isChosen });
+  if (applied !== undefined) headers.push(["Preference-Applied", applied]);
+  const { contentType } = found.media;
+  if (found.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: row.body ?? "", headers, row });
+  const outcome = ANSWERS[method](request, found, relation, row);
+  const body = found.hasBody ? { contentType, body: bodyOf(row, found.media) } : {};
+  return buildAnswer(request, { ...body, ...outcome, headers: [...(outcome.headers ?? []), ...headers], row });
+};
+
+/** Everything a planned write depends on beside the model. */
+const keyOf = ({ schema, exchange }: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined): string => {
+  const { prefer, accept } = exchange.request.headers;
+  const shape = payload === undefined ? "" : `${payload.shape}${payload.isUninspected ? "?" : ""}`;
+  return [method, schema, relation.schema, relation.name, exchange.query ?? "", prefer, accept ?? "*/*", shape, ...(payload?.keys ?? [])].join("\u0000");
+};
+
+const lookUp = (kept: PlannedWrites, request: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined): PlannedWrite => {
+  const { model, rest } = request;
+  let writes = kept.get(model);
+  if (writes === undefined) {
+    writes = createCache(rest.context.options.cacheEntries);
+    kept.set(model, writes);
+  }
+  const key = keyOf(request, relation, method, payload);
+  const known = writes.get(key);
+  if (known !== undefined) return known;
+  const planned = planWrite(request, relation, method, payload);
+  // the values of one body must not outlive it
+  writes.set(key, payload === undefined ? planned : { ...planned, values: ["", ...planned.values.slice(1)] });
+  return planned;
+};
+
+const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
+
+/** Looks at the affected rows before the transaction ends; undefined: there is nothing to look at. @rule R-WRT-6 R-PRF-5 R-PUT-3 */
+const checkOf = ({ media, maxAffected, envelope }: PlannedWrite, method: WriteMethod): ((rows: readonly ResultRow[]) => void) | undefined => {
+  const isSingular = media.isSingular && method !== "PUT";
+  if (envelope.explain !== undefined || (!isSingular && maxAffected === undefined && method !== "PUT")) return undefined;
+  return ([row]) => {
+    const affected = affectedRows(row);
+    if (method === "PUT" && affected !== 1) throw putKeyMismatch();
+    if (isSingular && affected !== 1) throw notSingular(affected);
+    if (maxAffected !== undefined && affected > maxAffected) throw maxAffectedExceeded(affected);
+  };
+};
+
+type Outcome = Pick<AnswerParts, "status" | "headers" | "body">;
+
+/** Total of `Content-Range`: the affected rows where they were to be counted. @rule R-CNT-4 */
+const totalOf = ({ preferences }: RestRequest, affected: number): string =>
+  preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
+
+const rangeOf = (request: RestRequest, window: string, affected: number): Outcome["headers"] => contentRangeHeaders(`${window}/${totalOf(request, affected)}`);
+
+/** Status and headers of a write by method; a body that is `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
+const ANSWERS: Readonly<Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => Outcome>> = {
+  POST: (request, found, relation, row) => {
+    const isOnlyUpdate = found.countsInserted && insertedRows(row) === 0;
+    const location = encodeLocation(relation, found, row);
+    const headers = [...(location === undefined ? [] : [["Location", location] as const]), ...(rangeOf(request, "*", affectedRows(row)) ?? [])];
+    return { status: isOnlyUpdate ? 200 : 201, headers, ...(found.hasBody ? {} : { body: "" }) };
+  },
+  PATCH: (request, found, _relation, row) => {
+    const affected = affectedRows(row);
+    return { status: found.hasBody ? 200 : 204, headers: rangeOf(request, affected === 0 ? "*" : `0-${affected - 1}`, affected) };
+  },
+  PUT: (_request, found, _relation, row) => ({ status: !found.hasBody ? 204 : insertedRows(row) > 0 ? 201 : 200 }),
+  DELETE: (request, found, _relation, row) => ({ status: found.hasBody ? 200 : 204, headers: rangeOf(request, "*", affectedRows(row)) }),
+};
+
+/** @rule R-UPS-4 R-PUT-4 */
+const insertedRows = (row: ResultRow): number => Number(row.inserted ?? 0);
+
+/** `/crew?vessel_id=eq.1&sailor_id=eq.4`, where one row was inserted. @rule R-WRT-2 R-PATH-9 */
+const encodeLocation = (relation: Relation, { envelope, countsInserted }: PlannedWrite, row: ResultRow): string | undefined => {
+  if (envelope.location === undefined || typeof row.location !== "string" || (countsInserted && insertedRows(row) !== 1)) return undefined;
+  const parts = JSON.parse(row.location) as readonly (string | null)[]; // written by the statement, in the order of the key
+  const query = envelope.location.map((column, i) => `${encode(column)}=${typeof parts[i] === "string" ? `eq.${encode(parts[i])}` : "is.null"}`);
+  return headerText(`/${encode(relation.name)}?${query.join("&")}`);
+};
+
+const METHODS: readonly WriteMethod[] = ["POST", "PUT", "PATCH", "DELETE"];
+
+/** POST, PUT, PATCH and DELETE of relations. */
+export const restWrites = definePlugin({
+  name: "rest-writes",
+  requires: ["rest"],
+  apply: (hooks, context) => {
+    const kept: PlannedWrites = new WeakMap();
+    const handlers = METHODS.map((method) => [method, onRelation(context, (request, relation) => writeRelation(request, relation, method, kept))] as const);
+    hooks.buildRestRoute.tap("rest-writes", (route) => (route.target.kind === "relation" ? withMethods(route, handlers) : route));
+  },
+});
