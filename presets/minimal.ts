@@ -6,6 +6,8 @@ import { catalogIntrospection, relationships } from "../plugins/introspect/index
 import { jsonMedia } from "../plugins/media/index.ts";
 import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/update.ts";
+import { rest } from "../plugins/rest/index.ts";
+import { restWrites } from "../plugins/rest/write.ts";
 
 export const minimal = (options: RelApiOptions): Preset =>
-  compose({ plugins: [catalogIntrospection, relationships, anonymous, comparisonOperators, nestEmbeds, setOperator, jsonMedia], options });
+  compose({ plugins: [catalogIntrospection, relationships, anonymous, comparisonOperators, nestEmbeds, setOperator, rest, restWrites, jsonMedia], options });

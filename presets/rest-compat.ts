@@ -3,11 +3,25 @@ import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
 import { spreadEmbeds } from "../plugins/embeds/spread.ts";
 import { csvMedia, customMedia, explainMedia, geojsonMedia, jsonMedia, singularMedia, strippedMedia } from "../plugins/media/index.ts";
 import { fullTextOperators } from "../plugins/operators/full-text.ts";
+import { openapiPage } from "../plugins/openapi-page/index.ts";
+import { rest } from "../plugins/rest/index.ts";
+import { openapi } from "../plugins/rest/openapi.ts";
+import { restOptions } from "../plugins/rest/options.ts";
+import { restRpc } from "../plugins/rest/rpc.ts";
+import { restWrites } from "../plugins/rest/write.ts";
 import { common } from "./common.ts";
 
 export const restCompat = (options: RelApiOptions): Preset =>
   compose(
     { plugins: common, options },
+    // methods
+    rest,
+    restWrites,
+    restRpc,
+    restOptions,
+    // the schema described
+    openapi,
+    openapiPage,
     // filters
     fullTextOperators,
     // related rows
