@@ -158,13 +158,13 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("presets import core/index.ts, each other and plugins by their front door", () => {
-    const isFrontDoor = (to: string): boolean =>
-      to.startsWith("plugins/") && (to.endsWith("/index.ts") || !existsSync(join(root, roomOf(to), "index.ts")));
+  test("presets import core/index.ts, each other and files that define plugins", () => {
+    const isDoor = (to: string): boolean =>
+      to.startsWith("plugins/") && (to.endsWith("/index.ts") || /\bdefinePlugin\(/.test(readFileSync(join(root, to), "utf8")));
     expect(
       offences(
         (item) => item.from.startsWith("presets/") && isProject(item),
-        ({ to }) => to === "core/index.ts" || to.startsWith("presets/") || isFrontDoor(to),
+        ({ to }) => to === "core/index.ts" || to.startsWith("presets/") || isDoor(to),
       ),
     ).toEqual([]);
   });
