@@ -64,6 +64,8 @@ export interface UpdateOperatorSpec {
   readonly types: readonly string[];
   /** `typname` of the operand where it is not the column's own. */
   readonly operandType?: string;
+  /** A null operand is refused also where the column may be null (G-UPD-5). */
+  readonly refusesNull?: boolean;
   readonly description: string;
   /** Description of the input type. */
   readonly inputDescription: string;

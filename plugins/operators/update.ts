@@ -35,7 +35,14 @@ export const incOperator = definePlugin({
   ],
 });
 
-const documentOperator = (name: string, graphql: string, text: string, operandType: string | undefined, compile: UpdateOperatorSpec["compile"]): UpdateOperatorSpec => ({
+const documentOperator = (
+  name: string,
+  graphql: string,
+  text: string,
+  operandType: string | undefined,
+  compile: UpdateOperatorSpec["compile"],
+  more: Partial<UpdateOperatorSpec> = {},
+): UpdateOperatorSpec => ({
   name,
   graphql,
   types: JSONB,
@@ -43,6 +50,7 @@ const documentOperator = (name: string, graphql: string, text: string, operandTy
   inputDescription: text,
   operandType,
   compile,
+  ...more,
 });
 
 /** @rule G-UPD-1c G-UPD-1d G-UPD-1e G-UPD-1f G-UPD-1g */
@@ -58,6 +66,7 @@ export const documentOperators = definePlugin({
       "delete the array element with specified index (negative integers count from the end). throws an error if top level container is not an array",
       "int4",
       (column, operand) => sql`${column} - ${operand}`,
+      { refusesNull: true },
     ),
     documentOperator(
       "delete-at-path",
@@ -65,6 +74,7 @@ export const documentOperators = definePlugin({
       "delete the field or element with specified path (for JSON arrays, negative integers count from the end)",
       "_text",
       (column, operand) => sql`${column} #- ${operand}`,
+      { refusesNull: true },
     ),
   ],
 });

@@ -1,0 +1,74 @@
+/** `{ aggregate { count sum { sold } } nodes { id } }`. @rule G-AGG-1 … G-AGG-7 */
+import type { GraphQLObjectType } from "graphql";
+import { gqlPart, type Expression, type Output, type Read, type Source } from "../../../core/index.ts";
+import { itemPlace, readBoolean, readEnum, readList } from "./input.ts";
+import type { ListArguments } from "./lists.ts";
+import type { Planner } from "./planner.ts";
+import { isStringified, planComputedOperand, planRow } from "./rows.ts";
+import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
+
+/** `selected`: the field of type `T_aggregate`. */
+export const planAggregate = (planner: Planner, selected: Selected, from: Source, list: ListArguments): Read => ({
+  kind: "read",
+  from,
+  shape: "aggregate",
+  output: planLevel(planner, selected, (field) => {
+    if (field.part?.kind === "nodes") {
+      return { kind: "nodes", as: field.as, of: planRow(planner, subselection(field) as GraphQLObjectType, field.selections, field.path) }; // `nodes` is a list of rows
+    }
+    return { kind: "object", as: field.as, of: planLevel(planner, field, (one) => planFields(planner, one)) };
+  }),
+  ...list,
+});
+
+/** One level of objects: its fields, `__typename` among them. */
+const planLevel = (planner: Planner, selected: Selected, plan: (field: Selected) => Output): readonly Output[] => {
+  const outputs: Output[] = [];
+  const type = subselection(selected) as GraphQLObjectType; // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
+  eachSelection(planner, type, selected.selections, selected.path, (selection) => {
+    outputs.push(selection.kind === "typename" ? { kind: "constant", as: selection.as, value: selection.value } : plan(selection));
+  });
+  return outputs;
+};
+
+const planFields = (planner: Planner, selected: Selected): Output => {
+  const { part, as } = selected;
+  if (part?.kind === "count") return planCount(planner, selected);
+  if (part?.kind !== "aggregate-function") throw new TypeError(`an aggregate field stands for ${part?.kind ?? "nothing"}`);
+  const { fn } = part;
+  return { kind: "object", as, of: planLevel(planner, selected, (column) => planFolded(planner, column, fn)) };
+};
+
+const planFolded = (planner: Planner, selected: Selected, fn: string): Output => {
+  const { part, as } = selected;
+  if (part?.kind === "column") {
+    eachArgument(selected, () => {});
+    subselection(selected);
+    return folded(as, fn, { kind: "column", name: part.column.name }, isStringified(planner, part.value));
+  }
+  if (part?.kind !== "computed") throw new TypeError(`an aggregated field stands for ${part?.kind ?? "nothing"}`);
+  const of = planComputedOperand(planner, selected, part);
+  subselection(selected);
+  return folded(as, fn, of, part.value !== undefined && isStringified(planner, part.value));
+};
+
+const folded = (as: string, fn: string, of: Expression, isText: boolean): Output => ({
+  kind: "aggregate", as, fn, of: [of], ...(isText ? { cast: "text" } : {}),
+});
+
+/** @rule G-AGG-3 */
+const planCount = (planner: Planner, selected: Selected): Output => {
+  let of: readonly Expression[] = [];
+  let isDistinct = false;
+  eachArgument(selected, ({ part, input, place, path }) => {
+    if (part?.kind !== "argument") return;
+    if (part.name === "distinct") isDistinct = readBoolean(planner, input, place, path);
+    if (part.name !== "columns") return;
+    of = readList(planner, input, place, path).flatMap((item): Expression[] => {
+      const column = gqlPart(readEnum(planner, item.input, itemPlace(place), item.path));
+      return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
+    });
+  });
+  subselection(selected);
+  return { kind: "aggregate", as: selected.as, fn: "count", of, ...(isDistinct && of.length > 0 ? { distinct: true } : {}) };
+};

@@ -1,0 +1,35 @@
+/** `on_conflict`. @rule G-UPS-1 G-UPS-2 G-UPS-3 G-UPS-5 G-UPS-7 */
+import { gqlPart, type OnConflict, type Predicate } from "../../../core/index.ts";
+import { validationFailed } from "../errors.ts";
+import { itemPlace, placeOf, readEnum, readList, readObject, type Input, type Place } from "./input.ts";
+import type { Planner } from "./planner.ts";
+import { narrowed, planWhere } from "./where.ts";
+
+export const planConflict = (planner: Planner, input: Input, place: Place, path: string): OnConflict => {
+  let constraint = "";
+  let update: readonly string[] = [];
+  let where: Predicate | undefined;
+  readObject(planner, input, place, path, ({ field, input: value, path: at }) => {
+    const part = gqlPart(field);
+    if (part?.kind !== "argument") return;
+    if (part.name === "constraint") {
+      const chosen = gqlPart(readEnum(planner, value, placeOf(field), at));
+      if (chosen?.kind === "constraint") constraint = chosen.name;
+    } else if (part.name === "update_columns") {
+      update = planColumns(planner, value, placeOf(field), at, path);
+    } else if (part.name === "where") {
+      where = narrowed(planWhere(planner, value, placeOf(field), at));
+    }
+  });
+  return { target: { constraint }, update, ...(where && { where }) };
+};
+
+const planColumns = (planner: Planner, input: Input, place: Place, path: string, conflictPath: string): readonly string[] => {
+  const columns = new Set<string>();
+  for (const item of readList(planner, input, place, path)) {
+    const part = gqlPart(readEnum(planner, item.input, itemPlace(place), item.path));
+    if (part?.kind === "placeholder") throw validationFailed("erroneous column name", conflictPath);
+    if (part?.kind === "column") columns.add(part.column.name);
+  }
+  return [...columns];
+};

@@ -1,0 +1,5 @@
+/** Functions that plans of this surface put around values, beside those of the type families. */
+import { sql, type PlanFunction } from "../../../core/index.ts";
+
+/** @rule G-NAM-8 */
+export const graphqlFunctions: readonly PlanFunction[] = [{ name: "upper", compile: (argument) => sql`pg_catalog.upper(${argument})` }];

@@ -1,0 +1,75 @@
+/** The objects of an insert, read once: cells with their coerced values, and what is inserted along relationships. @rule G-INS-1 G-INS-2 G-NST-1 G-NST-7 */
+import { gqlPart, type Column, type GqlValueType, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
+import { coerceColumn } from "../coerce/columns.ts";
+import { validationFailed } from "../errors.ts";
+import { planConflict } from "./conflict.ts";
+import { isNull, itemPlace, leafInput, open, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
+import { isJsonValue, type Planner, type ValueSource } from "./planner.ts";
+
+export interface InputCell {
+  readonly column: Column;
+  readonly value: GqlValueType;
+  readonly source: ValueSource;
+}
+
+export interface InputRelated {
+  /** Field name. */
+  readonly name: string;
+  readonly relationship: Relationship;
+  readonly target: Relation;
+  /** Inserted before the row, whose columns then take its key. @rule G-NST-2 G-NST-9 */
+  readonly isBefore: boolean;
+  readonly rows: readonly InputRow[];
+  readonly conflict: OnConflict | undefined;
+}
+
+export interface InputRow {
+  readonly cells: readonly InputCell[];
+  /** In name order. */
+  readonly related: readonly InputRelated[];
+}
+
+export const hasNested = (rows: readonly InputRow[]): boolean => rows.some((row) => row.related.length > 0);
+
+export const readRows = (planner: Planner, input: Input, place: Place, path: string): readonly InputRow[] =>
+  readList(planner, input, place, path).map((item) => readRow(planner, item.input, itemPlace(place), item.path));
+
+export const readRow = (planner: Planner, input: Input, place: Place, path: string): InputRow => {
+  const cells: InputCell[] = [];
+  const related: InputRelated[] = [];
+  readObject(planner, input, place, path, (given) => {
+    const part = gqlPart(given.field);
+    if (part?.kind === "column") cells.push(readCell(planner, given, part.column, part.value));
+    else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", given.path);
+    else if (part?.kind === "relationship") {
+      // @rule G-NST-7
+      if (isNull(open(planner, given.input, placeOf(given.field), given.path))) return;
+      const { relationship, target } = part;
+      const isBefore = relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
+      const found = readRelated(planner, given, relationship.isToOne);
+      if (found.rows.length > 0) related.push({ name: given.field.name, relationship, target, isBefore, ...found });
+    }
+  });
+  return { cells, related };
+};
+
+const readCell = (planner: Planner, { field, input, path }: FieldInput, column: Column, value: GqlValueType): InputCell => {
+  const leaf = leafInput(planner, input, placeOf(field), path, isJsonValue(value));
+  const fixed = coerceColumn(value, leaf.now, path);
+  const { again } = leaf;
+  return { column, value, source: again === undefined ? { fixed } : { make: (variables) => coerceColumn(value, again(variables), path) } };
+};
+
+const readRelated = (planner: Planner, { field, input, path }: FieldInput, isToOne: boolean): Pick<InputRelated, "rows" | "conflict"> => {
+  let rows: readonly InputRow[] = [];
+  let conflict: OnConflict | undefined;
+  readObject(planner, input, placeOf(field), path, ({ field: inner, input: value, path: at }) => {
+    const part = gqlPart(inner);
+    if (part?.kind !== "argument") return;
+    const place = placeOf(inner);
+    if (part.name === "on_conflict") conflict = planConflict(planner, value, place, at);
+    else if (isToOne) rows = [readRow(planner, value, place, at)];
+    else rows = readRows(planner, value, place, at);
+  });
+  return { rows, conflict };
+};

@@ -1,0 +1,42 @@
+/** Rows of an insert as one JSON text, and the write that reads it. @rule G-INS-1 G-INS-3 G-OP-36 */
+import type { BoundValue, Insert, OnConflict, PayloadColumn, Relation, ValueRef, WriteRows } from "../../../core/index.ts";
+import { inputFunction, isJson } from "../coerce/columns.ts";
+import type { VariableValues } from "../document/variables.ts";
+import type { InputCell, InputRow } from "./insert-input.ts";
+import type { ValueSource } from "./planner.ts";
+import { nameOf } from "./where.ts";
+
+export const insertOf = (relation: Relation, rows: WriteRows, conflict: OnConflict | undefined): Insert => ({
+  kind: "insert",
+  into: nameOf(relation),
+  rows,
+  ...(conflict && { onConflict: conflict }),
+});
+
+/** Columns that any of the rows gives, in the order of the table's. */
+export const payloadRows = (relation: Relation, rows: readonly InputRow[], payload: ValueRef, shape: "object" | "array"): WriteRows => {
+  const given = new Map(rows.flatMap((row) => row.cells.map((cell) => [cell.column.name, cell.value] as const)));
+  const columns = relation.columns.flatMap((column): PayloadColumn[] => {
+    const value = given.get(column.name);
+    if (value === undefined) return [];
+    const apply = inputFunction(value);
+    return [{ name: column.name, ...(apply && { apply }) }];
+  });
+  return { payload, shape, columns, missing: "default" };
+};
+
+export const valueOf = (source: ValueSource, variables: VariableValues): BoundValue => ("fixed" in source ? source.fixed : source.make(variables));
+
+const cellText = (cell: InputCell, variables: VariableValues): string => {
+  const text = valueOf(cell.source, variables) as string | null; // coerceColumn makes nothing else
+  if (text === null) return "null";
+  return isJson(cell.value) && cell.value.element === undefined ? text : JSON.stringify(text);
+};
+
+export const rowText = (row: InputRow, variables: VariableValues): string =>
+  `{${row.cells.map((cell) => `${JSON.stringify(cell.column.name)}:${cellText(cell, variables)}`).join(",")}}`;
+
+export const rowsText = (rows: readonly InputRow[], variables: VariableValues): string => `[${rows.map((row) => rowText(row, variables)).join(",")}]`;
+
+/** The same at every run. */
+export const isFixed = (rows: readonly InputRow[]): boolean => rows.every((row) => row.cells.every((cell) => "fixed" in cell.source));

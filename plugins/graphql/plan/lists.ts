@@ -1,0 +1,103 @@
+/** Arguments of everything that answers a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`. @rule G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
+import { gqlPart, type Expression, type Json, type Read, type ValueRef } from "../../../core/index.ts";
+import { decimalOf, isFloatLiteral, numberText } from "../coerce/numbers.ts";
+import { foundInVariable } from "../coerce/leaf.ts";
+import { expectedFor, validationFailed } from "../errors.ts";
+import { checkInteger, found, isNull, itemPlace, open, readEnum, readList, type Input, type Place } from "./input.ts";
+import { planOrderBy } from "./order.ts";
+import { bindLeaf, type Planner } from "./planner.ts";
+import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
+import { narrowed, planWhere } from "./where.ts";
+
+export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "limit" | "offset">;
+
+/** `other` takes the arguments that are none of a list. */
+export const planListArguments = (planner: Planner, selected: Selected, other: (argument: GivenArgument) => void = () => {}): ListArguments => {
+  const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
+  eachArgument(selected, (argument) => {
+    const { part, input, place, path } = argument;
+    if (part?.kind !== "argument") {
+      other(argument);
+      return;
+    }
+    switch (part.name) {
+      case "where":
+        if (!isNull(open(planner, input, place, path))) list.where = narrowed(planWhere(planner, input, place, path));
+        return;
+      case "order_by": {
+        const terms = planOrderBy(planner, input, place, path);
+        if (terms.length > 0) list.orderBy = terms;
+        return;
+      }
+      case "distinct_on": {
+        const columns = planDistinct(planner, input, place, path);
+        if (columns.length > 0) list.distinctOn = columns;
+        return;
+      }
+      case "limit":
+        list.limit = bindUnlessNull(planner, input, place, path, limitText);
+        return;
+      case "offset":
+        list.offset = bindUnlessNull(planner, input, place, path, offsetText);
+        return;
+      default:
+        other(argument);
+    }
+  });
+  checkDistinct(list, selected.path);
+  return {
+    ...(list.where && { where: list.where }),
+    ...(list.orderBy && { orderBy: list.orderBy }),
+    ...(list.distinctOn && { distinctOn: list.distinctOn }),
+    ...(list.limit && { limit: list.limit }),
+    ...(list.offset && { offset: list.offset }),
+  };
+};
+
+const bindUnlessNull = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  path: string,
+  write: (value: Json, found: string, path: string) => string,
+): ValueRef | undefined => {
+  const isVariable = input.kind === "held" || input.node.kind === "Variable";
+  // a null in the document is not given; a variable may be null, which the database takes as such
+  if (!isVariable && isNull(input)) return undefined;
+  const param = bindLeaf(planner, input, place, path, false, (value) => (value === null ? null : write(value, isVariable ? foundInVariable(value) : found(input), path)));
+  return { param };
+};
+
+/** @rule G-PAG-1 */
+const limitText = (value: Json, word: string, path: string): string => {
+  const text = numberText(value);
+  const refused = text === undefined || isFloatLiteral(value) || (decimalOf(text).isNegative && decimalOf(text).digits !== "");
+  if (refused) throw expectedFor("a non-negative 32-bit integer", "Int", word, path);
+  return checkInteger(text, 32, path);
+};
+
+/** @rule G-PAG-2 */
+const offsetText = (value: Json, word: string, path: string): string => {
+  const text = typeof value === "string" && /^-?\d+$/.test(value) ? value : isFloatLiteral(value) ? undefined : numberText(value);
+  if (text === undefined) throw expectedFor("a 32-bit integer, or a 64-bit integer represented as a string", "Int", word, path);
+  return checkInteger(text, 64, path);
+};
+
+/** @rule G-DIS-2 */
+const planDistinct = (planner: Planner, input: Input, place: Place, path: string): readonly Expression[] => {
+  if (isNull(open(planner, input, place, path))) return [];
+  const columns = new Map<string, Expression>();
+  for (const item of readList(planner, input, place, path)) {
+    const part = gqlPart(readEnum(planner, item.input, itemPlace(place), item.path));
+    if (part?.kind === "column") columns.set(part.column.name, { kind: "column", name: part.column.name });
+  }
+  return [...columns.values()];
+};
+
+/** @rule G-DIS-1 */
+const checkDistinct = ({ distinctOn = [], orderBy = [] }: ListArguments, path: string): void => {
+  if (distinctOn.length === 0 || orderBy.length === 0) return;
+  const initial = orderBy.slice(0, distinctOn.length).map(({ by }) => (by.kind === "column" ? by.name : undefined));
+  const isMatch = distinctOn.every((column) => column.kind === "column" && initial.includes(column.name)) && !initial.includes(undefined);
+  if (!isMatch) throw validationFailed('"distinct_on" columns must match initial "order_by" columns', `${path}.args`);
+};

@@ -1,0 +1,48 @@
+/** Root fields of mutations: a step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
+import type { GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { GqlOutput } from "../../../core/index.ts";
+import { planDelete } from "./delete.ts";
+import { planInsert } from "./insert.ts";
+import { openStep, type Planner } from "./planner.ts";
+import { planReadField } from "./query.ts";
+import { eachSelection, subselection, type Selected } from "./selection.ts";
+import { planUpdate, planUpdateMany } from "./update.ts";
+import type { StepTemplate } from "./writes.ts";
+
+/** Adds the steps of a root (or namespace); returns where their answers go. */
+export const planMutationFields = (planner: Planner, type: GraphQLObjectType, sets: readonly SelectionSetNode[], path: string, steps: StepTemplate[]): readonly GqlOutput[] => {
+  const outputs: GqlOutput[] = [];
+  eachSelection(planner, type, sets, path, (selection) => {
+    if (selection.kind === "typename") outputs.push({ as: selection.as, text: JSON.stringify(selection.value) });
+    else outputs.push(planField(planner, selection, steps));
+  });
+  return outputs;
+};
+
+const planField = (planner: Planner, selected: Selected, steps: StepTemplate[]): GqlOutput => {
+  const { part, as } = selected;
+  const add = (step: StepTemplate | string): GqlOutput => (typeof step === "string" ? { as, text: step } : { as, step: steps.push(step) - 1 });
+  const own = openStep(planner);
+  switch (part?.kind) {
+    case "namespace":
+      return { as, of: planMutationFields(planner, subselection(selected) as GraphQLObjectType, selected.selections, selected.path, steps) }; // a namespace is an object
+    case "insert":
+      return add(planInsert(own, selected, part.relation, false));
+    case "insert-one":
+      return add(planInsert(own, selected, part.relation, true));
+    case "update":
+    case "update-by-pk":
+      return add(planUpdate(own, selected, part.relation));
+    case "update-many":
+      return { as, list: planUpdateMany(own, selected, part.relation).map((step) => steps.push(step) - 1) };
+    case "delete":
+    case "delete-by-pk":
+      return add(planDelete(own, selected, part.relation));
+    default: {
+      const field = planReadField(own, selected);
+      if (field === undefined) throw new TypeError(`a mutation field stands for ${part?.kind ?? "nothing"}`);
+      const plan = { kind: "bundle", fields: [field] } as const;
+      return { bundle: steps.push({ planned: { plan, envelope: {} }, sources: own.sources, path: "$" }) - 1 };
+    }
+  }
+};

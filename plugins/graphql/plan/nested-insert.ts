@@ -1,0 +1,113 @@
+/** `insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }])`: one statement per row, in the order in which keys flow.
+ *  @rule G-NST-1 … G-NST-10 */
+import { columnOf, type Cell, type OnConflict, type Relation, type SequenceStep } from "../../../core/index.ts";
+import { atKey, atIndex } from "../coerce/paths.ts";
+import { validationFailed } from "../errors.ts";
+import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
+import { insertOf, isFixed, payloadRows, rowsText } from "./insert-rows.ts";
+import { bind, columnRef, type Planner } from "./planner.ts";
+import { sequenceStep, type Answer, type StepTemplate } from "./writes.ts";
+
+/** An earlier row whose key a row takes over. */
+interface Parent {
+  readonly relation: Relation;
+  readonly step: number;
+  /** Where the row stands, for G-NST-6. */
+  readonly path: string;
+}
+
+interface Build {
+  readonly planner: Planner;
+  readonly steps: SequenceStep[];
+}
+
+/** `path`: of the argument. */
+export const planNestedInsert = (planner: Planner, relation: Relation, rows: readonly InputRow[], conflict: OnConflict | undefined, answer: Answer, path: string): StepTemplate => {
+  const build: Build = { planner, steps: [] };
+  const rootSteps = rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, atIndex(path, i)));
+  return sequenceStep(planner, { schema: relation.schema, name: relation.name }, build.steps, rootSteps, answer, path);
+};
+
+const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
+
+/** Inserts a row and all that hangs on it. `determined`: cells that an earlier row gives. Returns the row's step. */
+const insertRow = (
+  build: Build,
+  relation: Relation,
+  row: InputRow,
+  conflict: OnConflict | undefined,
+  determined: readonly Cell[],
+  parent: Parent | undefined,
+  path: string,
+): number => {
+  refuseDetermined(build, relation, row, determined, path);
+  const cells = new Map<string, Cell>();
+  const requires: NonNullable<SequenceStep["requires"]>[number][] = [];
+  for (const related of row.related) {
+    if (!related.isBefore) continue;
+    const at = atKey(path, related.name);
+    const taken = new Set([...row.cells.map((cell) => cell.column.name), ...determined.map((cell) => cell.column), ...cells.keys()]);
+    const doubled = related.relationship.columns.map(([own]) => own).filter((own) => taken.has(own));
+    if (doubled.length > 0) {
+      const names = doubled.map((column) => build.planner.schema.columnName(relation, column));
+      throw validationFailed(`cannot insert object relationship "${related.name}" as ${quoted(names)} column values are already determined`, at);
+    }
+    const step = insertRow(build, related.target, related.rows[0] as InputRow, related.conflict, [], undefined, `${at}.data`); // to-one data is one row
+    for (const [own, other] of related.relationship.columns) cells.set(own, stepCell(own, step, related.target, other));
+    const message = `cannot proceed to insert object relation "${related.name}" since insert to table "${related.target.name}" affects zero rows`;
+    requires.push({ step, message, path: at });
+  }
+  for (const cell of row.cells) {
+    const param = bind(build.planner, cell.source);
+    cells.set(cell.column.name, { column: cell.column.name, value: columnRef(cell.value, param) });
+  }
+  for (const cell of determined) cells.set(cell.column, cell);
+  if (parent !== undefined) requires.push(needsRow(parent));
+  const ordered = relation.columns.flatMap((column) => cells.get(column.name) ?? []);
+  const own = build.steps.push({ write: insertOf(relation, { cells: ordered }, conflict), path, ...(requires.length > 0 && { requires }) }) - 1;
+  insertAfter(build, row, { relation, step: own, path });
+  return own;
+};
+
+/** Array relationships first, then object relationships whose columns are on the other side. */
+const insertAfter = (build: Build, row: InputRow, parent: Parent): void => {
+  const after = row.related.filter((related) => !related.isBefore);
+  for (const related of [...after.filter((one) => !one.relationship.isToOne), ...after.filter((one) => one.relationship.isToOne)]) {
+    insertRelated(build, related, parent);
+  }
+};
+
+const insertRelated = (build: Build, related: InputRelated, parent: Parent): void => {
+  const { target, rows, conflict } = related;
+  const path = `${atKey(parent.path, related.name)}.data`;
+  const determined = related.relationship.columns.map(([own, other]) => stepCell(other, parent.step, parent.relation, own));
+  if (hasNested(rows)) {
+    rows.forEach((row, i) => insertRow(build, target, row, conflict, determined, parent, atIndex(path, i)));
+    return;
+  }
+  rows.forEach((row, i) => refuseDetermined(build, target, row, determined, atIndex(path, i)));
+  const { planner } = build;
+  const param = bind(planner, isFixed(rows) ? { fixed: rowsText(rows, planner.variables) } : { make: (variables) => rowsText(rows, variables) });
+  const write = { ...insertOf(target, payloadRows(target, rows, { param }, "array"), conflict), set: determined };
+  build.steps.push({ write, path, requires: [needsRow(parent)] });
+};
+
+const stepCell = (column: string, step: number, relation: Relation, from: string): Cell => ({
+  column,
+  value: { step, column: from, type: columnOf(relation, from)?.sqlType ?? "text" },
+});
+
+/** @rule G-NST-6 */
+const needsRow = (parent: Parent) => ({
+  step: parent.step,
+  message: `cannot proceed to insert array relations since insert to table "${parent.relation.name}" affects zero rows`,
+  path: parent.path,
+});
+
+/** @rule G-NST-4 */
+const refuseDetermined = (build: Build, relation: Relation, row: InputRow, determined: readonly Cell[], path: string): void => {
+  const given = determined.map((cell) => cell.column).filter((column) => row.cells.some((cell) => cell.column.name === column));
+  if (given.length === 0) return;
+  const names = given.map((column) => build.planner.schema.columnName(relation, column));
+  throw validationFailed(`cannot insert ${quoted(names)} columns as their values are already being determined by parent insert`, path);
+};

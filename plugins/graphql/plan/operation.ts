@@ -1,0 +1,133 @@
+/** A whole operation: the fields of its root become steps, and the answer is put together from theirs. @rule G-DOC-13 G-DOC-14 G-SUB-2 G-INT-9 G-INT-10 */
+import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { BundleField, GqlOperation, GqlOutput } from "../../../core/index.ts";
+import { checkOperationDirectives, hasDirective } from "../document/directives.ts";
+import type { ParsedDocument } from "../document/parse.ts";
+import type { VariableValues } from "../document/variables.ts";
+import { notSupported, validationFailed } from "../errors.ts";
+import { planMetaField } from "./meta.ts";
+import { planMutationFields } from "./mutation.ts";
+import { openStep, type Planner, type ValueSource } from "./planner.ts";
+import { planReadField } from "./query.ts";
+import { eachSelection, subselection, type Selected } from "./selection.ts";
+import type { StepTemplate } from "./writes.ts";
+
+/** An operation without the values of its variables. */
+export interface OperationTemplate extends Omit<GqlOperation, "steps"> {
+  readonly steps: readonly StepTemplate[];
+}
+
+/** The root type of the operation. @throws RelApiError G-DOC-13 */
+export const rootOf = (planner: Pick<Planner, "schema">, { operation }: ParsedDocument): GraphQLObjectType => {
+  const { schema } = planner;
+  if (operation.operation === "query") return schema.query;
+  const root = operation.operation === "mutation" ? schema.mutation : schema.subscription;
+  if (root === undefined) throw validationFailed(`no ${operation.operation}s exist`, "$");
+  return root;
+};
+
+export const planOperation = (planner: Planner, parsed: ParsedDocument, root: GraphQLObjectType): OperationTemplate => {
+  const { operation } = parsed;
+  const sets = [operation.selectionSet];
+  if (operation.operation === "mutation") {
+    const steps: StepTemplate[] = [];
+    const outputs = planMutationFields(planner, root, sets, "$", steps);
+    checkOperationDirectives(planner, operation);
+    return { kind: "mutation", access: "read write", steps, outputs };
+  }
+  const template = planReads(planner, root, sets, operation.operation);
+  checkOperationDirectives(planner, operation);
+  if (operation.operation === "subscription" && countFields(template) !== 1 && !hasDirective(operation, "_multiple_top_level_fields"))
+    throw validationFailed("subscriptions must select one top level field", "$");
+  return template;
+};
+
+const countFields = ({ outputs, steps }: OperationTemplate): number =>
+  outputs.reduce((count, output) => {
+    if (!("bundle" in output)) return count + 1;
+    const plan = steps[output.bundle]?.planned.plan;
+    return count + (plan?.kind === "bundle" ? plan.fields.length : 1);
+  }, 0);
+
+interface Reads {
+  readonly planner: Planner;
+  readonly kind: "query" | "subscription";
+  isVolatile: boolean;
+  fields: BundleField[];
+  step: Planner;
+  readonly steps: StepTemplate[];
+  readonly outputs: GqlOutput[];
+}
+
+/** Fields that read are one statement; an introspection field between them divides it, since answers are in the order of selection. */
+const planReads = (planner: Planner, root: GraphQLObjectType, sets: readonly SelectionSetNode[], kind: "query" | "subscription"): OperationTemplate => {
+  const reads: Reads = { planner, kind, isVolatile: false, fields: [], step: openStep(planner), steps: [], outputs: [] };
+  const meta = kind === "query" ? planner.schema.metaFields : undefined;
+  const find = (name: string): GraphQLField<unknown, unknown> | undefined => meta?.get(name);
+  eachSelection(
+    planner, root, sets, "$",
+    (selection) => {
+      if (selection.kind === "typename") reads.fields.push({ as: selection.as, value: selection.value });
+      else if (meta?.get(selection.name) === selection.field) addMetaField(reads, selection);
+      else if (selection.part?.kind === "constant") addText(reads, selection.as, selection.part.text, selection);
+      else reads.fields.push(planField(reads, selection));
+    },
+    find,
+  );
+  closeBundle(reads);
+  return { kind, access: reads.isVolatile ? "read write" : "read only", steps: reads.steps, outputs: reads.outputs };
+};
+
+const planField = (reads: Reads, selected: Selected): BundleField => {
+  const { part, as } = selected;
+  if (part?.kind === "namespace") {
+    const fields: BundleField[] = [];
+    const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
+    eachSelection(reads.planner, type, selected.selections, selected.path, (selection) => {
+      fields.push(selection.kind === "typename" ? { as: selection.as, value: selection.value } : planField(reads, selection));
+    });
+    return { as, bundle: { kind: "bundle", fields } };
+  }
+  if (part?.kind === "function" && part.routine.volatility === "volatile") reads.isVolatile = true;
+  const field = planReadField(reads.step, selected);
+  if (field === undefined) throw new TypeError(`a query field stands for ${part?.kind ?? "nothing"}`);
+  return field;
+};
+
+const addText = (reads: Reads, as: string, text: string, selected: Selected): void => {
+  subselection(selected);
+  closeBundle(reads);
+  reads.outputs.push({ as, text });
+};
+
+const addMetaField = (reads: Reads, selected: Selected): void => {
+  const { schema } = reads.planner;
+  // @rule G-INT-9
+  if (schema.isIntrospectionClosed) throw notSupported(`introspection is disabled for role: "${schema.role}"`, "$");
+  closeBundle(reads);
+  reads.outputs.push({ as: selected.as, text: planMetaField(reads.planner, selected) });
+};
+
+/** Answers that are known already need no statement. */
+const closeBundle = (reads: Reads): void => {
+  const { fields, step } = reads;
+  if (fields.length === 0) return;
+  if (fields.every((field) => "value" in field)) {
+    for (const field of fields) if ("value" in field) reads.outputs.push({ as: field.as, text: JSON.stringify(field.value) });
+  } else {
+    reads.outputs.push({ bundle: reads.steps.push({ planned: { plan: { kind: "bundle", fields }, envelope: {} }, sources: step.sources, path: "$" }) - 1 });
+  }
+  reads.fields = [];
+  reads.step = openStep(reads.planner);
+};
+
+/** The operation with the values of these variables. */
+export const fill = (template: OperationTemplate, variables: VariableValues): GqlOperation => ({
+  kind: template.kind,
+  access: template.access,
+  steps: template.steps.map(({ planned, sources, path }) => ({ planned, path, values: sources.map((source) => valueOf(source, variables)) })),
+  outputs: template.outputs,
+});
+
+const valueOf = (source: ValueSource, variables: VariableValues) => ("fixed" in source ? source.fixed : source.make(variables));
+

@@ -1,0 +1,69 @@
+/** `order_by`. @rule G-ORD-1 … G-ORD-8 */
+import { gqlPart, type Expression, type GqlPart, type OrderBy } from "../../../core/index.ts";
+import { computedExpression, rowArguments } from "./computed.ts";
+import { isNull, itemPlace, open, placeOf, readEnum, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
+import type { Planner } from "./planner.ts";
+import { nameOf } from "./where.ts";
+
+/** Puts what is found in a related row back on the row at hand. */
+type Lift = (inner: Expression) => Expression;
+
+const onTheRow: Lift = (inner) => inner;
+
+export const planOrderBy = (planner: Planner, input: Input, place: Place, path: string): readonly OrderBy[] => {
+  if (isNull(open(planner, input, place, path))) return [];
+  return readList(planner, input, place, path).flatMap((item) => planTerms(planner, item.input, itemPlace(place), onTheRow, item.path));
+};
+
+const planTerms = (planner: Planner, input: Input, place: Place, lift: Lift, path: string): readonly OrderBy[] =>
+  inWrittenOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
+
+/** Looked at in name order, taken in the order written. @rule G-ORD-2 G-DOC-14 */
+const inWrittenOrder = (planner: Planner, input: Input, place: Place, path: string, plan: (given: FieldInput, part: GqlPart) => readonly OrderBy[]): readonly OrderBy[] => {
+  const terms = new Map<string, readonly OrderBy[]>();
+  const written = readObject(planner, input, place, path, (given) => {
+    const part = gqlPart(given.field);
+    if (part !== undefined) terms.set(given.field.name, plan(given, part));
+  });
+  return written.flatMap((name) => terms.get(name) ?? []);
+};
+
+const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift): readonly OrderBy[] => {
+  const { input, path } = given;
+  const place = placeOf(given.field);
+  // @rule G-ORD-4
+  if (isNull(open(planner, input, place, path))) return [];
+  switch (part.kind) {
+    case "column":
+      return [direct(planner, given, lift({ kind: "column", name: part.column.name }))];
+    case "relationship":
+      return planTerms(planner, input, place, (value) => lift({ kind: "related", relationship: part.relationship.id, value }), path);
+    case "relationship-aggregate":
+      return planAggregateTerms(planner, input, place, (fn, of) => lift({ kind: "related-aggregate", relationship: part.relationship.id, fn, of }), path);
+    case "computed": {
+      const { field } = part;
+      if (field.target === undefined) return [direct(planner, given, lift(computedExpression(field)))];
+      const { routine, target } = { routine: nameOf(field.routine), target: nameOf(field.target) };
+      return planAggregateTerms(planner, input, place, (fn, of) => lift({ kind: "computed-aggregate", routine, ...rowArguments(field), target, fn, of }), path);
+    }
+    default:
+      return [];
+  }
+};
+
+/** @rule G-ORD-6 */
+const planAggregateTerms = (planner: Planner, input: Input, place: Place, aggregate: (fn: string, of: readonly Expression[]) => Expression, path: string): readonly OrderBy[] =>
+  inWrittenOrder(planner, input, place, path, (given, part) => {
+    if (part.kind === "count") return isNull(open(planner, given.input, placeOf(given.field), given.path)) ? [] : [direct(planner, given, aggregate("count", []))];
+    if (part.kind !== "aggregate-function") return [];
+    return inWrittenOrder(planner, given.input, placeOf(given.field), given.path, (column, columnPart) => {
+      if (columnPart.kind !== "column" || isNull(open(planner, column.input, placeOf(column.field), column.path))) return [];
+      return [direct(planner, column, aggregate(part.fn, [{ kind: "column", name: columnPart.column.name }]))];
+    });
+  });
+
+/** @rule G-ORD-3 */
+const direct = (planner: Planner, { field, input, path }: FieldInput, by: Expression): OrderBy => {
+  const part = gqlPart(readEnum(planner, input, placeOf(field), path));
+  return part?.kind === "direction" ? { by, direction: part.direction, nulls: part.nulls } : { by };
+};

@@ -1,0 +1,83 @@
+/** What all writes share: their answers, and how they become steps. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
+import type { GraphQLObjectType } from "graphql";
+import type { Delete, Envelope, GqlStep, Insert, Output, Plan, QualifiedName, Read, Sequence, SequenceStep, Update } from "../../../core/index.ts";
+import type { Planner, ValueSource } from "./planner.ts";
+import { looksFurther, planRow } from "./rows.ts";
+import { eachSelection, subselection, type Selected } from "./selection.ts";
+
+/** A step whose values are still to be made. */
+export interface StepTemplate extends Omit<GqlStep, "values"> {
+  readonly sources: readonly ValueSource[];
+}
+
+/** The JSON of the whole answer, or of the first row, compact. */
+const DOCUMENT: Envelope = Object.freeze({ media: "document" });
+const DOCUMENT_ONE: Envelope = Object.freeze({ media: "document-one" });
+
+export const stepOf = (planner: Planner, plan: Plan, path: string, isOne = false): StepTemplate => ({
+  planned: { plan, envelope: isOne ? DOCUMENT_ONE : DOCUMENT },
+  sources: planner.sources,
+  path,
+});
+
+/** What is answered of a write: an object over the written rows, or the one row. */
+export interface Answer {
+  readonly isOne: boolean;
+  readonly output: readonly Output[];
+}
+
+/** Of `T_mutation_response`. @rule G-OUT-7 */
+export const planResponse = (planner: Planner, selected: Selected): Answer => {
+  const output: Output[] = [];
+  const type = subselection(selected) as GraphQLObjectType; // a mutation response is an object
+  eachSelection(planner, type, selected.selections, selected.path, (selection) => {
+    if (selection.kind === "typename") output.push({ kind: "constant", as: selection.as, value: selection.value });
+    else if (selection.part?.kind === "returning") {
+      const row = subselection(selection) as GraphQLObjectType; // `returning` is a list of rows
+      output.push({ kind: "nodes", as: selection.as, of: planRow(planner, row, selection.selections, selection.path) });
+    } else {
+      subselection(selection);
+      output.push({ kind: "affected", as: selection.as });
+    }
+  });
+  return { isOne: false, output };
+};
+
+export const planOneRow = (planner: Planner, selected: Selected): Answer => {
+  const type = subselection(selected) as GraphQLObjectType; // fields that write one row answer it
+  return { isOne: true, output: planRow(planner, type, selected.selections, selected.path) };
+};
+
+const readWritten = (written: QualifiedName, answer: Answer, steps?: readonly number[]): Read => ({
+  kind: "read",
+  from: { written, ...(steps && { steps }) },
+  shape: answer.isOne ? "rows" : "aggregate",
+  output: answer.output,
+});
+
+type Write = Insert | Update | Delete;
+
+const targetOf = (write: Write): QualifiedName => (write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from);
+
+/** One write. Where the answer looks at related rows it is read after the write, by a statement of its own. @rule G-INS-5 */
+export const writeStep = (planner: Planner, write: Write, answer: Answer, path: string): StepTemplate => {
+  if (looksFurther(answer.output)) return sequenceStep(planner, targetOf(write), [{ write, path }], [0], answer, path);
+  return stepOf(planner, { ...write, returning: readWritten(targetOf(write), answer) }, path, answer.isOne);
+};
+
+/** Several writes; the answer is read from the rows of some of them. */
+export const sequenceStep = (planner: Planner, target: QualifiedName, steps: readonly SequenceStep[], rootSteps: readonly number[], answer: Answer, path: string): StepTemplate => {
+  const plan: Sequence = { kind: "sequence", steps, result: readWritten(target, answer, rootSteps), ...(answer.isOne ? { one: true } : {}) };
+  return stepOf(planner, plan, path, answer.isOne);
+};
+
+/** The answer of a write that has nothing to write. @rule G-INS-2 */
+export const emptyAnswer = (answer: Answer): string =>
+  answer.isOne
+    ? "null"
+    : `{${answer.output.map((output) => `${JSON.stringify("as" in output ? output.as : "")}:${emptyValue(output)}`).join(",")}}`;
+
+const emptyValue = (output: Output): string => {
+  if (output.kind === "affected") return "0";
+  return output.kind === "constant" ? JSON.stringify(output.value) : "[]";
+};

@@ -1,0 +1,55 @@
+/** A document as it is kept: parsed and chosen once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36 */
+import { createCache, type Json, type PreparedDocument, type PrepareDocument, type RoleSchema } from "../../core/index.ts";
+import { checkFragments } from "./document/fragments.ts";
+import { parseDocument } from "./document/parse.ts";
+import { createShapes } from "./document/shapes.ts";
+import { declareVariables, readVariables, type VariableValues } from "./document/variables.ts";
+import { notAGraphqlQuery } from "./errors.ts";
+import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
+import type { Planner } from "./plan/planner.ts";
+
+/** Plans kept per document, one per shape of the variables that decide it. */
+const MAX_SHAPES = 64;
+
+/** Values nest too deeply for a walk over them. */
+const guarded = <Result>(walk: () => Result): Result => {
+  try {
+    return walk();
+  } catch (error) {
+    if (error instanceof RangeError) throw notAGraphqlQuery();
+    throw error;
+  }
+};
+
+/** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
+export const prepareDocument: PrepareDocument = (schema, text, operationName) => guarded(() => prepare(schema, text, operationName));
+
+const prepare = (schema: RoleSchema, text: string, operationName: string | undefined): PreparedDocument => {
+  const parsed = parseDocument(text, operationName);
+  const { operation, fragments, document } = parsed;
+  checkFragments(operation.selectionSet, fragments);
+  const root = rootOf({ schema }, parsed);
+  const declared = declareVariables(operation, fragments);
+  const shapes = createShapes();
+  const templates = createCache<OperationTemplate>(MAX_SHAPES);
+
+  const plan = (variables: VariableValues): OperationTemplate => {
+    const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, shapes, sources: [] };
+    const template = planOperation(planner, parsed, root);
+    // what decides the plan is known better now than before
+    const signature = shapes.signature(variables);
+    if (signature !== undefined) templates.set(signature, template);
+    return template;
+  };
+
+  return {
+    operation: operation.operation,
+    bind: (given: Readonly<Record<string, Json>> | undefined) =>
+      guarded(() => {
+        const variables = readVariables(declared, given);
+        const signature = shapes.signature(variables);
+        const template = (signature === undefined ? undefined : templates.get(signature)) ?? plan(variables);
+        return fill(template, variables);
+      }),
+  };
+};
