@@ -1,5 +1,5 @@
 /** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet. */
-import { definePlugin, type Answer, type Exchange, type ResolvedOptions, type Surface } from "../../core/index.ts";
+import { definePlugin, presetError, type Answer, type Exchange, type ResolvedOptions, type Surface } from "../../core/index.ts";
 import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
 
@@ -83,11 +83,12 @@ const createSurface = (folder: string, options: ResolvedOptions): Surface => {
 /** Needs the document, and shows itself only where the root describes the schema. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
-  requires: ["openapi"],
+  // asked before the surface whose root it shares, which "openapi" comes after: so that one cannot be in `requires`
   before: ["rest"],
   apply: (_hooks, context) => {
-    const { options } = context;
-    if (options.openapiMode === "disabled" || options.dbRootSpec !== undefined) return;
+    const { options, registry } = context;
+    if (!registry.has("openapi")) throw presetError('plugin "openapi-page" requires "openapi", which the preset does not have: add it or leave out "openapi-page"');
+    if (!context.registry.has("openapi") || options.openapiMode === "disabled" || options.dbRootSpec !== undefined) return;
     const folder = findAssetFolder();
     if (folder === undefined) context.logger.warn("the OpenAPI page is off: the files of swagger-ui-dist are not installed");
     else context.addSurface(createSurface(folder, options));

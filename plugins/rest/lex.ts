@@ -34,7 +34,7 @@ export const END = "end of input";
 export const NAME = "field name (* or [a..z0..9_$])";
 export const DELIMITER = "delimiter (.)";
 const UNFINISHED_QUOTE = ['"\\\\"', '"\\""'];
-const UNFINISHED_RUN = ['">"', "letter or digit"];
+const UNFINISHED_RUN = ['">"', "letter", "digit"];
 const KEY = ['"-"', "digit", "any non reserved character different from: .,>()"];
 const INDEX_END = ["digit", '"->"', '"::"', '"."', '","', END];
 
@@ -150,7 +150,7 @@ const trimSpaces = (text: string): string => {
 export const scanType = (text: string, at: number): Token<string> | Failure => {
   const end = runEnd(text, at);
   const value = text.slice(at, end).trim();
-  return value === "" ? { at, expecting: ["letter or digit"] } : { value, end };
+  return value === "" ? { at, expecting: ["letter", "digit"] } : { value, end };
 };
 
 interface Path {
