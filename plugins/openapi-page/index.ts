@@ -1,5 +1,5 @@
 /** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet. */
-import { definePlugin, presetError, type Answer, type Exchange, type ResolvedOptions, type Surface } from "../../core/index.ts";
+import { definePlugin, type Answer, type Exchange, type ResolvedOptions, type Surface } from "../../core/index.ts";
 import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
 
@@ -86,8 +86,7 @@ export const openapiPage = definePlugin({
   // asked before the surface whose root it shares, which "openapi" comes after: so that one cannot be in `requires`
   before: ["rest"],
   apply: (_hooks, context) => {
-    const { options, registry } = context;
-    if (!registry.has("openapi")) throw presetError('plugin "openapi-page" requires "openapi", which the preset does not have: add it or leave out "openapi-page"');
+    const { options } = context;
     if (!context.registry.has("openapi") || options.openapiMode === "disabled" || options.dbRootSpec !== undefined) return;
     const folder = findAssetFolder();
     if (folder === undefined) context.logger.warn("the OpenAPI page is off: the files of swagger-ui-dist are not installed");
