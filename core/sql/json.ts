@@ -34,6 +34,11 @@ export interface JsonRows {
 /** Rows of a read, ready to become JSON. Where a key is too long for an identifier the object is put together from text. */
 export const jsonRows = (compiler: Compiler, read: Read, place: ReadPlace = {}): JsonRows => {
   const row = compiler.alias("_r");
+  if (read.output.length === 0) {
+    // every field was skipped (G-DOC-12): rows all the same
+    const nothing = sql`'{}'::json`;
+    return { from: sql`(${compileRows(compiler, read, place).sql}) as ${ident(row)}`, element: nothing, object: nothing };
+  }
   const long = read.output.some((output) => output.kind !== "all" && isLongName(output.as));
   if (!long) {
     const rows = compileRows(compiler, read, place);
