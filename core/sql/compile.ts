@@ -230,7 +230,7 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
     // aliases need to differ within a statement alone
     const own = createCompiler(compiler);
     stepRelations.set(own, relations);
-    const write = compileWrite(own, step.write, { isWholeRow: true });
+    const write = compileWrite(own, step.write, { isWholeRow: true, requires: (step.requires ?? []).map((required) => required.step) });
     const row = ident(own.alias("_s"));
     const rows = sql`(select coalesce(array_agg((${row}.*)::${qualified(write.relation)})::text, '{}') from ${write.name} as ${row})`;
     const columns: EnvelopeColumn[] = [

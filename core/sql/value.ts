@@ -10,6 +10,13 @@ export const stepSetting = (step: number): Sql => literal(`relapi.step_${step}`)
 export const stepRows = (step: number, relation: { readonly schema: string; readonly name: string }): Sql =>
   sql`pg_catalog.current_setting(${stepSetting(step)})::${qualified(relation)}[]`;
 
+/** Condition: an earlier step wrote a row. */
+export const wroteRows = (compiler: Compiler, step: number): Sql => {
+  const relation = stepRelations.get(compiler)?.[step];
+  if (relation === undefined) throw planFault(`step ${step} is not before the one that requires it`);
+  return sql`cardinality(${stepRows(step, relation)}) > 0`;
+};
+
 const applied = (compiler: Compiler, fragment: Sql, name: string | undefined): Sql => {
   if (name === undefined) return fragment;
   const declared = compiler.registry.functions.get(name);

@@ -5,7 +5,7 @@ import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragm
 import { neededColumns } from "./needs.ts";
 import { compilePredicate } from "./predicate.ts";
 import { lookUp, noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
-import { compileValue } from "./value.ts";
+import { compileValue, wroteRows } from "./value.ts";
 
 export interface CompiledWrite {
   /** `with _w as (…)` without the `with`. */
@@ -21,6 +21,8 @@ export interface WriteUse {
   readonly columns?: readonly string[];
   readonly isWholeRow?: boolean;
   readonly countInserted?: boolean;
+  /** Steps whose rows an insert builds on: without them it writes nothing, and the check that follows says why (G-NST-6). */
+  readonly requires?: readonly number[];
 }
 
 /** Setting in which inserted rows are counted apart from updated ones. Works on views and partitions, where `xmax` does not. */
@@ -109,7 +111,7 @@ export const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): 
   compiler.alias(relation.name); // taken by the target itself
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returning = returningOf(relation, plan, use);
-  const rows = insertRows(compiler, relation, plan, presets, use.countInserted === true);
+  const rows = insertRows(compiler, relation, plan, presets, use);
   const conflict = plan.onConflict === undefined ? empty : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true);
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
   const tellsNew = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
@@ -124,23 +126,27 @@ export const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): 
   };
 };
 
-const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, presets: ReadonlyMap<string, Cell>, countInserted: boolean): Sql => {
+const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, presets: ReadonlyMap<string, Cell>, use: WriteUse): Sql => {
+  const required = [...new Set(use.requires ?? [])].map((step) => wroteRows(compiler, step));
   if ("cells" in plan.rows) {
     const cells = [...plan.rows.cells.filter((cell) => !presets.has(cell.column)), ...presets.values()];
+    const columns = cells.length === 0 ? empty : sql` (${join(cells.map((cell) => ident(cell.column)))})`;
+    if (required.length > 0) return sql`${columns} select ${join(cells.map((cell) => cellValue(compiler, relation, cell)))} where ${join(required, " and ")}`;
     if (cells.length === 0) return sql` default values`;
-    return sql` (${join(cells.map((cell) => ident(cell.column)))}) values (${join(cells.map((cell) => cellValue(compiler, relation, cell)))})`;
+    return sql`${columns} values (${join(cells.map((cell) => cellValue(compiler, relation, cell)))})`;
   }
   const source = payloadRows(compiler, relation, plan.rows, false);
   const own = plan.rows.columns.filter((column) => !presets.has(column.name)).map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));
   const all = [...own, ...[...presets.values()].map((cell) => ({ name: cell.column, sql: cellValue(compiler, relation, cell) }))];
   const conditions = (plan.only ?? []).map((key) => sql`${source.valueOf(key.column)} = ${compileValue(compiler, key.value)}`);
-  if (countInserted) conditions.push(counter("+ 1"));
+  conditions.push(...required);
+  if (use.countInserted === true) conditions.push(counter("+ 1"));
   const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;
   const from = source.from.chunks.length === 0 ? empty : sql` from ${source.from}`;
   if (all.length > 0) return sql` (${join(all.map((column) => ident(column.name)))}) select ${join(all.map((column) => column.sql))}${from}${where}`;
   // rows of nothing but defaults
   const [first] = relation.columns;
-  if (plan.rows.shape === "object" || first === undefined) return sql` default values`;
+  if ((plan.rows.shape === "object" && required.length === 0) || first === undefined) return sql` default values`;
   return sql` select${from}${where}`;
 };
 
