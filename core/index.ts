@@ -21,3 +21,5 @@ export type { Program, ProgramStatement } from "./sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./sql/compile.ts";
 export { VERSION } from "./version.ts";
 export { graphqlNameOf, matchesType, restNameOf } from "./registry.ts";
+export { readSetting, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./settings.ts";
+export { createCorsPolicy, type CorsPolicy } from "./http/cors.ts";

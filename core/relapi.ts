@@ -66,19 +66,20 @@ export const relApi = (preset: Preset): RelApi => {
   tapFallbacks(registry, hooks);
   guard.seal();
 
-  const answer = createPipeline({ options, logger, cors: createCorsPolicy(options.corsAllowedOrigins), surfaces, loader, authorize });
+  const pipeline = createPipeline({ options, logger, cors: createCorsPolicy(options.corsAllowedOrigins), surfaces, loader, authorize });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     loader.close();
     upgrades.close();
     for (const closer of closers) await closer();
+    await pipeline.settled(CLOSE_PATIENCE_MS);
     await database.close();
   };
 
   const api: RelApi = Object.assign(
     (request: HttpRequest, response: ServerResponse, next?: Next): void => {
       upgrades.attachTo(request);
-      answer(request, response, next);
+      pipeline.answer(request, response, next);
     },
     {
       ready: loader.ready,
@@ -93,6 +94,9 @@ export const relApi = (preset: Preset): RelApi => {
   loader.start();
   return api;
 };
+
+/** For requests in progress, when closing. */
+const CLOSE_PATIENCE_MS = 10_000;
 
 /** @rule R-ADM-2 */
 const watchPool = (counters: Counters, database: Database): void => {

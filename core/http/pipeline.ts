@@ -27,8 +27,14 @@ export interface PipelineParts {
 
 type Step = (exchange: RequestExchange) => Answer | undefined | Promise<Answer | undefined>;
 
+export interface Pipeline {
+  answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
+  /** Settles when no request is being answered, or when `patienceMs` have passed. */
+  settled(patienceMs: number): Promise<void>;
+}
+
 /** @rule R-PIPE-1 */
-export const createPipeline = (parts: PipelineParts): ((request: HttpRequest, response: ServerResponse, next?: Next) => void) => {
+export const createPipeline = (parts: PipelineParts): Pipeline => {
   const { options, logger, cors, surfaces, loader, authorize } = parts;
   const settings: ExchangeSettings = { maxBodyBytes: options.maxBodyBytes, isTimed: options.serverTimingEnabled, warn: (message) => logger.warn(message) };
   const trace = options.serverTraceHeader;
@@ -114,33 +120,48 @@ export const createPipeline = (parts: PipelineParts): ((request: HttpRequest, re
     logger.access(accessLine(request, (request as HttpRequest).originalUrl ?? request.url ?? "/", exchange.caller?.role, status, bytes), status);
   };
 
+  let runningCount = 0;
+  let whenSettled: (() => void) | undefined;
   const run = async (exchange: RequestExchange): Promise<void> => {
-    respond(exchange, await answer(exchange));
+    runningCount++;
+    try {
+      respond(exchange, await answer(exchange));
+    } catch (fault) {
+      logger.error("an answer could not be written", { cause: fault instanceof Error ? fault : String(fault) });
+      exchange.response.destroy();
+    } finally {
+      runningCount--;
+      if (runningCount === 0) whenSettled?.();
+    }
   };
 
-  const surfaceFor = (path: string, method: string, request: IncomingMessage): Surface | undefined => {
-    for (const surface of surfaces) if (surface.match(path, method, request)) return surface;
+  const surfaceFor = (path: string, request: IncomingMessage): Surface | undefined => {
+    for (const surface of surfaces) if (surface.match(path, request.method ?? "GET", request)) return surface;
     return undefined;
   };
 
-  return (request, response, next) => {
-    const { path, query } = splitUrl(request.url ?? "/");
-    let owner = surfaceFor(path, request.method ?? "GET", request);
-    if (owner === undefined) {
-      const last = surfaces.at(-1);
-      if (next !== undefined) return next();
-      if (last === undefined) {
-        response.writeHead(404).end();
-        return;
+  return {
+    answer: (request, response, next) => {
+      const { path, query } = splitUrl(request.url ?? "/");
+      let owner = surfaceFor(path, request);
+      if (owner === undefined) {
+        if (next !== undefined) return next();
+        const last = surfaces.at(-1);
+        if (last === undefined) return void response.writeHead(404).end();
+        // standing alone: the last surface words the 404, after the credential was looked at (R-PIPE-2)
+        owner = { name: last.name, match: last.match, handle: refusePath, encodeError: (error, exchange) => last.encodeError(error, exchange) };
       }
-      // standing alone: the last surface words the 404, after the credential was looked at (R-PIPE-2)
-      owner = { ...last, beforeAuthorize: undefined, handle: refusePath, encodeError: (error, exchange) => last.encodeError(error, exchange) };
-    }
-    const exchange = new RequestExchange(request, response, path, query, owner, settings);
-    run(exchange).catch((fault: unknown) => {
-      logger.error("an answer could not be written", { cause: fault instanceof Error ? fault : String(fault) });
-      response.destroy();
-    });
+      void run(new RequestExchange(request, response, path, query, owner, settings));
+    },
+    settled: (patienceMs) =>
+      new Promise((resolve) => {
+        if (runningCount === 0) return resolve();
+        const patience = setTimeout(resolve, patienceMs);
+        whenSettled = () => {
+          clearTimeout(patience);
+          resolve();
+        };
+      }),
   };
 };
 

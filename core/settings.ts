@@ -1,0 +1,150 @@
+/** The settings of docs/reference/settings.md as texts: how they are named where options cannot be given as values (environment
+ *  variables, settings kept in the database), how their texts are read, and what is accepted. */
+import { presetError, type RelApiError } from "./errors.ts";
+import type { RelApiOptions } from "./options.ts";
+
+export interface Setting {
+  /** Environment variables that set it: its own name, then the aliases; the first that is set wins. */
+  readonly names: readonly [string, ...string[]];
+  readonly option: keyof RelApiOptions;
+  /** Never printed. */
+  readonly isSecret?: boolean;
+  /** The empty text is a value too (a list of nothing); else it counts as not set. */
+  readonly isEmptyMeant?: boolean;
+  readonly kind: SettingKind;
+}
+
+/** How a text is read. */
+export interface SettingKind {
+  /** For messages: `a whole number`. */
+  readonly accepts: string;
+  /** Undefined: not accepted. */
+  readonly read: (text: string) => unknown;
+}
+
+const text: SettingKind = { accepts: "any text", read: (given) => given };
+
+const YES = ["true", "yes", "on", "t", "y", "1"];
+const NO = ["false", "no", "off", "f", "n", "0"];
+
+const flag: SettingKind = {
+  accepts: "true or false",
+  read: (given) => {
+    const word = given.trim().toLowerCase();
+    return YES.includes(word) ? true : NO.includes(word) ? false : undefined;
+  },
+};
+
+export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind => ({
+  accepts: to === Number.MAX_SAFE_INTEGER ? `a whole number from ${from} on` : `a whole number from ${from} to ${to}`,
+  read: (given) => {
+    const number = /^\s*[0-9]{1,15}\s*$/.test(given) ? Number(given) : -1;
+    return number >= from && number <= to ? number : undefined;
+  },
+});
+
+const listOf = (accepts: string): SettingKind => ({
+  accepts: `${accepts}, separated by commas`,
+  read: (given) => given.split(",").map((item) => item.trim()).filter((item) => item !== ""),
+});
+
+const oneOf = (words: readonly string[], aliases: Readonly<Record<string, string>> = {}): SettingKind => ({
+  accepts: `one of ${words.join(", ")}`,
+  read: (given) => {
+    const word = given.trim().toLowerCase();
+    return words.includes(word) ? word : aliases[word];
+  },
+});
+
+const textList: SettingKind = {
+  accepts: 'a JSON list of texts, ["a", "b"]',
+  read: (given) => {
+    try {
+      const list: unknown = JSON.parse(given);
+      return Array.isArray(list) && list.every((item) => typeof item === "string") ? list : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+const databaseUrl: SettingKind = {
+  accepts: "a connection string, postgres://user:password@host:5432/database or host=... dbname=...",
+  read: (given) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(given) ? given.trim() : undefined),
+};
+
+const databaseUrls: SettingKind = {
+  accepts: "connection strings, separated by commas",
+  read: (given) => {
+    const urls = given.split(",").map((url) => databaseUrl.read(url));
+    return urls.includes(undefined) ? undefined : urls;
+  },
+};
+
+const httpUrl: SettingKind = { accepts: "an http or https URL", read: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined) };
+
+const headerName: SettingKind = { accepts: "the name of a header", read: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined) };
+
+const plain = (option: keyof RelApiOptions, kind: SettingKind, names: Setting["names"], more: Partial<Setting> = {}): Setting => ({ option, kind, names, ...more });
+
+/** In the order of the settings page. Settings of the standalone server's listener are its own. */
+export const SETTINGS: readonly Setting[] = [
+  plain("databaseUrl", databaseUrl, ["DATABASE_URL", "PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"], { isSecret: true }),
+  plain("compatMode", flag, ["COMPAT_MODE"]),
+  plain("dbSchemas", listOf("names of schemas"), ["DB_SCHEMAS", "PGRST_DB_SCHEMAS"]),
+  plain("dbExtraSearchPath", listOf("names of schemas"), ["DB_EXTRA_SEARCH_PATH", "PGRST_DB_EXTRA_SEARCH_PATH"], { isEmptyMeant: true }),
+  plain("anonRole", text, ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"]),
+  plain("jwtSecret", text, ["JWT_SECRET", "PGRST_JWT_SECRET", "HASURA_GRAPHQL_JWT_SECRET"], { isSecret: true }),
+  plain("jwtSecretIsBase64", flag, ["JWT_SECRET_IS_BASE64", "PGRST_JWT_SECRET_IS_BASE64"]),
+  plain("jwtAud", text, ["JWT_AUD", "PGRST_JWT_AUD"]),
+  plain("jwtRoleClaimKey", text, ["JWT_ROLE_CLAIM_KEY", "PGRST_JWT_ROLE_CLAIM_KEY"]),
+  plain("adminSecret", text, ["ADMIN_SECRET", "HASURA_GRAPHQL_ADMIN_SECRET"], { isSecret: true }),
+  plain("metadata", text, ["METADATA", "HASURA_GRAPHQL_METADATA_DIR"]),
+  plain("dbPool", wholeNumber(1, 10_000), ["DB_POOL", "PGRST_DB_POOL"]),
+  plain("dbPoolAcquisitionTimeout", wholeNumber(1, 2_000_000), ["DB_POOL_ACQUISITION_TIMEOUT", "PGRST_DB_POOL_ACQUISITION_TIMEOUT"]),
+  plain("dbPreparedStatements", flag, ["DB_PREPARED_STATEMENTS", "PGRST_DB_PREPARED_STATEMENTS"]),
+  plain("dbMaxRows", wholeNumber(0), ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"]),
+  plain("dbPreRequest", text, ["DB_PRE_REQUEST", "PGRST_DB_PRE_REQUEST"]),
+  plain("dbTxEnd", oneOf(["commit", "commit-allow-override", "rollback", "rollback-allow-override"]), ["DB_TX_END", "PGRST_DB_TX_END"]),
+  plain("dbAggregatesEnabled", flag, ["DB_AGGREGATES_ENABLED", "PGRST_DB_AGGREGATES_ENABLED"]),
+  plain("dbPlanEnabled", flag, ["DB_PLAN_ENABLED", "PGRST_DB_PLAN_ENABLED"]),
+  plain("dbChannel", text, ["DB_CHANNEL", "PGRST_DB_CHANNEL"]),
+  plain("dbChannelEnabled", flag, ["DB_CHANNEL_ENABLED", "PGRST_DB_CHANNEL_ENABLED"]),
+  plain("databaseReplicaUrls", databaseUrls, ["DATABASE_REPLICA_URLS", "HASURA_GRAPHQL_READ_REPLICA_URLS"], { isSecret: true }),
+  plain("liveQueryInterval", wholeNumber(1, 86_400_000), ["LIVE_QUERY_INTERVAL", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_REFETCH_INTERVAL"]),
+  plain("liveQueryBatchSize", wholeNumber(1, 100_000), ["LIVE_QUERY_BATCH_SIZE", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_BATCH_SIZE"]),
+  plain("openapiMode", oneOf(["follow-privileges", "ignore-privileges", "disabled"]), ["OPENAPI_MODE", "PGRST_OPENAPI_MODE"]),
+  plain("corsAllowedOrigins", listOf("origins"), ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"]),
+  plain("logLevel", oneOf(["silent", "error", "warn", "info", "debug"], { crit: "silent" }), ["LOG_LEVEL", "PGRST_LOG_LEVEL", "HASURA_GRAPHQL_LOG_LEVEL"]),
+  plain("clientErrorVerbosity", oneOf(["verbose", "minimal"]), ["CLIENT_ERROR_VERBOSITY", "PGRST_CLIENT_ERROR_VERBOSITY"]),
+  plain("dbHoistedTxSettings", listOf("names of settings"), ["DB_HOISTED_TX_SETTINGS", "PGRST_DB_HOISTED_TX_SETTINGS"], { isEmptyMeant: true }),
+  plain("dbRootSpec", text, ["DB_ROOT_SPEC", "PGRST_DB_ROOT_SPEC"]),
+  plain("dbConfig", flag, ["DB_CONFIG", "PGRST_DB_CONFIG"]),
+  plain("dbPreConfig", text, ["DB_PRE_CONFIG", "PGRST_DB_PRE_CONFIG"]),
+  plain("dbPoolMaxLifetime", wholeNumber(1, 2_000_000), ["DB_POOL_MAX_LIFETIME", "PGRST_DB_POOL_MAX_LIFETIME"]),
+  plain("dbPoolMaxIdletime", wholeNumber(1, 2_000_000), ["DB_POOL_MAX_IDLETIME", "PGRST_DB_POOL_MAX_IDLETIME"]),
+  plain("jwtCacheMaxEntries", wholeNumber(0, 10_000_000), ["JWT_CACHE_MAX_ENTRIES", "PGRST_JWT_CACHE_MAX_ENTRIES"]),
+  plain("openapiSecurityActive", flag, ["OPENAPI_SECURITY_ACTIVE", "PGRST_OPENAPI_SECURITY_ACTIVE"]),
+  plain("openapiServerProxyUri", httpUrl, ["OPENAPI_SERVER_PROXY_URI", "PGRST_OPENAPI_SERVER_PROXY_URI"]),
+  plain("serverTimingEnabled", flag, ["SERVER_TIMING_ENABLED", "PGRST_SERVER_TIMING_ENABLED"]),
+  plain("serverTraceHeader", headerName, ["SERVER_TRACE_HEADER", "PGRST_SERVER_TRACE_HEADER"]),
+  plain("urlUseLegacyTargetNames", flag, ["URL_USE_LEGACY_TARGET_NAMES", "PGRST_URL_USE_LEGACY_TARGET_NAMES"]),
+  plain("logQuery", flag, ["LOG_QUERY", "PGRST_LOG_QUERY"]),
+  plain("adminSecrets", textList, ["ADMIN_SECRETS", "HASURA_GRAPHQL_ADMIN_SECRETS"], { isSecret: true }),
+  plain("stringifyNumericTypes", flag, ["STRINGIFY_NUMERIC_TYPES", "HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES"]),
+  plain("v1BooleanNullCollapse", flag, ["V1_BOOLEAN_NULL_COLLAPSE", "HASURA_GRAPHQL_V1_BOOLEAN_NULL_COLLAPSE"]),
+  plain("disablePostgresArrays", flag, ["DISABLE_POSTGRES_ARRAYS"]),
+  plain("inferFunctionPermissions", flag, ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"]),
+  plain("adminRoleInTokens", flag, ["ADMIN_ROLE_IN_TOKENS"]),
+];
+
+/** One line: setting, value (never a secret's), what is accepted. */
+export const settingRefused = (name: string, given: string, { accepts }: SettingKind, isSecret = false): RelApiError =>
+  presetError(`${name} ${isSecret ? "has a value that is not accepted" : `is ${JSON.stringify(given)}`}: ${accepts} is accepted`);
+
+/** @throws RelApiError `preset` */
+export const readSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
+  const value = kind.read(given);
+  if (value === undefined) throw settingRefused(name, given, kind, isSecret);
+  return value;
+};

@@ -1,0 +1,96 @@
+/** The standalone server: a listener of Node's own around `fullCompat`, from settings. */
+import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { compose, presetError, relApi, type DatabaseSource, type RelApi, type RelApiOptions } from "../core/index.ts";
+import { adminServer } from "../plugins/admin/index.ts";
+import type { EnvironmentSettings, ServerSettings } from "./environment.ts";
+import { fullCompat } from "./full-compat.ts";
+
+export interface Served {
+  readonly api: RelApi;
+  readonly server: Server;
+  /** `http://127.0.0.1:3000`, or the path of the socket. */
+  readonly address: string;
+  /** The options in force, those of the embedded database included. */
+  readonly options: RelApiOptions;
+  /** Stops accepting, lets requests in progress end, closes everything. @rule R-ADM-4 */
+  stop(): Promise<void>;
+}
+
+/** The role that the demo's access rules are written for. */
+const DEMO_ANON_ROLE = "anon";
+
+/** Idle connections are kept longer than those of the usual proxies, which else run into closed ones. */
+const KEEP_ALIVE_MS = 65_000;
+const SWEEP_MS = 50;
+const STOP_PATIENCE_MS = 15_000;
+
+/** Listens at once; until the schema is loaded requests wait or get 503. `isFirst`: this process has the admin listener.
+ *  @throws RelApiError `preset`, and what listening throws */
+export const serve = async ({ options: given, server: settings }: EnvironmentSettings, isFirst = true): Promise<Served> => {
+  const options = given.databaseUrl === undefined && given.database === undefined ? await withDemo(given, settings) : given;
+  let isListening = false;
+  const admin = settings.adminPort === undefined || !isFirst ? [] : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
+  const api = relApi(compose(fullCompat(options), ...admin));
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, api);
+  api.attach(server);
+  try {
+    await listen(server, settings, options);
+  } catch (error) {
+    await api.close();
+    throw error;
+  }
+  isListening = true;
+  server.on("close", () => {
+    isListening = false;
+  });
+  return { api, server, address: addressOf(server), options, stop: () => stop(server, api) };
+};
+
+const withDemo = async (options: RelApiOptions, { dataDir }: ServerSettings): Promise<RelApiOptions> => {
+  const { startEmbeddedDatabase } = await import("../plugins/embedded/index.ts"); // not loaded for a server
+  const database: DatabaseSource = startEmbeddedDatabase({ image: "demo", dataDir });
+  // when it cannot start, nothing else can
+  await database.ready;
+  return { anonRole: DEMO_ANON_ROLE, ...options, database };
+};
+
+const listen = (server: Server, settings: ServerSettings, options: RelApiOptions): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject);
+    const { unixSocket, port } = settings;
+    if (unixSocket === undefined) {
+      server.listen(port, settings.host ?? (options.database === undefined ? "0.0.0.0" : "127.0.0.1"), resolve);
+      return;
+    }
+    // the file of a process that ended without cleaning up is in the way; anything but a socket is not ours to remove
+    if (existsSync(unixSocket)) {
+      if (!lstatSync(unixSocket).isSocket()) return reject(presetError(`SERVER_UNIX_SOCKET is "${unixSocket}", which exists and is no socket: name another path`));
+      unlinkSync(unixSocket);
+    }
+    server.listen(unixSocket, () => {
+      chmodSync(unixSocket, settings.unixSocketMode);
+      resolve();
+    });
+  });
+
+const addressOf = (server: Server): string => {
+  const address = server.address() as AddressInfo | string; // it listens
+  if (typeof address === "string") return address;
+  const host = address.address === "0.0.0.0" || address.address === "::" ? "localhost" : address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+};
+
+const stop = async (server: Server, api: RelApi): Promise<void> => {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  // connections become idle one by one, as their last requests are answered
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const patience = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE_MS);
+  await api.close();
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(patience);
+};

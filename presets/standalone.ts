@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+/** `relapi`: the standalone server, configured by environment variables (docs/reference/settings.md). */
+import cluster from "node:cluster";
+import { isRelApiError } from "../core/index.ts";
+import { buildBanner } from "./banner.ts";
+import { readEnvironment, type EnvironmentSettings } from "./environment.ts";
+import { serve, type Served } from "./serve.ts";
+import { runWorkers, WORKER_INDEX } from "./workers.ts";
+
+/** Mistakes in settings are told in their own words, anything else with where it came from. */
+const giveUp = (error: unknown): never => {
+  const text = isRelApiError(error) ? error.message : error instanceof Error ? (isPlain(error) ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`${text.split("\n").map((line) => `relapi: ${line}`).join("\n")}\n`);
+  process.exit(1);
+};
+
+/** Errors of the system (a port in use, a folder that may not be read) speak for themselves. */
+const isPlain = (error: Error): boolean => typeof (error as NodeJS.ErrnoException).code === "string";
+
+/** @rule R-ADM-4 R-SC-3 */
+const handleSignals = (served: Served): void => {
+  let isStopping = false;
+  const stop = (): void => {
+    if (isStopping) process.exit(1); // asked twice
+    isStopping = true;
+    served.stop().then(() => process.exit(0), giveUp);
+  };
+  // a terminal sends SIGINT to every process of the group: workers are told to end by theirs
+  process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
+  const reload = (): void => {
+    served.api.reload().catch(() => undefined); // it was logged
+  };
+  process.on("SIGUSR1", reload).on("SIGUSR2", reload);
+};
+
+const start = async (settings: EnvironmentSettings): Promise<void> => {
+  const isFirst = (process.env[WORKER_INDEX] ?? "1") === "1";
+  const served = await serve(settings, isFirst);
+  handleSignals(served);
+  await served.api.ready;
+  if (isFirst && served.options.logLevel !== "silent") process.stdout.write(`${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`);
+};
+
+try {
+  const settings = readEnvironment(process.env);
+  if (settings.server.workers > 1 && cluster.isPrimary) runWorkers(settings.server.workers);
+  else await start(settings);
+} catch (error) {
+  giveUp(error);
+}

@@ -1,0 +1,44 @@
+/** Several processes of the standalone server that share its port. */
+import cluster, { type Worker } from "node:cluster";
+
+/** Tells a worker its number; the first has the admin listener and prints the banner. */
+export const WORKER_INDEX = "RELAPI_WORKER";
+
+const RESTART_MS = 1000;
+
+/** A worker that ends while the others run is replaced; one that ends before it listens ends all: its settings are those of the others. */
+export const runWorkers = (count: number): void => {
+  const listening = new Set<Worker>();
+  let isStopping = false;
+
+  const fork = (index: number): void => {
+    const worker = cluster.fork({ [WORKER_INDEX]: String(index) });
+    worker.on("listening", () => listening.add(worker));
+    worker.on("exit", (code) => {
+      if (isStopping) return endWhenAlone();
+      if (listening.delete(worker)) return void setTimeout(() => isStopping || fork(index), RESTART_MS);
+      process.exitCode = code === 0 ? 1 : code;
+      stop();
+    });
+  };
+
+  const workers = (): readonly Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+
+  const endWhenAlone = (): void => {
+    if (workers().length === 0) process.exit();
+  };
+
+  const pass = (signal: NodeJS.Signals): void => {
+    for (const worker of workers()) worker.process.kill(signal);
+  };
+
+  const stop = (): void => {
+    isStopping = true;
+    pass("SIGTERM");
+    endWhenAlone();
+  };
+
+  process.on("SIGTERM", stop).on("SIGINT", stop);
+  process.on("SIGUSR1", pass).on("SIGUSR2", pass);
+  for (let index = 1; index <= count; index++) fork(index);
+};
