@@ -1,0 +1,40 @@
+import { expect } from "vitest";
+import { startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+
+const api = await startApi();
+
+const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
+const of = (relation: string, tree: string) => `GET /${relation}?select=id&order=id&${tree}`;
+
+cases(api, [
+  { title: "R-LOG-1 or", request: of("vessels", "or=(tonnage.lt.100,name.eq.Fram)"), answer: ids(2, 3) },
+  { title: "R-LOG-1 and", request: of("vessels", "and=(tonnage.gt.100,name.neq.Fram)"), answer: ids(1) },
+  { title: "R-LOG-1 a single condition", request: of("vessels", "or=(id.eq.1)"), answer: ids(1) },
+  { title: "R-LOG-1 nested", request: of("vessels", "or=(tonnage.lt.100,and(tonnage.gt.800,name.not.like.F*))"), answer: ids(1, 3) },
+  { title: "R-LOG-1 deeply nested", request: of("vessels", `or=(${"and(or(".repeat(40)}id.eq.2${"))".repeat(40)})`), answer: ids(2) },
+  { title: "R-LOG-1 too deeply nested for any database", request: of("vessels", `or=(${"and(".repeat(900)}id.eq.2${")".repeat(900)})`), status: 500, check: (answer) => expect(answer.json().code).toBe("54001") },
+  { title: "R-LOG-2 not.or", request: of("vessels", "not.or=(id.eq.1,id.eq.2)"), answer: ids(3) },
+  { title: "R-LOG-2 not.and", request: of("vessels", "not.and=(id.gt.1,id.lt.3)"), answer: ids(1, 3) },
+  { title: "R-LOG-2 not inside", request: of("vessels", "or=(not.and(id.gt.1,id.lt.3),name.eq.Fram)"), answer: ids(1, 2, 3) },
+  { title: "R-LOG-2 not in a path", request: "GET /ports?select=id,vessels(id)&vessels.not.and=(id.gt.1,id.lt.3)&order=id", answer: [{ id: 1, vessels: ids(1) }, { id: 2, vessels: [] }] },
+  { title: "R-LOG-2 not before a path", request: "GET /ports?select=id,vessels(id)&not.vessels.or=(id.eq.2)&order=id", answer: [{ id: 1, vessels: ids(1) }, { id: 2, vessels: [] }] },
+  { title: "R-LOG-3 quoted values", request: 'GET /sailors?select=id&or=(name.eq."a,b",name.eq."Jo \\"Red\\" Lee")', answer: ids(4) },
+  { title: "R-LOG-3 bare braces", request: of("vessels", "or=(flags.cs.{PA,NO},id.eq.3)"), answer: ids(1, 3) },
+  { title: "R-LOG-3 quoted ranges", request: of("charters", 'or=(seats.adj."[9,12)",period.cs."[2024-01-10,2024-01-15)")'), answer: ids(1, 2) },
+  { title: "R-LOG-3 lists keep their parentheses", request: of("vessels", "or=(id.in.(1,2),name.not.in.(Ariel,Fram,Gjoa))"), answer: ids(1, 2) },
+  { title: "R-LOG-3 is", request: of("vessels", "or=(home_port_id.is.null,id.eq.1)"), answer: ids(1, 3) },
+  { title: "R-LOG-3 full text", request: of("manifests", "or=(body.fts(english).cats,body.wfts.crates)"), answer: ids(1, 3) },
+  { title: "R-LOG-3 quantifiers", request: of("vessels", "or=(name.like(any).{A*,F*},id.gt.5)"), answer: ids(1, 2) },
+  { title: "R-LOG-3 patterns", request: of("vessels", "or=(name.like.*a,name.ilike.ARI*)"), answer: ids(1, 3) },
+  { title: "R-LOG-3 JSON paths", request: of("vessels", "or=(specs->>crew.eq.24,specs->engine->>kw.eq.220)"), answer: ids(1, 2) },
+  { title: "R-LOG-3 quoted columns", request: 'GET /Deck%20Plans?select=a:"a.b"&or=("a.b".eq.dotted,"(x)".eq.nothing)', answer: [{ a: "dotted" }] },
+  { title: "R-LOG-4 a tree of an embed", request: "GET /vessels?select=id,voyages(id)&voyages.or=(fare.gt.100,fare.is.null)&order=id", answer: [{ id: 1, voyages: ids(1) }, { id: 2, voyages: ids(3) }, { id: 3, voyages: [] }] },
+  { title: "R-LOG-4 a tree of a deeper embed", request: "GET /ports?select=id,vessels(id,crew(rank))&id=eq.1&vessels.crew.or=(rank.eq.mate,rank.eq.cook)&vessels.order=id", answer: [{ id: 1, vessels: [{ id: 1, crew: [{ rank: "mate" }] }, { id: 2, crew: [] }] }] },
+  { title: "R-LOG-4 columns of another level are not there", request: of("vessels", "or=(ports.name.eq.Oslo)"), status: 400, check: (answer) => expect(answer.json().code).toBe("PGRST100") },
+  { title: "R-LOG-5 trees and filters are ANDed", request: of("vessels", "or=(id.eq.1,id.eq.2)&and=(tonnage.gt.1,tonnage.lt.500)&name=like.F*"), answer: ids(2) },
+  { title: "R-LOG-5 they choose the rows of a write", request: "DELETE /logbook?select=entry&or=(entry.eq.calm,entry.eq.storm)", headers: { prefer: "return=representation, tx=rollback" }, answer: [{ entry: "calm" }] },
+  { title: "R-LOG-5 PUT takes none", request: "PUT /ports?id=eq.1&or=(id.eq.1)", headers: { prefer: "tx=rollback" }, body: { id: 1, name: "Oslo" }, status: 405, check: (answer) => expect(answer.json().code).toBe("PGRST105") },
+  { title: "R-LOG-6 columns that begin with an operator word", request: of("tallies", "or=(or_else.eq.2,not_now.eq.9)"), answer: ids(2) },
+  { title: "R-LOG-6 column names that go on after a blank", request: of("tallies", "or=(or else.eq.1)"), status: 400, check: (answer) => expect(answer.json().message).toContain("or else") },
+]);

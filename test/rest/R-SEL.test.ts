@@ -1,0 +1,59 @@
+import { expect } from "vitest";
+import { startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+
+const api = await startApi();
+
+const ariel = {
+  id: 1,
+  name: "Ariel",
+  tonnage: 853,
+  home_port_id: 1,
+  specs: { engine: { maker: "Burmeister", kw: 550 }, crew: 24, tags: ["a", "b"] },
+  flags: ["PA", "NO"],
+};
+const failure = (code: string, message: unknown = expect.any(String)) => ({ check: (answer: { json(): unknown }) => expect(answer.json()).toMatchObject({ code, message }) });
+
+cases(api, [
+  {
+    title: "R-SEL-1 the contract's example",
+    request: "GET /vessels?select=id,called:name,tonnage::text,specs->engine->>maker&id=eq.1",
+    answer: [{ id: 1, called: "Ariel", tonnage: "853", maker: "Burmeister" }],
+  },
+  { title: "R-SEL-1 without select: everything", request: "GET /vessels?id=eq.1", answer: [ariel] },
+  { title: "R-SEL-1 an empty select: everything", request: "GET /vessels?select=&id=eq.1", answer: [ariel] },
+  { title: "R-SEL-1 a star: everything", request: "GET /vessels?select=*&id=eq.1", answer: [ariel] },
+  { title: "R-SEL-1 only embeds: only their keys", request: "GET /vessels?select=ports(name)&id=eq.1", answer: [{ ports: { name: "Oslo" } }] },
+  { title: "R-SEL-1 only empty embeds: no keys", request: "GET /vessels?select=ports()&id=eq.1", answer: [{}] },
+  { title: "R-SEL-1 an unknown column is the database's error", request: "GET /vessels?select=rigging", status: 400, ...failure("42703", "column vessels.rigging does not exist") },
+  { title: "R-SEL-2 a column beside a star appears twice", request: "GET /ports?select=*,name&id=eq.1", bytes: '[{"id":1,"name":"Oslo","country":"NO","name":"Oslo"}]' },
+  { title: "R-SEL-2 a star beside embeds", request: "GET /ports?select=*,vessels(name)&id=eq.2", answer: [{ id: 2, name: "Leith", country: "GB", vessels: [] }] },
+  { title: "R-SEL-2 a star has no computed fields", request: "GET /ports?select=*&id=eq.1", answer: [{ id: 1, name: "Oslo", country: "NO" }] },
+  { title: "R-SEL-2 a star takes no alias", request: "GET /ports?select=id,a:*", status: 400, ...failure("PGRST100") },
+  { title: "R-SEL-3 an alias renames the key", request: "GET /ports?select=harbour:name&id=eq.1", answer: [{ harbour: "Oslo" }] },
+  { title: "R-SEL-3 filters and orders use the column's name", request: "GET /ports?select=harbour:name&name=neq.x&order=name", answer: [{ harbour: "Leith" }, { harbour: "Oslo" }] },
+  { title: "R-SEL-3 an alias is no column for a filter", request: "GET /ports?select=harbour:name&harbour=eq.Oslo", status: 400, ...failure("42703") },
+  { title: "R-SEL-3 the alias heads the CSV column", request: "GET /ports?select=harbour:name&id=eq.1", headers: { accept: "text/csv" }, bytes: "harbour\nOslo" },
+  { title: "R-SEL-4 a cast", request: "GET /vessels?select=tonnage::text,big:tonnage::int8&id=eq.1", answer: [{ tonnage: "853", big: 853 }] },
+  { title: "R-SEL-4 an unknown type", request: "GET /vessels?select=tonnage::knots", status: 400, ...failure("42704", 'type "knots" does not exist') },
+  { title: "R-SEL-4 a value that does not convert", request: "GET /vessels?select=name::int", status: 400, ...failure("22P02") },
+  { title: "R-SEL-4 no cast in a filter", request: "GET /vessels?tonnage::text=eq.853&select=id", status: 200, answer: [{ id: 1 }] },
+  { title: "R-SEL-5 an arrow yields json, a double one text", request: "GET /vessels?select=a:specs->crew,b:specs->>crew&id=eq.1", answer: [{ a: 24, b: "24" }] },
+  { title: "R-SEL-5 the key is the last key of the path", request: "GET /vessels?select=specs->engine->kw,specs->tags->>0&id=eq.1", answer: [{ kw: 550, tags: "a" }] },
+  { title: "R-SEL-5 with indexes alone it is the column's name", request: "GET /vessels?select=flags->0&id=eq.1", answer: [{ flags: "PA" }] },
+  { title: "R-SEL-6 fields of composites", request: "GET /beacons?select=lat:pos->lat,pos->>lon&id=eq.1", answer: [{ lat: 59.9, lon: "10.7" }] },
+  { title: "R-SEL-6 items of arrays", request: "GET /beacons?select=c:cells->1->2,last:cells->-1->0,lamps->0->lat&id=eq.1", answer: [{ c: 6, last: 4, lat: 1 }] },
+  { title: "R-SEL-6 columns of type json", request: "GET /kinds?select=c_json->z,t:c_json->>a&id=eq.1", answer: [{ z: 3, t: "2" }] },
+  { title: "R-SEL-6 computed columns", request: "GET /vessels?select=dims->deck->1,dims->>length&id=eq.1", answer: [{ deck: 2, length: "85" }] },
+  { title: "R-SEL-6 columns of other types", request: "GET /kinds?select=x:c_hstore->>depth&id=eq.1", answer: [{ x: "12" }] },
+  { title: "R-SEL-7 a further arrow behind ->>", request: "GET /vessels?select=specs->>engine->maker", status: 404, ...failure("42883") },
+  { title: "R-SEL-8 fields in order, then embeds", request: "GET /vessels?select=ports(name),tonnage,crew(rank),id&id=eq.2", bytes: '[{"tonnage":402,"id":2,"ports":{"name":"Oslo"},"crew":[{"rank":"captain"}]}]' },
+  { title: "R-SEL-9 select shapes representations", request: "PATCH /ports?id=eq.1&select=name", headers: { prefer: "return=representation, tx=rollback" }, body: { country: "SE" }, status: 200, answer: [{ name: "Oslo" }] },
+  { title: "R-SEL-9 select shapes function results", request: "GET /rpc/vessels_of?port=1&select=name", answer: [{ name: "Ariel" }, { name: "Fram" }] },
+  { title: "R-SEL-9 elsewhere it is parsed", request: "PATCH /ports?id=eq.0&select=name,", body: { country: "SE" }, status: 400, ...failure("PGRST100") },
+  { title: "R-SEL-9 and ignored", request: "PATCH /ports?id=eq.0&select=nothing", body: { country: "SE" }, status: 204 },
+  { title: "R-SEL-10 left said aloud", request: "GET /vessels?select=name,ports!left(name)&id=eq.3", answer: [{ name: "Gjoa", ports: null }] },
+  { title: "R-SEL-10 hint and join in any order", request: "GET /voyages?select=id,origin:ports!inner!origin_id(name),target:ports!destination_id!inner(name)&id=eq.1", answer: [{ id: 1, origin: { name: "Oslo" }, target: { name: "Leith" } }] },
+  { title: "R-SEL-10 a hint that begins like a join is an error", request: "GET /vessels?select=ports!leftover(name)", status: 400, ...failure("PGRST100") },
+  { title: "R-SEL-10 quoted it is a hint", request: 'GET /vessels?select=ports!"leftover"(name)', status: 400, check: (answer) => expect(answer.json().details).toContain("using the hint 'leftover'") },
+]);

@@ -1,0 +1,36 @@
+import { expect } from "vitest";
+import { startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+
+const api = await startApi();
+
+cases(api, [
+  { title: "R-URL-1 a semicolon separates parameters", request: "GET /vessels?select=id;id=eq.1", answer: [{ id: 1 }] },
+  { title: "R-URL-1 an escaped semicolon is part of the value", request: "GET /vessels?name=eq.Ariel%3Bid=eq.1", answer: [] },
+  { title: "R-URL-1 plus and %20 are blanks", request: "GET /sailors?select=id&name=eq.Jo+%22Red%22%20Lee", answer: [{ id: 4 }] },
+  { title: "R-URL-1 an escaped plus is a plus", request: "GET /rpc/greet?name=a%2Bb", answer: "Ahoy, a+b" },
+  { title: "R-URL-1 quotes escaped or not are the same", request: "GET /vessels?select=%22id%22&id=eq.1", answer: [{ id: 1 }] },
+  { title: "R-URL-1 names are decoded as UTF-8", request: "GET /%D9%85%D9%88?select=%D8%A7%D8%B3%D9%85&%D8%A7%D8%B3%D9%85=eq.%D9%86%D8%AC%D9%85", answer: [{ "اسم": "نجم" }] },
+  { title: "R-URL-1 escapes that are none do no harm", request: "GET /vessels?name=eq.%zz", status: 200, answer: [] },
+  { title: "R-URL-2 a parameter without = is as if absent", request: "GET /ports?select&id=eq.1", answer: [{ id: 1, name: "Oslo", country: "NO" }] },
+  { title: "R-URL-2 an empty select is present and empty", request: "GET /ports?select=&id=eq.1", answer: [{ id: 1, name: "Oslo", country: "NO" }] },
+  { title: "R-URL-2 the first select counts", request: "GET /ports?select=id&select=name&id=eq.1", answer: [{ id: 1 }] },
+  { title: "R-URL-2 every filter counts", request: "GET /vessels?select=id&id=gt.1&id=lt.3", answer: [{ id: 2 }] },
+  { title: "R-URL-2 every tree counts", request: "GET /vessels?select=id&or=(id.eq.1,id.eq.2)&or=(id.eq.2,id.eq.3)", answer: [{ id: 2 }] },
+  { title: "R-URL-2 of a repeated order the first counts", request: "GET /vessels?select=id&order=id.desc&order=id", answer: [{ id: 3 }, { id: 2 }, { id: 1 }] },
+  { title: "R-URL-2 of a repeated limit or offset the last counts", request: "GET /vessels?select=id&order=id&limit=1&limit=2&offset=0&offset=1", answer: [{ id: 2 }, { id: 3 }] },
+  { title: "R-URL-3 reserved names are no filters", request: "GET /order?select=order&order=select", answer: [{ order: 7 }] },
+  { title: "R-URL-3 a column with a reserved name is filtered with quotes", request: 'GET /order?select=select,"limit"&"order"=eq.7&"limit"=eq.l&"select"=eq.1&"or"=eq.o', answer: [{ select: 1, limit: "l" }] },
+  { title: "R-URL-3 and is not found by another value", request: 'GET /order?"order"=eq.8', answer: [] },
+  { title: "R-URL-3 a last part reserves the whole name", request: "GET /vessels?select=id,crew(rank)&id=eq.1&crew.order=rank.desc", answer: [{ id: 1, crew: [{ rank: "mate" }, { rank: "captain" }] }] },
+  { title: "R-URL-4 parameters are sorted by name and encoded", request: "GET /vessels?tonnage=gt.1&select=name,home:ports(name)&order=tonnage.desc", status: 200, responseHeaders: { "content-location": "/vessels?order=tonnage.desc&select=name%2Chome%3Aports%28name%29&tonnage=gt.1" } },
+  { title: "R-URL-4 a repeated name is written once", request: "GET /vessels?name=eq.a+b&id=gt.0&name=neq.*", status: 200, responseHeaders: { "content-location": "/vessels?id=gt.0&name=eq.a%20b,neq.%2A" } },
+  { title: "R-URL-4 a parameter without = becomes name=", request: "GET /vessels?select&id=eq.1", status: 200, responseHeaders: { "content-location": "/vessels?id=eq.1&select=" } },
+  { title: "R-URL-4 no parameters, no question mark", request: "GET /vessels", status: 200, responseHeaders: { "content-location": "/vessels" } },
+  { title: "R-URL-4 unreserved characters stay", request: "GET /vessels?name=eq.A-b_c.d~e", status: 200, responseHeaders: { "content-location": "/vessels?name=eq.A-b_c.d~e" } },
+  { title: "R-URL-4 other characters are escaped once", request: "GET /vessels?name=eq.%C3%A9!'()*", status: 200, responseHeaders: { "content-location": "/vessels?name=eq.%C3%A9%21%27%28%29%2A" } },
+  { title: "R-URL-4 the relation's name is unescaped", request: "GET /Deck%20Plans", status: 200, responseHeaders: { "content-location": "/Deck Plans" } },
+  { title: "R-URL-4 HEAD has it, too", request: "HEAD /vessels?id=eq.1", status: 200, responseHeaders: { "content-location": "/vessels?id=eq.1" } },
+  { title: "R-URL-4 writes do not have it", request: "PATCH /vessels?id=eq.0", headers: { prefer: "return=representation" }, body: { name: "x" }, status: 200, responseHeaders: { "content-location": null } },
+  { title: "R-URL-4 functions do not have it", request: "GET /rpc/fleet_weight?port=1", status: 200, responseHeaders: { "content-location": null }, check: (answer) => expect(answer.json()).toBe(1255) },
+]);
