@@ -57,14 +57,20 @@ export const relApi = (preset: Preset): RelApi => {
   };
   const context = createContext({ options, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize });
 
-  for (const plugin of plugins) {
-    guard.plugin = plugin.name;
-    tapDeclared(plugin, hooks);
-    plugin.apply?.(hooks, context);
+  try {
+    for (const plugin of plugins) {
+      guard.plugin = plugin.name;
+      tapDeclared(plugin, hooks);
+      plugin.apply?.(hooks, context);
+    }
+    guard.plugin = "core";
+    tapFallbacks(registry, hooks);
+    guard.seal();
+  } catch (error) {
+    upgrades.close();
+    void database.close();
+    throw error;
   }
-  guard.plugin = "core";
-  tapFallbacks(registry, hooks);
-  guard.seal();
 
   const pipeline = createPipeline({ options, logger, cors: createCorsPolicy(options.corsAllowedOrigins), surfaces, loader, authorize });
   let closing: Promise<void> | undefined;
