@@ -254,7 +254,7 @@ export interface RoleSchema {
   readonly isIntrospectionClosed: boolean;
   /** JSON text of one meta field; `variables` coerced. The document has been checked. */
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): string;
-  /** Every type, by name, sorted; costs the whole schema. */
+  /** Every type, by name, sorted. Made aside, so not the very objects that `query` leads to; costs the whole schema. */
   types(): ReadonlyMap<string, GraphQLNamedType>;
   /** `<rel>` and column names back to GraphQL, for messages. */
   columnName(relation: Relation, column: string): string;

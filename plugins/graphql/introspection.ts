@@ -3,7 +3,7 @@
 import {
   astFromValue, DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLInt, GraphQLNonNull, isEnumType, isInputObjectType, isListType, isNonNullType,
   isObjectType, isScalarType, Kind, print, SchemaMetaFieldDef, TypeMetaFieldDef, valueFromASTUntyped,
-  type DocumentNode, type FieldNode, type GraphQLArgument, type GraphQLEnumValue, type GraphQLField, type GraphQLInputField, type GraphQLType, type SelectionSetNode,
+  type DocumentNode, type FieldNode, type GraphQLArgument, type GraphQLEnumValue, type GraphQLField, type GraphQLInputField, type GraphQLInputObjectType, type GraphQLObjectType, type GraphQLType, type SelectionSetNode,
 } from "graphql";
 import { definePlugin, type RoleSchema } from "../../core/index.ts";
 
@@ -89,10 +89,24 @@ const createCollector = (document: DocumentNode, variables: Variables) => {
 
 const text = (value: string | null | undefined): string => (value === null || value === undefined ? "null" : JSON.stringify(value));
 
-const listOf = <Source>(sources: readonly Source[], write: (source: Source) => string): string => {
-  let list = "[";
-  for (const source of sources) list += list.length === 1 ? write(source) : `,${write(source)}`;
-  return `${list}]`;
+/** Joined rather than added up: the parts are copied into one flat text and can be forgotten at once. */
+const listOf = <Source>(sources: readonly Source[], write: (source: Source) => string): string => `[${sources.map(write).join(",")}]`;
+
+/** Texts kept of one kind: enough for what is met again soon, little beside the text of a large schema. */
+const MAX_KEPT = 4000;
+const MAX_FIELDS_KEPT = 100;
+
+/** Writes once what many places share: references to a type, the arguments of a table's lists, the fields of types that have the same ones. */
+const keeping = <Source extends object>(write: (source: Source) => string, maxKept = MAX_KEPT): ((source: Source) => string) => {
+  const written = new Map<Source, string>();
+  return (source) => {
+    let known = written.get(source);
+    if (known === undefined) {
+      if (written.size >= maxKept) written.clear();
+      written.set(source, (known = write(source)));
+    }
+    return known;
+  };
 };
 
 const kindOf = (type: GraphQLType): string =>
@@ -155,7 +169,8 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
     object<GraphQLField<unknown, unknown>>("__Field", nodes, ({ name, nodes: inner }) => {
       if (name === "args") {
         const write = inputValue(inner);
-        return (source) => listOf(source.args, write);
+        const writeAll = keeping((args: GraphQLField<unknown, unknown>["args"]) => listOf(args, write));
+        return ({ args }) => (args.length === 0 ? "[]" : writeAll(args));
       }
       if (name !== "type") return named(name) ?? none;
       const write = type(inner);
@@ -173,11 +188,13 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
       case "interfaces": return (of) => (isObjectType(of) ? "[]" : "null");
       case "fields": {
         const write = field(nodes);
-        return (of) => (isObjectType(of) ? listOf(isIntrospectionType(of.name) ? sorted(Object.values(of.getFields())) : Object.values(of.getFields()), write) : "null");
+        const writeAll = keeping((fields: ReturnType<GraphQLObjectType["getFields"]>) => listOf(sorted(Object.values(fields)), write), MAX_FIELDS_KEPT);
+        return (of) => (isObjectType(of) ? writeAll(of.getFields()) : "null");
       }
       case "inputFields": {
         const write = inputValue(nodes);
-        return (of) => (isInputObjectType(of) ? listOf(Object.values(of.getFields()), write) : "null");
+        const writeAll = keeping((fields: ReturnType<GraphQLInputObjectType["getFields"]>) => listOf(Object.values(fields), write), MAX_FIELDS_KEPT);
+        return (of) => (isInputObjectType(of) ? writeAll(of.getFields()) : "null");
       }
       case "enumValues": {
         const write = enumValue(nodes);
@@ -192,16 +209,10 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
   };
 
   /** Each type is written once per selection: `[album!]!` stands in many places. */
-  const type = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) => {
-    const write = object<GraphQLType>("__Type", nodes, typeMember);
-    const written = new Map<string, string>();
-    return (of) => {
-      const key = String(of);
-      let known = written.get(key);
-      if (known === undefined) written.set(key, (known = write(of)));
-      return known;
-    };
-  };
+  const describeType = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) => object("__Type", nodes, typeMember);
+
+  /** A reference: each type is written once per selection, `[album!]!` stands in many places. */
+  const type = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) => keeping(describeType(nodes));
 
   const directive = (nodes: readonly FieldNode[]) =>
     object<GraphQLDirective>("__Directive", nodes, ({ name, nodes: inner }) => {
@@ -218,7 +229,7 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
         const write = directive(inner);
         return () => listOf(DIRECTIVES, write);
       }
-      const write = type(inner);
+      const write = describeType(inner);
       switch (name) {
         case "types": return () => listOf([...schema.types().values()], write);
         case "queryType": return () => write(schema.query);

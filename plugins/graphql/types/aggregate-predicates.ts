@@ -1,10 +1,11 @@
 /** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related set.
  *  @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
-import { GraphQLBoolean, GraphQLNonNull, type GraphQLEnumType, type GraphQLInputType } from "graphql";
+import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
 import { definePlugin, type GqlArgumentName, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
-import { boolExp, columnPart, list, quoted, selectColumn } from "./shapes.ts";
+import { boolExp, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
+import { list, required } from "./wrap.ts";
 
 interface PredicateFunction {
   readonly fn: string;
@@ -39,7 +40,7 @@ const argumentColumns = (build: GqlBuild, table: GqlTable, { fn, takes = "" }: P
     name: build.typeName(table.word, "select_column", table.word, rest),
     relation: table.relation,
     description: `select "${table.word.text}_${rest}" columns of table ${quoted(table)}`,
-    values: () => columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: columnPart(table, each) })),
+    values: () => columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part })),
   });
 };
 
@@ -93,7 +94,7 @@ const argumentsType = (build: GqlBuild, table: GqlTable, predicate: PredicateFun
         isOptional: true,
       })
     : columns;
-  return type && new GraphQLNonNull(type);
+  return type && required(type);
 };
 
 const partFields = (context: GqlFieldContext): GqlFields => {
@@ -109,7 +110,7 @@ const partFields = (context: GqlFieldContext): GqlFields => {
     part("arguments", argumentsType(build, table, predicate)),
     part("distinct", GraphQLBoolean),
     part("filter", boolExp(build, table)),
-    part("predicate", new GraphQLNonNull(comparison)),
+    part("predicate", required(comparison)),
   ]);
 };
 
@@ -119,7 +120,7 @@ const argumentFields = (context: GqlFieldContext): GqlFields => {
   const predicate = functionNamed(context.fn);
   const columns = table && predicate && argumentColumns(build, table, predicate);
   if (columns === undefined) return {};
-  const config = { type: new GraphQLNonNull(columns) };
+  const config = { type: required(columns) };
   return fieldsOf((["X", "Y"] as const).map((name) => [build.fieldName(name), { config, toPlan: { kind: "argument", name } }]));
 };
 

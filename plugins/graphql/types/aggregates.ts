@@ -1,12 +1,14 @@
 /** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in `order_by`.
  *  @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
-import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLList, GraphQLNonNull, type GraphQLOutputType } from "graphql";
+import { GraphQLBoolean, GraphQLFloat, GraphQLInt, type GraphQLOutputType } from "graphql";
 import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable, type GqlValueType } from "../../../core/index.ts";
-import { comparableColumns, lensOf, numericColumns, type Lens } from "./lens.ts";
+import { lensOf, type Lens, type LensColumn } from "./lens.ts";
+import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
-import { aggregateOrderBy, aggregateType, columnPart, list, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType, selectColumn } from "./shapes.ts";
+import { aggregateOrderBy, aggregateType, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType, selectColumn } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tapFields } from "./tap.ts";
 import { isComparable, isNumeric } from "./values.ts";
+import { list, required, requiredList } from "./wrap.ts";
 
 /** Folds of numbers whose result is a Float; `sum`, `max` and `min` have the type of the column. */
 const FLOAT_FUNCTIONS = ["avg", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"] as const;
@@ -21,7 +23,24 @@ export const takes = (fn: string, value: GqlValueType): boolean => (isOrdering(f
 /** What the aggregate of such values is. */
 export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => (FLOATS.has(fn) ? GraphQLFloat : build.valueOutput(value));
 
-const columnsFor = (lens: Lens, fn: string) => (isOrdering(fn) ? comparableColumns(lens) : numericColumns(lens));
+/** Types of several functions have the same fields: one object for them. */
+const columnFields = (lens: Lens, fn: string): GqlFields => (FLOATS.has(fn) ? floatColumns(lens) : isOrdering(fn) ? comparableColumns(lens) : numericColumns(lens));
+
+const floatColumns = onceFor(({ numeric }: Lens): GqlFields => fieldsOf(numeric.map((each) => [each.name, { config: { type: GraphQLFloat, description: each.comment }, toPlan: each.part }])));
+
+const ownColumns = (build: GqlBuild, columns: readonly LensColumn[]): GqlFields =>
+  fieldsOf(columns.map((each) => [each.name, { config: { type: build.valueOutput(each.value), description: each.comment }, toPlan: each.part }]));
+
+const numericColumns = onceFor(({ build, numeric }: Lens) => ownColumns(build, numeric));
+const comparableColumns = onceFor(({ build, comparable }: Lens) => ownColumns(build, comparable));
+
+const ordered = (build: GqlBuild, columns: readonly LensColumn[]): GqlFields => {
+  const direction = orderDirection(build);
+  return direction === undefined ? {} : fieldsOf(columns.map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]));
+};
+
+const orderedNumbers = onceFor(({ build, numeric }: Lens) => ordered(build, numeric));
+const orderedValues = onceFor(({ build, comparable }: Lens) => ordered(build, comparable));
 
 const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   fieldsOf(
@@ -34,8 +53,8 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
           rootNameOf(build, table, "select_aggregate", table.word, "aggregate"),
           {
             config: {
-              type: new GraphQLNonNull(type),
-              args: listArguments(build, table),
+              type: required(type),
+              get args() { return listArguments(build, table); },
               description: rootComment(table, "select_aggregate", `fetch aggregated fields from the table: ${quoted(table)}`),
             },
             toPlan: { kind: "aggregate", relation: table.relation },
@@ -64,7 +83,7 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
         ([
           context.build.fieldName({ text: each.name, isCustom: true }, "aggregate"),
           {
-            config: { type: new GraphQLNonNull(type), args: listArguments(context.build, each.table), description: "An aggregate relationship" },
+            config: { type: required(type), get args() { return listArguments(context.build, each.table); }, description: "An aggregate relationship" },
             toPlan: { kind: "relationship-aggregate", relationship, target },
           },
         ] as const)
@@ -85,7 +104,7 @@ const aggregateTypeFields = (context: GqlFieldContext): GqlFields => {
   });
   return fieldsOf([
     fields && ["aggregate", { config: { type: fields }, toPlan: { kind: "aggregate-fields" } }],
-    row && ["nodes", { config: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))) }, toPlan: { kind: "nodes" } }],
+    row && ["nodes", { config: { type: requiredList(row) }, toPlan: { kind: "nodes" } }],
   ]);
 };
 
@@ -96,7 +115,7 @@ const aggregateFields = (context: GqlFieldContext): GqlFields => {
   const columns = selectColumn(build, table);
   const count: GqlField = {
     config: {
-      type: new GraphQLNonNull(GraphQLInt),
+      type: required(GraphQLInt),
       args: {
         ...(columns && { columns: argument(list(columns), { kind: "argument", name: "columns" }) }),
         distinct: argument(GraphQLBoolean, { kind: "argument", name: "distinct" }),
@@ -121,15 +140,8 @@ const aggregateFields = (context: GqlFieldContext): GqlFields => {
 };
 
 const aggregateColumns = (context: GqlFieldContext): GqlFields => {
-  const { build, fn = "" } = context;
   const table = tableAt(context);
-  if (table === undefined) return {};
-  return fieldsOf(
-    columnsFor(lensOf(build, table), fn).map((each) => [
-      each.name,
-      { config: { type: aggregatedType(build, fn, each.value), description: each.comment }, toPlan: columnPart(table, each) },
-    ]),
-  );
+  return table === undefined ? {} : columnFields(lensOf(context.build, table), context.fn ?? "");
 };
 
 const orderByFields = (context: GqlFieldContext): GqlFields =>
@@ -169,11 +181,10 @@ const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
 };
 
 const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
-  const { build, fn = "" } = context;
   const table = tableAt(context);
-  const direction = orderDirection(build);
-  if (table === undefined || direction === undefined) return {};
-  return fieldsOf(columnsFor(lensOf(build, table), fn).map((each) => [each.name, { config: { type: direction }, toPlan: columnPart(table, each) }]));
+  if (table === undefined) return {};
+  const lens = lensOf(context.build, table);
+  return isOrdering(context.fn ?? "") ? orderedValues(lens) : orderedNumbers(lens);
 };
 
 export const graphqlAggregates = definePlugin({

@@ -1,18 +1,20 @@
 /** The types of one role: made by name when first asked for, their fields by the `buildGqlField` taps when first looked at.
  *  @rule G-GEN-1 G-GEN-4 G-GEN-5 G-GEN-6 G-GEN-15 G-NAM-3 */
 import {
-  GraphQLEnumType, GraphQLInputObjectType, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString,
-  type GraphQLArgumentConfig, type GraphQLFieldConfig, type GraphQLInputFieldConfig, type GraphQLInputType, type GraphQLNamedType, type GraphQLOutputType,
+  GraphQLEnumType, GraphQLInputObjectType, GraphQLNonNull, GraphQLObjectType, GraphQLString, type GraphQLFieldMap, type GraphQLInputFieldMap, type GraphQLInputType, type GraphQLNamedType, type GraphQLOutputType, type GraphQLScalarType,
 } from "graphql";
 import {
-  GQL_EXTENSION, nameKey, withPart, type GqlBuild, type GqlEnumSpec, type GqlField, type GqlFieldContext, type GqlFields, type GqlRoleView, type GqlTable,
+  GQL_EXTENSION, nameKey, withPart, type GqlBuild, type GqlEnumSpec, type GqlFieldContext, type GqlFields, type GqlRoleView, type GqlTable,
   type GqlTableRights, type GqlTypeSpec, type GqlValueType, type Model, type Registry, type RelApiHooks, type ResolvedOptions, type RoleSchema,
 } from "../../../core/index.ts";
+import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
+import { makeInputFields, makeOutputFields } from "./fields.ts";
 import { isLegalName } from "./names.ts";
+import { once } from "./once.ts";
 import type { Source } from "./source.ts";
 import type { Values } from "./values.ts";
-import { collectTypes } from "./collect.ts";
+import { list } from "./wrap.ts";
 
 export interface SchemaParts {
   readonly model: Model;
@@ -36,19 +38,13 @@ const noQueries: GqlFields = {
   },
 };
 
-const sortedEntries = <Value>(record: Readonly<Record<string, Value>>): [string, Value][] =>
-  Object.entries(record).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+const NO_FIELDS: GqlFields = Object.freeze({});
+
+/** Scopes whose types often have the very fields of another: those of `avg` are those of `stddev`. */
+const SHARING: ReadonlySet<string> = new Set(["aggregate_columns", "aggregate_order_by_columns"]);
 
 const isSame = (a: GqlTypeSpec, b: GqlTypeSpec): boolean =>
   a.scope === b.scope && a.relation === b.relation && a.routine === b.routine && a.computedField === b.computedField && a.fn === b.fn;
-
-/** Arguments in name order, as introspection lists them. */
-const sortArguments = (config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConfig<unknown, unknown> => {
-  if (config.args === undefined) return config;
-  const args: Record<string, GraphQLArgumentConfig> = {};
-  for (const [name, argument] of sortedEntries(config.args)) args[name] = argument;
-  return { ...config, args };
-};
 
 type MadeType = GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType;
 
@@ -62,26 +58,13 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const { names } = source;
   const made = new Map<string, Made>();
   const rightsOf = new Map<GqlTable, GqlTableRights>();
+  const outputMaps = new Map<GqlFields, GraphQLFieldMap<unknown, unknown>>();
+  const inputMaps = new Map<GqlFields, GraphQLInputFieldMap>();
   const ownTypes = ownTypeNames(source);
 
   const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
-    const { name, description: _description, isOptional: _isOptional, ...facts } = spec;
-    const context: GqlFieldContext = { ...facts, typeName: name, model, role: view.role, build };
-    return hooks.buildGqlField.call({}, context);
-  };
-
-  const outputFields = (fields: GqlFields): Record<string, GraphQLFieldConfig<unknown, unknown>> => {
-    const configs: Record<string, GraphQLFieldConfig<unknown, unknown>> = {};
-    for (const [name, field] of sortedEntries(fields)) {
-      configs[name] = { ...sortArguments(outputConfig(field)), extensions: withPart(field.toPlan) };
-    }
-    return configs;
-  };
-
-  const inputFields = (fields: GqlFields): Record<string, GraphQLInputFieldConfig> => {
-    const configs: Record<string, GraphQLInputFieldConfig> = {};
-    for (const [name, field] of sortedEntries(fields)) configs[name] = { ...inputConfig(field), extensions: withPart(field.toPlan) };
-    return configs;
+    const context: GqlFieldContext = { ...spec, typeName: spec.name, model, role: view.role, build };
+    return hooks.buildGqlField.call(NO_FIELDS, context);
   };
 
   /** Kept by name. A name that is not legal, another type's, or a table's own gives no type. */
@@ -101,15 +84,11 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     return type;
   };
 
-  const facts = (spec: GqlTypeSpec) => ({
-    [GQL_EXTENSION]: { scope: spec.scope, ...(spec.relation && { relation: spec.relation }), ...(spec.value && { value: spec.value }) },
-  });
-
   const object: GqlBuild["object"] = (spec) =>
-    keep(spec, (fields) => new GraphQLObjectType({ name: spec.name, description: spec.description, extensions: facts(spec), fields: () => outputFields(fields()) }));
+    keep(spec, (fields) => objectType(spec, SHARING.has(spec.scope) ? () => shared(outputMaps, fields(), makeOutputFields) : () => makeOutputFields(fields())));
 
   const inputObject: GqlBuild["inputObject"] = (spec) =>
-    keep(spec, (fields) => new GraphQLInputObjectType({ name: spec.name, description: spec.description, extensions: facts(spec), fields: () => inputFields(fields()) }));
+    keep(spec, (fields) => inputObjectType(spec, SHARING.has(spec.scope) ? () => shared(inputMaps, fields(), makeInputFields) : () => makeInputFields(fields())));
 
   const enumeration: GqlBuild["enumeration"] = (spec) =>
     keep(
@@ -134,7 +113,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
 
   const valueTypeOf = (value: GqlValueType): GraphQLInputType & GraphQLOutputType => {
     if (value.element === undefined) return named(value) ?? GraphQLString; // an enum whose name is another type's
-    return new GraphQLList(new GraphQLNonNull(valueTypeOf(value.element)));
+    return list(valueTypeOf(value.element) as GraphQLScalarType); // a scalar, enum or list: whatever it is, it may be null
   };
 
   const build: GqlBuild = {
@@ -179,20 +158,15 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     if (namespace === undefined) return object({ name, scope, description, isOptional: true });
     const inner = object({ name: `${namespace}_${scope.slice(0, -"_root".length)}`, scope, isOptional: true });
     return (
-      inner &&
-      new GraphQLObjectType({
-        name,
-        description,
-        extensions: { [GQL_EXTENSION]: { scope } },
-        fields: { [namespace]: { type: inner, extensions: withPart({ kind: "namespace" }) } },
-      })
+      inner && objectType({ name, scope, description }, () => makeOutputFields({ [namespace]: { config: { type: inner }, toPlan: { kind: "namespace" } } }))
     );
   };
 
   let query: GraphQLObjectType | undefined;
   let mutation: GraphQLObjectType | undefined | null = null;
   let subscription: GraphQLObjectType | undefined | null = null;
-  let types: ReadonlyMap<string, GraphQLNamedType> | undefined;
+  /** All types of a large schema take hundreds of megabytes: they are made aside for introspection and forgotten after it. */
+  let whole: WeakRef<ReadonlyMap<string, GraphQLNamedType>> | undefined;
 
   const schema: RoleSchema = {
     model,
@@ -204,7 +178,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     get query() {
       query ??=
         root("query_root", "query_root", null) ??
-        new GraphQLObjectType({ name: "query_root", extensions: { [GQL_EXTENSION]: { scope: "query_root" } }, fields: outputFields(noQueries) });
+        objectType({ name: "query_root", scope: "query_root" }, () => makeOutputFields(noQueries));
       return query;
     },
     get mutation() {
@@ -216,15 +190,43 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       return subscription;
     },
     introspect: (...question) => introspect(...question),
-    types: () => (types ??= collectTypes(schema)),
+    types: () => {
+      const known = whole?.deref();
+      if (known !== undefined) return known;
+      const types = collectTypes(buildRoleSchema(parts));
+      whole = new WeakRef(types);
+      return types;
+    },
     columnName: (relation, column) => source.tableOf.get(nameKey(relation))?.columns.find((each) => each.column.name === column)?.name ?? column,
   };
   const introspect = parts.introspect(schema);
   return schema;
 };
 
-const outputConfig = (field: GqlField): GraphQLFieldConfig<unknown, unknown> => field.config as GraphQLFieldConfig<unknown, unknown>; // the scope's type is an object
-const inputConfig = (field: GqlField): GraphQLInputFieldConfig => field.config as GraphQLInputFieldConfig; // the scope's type is an input object
+/** Without a prototype graphql-js takes it as it is. */
+const facts = (spec: GqlTypeSpec) => ({
+  __proto__: null,
+  [GQL_EXTENSION]: { scope: spec.scope, ...(spec.relation && { relation: spec.relation }), ...(spec.value && { value: spec.value }) },
+});
+
+/** A type that makes its fields when it is first asked for them, and makes them our way (fields.ts). */
+const objectType = (spec: GqlTypeSpec, fields: () => GraphQLFieldMap<unknown, unknown>): GraphQLObjectType => {
+  const type = new GraphQLObjectType({ name: spec.name, description: spec.description, extensions: facts(spec), fields: {} });
+  type.getFields = once(fields);
+  return type;
+};
+
+const inputObjectType = (spec: GqlTypeSpec, fields: () => GraphQLInputFieldMap): GraphQLInputObjectType => {
+  const type = new GraphQLInputObjectType({ name: spec.name, description: spec.description, extensions: facts(spec), fields: {} });
+  type.getFields = once(fields);
+  return type;
+};
+
+const shared = <FieldMap>(maps: Map<GqlFields, FieldMap>, fields: GqlFields, make: (fields: GqlFields) => FieldMap): FieldMap => {
+  let map = maps.get(fields);
+  if (map === undefined) maps.set(fields, (map = make(fields)));
+  return map;
+};
 
 const enumValues = (spec: GqlEnumSpec) => {
   const entries = spec.values().map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }] as const);

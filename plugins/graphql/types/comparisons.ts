@@ -1,10 +1,11 @@
 /** `{ id: { _eq: 5 } }`: comparison types, one per scalar, from the declared operators. @rule G-INP-2 G-INP-24 … G-INP-28 G-OP-34 G-OP-35 */
-import { GraphQLBoolean, GraphQLFloat, GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLString, type GraphQLInputType } from "graphql";
+import { GraphQLBoolean, GraphQLFloat, GraphQLInputObjectType, GraphQLInt, GraphQLString, type GraphQLInputType } from "graphql";
 import {
   definePlugin, graphqlNameOf, matchesType, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTypeSpec, type GqlValueType, type OperatorSpec,
 } from "../../../core/index.ts";
 import type { Names } from "./names.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
+import { list, required } from "./wrap.ts";
 
 /** Enum-table columns offer these alone. */
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);
@@ -45,7 +46,7 @@ const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueT
   const type =
     operator.operand === "keyword" ? GraphQLBoolean
     : operator.operand === "fields" ? operandType(build, operator)
-    : operator.operand === "list" ? new GraphQLList(new GraphQLNonNull(single))
+    : operator.operand === "list" ? list(single)
     : single;
   return type && { config: { type, description: operator.description ?? null }, toPlan: part };
 };
@@ -71,7 +72,7 @@ const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
       const value = build.valueType(type, !isRequired);
       if (value === undefined) return undefined;
       const input = BUILT_IN[type] ?? build.valueInput(value);
-      const config = { type: isRequired ? new GraphQLNonNull(input) : input, ...(defaultValue === undefined ? {} : { defaultValue }) };
+      const config = { type: isRequired ? required(input) : input, ...(defaultValue === undefined ? {} : { defaultValue }) };
       return [build.fieldName(name), { config, toPlan: { kind: "operand-field", name, value } }] as const;
     }),
   );

@@ -1,6 +1,5 @@
 /** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: functions of a row as its fields.
  *  @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
-import { GraphQLList, GraphQLNonNull } from "graphql";
 import { definePlugin, type GqlBuild, type GqlComputedField, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
 import { aggregatedType, takes } from "./aggregates.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
@@ -8,6 +7,7 @@ import { lensOf, ownParameters, type LensComputed } from "./lens.ts";
 import { pathArgument } from "./queries.ts";
 import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
+import { list } from "./wrap.ts";
 
 const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
@@ -43,7 +43,7 @@ const isJson = ({ value }: LensComputed): boolean => value.type.name === "json" 
 const scalarField = (build: GqlBuild, table: GqlTable, each: LensComputed, type = build.valueOutput(each.value)): GqlField => ({
   config: {
     type,
-    args: { ...argsOf(build, table, each.field), ...(isJson(each) ? pathArgument : {}) },
+    get args() { return { ...argsOf(build, table, each.field), ...(isJson(each) ? pathArgument : {}) }; },
     description: each.field.comment,
   },
   toPlan: scalarPart(table, each),
@@ -63,8 +63,8 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
           build.fieldName(each.field.name),
           {
             config: {
-              type: new GraphQLList(new GraphQLNonNull(row)),
-              args: { ...argsOf(build, table, each.field), ...listArguments(build, each.target) },
+              type: list(row),
+              get args() { return { ...argsOf(build, table, each.field), ...listArguments(build, each.target) }; },
               description: each.field.comment,
             },
             toPlan: rowsPart(table, each),

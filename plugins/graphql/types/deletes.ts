@@ -1,9 +1,9 @@
 /** `mutation { delete_album(where: { sold: { _is_null: true } }) { affected_rows } delete_album_by_pk(id: 1) { title } }`. @rule G-ROOT-13 G-ROOT-14 */
-import { GraphQLNonNull } from "graphql";
 import { definePlugin, type GqlFieldContext, type GqlFields } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { boolExp, keyArguments, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tapFields } from "./tap.ts";
+import { required } from "./wrap.ts";
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(
@@ -12,7 +12,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
       const where = lens.rights.delete === true ? boolExp(build, table) : undefined;
       const response = where && mutationResponse(build, table);
       if (where === undefined || response === undefined) return [];
-      const row = lens.key.length > 0 ? rowType(build, table) : undefined;
+      const row = lens.hasKey ? rowType(build, table) : undefined;
       const { relation } = table;
       return [
         [
@@ -20,7 +20,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           {
             config: {
               type: response,
-              args: { where: argument(new GraphQLNonNull(where), { kind: "argument", name: "where" }, "filter the rows which have to be deleted") },
+              get args() { return { where: argument(required(where), { kind: "argument", name: "where" }, "filter the rows which have to be deleted") }; },
               description: rootComment(table, "delete", `delete data from the table: ${quoted(table)}`),
             },
             toPlan: { kind: "delete", relation },
@@ -32,7 +32,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             {
               config: {
                 type: row,
-                args: keyArguments(build, table),
+                get args() { return keyArguments(build, table); },
                 description: rootComment(table, "delete_by_pk", `delete single row from the table: ${quoted(table)}`),
               },
               toPlan: { kind: "delete-by-pk", relation },

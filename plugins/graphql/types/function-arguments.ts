@@ -1,9 +1,10 @@
 /** `args: { term: "a" }`: input of functions and computed fields. @rule G-FN-4 G-CF-3 */
-import { GraphQLNonNull, type GraphQLArgumentConfig } from "graphql";
+import { type GraphQLArgumentConfig } from "graphql";
 import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec, Routine, RoutineParameter } from "../../../core/index.ts";
 import { ownParameters } from "./lens.ts";
 import { isLegalName } from "./names.ts";
 import { argument, fieldsOf } from "./tap.ts";
+import { required } from "./wrap.ts";
 
 interface OwnParameter {
   readonly parameter: RoutineParameter;
@@ -42,5 +43,5 @@ export const argsArgument = (
   const type = parameters.length === 0 ? undefined : build.inputObject({ ...spec, scope: "function_args", isOptional: true });
   if (type === undefined) return {};
   const isRequired = parameters.some(({ parameter }) => !parameter.hasDefault);
-  return { args: argument(isRequired ? new GraphQLNonNull(type) : type, { kind: "argument", name: "args" }, argumentDescription) };
+  return { args: argument(isRequired ? required(type) : type, { kind: "argument", name: "args" }, argumentDescription) };
 };

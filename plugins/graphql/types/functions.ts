@@ -1,11 +1,11 @@
 /** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: functions that return rows, as root fields. @rule G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
-import { GraphQLList, GraphQLNonNull } from "graphql";
 import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlFunction, type GqlTable } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { lensOf } from "./lens.ts";
 import { describedName } from "./names.ts";
 import { aggregateType, listArguments, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
+import { required, requiredList } from "./wrap.ts";
 
 const argumentsOf = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({
   ...argsArgument(build, {
@@ -29,8 +29,8 @@ const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly 
     own?.name === undefined ? build.rootName(fn.word) : build.customRootName(own.name),
     {
       config: {
-        type: fn.routine.returns.isSet ? new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))) : row,
-        args: argumentsOf(build, fn, table),
+        type: fn.routine.returns.isSet ? requiredList(row) : row,
+        get args() { return argumentsOf(build, fn, table); },
         description: own?.comment === undefined ? standard : own.comment || null,
       },
       toPlan: partOf(fn, false),
@@ -46,7 +46,11 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
   return [
     own?.name === undefined ? build.rootName(fn.word, "aggregate") : build.customRootName(own.name),
     {
-      config: { type: new GraphQLNonNull(type), args: argumentsOf(build, fn, table), description: own?.comment === undefined ? standard : own.comment || null },
+      config: {
+        type: required(type),
+        get args() { return argumentsOf(build, fn, table); },
+        description: own?.comment === undefined ? standard : own.comment || null,
+      },
       toPlan: partOf(fn, true),
     },
   ];

@@ -1,12 +1,14 @@
 /** `mutation { insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }], on_conflict: { … }) { affected_rows } }`.
  *  @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
-import { GraphQLList, GraphQLNonNull, GraphQLString, type GraphQLInputObjectType } from "graphql";
+import { GraphQLString, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { isLegalName } from "./names.ts";
+import { once } from "./once.ts";
 import { relationshipPart } from "./relationships.ts";
-import { boolExp, columnPart, list, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { boolExp, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tapFields } from "./tap.ts";
+import { list, required, requiredList } from "./wrap.ts";
 
 const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
@@ -41,8 +43,10 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
       const input = rights.insert === undefined ? undefined : insertInput(build, table);
       const response = input && mutationResponse(build, table);
       if (input === undefined || response === undefined) return [];
-      const conflict = onConflict(build, table);
-      const conflictArgument = conflict && { [build.fieldName("on_conflict")]: argument(conflict, onConflictPart, "upsert condition") };
+      const conflictArgument = once(() => {
+        const conflict = onConflict(build, table);
+        return conflict && { [build.fieldName("on_conflict")]: argument(conflict, onConflictPart, "upsert condition") };
+      });
       const row = rights.select === undefined ? undefined : rowType(build, table);
       const { relation } = table;
       return [
@@ -51,9 +55,8 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           {
             config: {
               type: response,
-              args: {
-                objects: argument(new GraphQLNonNull(list(input)), { kind: "argument", name: "objects" }, "the rows to be inserted"),
-                ...conflictArgument,
+              get args() {
+                return { objects: argument(required(list(input)), { kind: "argument", name: "objects" }, "the rows to be inserted"), ...conflictArgument() };
               },
               description: rootComment(table, "insert", `insert data into the table: ${quoted(table)}`),
             },
@@ -66,9 +69,8 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             {
               config: {
                 type: row,
-                args: {
-                  object: argument(new GraphQLNonNull(input), { kind: "argument", name: "object" }, "the row to be inserted"),
-                  ...conflictArgument,
+                get args() {
+                  return { object: argument(required(input), { kind: "argument", name: "object" }, "the row to be inserted"), ...conflictArgument() };
                 },
                 description: rootComment(table, "insert_one", `insert a single row into the table: ${quoted(table)}`),
               },
@@ -95,7 +97,7 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   const { insertable } = lensOf(build, table);
   const fields = fieldsOf([
-    ...insertable.map((each) => [each.name, { config: { type: build.valueInput(each.value), description: each.comment }, toPlan: columnPart(table, each) }] as const),
+    ...insertable.map((each) => [each.name, { config: { type: build.valueInput(each.value), description: each.comment }, toPlan: each.part }] as const),
     ...table.relationships.map((each) => {
       const target = build.table(each.target);
       const type = target && build.rights(target).insert !== undefined ? relationshipInput(build, target, each.relationship.isToOne) : undefined;
@@ -112,7 +114,7 @@ const relationshipFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || input === undefined) return {};
   const conflict = onConflict(build, table);
   return fieldsOf([
-    ["data", { config: { type: new GraphQLNonNull(fn === "object" ? input : list(input)) }, toPlan: { kind: "argument", name: "data" } }],
+    ["data", { config: { type: required(fn === "object" ? input : list(input)) }, toPlan: { kind: "argument", name: "data" } }],
     conflict && [build.fieldName("on_conflict"), { config: { type: conflict, description: "upsert condition" }, toPlan: onConflictPart }],
   ]);
 };
@@ -144,7 +146,7 @@ const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
     values: () =>
       isEmpty
         ? [{ name: "_PLACEHOLDER", value: "_PLACEHOLDER", description: "placeholder (do not use)", part: { kind: "placeholder" } }]
-        : updatable.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: columnPart(table, each) })),
+        : updatable.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part })),
   });
 };
 
@@ -156,11 +158,11 @@ const conflictFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || constraint === undefined || columns === undefined) return {};
   const where = boolExp(build, table);
   return fieldsOf([
-    ["constraint", { config: { type: new GraphQLNonNull(constraint) }, toPlan: { kind: "argument", name: "constraint" } }],
+    ["constraint", { config: { type: required(constraint) }, toPlan: { kind: "argument", name: "constraint" } }],
     [
       build.fieldName("update_columns"),
       {
-        config: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(columns))), defaultValue: [] },
+        config: { type: requiredList(columns), defaultValue: [] },
         toPlan: { kind: "argument", name: "update_columns" },
       },
     ],

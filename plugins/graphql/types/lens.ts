@@ -1,9 +1,12 @@
 /** What of a table one role sees: its columns by what may be done with them, each with its value type. Made once per table and role. */
-import type { GqlBuild, GqlColumn, GqlComputedField, GqlRelationshipField, GqlTable, GqlTableRights, GqlValueType } from "../../../core/index.ts";
+import type { GqlBuild, GqlColumn, GqlComputedField, GqlPart, GqlRelationshipField, GqlTable, GqlTableRights, GqlValueType } from "../../../core/index.ts";
+import { once } from "./once.ts";
 import { isComparable, isNumeric } from "./values.ts";
 
 export interface LensColumn extends GqlColumn {
   readonly value: GqlValueType;
+  /** One object for all places of the column. */
+  readonly part: GqlPart;
 }
 
 /** A scalar computed field. */
@@ -15,13 +18,17 @@ export interface LensComputed {
 }
 
 export interface Lens {
+  readonly build: GqlBuild;
   readonly table: GqlTable;
   readonly rights: GqlTableRights;
   readonly readable: readonly LensColumn[];
   readonly insertable: readonly LensColumn[];
   readonly updatable: readonly LensColumn[];
-  /** Primary key columns, when all of them may be read; else empty. */
+  /** It has a primary key and all its columns may be read. */
+  readonly hasKey: boolean;
   readonly key: readonly LensColumn[];
+  readonly numeric: readonly LensColumn[];
+  readonly comparable: readonly LensColumn[];
   readonly mayAggregate: boolean;
   /** Those whose target may be read. */
   readonly relationships: readonly (GqlRelationshipField & { readonly table: GqlTable })[];
@@ -47,33 +54,46 @@ export const ownParameters = ({ routine, tableArgument, sessionArgument }: GqlCo
 const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
   const rights = build.rights(table);
   const { select, insert, update } = rights;
-  const columns = table.columns.flatMap((column): LensColumn[] => {
-    const name = column.column.name;
-    const isUsed = select?.columns.has(name) === true || insert?.columns.has(name) === true || update?.columns.has(name) === true;
-    const value = isUsed ? build.columnValue(column) : undefined;
-    return value === undefined ? [] : [{ ...column, value }];
-  });
-  const among = (names: ReadonlySet<string> = none): readonly LensColumn[] => columns.filter(({ column }) => names.has(column.name));
+  const columns = once(() =>
+    table.columns.flatMap((column): LensColumn[] => {
+      const { name } = column.column;
+      const isUsed = select?.columns.has(name) === true || insert?.columns.has(name) === true || update?.columns.has(name) === true;
+      const value = isUsed ? build.columnValue(column) : undefined;
+      return value === undefined ? [] : [{ ...column, value, part: { kind: "column", column: column.column, relation: table.relation, value } }];
+    }),
+  );
+  const among = (names: ReadonlySet<string> = none) => once((): readonly LensColumn[] => columns().filter(({ column }) => names.has(column.name)));
   const readable = among(select?.columns);
-  const key = table.primaryKey.flatMap((name) => readable.find(({ column }) => column.name === name) ?? []);
-  return {
-    table,
-    rights,
-    readable,
-    insertable: among(insert?.columns),
-    updatable: among(update?.columns),
-    key: key.length === table.primaryKey.length ? key : [],
-    mayAggregate: select?.mayAggregate === true,
-    relationships: table.relationships.flatMap((relationship) => {
+  const insertable = among(insert?.columns);
+  const updatable = among(update?.columns);
+  const numeric = once(() => readable().filter(({ value }) => isNumeric(value)));
+  const comparable = once(() => readable().filter(({ value }) => isComparable(value)));
+  const key = once(() => table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []));
+  const relationships = once(() =>
+    table.relationships.flatMap((relationship) => {
       const target = build.table(relationship.target);
       return target === undefined || build.rights(target).select === undefined ? [] : [{ ...relationship, table: target }];
     }),
-    computed: table.computedFields.flatMap((field) => {
+  );
+  const computed = once(() =>
+    table.computedFields.flatMap((field) => {
       const value = field.target === undefined && select?.computedFields.has(field.name) === true ? build.valueType(field.routine.returns.type) : undefined;
       return value === undefined ? [] : [{ field, value, isPlain: ownParameters(field).length === 0 }];
     }),
+  );
+  return {
+    build,
+    table,
+    rights,
+    hasKey: table.primaryKey.length > 0 && table.primaryKey.every((name) => select?.columns.has(name) === true),
+    mayAggregate: select?.mayAggregate === true,
+    get readable() { return readable(); },
+    get insertable() { return insertable(); },
+    get updatable() { return updatable(); },
+    get numeric() { return numeric(); },
+    get comparable() { return comparable(); },
+    get key() { return key(); },
+    get relationships() { return relationships(); },
+    get computed() { return computed(); },
   };
 };
-
-export const numericColumns = (lens: Lens): readonly LensColumn[] => lens.readable.filter(({ value }) => isNumeric(value));
-export const comparableColumns = (lens: Lens): readonly LensColumn[] => lens.readable.filter(({ value }) => isComparable(value));

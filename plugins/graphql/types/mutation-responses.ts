@@ -1,19 +1,20 @@
 /** `{ affected_rows returning { … } }`: the answer that inserts, updates and deletes share. @rule G-OUT-7 G-GEN-14 */
-import { GraphQLInt, GraphQLList, GraphQLNonNull } from "graphql";
+import { GraphQLInt } from "graphql";
 import type { GqlFieldContext, GqlFields } from "../../../core/index.ts";
 import { rowType } from "./shapes.ts";
 import { fieldsOf } from "./tap.ts";
+import { required, requiredList } from "./wrap.ts";
 
 export const mutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   const row = build.rights(table).select === undefined ? undefined : rowType(build, table);
   return fieldsOf([
-    ["affected_rows", { config: { type: new GraphQLNonNull(GraphQLInt), description: "number of rows affected by the mutation" }, toPlan: { kind: "affected-rows" } }],
+    ["affected_rows", { config: { type: required(GraphQLInt), description: "number of rows affected by the mutation" }, toPlan: { kind: "affected-rows" } }],
     row && [
       "returning",
       {
-        config: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))), description: "data from the rows affected by the mutation" },
+        config: { type: requiredList(row), description: "data from the rows affected by the mutation" },
         toPlan: { kind: "returning" },
       },
     ],

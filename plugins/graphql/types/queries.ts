@@ -1,10 +1,11 @@
 /** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: rows of tables and views, their columns, `where` and `order_by`.
  *  @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8 G-GEN-11 */
-import { GraphQLList, GraphQLNonNull, GraphQLString, type GraphQLOutputType } from "graphql";
+import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlRootFieldName, type GqlTable } from "../../../core/index.ts";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
-import { boolExp, columnPart, keyArguments, list, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tapFields } from "./tap.ts";
+import { list, required, requiredList } from "./wrap.ts";
 
 /** Whether metadata shows the select field in this root. @rule G-ROOT-16 */
 export const isRootShown = ({ rights }: Lens, scope: string, key: GqlRootFieldName): boolean => {
@@ -25,21 +26,21 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
               rootNameOf(build, table, "select", table.word),
               {
                 config: {
-                  type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))),
-                  args: listArguments(build, table),
+                  type: requiredList(row),
+                  get args() { return listArguments(build, table); },
                   description: rootComment(table, "select", `fetch data from the table: ${quoted(table)}`),
                 },
                 toPlan: { kind: "list", relation },
               },
             ] as const)
           : undefined,
-        lens.key.length > 0 && isRootShown(lens, scope, "select_by_pk")
+        lens.hasKey && isRootShown(lens, scope, "select_by_pk")
           ? ([
               rootNameOf(build, table, "select_by_pk", table.word, "by_pk"),
               {
                 config: {
                   type: row,
-                  args: keyArguments(build, table),
+                  get args() { return keyArguments(build, table); },
                   description: rootComment(table, "select_by_pk", `fetch data from the table: ${quoted(table)} using primary key columns`),
                 },
                 toPlan: { kind: "by-pk", relation },
@@ -56,7 +57,7 @@ export const pathArgument = { path: argument(GraphQLString, { kind: "argument", 
 
 const outputType = (build: GqlBuild, { rights }: Lens, { name, column, value }: LensColumn): GraphQLOutputType => {
   const type = build.valueOutput(value);
-  return column.notNull && rights.select?.masked?.has(name) !== true ? new GraphQLNonNull(type) : type;
+  return column.notNull && rights.select?.masked?.has(name) !== true ? required(type) : type;
 };
 
 const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
@@ -71,7 +72,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
       each.name,
       {
         config: { type: outputType(build, lens, each), description: each.comment, ...(isJson(each) ? { args: pathArgument } : {}) },
-        toPlan: columnPart(table, each),
+        toPlan: each.part,
       },
     ]),
   );
@@ -88,7 +89,7 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
     [build.fieldName("_or"), { config: { type: list(self) }, toPlan: { kind: "or" } }],
     ...lensOf(build, table).readable.map((each) => {
       const type = build.comparison(each.value);
-      return type && ([each.name, { config: { type }, toPlan: columnPart(table, each) }] as const);
+      return type && ([each.name, { config: { type }, toPlan: each.part }] as const);
     }),
   ]);
 };
@@ -98,7 +99,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   const direction = orderDirection(build);
   if (table === undefined || direction === undefined) return {};
-  return fieldsOf(lensOf(build, table).readable.map((each) => [each.name, { config: { type: direction }, toPlan: columnPart(table, each) }]));
+  return fieldsOf(lensOf(build, table).readable.map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]));
 };
 
 export const graphqlQueries = definePlugin({

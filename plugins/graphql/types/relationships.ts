@@ -1,10 +1,10 @@
 /** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … } }`: related rows.
  *  @rule G-REL-1 G-REL-2 G-REL-3 */
-import { GraphQLList, GraphQLNonNull } from "graphql";
 import { columnOf, definePlugin, type GqlFieldContext, type GqlFields, type GqlRelationshipField, type GqlTable } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
+import { required, requiredList } from "./wrap.ts";
 
 export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
@@ -24,10 +24,10 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
       const row = rowType(build, each.table);
       if (row === undefined) return undefined;
       const config = each.relationship.isToOne
-        ? { type: isCertain(table, each) ? new GraphQLNonNull(row) : row, description: "An object relationship" }
+        ? { type: isCertain(table, each) ? required(row) : row, description: "An object relationship" }
         : {
-            type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))),
-            args: listArguments(build, each.table),
+            type: requiredList(row),
+            get args() { return listArguments(build, each.table); },
             description: "An array relationship",
           };
       return [each.name, { config, toPlan: relationshipPart(each) }] as const;

@@ -1,8 +1,9 @@
 /** What a role may do, by the grants of the database. The administrator sees everything and writes what the login role may. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
 import {
-  mayExecute, mayUseColumn, mayUseRelation, mayUseSchema, type Column, type GqlMetadata, type GqlRoleView, type GqlTable, type GqlTableRights, type Model,
+  mayExecute, mayUseColumn, mayUseRelation, mayUseSchema, type Column, type GqlComputedField, type GqlMetadata, type GqlRoleView, type GqlTable, type GqlTableRights, type Model,
   type Privilege, type Relation, type Session,
 } from "../../../core/index.ts";
+import { once } from "./once.ts";
 
 const NOTHING: GqlTableRights = {};
 
@@ -34,12 +35,18 @@ const writeRights = (model: Model, role: string, relation: Relation): GqlTableRi
   };
 };
 
+/** Computed fields are looked for when a document first touches the table. */
+const selectRights = (columns: readonly Column[], computed: () => readonly GqlComputedField[]): NonNullable<GqlTableRights["select"]> => {
+  const computedFields = once(() => new Set(computed().map(({ name }) => name)));
+  return { columns: namesOf(columns), get computedFields() { return computedFields(); }, mayAggregate: true };
+};
+
 const adminView = (model: Model): GqlRoleView => ({
   key: "admin",
   role: "admin",
   rights: (table) => ({
     ...writeRights(model, model.loginRole, table.relation),
-    select: { columns: namesOf(table.relation.columns), computedFields: new Set(table.computedFields.map(({ name }) => name)), mayAggregate: true },
+    select: selectRights(table.relation.columns, () => table.computedFields),
   }),
   mayCall: () => true,
 });
@@ -53,10 +60,10 @@ const grantView = (model: Model, role: string): GqlRoleView => {
     rights: (table) => {
       const readable = mayRead(table);
       if (readable.length === 0) return writeRights(model, role, table.relation);
-      const computed = table.computedFields.filter(({ routine }) => mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema));
+      const mayRun = ({ routine }: GqlComputedField): boolean => mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema);
       return {
         ...writeRights(model, role, table.relation),
-        select: { columns: namesOf(readable), computedFields: new Set(computed.map(({ name }) => name)), mayAggregate: true },
+        select: selectRights(readable, () => table.computedFields.filter(mayRun)),
       };
     },
     mayCall: ({ routine }) => mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema),

@@ -1,16 +1,18 @@
 /** The types of a table that several families lead to, by their names; their fields come from the families. @rule G-OUT G-INP G-ENU */
-import { GraphQLInt, GraphQLList, GraphQLNonNull, type GraphQLArgumentConfig, type GraphQLEnumType, type GraphQLInputObjectType, type GraphQLObjectType } from "graphql";
+import { GraphQLInt, type GraphQLArgumentConfig, type GraphQLEnumType, type GraphQLInputObjectType, type GraphQLObjectType } from "graphql";
 import type { GqlBuild, GqlRootFieldName, GqlTable, GqlWord } from "../../../core/index.ts";
-import { lensOf, type LensColumn } from "./lens.ts";
+import { lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { describedName } from "./names.ts";
+import { onceFor } from "./once.ts";
 import { argument } from "./tap.ts";
+import { list, required } from "./wrap.ts";
 
 /** `"album"` as descriptions quote it. */
 export const quoted = (table: GqlTable): string => `"${describedName(table.relation)}"`;
 
-export const columnPart = (table: GqlTable, { column, value }: LensColumn) => ({ kind: "column", column, relation: table.relation, value }) as const;
-
-export const list = (type: GraphQLEnumType | GraphQLInputObjectType) => new GraphQLList(new GraphQLNonNull(type));
+/** A key column where it is given: never null, whatever the column of a view says. */
+export const keyPart = (table: GqlTable, { column, value }: LensColumn) =>
+  ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
 /** Name of a root field, as metadata has it or by default. */
 export const rootNameOf = (build: GqlBuild, table: GqlTable, key: GqlRootFieldName, ...words: readonly (string | GqlWord)[]): string => {
@@ -24,39 +26,49 @@ export const rootComment = (table: GqlTable, key: GqlRootFieldName, standard: st
   return comment === undefined ? standard : comment || null;
 };
 
+/** One answer per table and role. */
+const perTable = <Answer>(make: (build: GqlBuild, table: GqlTable) => Answer): ((build: GqlBuild, table: GqlTable) => Answer) => {
+  const known = onceFor((lens: Lens) => make(lens.build, lens.table));
+  return (build, table) => known(lensOf(build, table));
+};
+
 /** @rule G-OUT-1 */
-export const rowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+export const rowType = perTable((build, table): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.word),
     scope: "row",
     relation: table.relation,
     description: table.comment === undefined ? `columns and relationships of ${quoted(table)}` : table.comment,
-  });
+  }),
+);
 
 /** @rule G-OUT-2 */
-export const aggregateType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
-  build.object({ name: build.typeName(table.word, "aggregate"), scope: "aggregate", relation: table.relation, description: `aggregated selection of ${quoted(table)}` });
+export const aggregateType = perTable((build, table): GraphQLObjectType | undefined =>
+  build.object({ name: build.typeName(table.word, "aggregate"), scope: "aggregate", relation: table.relation, description: `aggregated selection of ${quoted(table)}` }),
+);
 
 /** @rule G-OUT-7 */
-export const mutationResponse = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+export const mutationResponse = perTable((build, table): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.word, "mutation_response"),
     scope: "mutation_response",
     relation: table.relation,
     description: `response of any mutation on the table ${quoted(table)}`,
-  });
+  }),
+);
 
 /** @rule G-INP-1 */
-export const boolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+export const boolExp = perTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.word, "bool_exp"),
     scope: "bool_exp",
     relation: table.relation,
     description: `Boolean expression to filter rows from the table ${quoted(table)}. All fields are combined with a logical 'AND'.`,
-  });
+  }),
+);
 
 /** @rule G-INP-3 */
-export const orderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined => {
+export const orderBy = perTable((build, table): GraphQLInputObjectType | undefined => {
   const lens = lensOf(build, table);
   if (lens.readable.length === 0 && lens.computed.length === 0 && lens.relationships.length === 0) return undefined;
   return build.inputObject({
@@ -65,28 +77,29 @@ export const orderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectTyp
     relation: table.relation,
     description: `Ordering options when selecting data from ${quoted(table)}.`,
   });
-};
+});
 
 /** @rule G-INP-4 */
-export const aggregateOrderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+export const aggregateOrderBy = perTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.word, "aggregate_order_by"),
     scope: "aggregate_order_by",
     relation: table.relation,
     description: `order by aggregate values of table ${quoted(table)}`,
-  });
+  }),
+);
 
 /** @rule G-ENU-2 G-OUT-11 */
-export const selectColumn = (build: GqlBuild, table: GqlTable): GraphQLEnumType | undefined => {
+export const selectColumn = perTable((build, table): GraphQLEnumType | undefined => {
   const { readable } = lensOf(build, table);
   if (readable.length === 0) return undefined;
   return build.enumeration({
     name: build.typeName(table.word, "select_column"),
     relation: table.relation,
     description: `select columns of table ${quoted(table)}`,
-    values: () => readable.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: columnPart(table, each) })),
+    values: () => readable.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part })),
   });
-};
+});
 
 const DIRECTIONS = [
   ["asc", "asc", "last", "in ascending order, nulls last"],
@@ -111,18 +124,10 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
       })),
   });
 
-const listArgumentsOf = new WeakMap<GqlBuild, Map<GqlTable, Record<string, GraphQLArgumentConfig>>>();
+/** Arguments of everything that answers a list of rows: one object per table. @rule G-ROOT-5 */
+export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> => listArgumentsOf(lensOf(build, table));
 
-/** Arguments of everything that answers a list of rows. @rule G-ROOT-5 */
-export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> => {
-  let known = listArgumentsOf.get(build);
-  if (known === undefined) listArgumentsOf.set(build, (known = new Map<GqlTable, Record<string, GraphQLArgumentConfig>>()));
-  let args = known.get(table);
-  if (args === undefined) known.set(table, (args = makeListArguments(build, table)));
-  return args;
-};
-
-const makeListArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> => {
+const listArgumentsOf = onceFor(({ build, table }: Lens): Record<string, GraphQLArgumentConfig> => {
   const columns = selectColumn(build, table);
   const order = orderBy(build, table);
   const where = boolExp(build, table);
@@ -133,13 +138,16 @@ const makeListArguments = (build: GqlBuild, table: GqlTable): Record<string, Gra
     ...(order && { [build.fieldName("order_by")]: argument(list(order), { kind: "argument", name: "order_by" }, "sort the rows by one or more columns") }),
     ...(where && { where: argument(where, { kind: "argument", name: "where" }, "filter the rows returned") }),
   };
-};
+});
 
 /** One required argument per primary key column. @rule G-ROOT-3 */
-export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
+export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> => keyArgumentsOf(lensOf(build, table));
+
+const keyArgumentsOf = onceFor(({ build, table, key }: Lens): Record<string, GraphQLArgumentConfig> =>
   Object.fromEntries(
-    lensOf(build, table).key.map((each) => [
+    key.map((each) => [
       each.name,
-      argument(new GraphQLNonNull(build.valueInput(each.value)), columnPart(table, { ...each, value: { ...each.value, isNullable: false } }), each.comment),
+      argument(required(build.valueInput(each.value)), keyPart(table, each), each.comment),
     ]),
-  );
+  ),
+);

@@ -1,13 +1,14 @@
 /** What the GraphQL surface serves of a model, independent of roles: tables with their names, columns, relationships and computed
  *  fields, and functions. Without metadata everything of the exposed schemas, with it what it lists. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
 import {
-  nameKey, relationOf, relationshipOf, type GqlColumn, type GqlComputedField, type GqlEnumTable, type GqlMetadata,
+  nameKey, relationOf, relationshipOf, type GqlColumn, type GqlEnumTable, type GqlMetadata,
   type GqlRelationshipField, type GqlSource, type GqlTable, type GqlTableEntry, type GqlWord, type Model, type QualifiedName, type Relation,
 } from "../../../core/index.ts";
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
 import { defaultRelationships, reverseKeys } from "./default-relationships.ts";
+import { once } from "./once.ts";
 
 export interface Source extends GqlSource {
   readonly names: Names;
@@ -117,21 +118,30 @@ export const createSource = (model: Model, warn: Warn): Source => {
     if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
   }
 
-  const keys = reverseKeys(model);
+  const keys = once(() => reverseKeys(model));
   const tables = named.map(({ relation, word, entry }): GqlTable => {
     const columns = columnsOf(relation, entry, names, enumTables, warn);
-    const taken = new Set(columns.map((column) => column.name));
-    const relationships =
-      entry === undefined ? defaultRelationships(model, relation, keys, taken, isServed) : entryRelationships(model, relation, entry, taken).filter(({ target }) => isServed(target));
-    for (const { name } of relationships) taken.add(name);
-    const computedFields: GqlComputedField[] =
-      entry === undefined ? defaultComputedFields(model, relation, taken, isServed) : entryComputedFields(model, relation, entry, taken, isServed, warn);
+    const key = primaryKeyOf(relation, entry);
     const enumTable = enumTables.get(nameKey(relation));
+    const relationships = once(() => {
+      const taken = new Set(columns.map((column) => column.name));
+      return entry === undefined
+        ? defaultRelationships(model, relation, keys(), taken, isServed)
+        : entryRelationships(model, relation, entry, taken).filter(({ target }) => isServed(target));
+    });
+    const computedFields = once(() => {
+      const taken = new Set([...columns, ...relationships()].map(({ name }) => name));
+      return entry === undefined ? defaultComputedFields(model, relation, taken, isServed) : entryComputedFields(model, relation, entry, taken, isServed, warn);
+    });
     return {
-      relation, word, columns, relationships, computedFields,
+      relation,
+      word,
+      columns,
+      get relationships() { return relationships(); },
+      get computedFields() { return computedFields(); },
       comment: entry?.comment === undefined ? relation.comment : entry.comment || null,
       rootFields: entry?.rootFields ?? {},
-      primaryKey: primaryKeyOf(relation, entry).every((name) => columns.some((column) => column.column.name === name)) ? primaryKeyOf(relation, entry) : [],
+      primaryKey: key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [],
       ...(enumTable === undefined ? {} : { enumTable }),
     };
   });

@@ -5,12 +5,19 @@ import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
-/** Adds to the fields of the scopes named. A name that is there already stays with what it is (G-NAM-3). */
+/** Adds to the fields of the scopes named. A name that is there already stays with what it is (G-NAM-3). Fields that nobody adds to are
+ *  passed on as they are: types whose fields are one object share what is made of them. */
 export const tapFields = (hooks: RelApiHooks, plugin: string, scopes: Readonly<Partial<Record<GqlScope, AddFields>>>): void =>
   hooks.buildGqlField.tap(plugin, (fields, context) => {
-    const add = scopes[context.scope];
-    return add === undefined ? fields : { ...add(context), ...fields };
+    const added = scopes[context.scope]?.(context);
+    if (added === undefined || isEmpty(added)) return fields;
+    return isEmpty(fields) ? added : { ...added, ...fields };
   });
+
+const isEmpty = (fields: GqlFields): boolean => {
+  for (const _ in fields) return false;
+  return true;
+};
 
 /** The same fields for the query root and the subscription root (G-GEN-15). */
 export const inBothReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });

@@ -1,13 +1,15 @@
 /** `mutation { update_album(where: { id: { _eq: 1 } }, _inc: { sold: 1 }) { affected_rows } update_album_by_pk(…) { id } update_album_many(…) { … } }`.
  *  @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 … G-INP-22 */
-import { GraphQLList, GraphQLNonNull, type GraphQLInputObjectType } from "graphql";
+import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import {
   definePlugin, withPart, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable, type GqlValueType, type UpdateOperatorSpec,
 } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
 import { describedName } from "./names.ts";
-import { boolExp, columnPart, list, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { once } from "./once.ts";
+import { boolExp, keyPart, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tapFields } from "./tap.ts";
+import { list, required } from "./wrap.ts";
 
 const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
@@ -74,9 +76,9 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
       const where = lens.rights.update === undefined ? undefined : boolExp(build, table);
       const response = where && mutationResponse(build, table);
       if (where === undefined || response === undefined) return [];
-      const operators = asArguments(operatorFields(build, table));
+      const operators = once(() => asArguments(operatorFields(build, table)));
       const { relation } = table;
-      const row = lens.key.length > 0 ? rowType(build, table) : undefined;
+      const row = lens.hasKey ? rowType(build, table) : undefined;
       const key = row && keyInput(build, table);
       const updates = updatesInput(build, table);
       return [
@@ -85,7 +87,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           {
             config: {
               type: response,
-              args: { ...operators, where: argument(new GraphQLNonNull(where), { kind: "argument", name: "where" }, WHERE) },
+              get args() { return { ...operators(), where: argument(required(where), { kind: "argument", name: "where" }, WHERE) }; },
               description: rootComment(table, "update", `update data of the table: ${quoted(table)}`),
             },
             toPlan: { kind: "update", relation },
@@ -98,7 +100,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             {
               config: {
                 type: row,
-                args: { ...operators, [build.fieldName("pk_columns")]: argument(new GraphQLNonNull(key), { kind: "argument", name: "pk_columns" }) },
+                get args() { return { ...operators(), [build.fieldName("pk_columns")]: argument(required(key), { kind: "argument", name: "pk_columns" }) }; },
                 description: rootComment(table, "update_by_pk", `update single row of the table: ${quoted(table)}`),
               },
               toPlan: { kind: "update-by-pk", relation },
@@ -110,7 +112,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             {
               config: {
                 type: new GraphQLList(response),
-                args: { updates: argument(new GraphQLNonNull(list(updates)), { kind: "argument", name: "updates" }, "updates to execute, in order") },
+                get args() { return { updates: argument(required(list(updates)), { kind: "argument", name: "updates" }, "updates to execute, in order") }; },
                 description: rootComment(table, "update_many", `update multiples rows of table: ${quoted(table)}`),
               },
               toPlan: { kind: "update-many", relation },
@@ -136,8 +138,8 @@ const keyFields = (context: GqlFieldContext): GqlFields => {
     lensOf(build, table).key.map((each) => [
       each.name,
       {
-        config: { type: new GraphQLNonNull(build.valueInput(each.value)), description: each.comment },
-        toPlan: columnPart(table, { ...each, value: { ...each.value, isNullable: false } }),
+        config: { type: required(build.valueInput(each.value)), description: each.comment },
+        toPlan: keyPart(table, each),
       },
     ]),
   );
@@ -153,7 +155,7 @@ const updatesFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || where === undefined) return {};
   return fieldsOf([
     ...operatorFields(build, table),
-    ["where", { config: { type: new GraphQLNonNull(where), description: WHERE }, toPlan: { kind: "argument", name: "where" } }],
+    ["where", { config: { type: required(where), description: WHERE }, toPlan: { kind: "argument", name: "where" } }],
   ]);
 };
 

@@ -4,7 +4,7 @@ import { baseTypeOf, type GqlValueType, type Model, type PgType } from "../../..
 import { isLegalName, type Names } from "./names.ts";
 
 const SCALARS: Readonly<Record<string, string>> = {
-  int4: "Int", float4: "Float", bool: "Boolean", text: "String", varchar: "String", bpchar: "bpchar", char: "bpchar",
+  int4: "Int", int2: "smallint", int8: "bigint", float4: "Float", bool: "Boolean", text: "String", varchar: "String", bpchar: "bpchar", char: "bpchar",
 };
 
 /** Types that stand for others of the same scalar where only the scalar is known (comparisons). */
@@ -51,7 +51,7 @@ const isComposite = (type: PgType): boolean => type.kind === "composite";
 
 export const createValues = (model: Model, names: Names, isArrayOpaque: boolean): Values => {
   const scalars = new Map<string, GraphQLScalarType>([GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]));
-  const found = new Map<string, GqlValueType | undefined>();
+  const found = new Map<number | string, GqlValueType | undefined>();
   let byName: Map<string, PgType> | undefined;
 
   const typeNamed = (name: string): PgType | undefined => {
@@ -87,7 +87,7 @@ export const createValues = (model: Model, names: Names, isArrayOpaque: boolean)
   };
 
   const find = (wanted: number | string, isNullable = true): GqlValueType | undefined => {
-    const key = `${wanted} ${isNullable}`;
+    const key = typeof wanted === "number" ? wanted * 2 + Number(isNullable) : `${wanted} ${isNullable}`;
     if (found.has(key)) return found.get(key);
     const type = typeof wanted === "number" ? typeOf(wanted) : typeNamed(TYPE_OF_SCALAR[wanted] ?? wanted);
     const value = type && make(type, isNullable && type.notNull !== true, false);

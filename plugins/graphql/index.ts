@@ -1,0 +1,21 @@
+/** The GraphQL surface. `graphql` is the ground: schemas per role, documents, HTTP; each family of fields is a plugin of its own. */
+import { definePlugin } from "../../core/index.ts";
+import { mutationResponseFields } from "./types/mutation-responses.ts";
+import { tapFields } from "./types/tap.ts";
+
+export const graphql = definePlugin({
+  name: "graphql",
+  apply: (hooks) => tapFields(hooks, "graphql", { mutation_response: mutationResponseFields }),
+});
+
+export { aggregatePredicates } from "./types/aggregate-predicates.ts";
+export { graphqlAggregates } from "./types/aggregates.ts";
+export { graphqlCasts, graphqlComparisons } from "./types/comparisons.ts";
+export { graphqlComputedFields } from "./types/computed-fields.ts";
+export { graphqlDeletes } from "./types/deletes.ts";
+export { graphqlFunctions } from "./types/functions.ts";
+export { graphqlInserts } from "./types/inserts.ts";
+export { graphqlIntrospection } from "./introspection.ts";
+export { graphqlQueries } from "./types/queries.ts";
+export { graphqlRelationships } from "./types/relationships.ts";
+export { graphqlUpdates } from "./types/updates.ts";

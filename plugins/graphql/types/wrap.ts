@@ -1,0 +1,21 @@
+/** `T!`, `[T!]`, `[T!]!`: one object per type, since a large schema refers to each of its types many times. */
+import { GraphQLList, GraphQLNonNull, type GraphQLNullableType, type GraphQLType } from "graphql";
+
+/** Kept on the type itself: weak maps of this size cost the collector seconds. */
+const REQUIRED = Symbol("required");
+const LIST = Symbol("list");
+
+interface Wrapped {
+  [REQUIRED]?: unknown;
+  [LIST]?: unknown;
+}
+
+export const required = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
+  ((type as Wrapped)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>; // made from this very type
+
+/** `[T!]` */
+export const list = <Type extends GraphQLNullableType>(type: Type): GraphQLList<GraphQLNonNull<Type>> =>
+  ((type as Wrapped)[LIST] ??= new GraphQLList<GraphQLType>(required(type))) as GraphQLList<GraphQLNonNull<Type>>; // made from this very type
+
+/** `[T!]!` */
+export const requiredList = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<GraphQLList<GraphQLNonNull<Type>>> => required(list(type));
