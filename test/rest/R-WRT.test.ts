@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { rolledBack, startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+import { bearer } from "../support/tokens.ts";
+
+const api = await startApi();
+
+const shown = rolledBack("return=representation");
+const keyOnly = rolledBack("return=headers-only");
+const nothing = rolledBack();
+
+const noBody = { "Content-Type": null, "Content-Profile": null } as const;
+
+cases(api, [
+  // statuses and headers by method and preference
+  { title: "R-WRT-1 POST without a body", request: "POST /ports", headers: nothing, body: { name: "A" }, status: 201, bytes: "", responseHeaders: { ...noBody, "Content-Length": "0", "Content-Range": "*/*", "Range-Unit": "items", Location: null } },
+  { title: "R-WRT-1 POST return=minimal", request: "POST /ports", headers: rolledBack("return=minimal"), body: { name: "A" }, status: 201, bytes: "", responseHeaders: { ...noBody, "Content-Length": "0", Location: null, "Preference-Applied": "return=minimal, tx=rollback" } },
+  { title: "R-WRT-1 POST with representation", request: "POST /ports?select=name", headers: shown, body: { name: "A" }, status: 201, bytes: '[{"name":"A"}]', responseHeaders: { "Content-Type": "application/json; charset=utf-8", "Content-Length": "14", "Content-Range": "*/*", Location: null } },
+  { title: "R-WRT-1 POST counts", request: "POST /ports", headers: rolledBack("count=exact"), body: [{ name: "A" }, { name: "B" }], status: 201, responseHeaders: { "Content-Range": "*/2", "Range-Unit": "items" } },
+  { title: "R-CNT-4 a planned count of a write is not told", request: "POST /ports", headers: rolledBack("count=planned"), body: { name: "A" }, responseHeaders: { "Content-Range": "*/*", "Preference-Applied": "count=planned, tx=rollback" } },
+  { title: "R-CNT-4 an estimated one is exact", request: "DELETE /vessels", headers: rolledBack("count=estimated"), responseHeaders: { "Content-Range": "*/3" } },
+  { title: "R-WRT-1 PATCH without a body", request: "PATCH /vessels?id=lt.4", headers: nothing, body: { tonnage: 1 }, status: 204, bytes: "", responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": "0-2/*", Location: null } },
+  { title: "R-WRT-1 PATCH headers-only has no Location", request: "PATCH /vessels?id=eq.1", headers: keyOnly, body: { tonnage: 1 }, status: 204, responseHeaders: { Location: null, "Preference-Applied": "return=headers-only, tx=rollback" } },
+  { title: "R-WRT-1 PATCH with representation", request: "PATCH /vessels?id=lt.3&select=id,tonnage", headers: rolledBack("return=representation", "count=exact"), body: { tonnage: 1 }, status: 200, answer: [{ id: 1, tonnage: 1 }, { id: 2, tonnage: 1 }], responseHeaders: { "Content-Range": "0-1/2" } },
+  { title: "R-WRT-1 PUT without a body", request: "PUT /ports?id=eq.7", headers: nothing, body: { id: 7, name: "A" }, status: 204, bytes: "", responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": null, "Range-Unit": null } },
+  { title: "R-WRT-1 PUT headers-only", request: "PUT /ports?id=eq.7", headers: keyOnly, body: { id: 7, name: "A" }, status: 204, responseHeaders: { Location: null, "Content-Range": null } },
+  { title: "R-WRT-1 DELETE without a body", request: "DELETE /vessels?id=lt.3", headers: nothing, status: 204, bytes: "", responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": "*/*" } },
+  { title: "R-WRT-1 DELETE counts", request: "DELETE /vessels?id=lt.4", headers: rolledBack("count=exact"), status: 204, responseHeaders: { "Content-Range": "*/3" } },
+  { title: "R-WRT-1 DELETE with representation shows the rows as they were", request: "DELETE /vessels?id=eq.3&select=id,name", headers: shown, status: 200, answer: [{ id: 3, name: "Gjoa" }], responseHeaders: { "Content-Range": "*/*" } },
+  { title: "R-WRT-1 select is ignored without a body", request: "POST /ports?select=nope,alsonope(*)", headers: nothing, body: { name: "A" }, status: 201 },
+  { title: "R-WRT-1 and its errors count", request: "POST /ports?select=id,", headers: nothing, body: { name: "A" }, status: 400 },
+
+  // Location
+  { title: "R-WRT-2 the key of the created row", request: "POST /ports", headers: keyOnly, body: { id: 12, name: "Bergen" }, status: 201, bytes: "", responseHeaders: { Location: "/ports?id=eq.12", "Content-Length": "0" } },
+  { title: "R-WRT-2 without the prefix of the path", request: "POST /api/ports", headers: keyOnly, body: { id: 12, name: "Bergen" }, responseHeaders: { Location: "/ports?id=eq.12" } },
+  { title: "R-WRT-2 a key of two columns", request: "POST /crew", headers: keyOnly, body: { vessel_id: 1, sailor_id: 4 }, responseHeaders: { Location: "/crew?vessel_id=eq.1&sailor_id=eq.4" } },
+  { title: "R-WRT-2 values are escaped", request: "POST /signals", headers: keyOnly, body: { code: "a b&c/é=1", meaning: "x" }, responseHeaders: { Location: "/signals?code=eq.a%20b%26c%2F%C3%A9%3D1" } },
+  { title: "R-WRT-2 names are escaped", request: "POST /Deck Plans", headers: keyOnly, body: { "Plan No": 7 }, responseHeaders: { Location: "/Deck%20Plans?Plan%20No=eq.7" } },
+  { title: "R-WRT-2 a derived key of a view", request: "POST /fleet", headers: keyOnly, body: { id: 77, name: "A" }, responseHeaders: { Location: "/fleet?id=eq.77" } },
+  { title: "R-WRT-2 a null part of a key", request: "POST /vessel_intake", headers: keyOnly, body: { name: "A" }, status: 201, responseHeaders: { Location: /^\/vessel_intake\?.*=is\.null/ } },
+  { title: "R-WRT-2 none without a key", request: "POST /logbook", headers: keyOnly, body: { entry: "x" }, status: 201, responseHeaders: { Location: null } },
+  { title: "R-WRT-2 none for several rows", request: "POST /ports", headers: keyOnly, body: [{ name: "A" }, { name: "B" }], status: 201, responseHeaders: { Location: null } },
+  { title: "R-WRT-2 none for no row", request: "POST /ports", headers: keyOnly, body: [], status: 201, responseHeaders: { Location: null } },
+  { title: "R-WRT-2 none with a representation", request: "POST /ports", headers: shown, body: { name: "A" }, status: 201, responseHeaders: { Location: null } },
+  { title: "R-WRT-2 none for a row that was only updated", request: "POST /ports", headers: rolledBack("return=headers-only", "resolution=merge-duplicates"), body: { id: 1, name: "A" }, status: 200, responseHeaders: { Location: null } },
+
+  // representation
+  { title: "R-WRT-3 embeds in the representation", request: "POST /vessels?select=name,ports(name)", headers: shown, body: { name: "A", home_port_id: 2 }, status: 201, answer: [{ name: "A", ports: { name: "Leith" } }] },
+  { title: "R-WRT-3 to-many embeds of deleted rows are as before the statement", request: "DELETE /vessels?id=eq.2&select=name,voyages(id)", headers: shown, answer: [{ name: "Fram", voyages: [{ id: 3 }] }] },
+  { title: "R-WRT-3 root filters are not applied to the answer again", request: "PATCH /vessels?name=eq.Fram&select=name", headers: shown, body: { name: "Other" }, status: 200, answer: [{ name: "Other" }] },
+  { title: "R-WRT-3 root order sorts the answer", request: "PATCH /vessels?select=name&order=name.desc", headers: shown, body: { tonnage: 1 }, answer: [{ name: "Gjoa" }, { name: "Fram" }, { name: "Ariel" }] },
+  { title: "R-ORD-6 orders of embeds sort the answer too", request: "PATCH /ports?id=eq.1&select=vessels(name)&vessels.order=name.desc", headers: shown, body: { country: "X" }, answer: [{ vessels: [{ name: "Fram" }, { name: "Ariel" }] }] },
+  { title: "R-WRT-3 filters on embeds shape the answer", request: "PATCH /ports?id=eq.1&select=name,vessels(name)&vessels.tonnage=gt.500", headers: shown, body: { country: "X" }, answer: [{ name: "Oslo", vessels: [{ name: "Ariel" }] }] },
+  { title: "R-WRT-3 !inner trims the answer and what is counted, not the write", request: "PATCH /vessels?select=name,ports!inner(name)", headers: rolledBack("return=representation", "count=exact"), body: { tonnage: 1 }, answer: [{ name: "Ariel", ports: { name: "Oslo" } }, { name: "Fram", ports: { name: "Oslo" } }], responseHeaders: { "Content-Range": "0-1/2" } },
+  { title: "R-WRT-3 nothing affected", request: "PATCH /vessels?id=eq.99", headers: shown, body: { tonnage: 1 }, status: 200, answer: [], responseHeaders: { "Content-Range": "*/*" } },
+  { title: "R-RNG-1 limit and offset of a write are ignored", request: "PATCH /vessels?limit=1&offset=1&order=id&select=id", headers: shown, body: { tonnage: 1 }, answer: [{ id: 1 }, { id: 2 }, { id: 3 }] },
+  { title: "R-RNG-2 a bad window is refused all the same", request: "DELETE /vessels?limit=-1", status: 416 },
+  { title: "R-CMP-1 computed fields in a representation", request: "PATCH /vessels?id=eq.1&select=label,heavy", headers: shown, body: { tonnage: 1 }, answer: [{ label: "Ariel #1", heavy: false }] },
+
+  // RETURNING
+  { title: "R-WRT-4 a write-only grant suffices", request: "POST /ports", headers: nothing, role: "sea_writeonly", body: { name: "A" }, status: 201 },
+  { title: "R-WRT-4 also to delete everything", request: "DELETE /logbook", headers: nothing, role: "sea_writeonly", status: 204 },
+  { title: "R-WRT-4 only the selected columns and the key are read", request: "POST /vessels?select=id", headers: shown, role: "sea_writeonly", body: { id: 55, name: "A" }, status: 201, answer: [{ id: 55 }] },
+  { title: "R-WRT-4 a returned column that may not be read", request: "POST /vessels?select=id,name", headers: shown, role: "sea_writeonly", body: { name: "A" }, status: 403, check: (answer) => expect(answer.json().code).toBe("42501") },
+  { title: "R-WRT-4 * is every column", request: "POST /vessels", headers: shown, role: "sea_writeonly", body: { name: "A" }, status: 403, check: (answer) => expect(answer.json().code).toBe("42501") },
+
+  // what can be written
+  { title: "R-WRT-5 an updatable view", request: "PATCH /fleet_names?id=eq.1", headers: shown, body: { name: "New" }, status: 200, answer: [{ id: 1, name: "New" }] },
+  { title: "R-WRT-5 a view with triggers", request: "POST /vessel_cards?select=name,port_name", headers: shown, body: { name: "A", port_name: "Leith" }, status: 201, answer: [{ name: "A", port_name: "Leith" }] },
+  { title: "R-WRT-5 its rows are deleted by them too", request: "DELETE /vessel_cards?id=eq.3&select=name", headers: shown, status: 200, answer: [{ name: "Gjoa" }] },
+  { title: "R-WRT-5 a partitioned table", request: "POST /soundings?select=id,depth", headers: shown, body: { id: 9, taken: "2024-05-05", depth: 1 }, status: 201, answer: [{ id: 9, depth: 1 }] },
+  { title: "R-WRT-5 a read-only view", request: "POST /all_names", body: { name: "A" }, status: 500, check: (answer) => expect(answer.json().code).toBe("55000") },
+
+  // the singular type
+  { title: "R-WRT-6 one row", request: "PATCH /vessels?id=eq.1&select=name", headers: { ...shown, accept: "application/vnd.pgrst.object+json" }, body: { name: "New" }, status: 200, bytes: '{"name":"New"}', responseHeaders: { "Content-Type": "application/vnd.pgrst.object+json; charset=utf-8" } },
+  { title: "R-WRT-6 POST of one row", request: "POST /ports?select=name", headers: { ...shown, accept: "application/vnd.pgrst.object" }, body: [{ name: "A" }], status: 201, answer: { name: "A" } },
+  { title: "R-WRT-6 no row", request: "PATCH /vessels?id=eq.99", headers: { ...shown, accept: "application/vnd.pgrst.object+json" }, body: { name: "New" }, status: 406, answer: { code: "PGRST116", details: "The result contains 0 rows", hint: null, message: "Cannot coerce the result to a single JSON object" } },
+]);
+
+const rows = async (): Promise<unknown> => (await api.get("/sailors?select=name,mentor_id&order=id")).json();
+
+test("R-WRT-6 several rows: refused whatever return says, and nothing is written", async () => {
+  const before = await rows();
+  for (const prefer of ["return=minimal", "return=headers-only", "return=representation", ""]) {
+    const answer = await api.patch("/sailors", { headers: { accept: "application/vnd.pgrst.object+json", prefer }, body: { mentor_id: null } });
+    expect(answer.status).toBe(406);
+    expect(answer.json().details).toBe("The result contains 4 rows");
+  }
+  const created = await api.post("/sailors", { headers: { accept: "application/vnd.pgrst.object+json" }, body: [{ name: "X" }, { name: "Y" }] });
+  expect(created.json().code).toBe("PGRST116");
+  const removed = await api.delete("/logbook", { headers: { accept: "application/vnd.pgrst.object+json" } });
+  expect(removed.json().details).toBe("The result contains 2 rows");
+  expect(await rows()).toEqual(before);
+  expect((await api.get("/logbook")).json()).toHaveLength(2);
+});
+
+test("R-WRT-4 a role that may not select learns of a conflict, not of rows", async () => {
+  const answer = await api.post("/ports", { headers: bearer({ role: "sea_writeonly" }), body: { name: "Oslo" } });
+  expect(answer.status).toBe(409);
+  expect(answer.json().code).toBe("23505");
+});
+
+test("R-WRT-3 a write stays when nothing says otherwise", async () => {
+  expect((await api.post("/ports", { body: { id: 501, name: "Stays" } })).status).toBe(201);
+  expect((await api.get("/ports?id=eq.501&select=name")).json()).toEqual([{ name: "Stays" }]);
+  expect((await api.delete("/ports?id=eq.501")).status).toBe(204);
+  expect((await api.get("/ports?id=eq.501")).json()).toEqual([]);
+});
