@@ -33,7 +33,7 @@ export const leafOf = (node: ValueNode, lookUp: LookUp, inJson = false): Json =>
     case "ListValue":
       return node.values.map((value) => leafOf(value, lookUp, inJson));
     default:
-      return Object.fromEntries(node.fields.map((field) => [field.name.value, leafOf(field.value, lookUp, inJson)]));
+      return Object.fromEntries(node.fields.map((field) => [field.name.value, leafOf(field.value, lookUp, true)])); // objects are JSON (or GeoJSON) anywhere
   }
 };
 
