@@ -7,7 +7,7 @@ import type { Execution, ResultRow } from "../plugin.ts";
 import type { Session } from "../session.ts";
 import { ident, sql, toStatement, type BoundValue, type Slot } from "../sql/fragment.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
-import { fromStatement, sqlstateOf } from "./pg-errors.ts";
+import { fromStatement, isFatal, sqlstateOf } from "./pg-errors.ts";
 import type { Connection, Pool } from "./pool.ts";
 import { createSettingsBuilder, sessionJson } from "./settings.ts";
 import type { WireResult, WireRow, WireStatement } from "./wire.ts";
@@ -63,7 +63,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const { statements, offset, isImplicit, last } = transaction;
     const result = await sendBatch(connection, statements, prepares);
     if ("error" in result) {
-      if (!isImplicit && !connection.isEnded) await sendBatch(connection, ROLLBACK, false);
+      if (!isImplicit && !connection.isEnded && !isFatal(result.error)) await sendBatch(connection, ROLLBACK, false);
       throw new BatchFailure(result, statements[result.failedAt], pathOf(execution, result.failedAt - offset));
     }
     const rows = mergeRows(execution, result.rows, offset);
@@ -92,7 +92,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     if (state === "0A000" && message.startsWith("cached plan must not change")) return true;
     const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
     const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
-    if (!prepares || !(isLost || isTaken) || failure.statement === undefined || !message.includes(`"${failure.statement.name}"`)) return false;
+    if (!prepares || !(isLost || isTaken) || failure.statement === undefined || !message.includes(failure.statement.name)) return false;
     prepares = false;
     connection.prepared.clear();
     connection.doubtful.clear();
@@ -130,7 +130,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         isReusable = true;
         return rows;
       } catch (error) {
-        isReusable ||= !connection.isEnded;
+        isReusable ||= !connection.isEnded && !(error instanceof BatchFailure && isFatal(error.result.error));
         throw error;
       } finally {
         running = undefined;

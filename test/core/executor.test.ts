@@ -1,0 +1,448 @@
+/** Transactions on a real database: what they set, what they leave behind, how they end, how they fail. */
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDatabase, type Database } from "../../core/database/database.ts";
+import { isRelApiError, resolveOptions, type BoundValue, type Execution, type Logger, type Model, type RelApiError, type RelApiOptions, type ResultRow, type Role, type Session } from "../../core/index.ts";
+import type { Slot } from "../../core/sql/fragment.ts";
+import type { Program, ProgramCheck, ProgramStatement } from "../../core/sql/program.ts";
+import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
+
+let db: TestDatabase;
+const warnings: string[] = [];
+const silent = () => undefined;
+const logger: Logger = { error: silent, warn: (message) => void warnings.push(message), info: silent, debug: silent, access: silent };
+const opened: Database[] = [];
+
+const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => {
+  const database = createDatabase(resolveOptions({ dbPool: 1, ...db.options, ...options }), logger, () => model as Model | undefined);
+  opened.push(database);
+  return database;
+};
+
+let database: Database;
+beforeAll(async () => {
+  db = await testDatabase();
+  await db.query(`
+    create schema exe;
+    grant usage on schema exe to sea_anon, sea_clerk;
+    create table exe.notes (id int primary key, text text, twin int unique deferrable initially deferred);
+    grant all on exe.notes to sea_anon;
+    create table exe.shapes (id int);
+    grant all on exe.shapes to sea_anon;
+    create function exe.settings() returns text language sql as $$
+      select json_build_object('user', current_user, 'path', current_setting('search_path'), 'claims', current_setting('request.jwt.claims', true),
+        'variables', current_setting('session.variables', true), 'user_id', current_setting('session.user_id', true),
+        'odd', current_setting('session.odd', true), 'hasura', current_setting('hasura.user', true),
+        'read_only', current_setting('transaction_read_only'), 'isolation', current_setting('transaction_isolation'),
+        'method', current_setting('request.method', true), 'app', current_setting('app.settings.region', true)) $$;
+    create function exe.before() returns void language plpgsql as $$ begin perform set_config('exe.before', current_user, true); end $$;
+  `);
+  database = open();
+});
+afterAll(async () => {
+  for (const each of opened) await each.close();
+});
+
+const anon: Session = { role: "sea_anon", databaseRole: "sea_anon", isAdmin: false, claims: { role: "sea_anon" }, variables: { "x-session-role": "sea_anon" } };
+const admin: Session = { role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } };
+
+const statement = (text: string, columns: readonly string[], slots: readonly Slot[] = [], more: Partial<ProgramStatement> = {}): ProgramStatement => ({ text, columns, slots, ...more });
+
+const program = (statements: readonly ProgramStatement[], checks: readonly ProgramCheck[] = []): Program => ({ statements, main: statements.length - 1, checks, relations: new Set(), isOpenEnded: false });
+
+const run = (text: string, more: Partial<Execution> & { readonly values?: readonly BoundValue[]; readonly on?: Database; readonly columns?: readonly string[] } = {}): Promise<readonly ResultRow[]> => {
+  const { values = [], on = database, columns = ["body"], ...execution } = more;
+  const slots = values.map((_, param): Slot => ({ param }));
+  return on.execute({ session: anon, access: "read write", schema: "exe", end: "commit", programs: [{ program: program([statement(text, columns, slots)]), values }], ...execution });
+};
+
+const bodyOf = async (text: string, more: Parameters<typeof run>[1] = {}): Promise<string | null | undefined> => (await run(text, more))[0]?.["body"];
+
+const settings = async (more: Parameters<typeof run>[1] = {}): Promise<Record<string, string | null>> => JSON.parse((await bodyOf("select exe.settings()", more)) ?? "null");
+
+const failureOf = async (work: Promise<unknown>): Promise<RelApiError> => {
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!isRelApiError(error)) throw new Error(`expected a RelApiError, not ${String(error)}`, { cause: error });
+  return error;
+};
+
+const count = async (where = "true"): Promise<number> => Number((await db.query<{ n: string }>(`select count(*) as n from exe.notes where ${where}`))[0]?.n);
+
+describe("settings", () => {
+  test("R-TX-1 G-SES-1 search path, role, claims, variables and request are set", async () => {
+    const session: Session = { ...anon, claims: { sub: "7", role: "other" }, variables: { "x-session-role": "sea_anon", "x-session-user-id": "7", "x-session-odd name": "1" } };
+    const found = await settings({ session, access: "read only", settings: [["request.method", "GET"]] });
+    expect(found).toMatchObject({ user: "sea_anon", path: '"exe", "public"', user_id: "7", read_only: "on", isolation: "read committed", method: "GET" });
+    expect(found["claims"]).toBe('{"sub":"7","role":"sea_anon"}');
+    expect(found["variables"]).toBe('{"x-session-role":"sea_anon","x-session-user-id":"7","x-session-odd name":"1"}');
+    expect(found["hasura"]).toBe('{"x-hasura-role":"sea_anon","x-hasura-user-id":"7","x-hasura-odd name":"1"}');
+  });
+
+  test("R-AUT-8 without a database role statements run as the login role", async () => {
+    expect((await settings({ session: admin }))["user"]).not.toBe("sea_anon");
+  });
+
+  test("R-TX-6 G-SES-7 nothing of a transaction is left on its connection", async () => {
+    await settings({ session: { ...anon, variables: { "x-session-user-id": "7", "x-session-role": "sea_anon" } }, access: "read only", settings: [["request.method", "GET"]] });
+    const next = await settings({ session: admin });
+    expect(next).toMatchObject({ user_id: "", method: "", read_only: "off", claims: '{"role":"admin"}' });
+    expect(next["user"]).not.toBe("sea_anon");
+    await failureOf(run("select 1 / 0", { session: { ...anon, variables: { "x-session-user-id": "8" } } }));
+    expect(await settings({ session: admin })).toMatchObject({ user_id: "", user: next["user"] });
+    expect((await database.query<{ who: string; readonly: string }>({ chunks: ["select current_user as who, current_setting('transaction_read_only') as readonly"] } as never))[0]).toEqual({ who: next["user"], readonly: "off" });
+  });
+
+  test("settings of the acting role and the application's are set, the role's before the role", async () => {
+    const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "4567ms"]] }]]);
+    const on = open({ appSettings: { region: "north" } }, { roles: roles as Map<string, Role>, loginRole: "postgres" });
+    expect(await bodyOf("select current_setting('statement_timeout')", { on })).toBe("4567ms");
+    expect((await settings({ on }))["app"]).toBe("north");
+    expect(await bodyOf("select current_setting('statement_timeout')", { on, session: admin })).toBe("0");
+  });
+
+  test("more settings than a function takes arguments", async () => {
+    const many = Array.from({ length: 230 }, (_, i): readonly [string, string] => [`many.n${i}`, String(i)]);
+    expect(await bodyOf("select current_setting('many.n0') || current_setting('many.n229') || current_user", { settings: many })).toBe("0229sea_anon");
+  });
+
+  test("R-AUT-11 a role that is not there is the database's 22023, status 401", async () => {
+    expect(await failureOf(run("select 1", { session: { ...anon, databaseRole: "no one", role: "no one" } }))).toMatchObject({ code: "22023", status: 401, message: 'role "no one" does not exist' });
+    expect((await settings())["user"]).toBe("sea_anon");
+  });
+
+  test("R-TX-7 the pre-request function runs as the acting role, and can be skipped", async () => {
+    const on = open({ dbPreRequest: "exe.before" });
+    expect(await bodyOf("select current_setting('exe.before', true)", { on })).toBe("sea_anon");
+    expect(await bodyOf("select current_setting('exe.before', true)", { on, skipPreRequest: true })).toBe("");
+    expect(await bodyOf("select current_setting('exe.before', true)", { on: open({ dbPreRequest: "before" }) })).toBe("sea_anon");
+  });
+});
+
+describe("access, isolation and end", () => {
+  test("R-TX-2 a read-only transaction refuses to write", async () => {
+    expect(await failureOf(run("insert into exe.notes values (1, 'x')", { access: "read only" }))).toMatchObject({ code: "25006", status: 405 });
+    expect(await failureOf(run("insert into exe.notes values (1, 'x')", { access: "read only", end: "rollback" }))).toMatchObject({ code: "25006" });
+    expect(await count()).toBe(0);
+  });
+
+  test("R-TX-3 isolation as asked, and read committed whatever the login role's default is", async () => {
+    expect((await settings({ isolation: "serializable", access: "read only" }))["isolation"]).toBe("serializable");
+    expect((await settings({ isolation: "REPEATABLE READ" }))["isolation"]).toBe("repeatable read");
+    const roles = new Map<string, Partial<Role>>([["postgres", { settings: [], isolation: "serializable" }]]);
+    expect((await settings({ on: open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" }) }))["isolation"]).toBe("read committed");
+  });
+
+  test("R-TX-5 rollback leaves nothing, its answer is complete", async () => {
+    expect(await bodyOf("insert into exe.notes values (1, 'x') returning text", { end: "rollback" })).toBe("x");
+    expect(await count()).toBe(0);
+  });
+
+  test("R-PRF-6 deferred constraints are checked before a rollback", async () => {
+    const twice = "insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'";
+    expect(await failureOf(run(twice, { end: "rollback" }))).toMatchObject({ code: "23505", status: 409 });
+    expect(await count()).toBe(0);
+  });
+
+  test("R-TX-5 a deferred constraint that fails at the commit undoes everything", async () => {
+    expect(await failureOf(run("insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'"))).toMatchObject({ code: "23505", facts: { constraint: "notes_twin_key", sqlstate: "23505" } });
+    expect(await count()).toBe(0);
+  });
+
+  test("several statements are one transaction, their columns one row, the main one's win", async () => {
+    const both = program([statement("insert into exe.notes values (1, 'one') returning text, 'first'", ["one", "body"]), statement("select text || '!' from exe.notes where id = 1", ["body"])]);
+    const rows = await database.execute({ session: anon, access: "read write", schema: "exe", end: "rollback", programs: [{ program: both, values: [] }, { program: program([statement("select 2", ["two"])]), values: [] }] });
+    expect(rows).toEqual([{ one: "one", body: "one!" }, { two: "2" }]);
+    expect(await count()).toBe(0);
+  });
+
+  test("the failure of a later statement undoes the earlier ones, and names its place", async () => {
+    const both = program([statement("insert into exe.notes values (1, 'one') returning id", ["id"], [], { path: "$.first" }), statement("insert into exe.notes values (1, 'again') returning id", ["id"], [], { path: "$.second" })]);
+    const error = await failureOf(database.execute({ session: anon, access: "read write", schema: "exe", end: "commit", programs: [{ program: both, values: [] }] }));
+    expect(error).toMatchObject({ code: "23505", path: "$.second", details: "Key (id)=(1) already exists." });
+    expect(await count()).toBe(0);
+  });
+
+  test("what the check throws rolls back", async () => {
+    const seen: unknown[] = [];
+    const check = (rows: readonly ResultRow[]): void => {
+      seen.push(rows);
+      throw new RangeError("no");
+    };
+    await expect(run("insert into exe.notes values (1, 'x') returning text", { check })).rejects.toThrow(RangeError);
+    expect(seen).toEqual([[{ body: "x" }]]);
+    expect(await count()).toBe(0);
+    await run("insert into exe.notes values (1, 'x') returning text", { check: () => undefined });
+    expect(await count()).toBe(1);
+    await db.query("truncate exe.notes");
+  });
+
+  test("G-PRM-9 G-NST-6 checks of a program that do not hold roll back", async () => {
+    const write = statement("insert into exe.notes values (1, 'x') returning text, $1::bool, $2::int", ["text", "check", "count"], [{ param: 0 }, { param: 1 }]);
+    const checks: readonly ProgramCheck[] = [
+      { statement: 0, column: "check", kind: "permission", message: "", path: "$.p" },
+      { statement: 0, column: "count", kind: "step", message: "nothing came of it", path: "$.s" },
+    ];
+    const attempt = (values: readonly BoundValue[]) => database.execute({ session: anon, access: "read write", schema: "exe", end: "commit", programs: [{ program: program([write], checks), values }] });
+    expect(await failureOf(attempt(["f", "1"]))).toMatchObject({ code: "permission-check-failed", path: "$.p" });
+    expect(await failureOf(attempt([null, "1"]))).toMatchObject({ code: "permission-check-failed" });
+    expect(await failureOf(attempt(["t", "0"]))).toMatchObject({ code: "step-wrote-nothing", message: "nothing came of it", path: "$.s" });
+    expect(await count()).toBe(0);
+    expect(await attempt(["t", "1"])).toEqual([{ text: "x", check: "t", count: "1" }]);
+    await db.query("truncate exe.notes");
+  });
+});
+
+describe("values and rows", () => {
+  test("values go out bound, and come back as PostgreSQL wrote them", async () => {
+    const text = "a'b\\ \u{1f600} é".repeat(9000);
+    expect(await run("select $1::text, $2::numeric, $3::int, length($4::bytea)", { values: [text, "12.500", null, new Uint8Array([0, 1, 255])], columns: ["text", "number", "none", "bytes"] })).toEqual([
+      { text, number: "12.500", none: null, bytes: "3" },
+    ]);
+  });
+
+  test("a body of megabytes arrives whole", async () => {
+    expect((await bodyOf("select repeat('äb', 3000000)"))?.length).toBe(6_000_000);
+  });
+
+  test("several rows of one column are joined where the statement says so", async () => {
+    const rows = (isMultiRow: boolean) => database.execute({ session: anon, access: "read only", schema: "exe", end: "commit", programs: [{ program: program([statement("select n from generate_series(1, 3) n", ["body"], [], { isMultiRow })]), values: [] }] });
+    expect(await rows(true)).toEqual([{ body: "1\n2\n3" }]);
+    expect(await rows(false)).toEqual([{ body: "1" }]);
+  });
+
+  test("G-FIL-7 session variables fill their slots; a missing one is an error before anything runs", async () => {
+    const slots: readonly Slot[] = [{ session: "x-session-user-id" }, { session: "x-session-none", optional: true }, { sessionJson: true }];
+    const asked = program([statement("select $1::text, $2::text, $3::json", ["id", "none", "all"], slots)]);
+    const execution = { access: "read only", schema: "exe", end: "commit", programs: [{ program: asked, values: [] }] } as const;
+    expect(await database.execute({ ...execution, session: { ...anon, variables: { "x-session-user-id": "7" } } })).toEqual([{ id: "7", none: null, all: '{"x-session-user-id":"7","x-hasura-user-id":"7"}' }]);
+    expect(await failureOf(database.execute({ ...execution, session: anon }))).toMatchObject({ code: "missing-session-variable", message: 'missing session variable: "x-session-user-id"', path: "$" });
+  });
+});
+
+describe("prepared statements", () => {
+  test("a statement whose result changed its type is prepared again", async () => {
+    const read = "select * from exe.shapes limit 1";
+    await db.query("insert into exe.shapes values (1)");
+    expect(await bodyOf(read)).toBe("1");
+    await db.query("alter table exe.shapes alter id type text using id || 'x'");
+    expect(await bodyOf(read)).toBe("1x");
+    await db.query("alter table exe.shapes alter id type int using 3");
+    expect(await run(read, { end: "rollback" })).toEqual([{ body: "3" }]);
+    expect(await bodyOf(read)).toBe("3");
+  });
+
+  test("a statement that failed can be run again", async () => {
+    const divide = "select 10 / $1::int";
+    for (const [divisor, outcome] of [["0", "22012"], ["5", "2"], ["0", "22012"], ["2", "5"]] as const) {
+      if (outcome === "22012") expect((await failureOf(run(divide, { values: [divisor] }))).code).toBe(outcome);
+      else expect(await bodyOf(divide, { values: [divisor] })).toBe(outcome);
+    }
+    expect((await failureOf(run("select no_such_column"))).code).toBe("42703");
+    expect((await failureOf(run("select no_such_column"))).code).toBe("42703");
+  });
+
+  test.skipIf(!capabilities.realServer)("a connection keeps a bounded number of them", async () => {
+    const on = open();
+    for (let i = 0; i < 300; i++) expect(await bodyOf(`select ${i}`, { on })).toBe(String(i));
+    const kept = Number(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on }));
+    expect(kept).toBeGreaterThan(100);
+    expect(kept).toBeLessThanOrEqual(250);
+    expect(await bodyOf("select 0", { on })).toBe("0");
+  });
+
+  test.skipIf(!capabilities.realServer)("none are made when they are switched off", async () => {
+    const on = open({ dbPreparedStatements: false });
+    expect(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on })).toBe("0");
+    expect(await bodyOf("select $1::int + 1", { on, values: ["1"] })).toBe("2");
+  });
+
+  test.skipIf(!capabilities.realServer)("a pooler that forgets them is noticed: once more without, and none from then on", async () => {
+    const on = open();
+    expect(await bodyOf("select 'kept'", { on })).toBe("kept");
+    await bodyOf("deallocate all", { on });
+    warnings.length = 0;
+    expect(await bodyOf("select 'kept'", { on })).toBe("kept");
+    expect(warnings).toEqual([expect.stringContaining("DB_PREPARED_STATEMENTS=false")]);
+    await bodyOf("deallocate all", { on });
+    expect(await bodyOf("select 'kept'", { on })).toBe("kept");
+    expect(warnings).toHaveLength(1);
+  });
+
+  test.skipIf(!capabilities.realServer)("a pooler that has one of that name already is noticed too", async () => {
+    const on = open();
+    const text = "select 'mine'";
+    const name = `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
+    await bodyOf(`prepare "${name}" as select 'theirs'`, { on });
+    warnings.length = 0;
+    expect(await bodyOf(text, { on })).toBe("mine");
+    expect(warnings).toHaveLength(1);
+  });
+});
+
+describe("connections", () => {
+  test("R-ADM-5 waiting for a connection ends in time", async () => {
+    const on = open({ dbPoolAcquisitionTimeout: 0.3 });
+    let finish: () => void = silent;
+    const held = on.snapshot(() => new Promise<void>((resolve) => (finish = resolve)));
+    const startedAtMs = Date.now();
+    expect(await failureOf(run("select 1", { on }))).toMatchObject({ code: "pool-timeout", status: 504 });
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(290);
+    expect(on.counts()).toMatchObject({ max: 1, available: 0, waiting: 0, timeouts: 1 });
+    finish();
+    await held;
+    expect(await bodyOf("select 1", { on })).toBe("1");
+    expect(on.counts()).toMatchObject({ available: 1 });
+  });
+
+  test("R-ADM-5 who waits is served in order", async () => {
+    const order: number[] = [];
+    await Promise.all([1, 2, 3, 4].map((n) => run(`select ${n} from pg_sleep(0.02)`).then(() => order.push(n))));
+    expect(order).toEqual([1, 2, 3, 4]);
+  });
+
+  test("R-ERR-1 a database that is not there is a connection error, with when to come again", async () => {
+    const on = open({ database: undefined, databaseUrl: "postgres://nobody:topsecret@127.0.0.1:1/none" });
+    const error = await failureOf(run("select 1", { on }));
+    expect(error).toMatchObject({ code: "connection-failed", status: 503, headers: [["Retry-After", "1"]] });
+    expect(String(error.details)).toContain("ECONNREFUSED");
+    expect(JSON.stringify([error, String(error), String(error.details)])).not.toContain("topsecret");
+  });
+
+  test("a snapshot is read only and has an empty search path", async () => {
+    const found = await database.snapshot(async (query) => query<{ path: string; ro: string; j: unknown }>({ chunks: ["select current_setting('search_path') as path, current_setting('transaction_read_only') as ro, '{\"a\":[1]}'::json as j"] } as never));
+    expect(found).toEqual([{ path: "", ro: "on", j: { a: [1] } }]);
+    await expect(database.snapshot(async (query) => query({ chunks: ["create table x ()"] } as never))).rejects.toMatchObject({ code: "25006" });
+    expect((await settings())["user"]).toBe("sea_anon");
+  });
+});
+
+describe.skipIf(!capabilities.realServer)("a server", () => {
+  const backends = async (name: string): Promise<number> => Number((await db.query<{ n: string }>("select count(*) as n from pg_stat_activity where application_name = $1 and datname = current_database()", [name]))[0]?.n);
+  const named = (name: string): RelApiOptions => ({ databaseUrl: `${db.options.databaseUrl}?application_name=${name}` });
+  const until = async (holds: () => Promise<boolean>, withinMs = 3000): Promise<void> => {
+    const endMs = Date.now() + withinMs;
+    while (!(await holds())) {
+      if (Date.now() > endMs) throw new Error("it did not become so in time");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+
+  test("R-ADM-5 connections name the product", async () => {
+    expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()")).toBe("relapi");
+  });
+
+  test("a statement stops within a second when its client goes away, and the connection serves on", async () => {
+    const on = open(named("relapi_gone"));
+    const pid = await bodyOf("select pg_backend_pid()", { on });
+    let leave: () => void = silent;
+    const startedAtMs = Date.now();
+    const running = failureOf(
+      run("select pg_sleep(20)", {
+        on,
+        onGone: (listener) => {
+          leave = listener;
+          return silent;
+        },
+      }),
+    );
+    await until(async () => (await db.query("select from pg_stat_activity where pid = $1 and query like '%pg_sleep(20)%' and state = 'active'", [pid])).length > 0);
+    leave();
+    expect(await running).toMatchObject({ code: "request-cancelled", status: 499 });
+    expect(Date.now() - startedAtMs).toBeLessThan(3000);
+    expect(await bodyOf("select pg_backend_pid()", { on })).toBe(pid);
+  });
+
+  test("a client that left while it waited for a connection costs nothing", async () => {
+    const on = open();
+    const first = run("select pg_sleep(0.3)", { on });
+    let leave: () => void = silent;
+    const second = failureOf(run("insert into exe.notes values (77, 'x')", { on, onGone: (listener) => ((leave = listener), silent) }));
+    leave();
+    await first;
+    expect((await second).code).toBe("request-cancelled");
+    expect(await count("id = 77")).toBe(0);
+  });
+
+  test("statement_timeout of the role counts for the statement behind it", async () => {
+    const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "150ms"]] }]]);
+    const on = open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" });
+    expect(await failureOf(run("select pg_sleep(5)", { on }))).toMatchObject({ code: "57014", status: 500 });
+    expect(await bodyOf("select 1", { on })).toBe("1");
+  });
+
+  test("R-SC-5 a backend that is ended fails its request and is replaced", async () => {
+    const on = open(named("relapi_ended"));
+    expect(await failureOf(run("select pg_terminate_backend(pg_backend_pid())", { on, session: admin }))).toMatchObject({ status: 503, headers: [["Retry-After", "1"]] });
+    expect(await bodyOf("select 1", { on })).toBe("1");
+    await db.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi_ended'");
+    await until(async () => (await backends("relapi_ended")) === 0);
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the news of it must arrive, over a connection nobody waits on
+    expect(await bodyOf("select 1", { on })).toBe("1");
+  });
+
+  test("R-SC-4 renewed connections are replaced, busy ones when they are free", async () => {
+    const on = open({ dbPool: 2 });
+    const pid = () => bodyOf("select pg_backend_pid()", { on });
+    const before = await pid();
+    expect(await pid()).toBe(before);
+    const busy = bodyOf("select pg_backend_pid() from pg_sleep(0.2)", { on });
+    on.renew();
+    expect(await busy).toBe(before);
+    expect(await pid()).not.toBe(before);
+  });
+
+  test("idle connections and old ones are closed", async () => {
+    const on = open({ ...named("relapi_idle"), dbPoolMaxIdletime: 0.2 });
+    await run("select 1", { on });
+    expect(await backends("relapi_idle")).toBe(1);
+    await until(async () => (await backends("relapi_idle")) === 0);
+    const short = open({ ...named("relapi_old"), dbPoolMaxLifetime: 0.2 });
+    await run("select 1", { on: short });
+    await until(async () => (await backends("relapi_old")) === 0);
+    expect(await bodyOf("select 1", { on: short })).toBe("1");
+  });
+
+  test("the pool opens no more connections than it may", async () => {
+    const on = open({ ...named("relapi_many"), dbPool: 3 });
+    const all = Promise.all(Array.from({ length: 12 }, () => run("select pg_sleep(0.1)", { on })));
+    await until(async () => (await backends("relapi_many")) === 3);
+    await all;
+    expect(await backends("relapi_many")).toBe(3);
+  });
+
+  test("reads go to the replicas in turn, writes never", async () => {
+    const replica = (name: string) => `${db.options.databaseUrl}?application_name=${name}`;
+    const on = open({ databaseReplicaUrls: [replica("relapi_r1"), replica("relapi_r2")] });
+    const where = (mayUseReplica: boolean) => bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on, mayUseReplica });
+    const places = [await where(true), await where(true), await where(true), await where(true)];
+    expect(places.sort()).toEqual(["relapi_r1", "relapi_r1", "relapi_r2", "relapi_r2"]);
+    expect(await where(false)).toBe("relapi");
+  });
+
+  test("connection strings may be lists of name=value", async () => {
+    const url = new URL(db.options.databaseUrl as string);
+    const on = open({ databaseUrl: `host=${url.hostname} port=${url.port || "5432"} user='${url.username}' password='it\\'s' dbname = ${url.pathname.slice(1)} application_name='a b'` });
+    expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on })).toBe("a b");
+  });
+
+  test("R-SC-5 notifications arrive, also after the connection that listens was lost", async () => {
+    const on = open();
+    const heard: string[] = [];
+    let reconnects = 0;
+    on.listener.onReconnect(() => reconnects++);
+    const stop = on.listener.listen("exe_channel", (payload) => heard.push(payload));
+    const listening = () => db.query<{ pid: number }>("select pid from pg_stat_activity where query ilike 'listen \"exe_channel\"' and datname = current_database()");
+    await until(async () => (await listening()).length === 1);
+    await db.query("select pg_notify('exe_channel', 'one')");
+    await until(async () => heard.length === 1);
+    await db.query("select pg_terminate_backend($1)", [(await listening())[0]?.pid]);
+    await until(async () => reconnects === 1, 5000);
+    await db.query("select pg_notify('exe_channel', 'two')");
+    await until(async () => heard.length === 2);
+    expect(heard).toEqual(["one", "two"]);
+    stop();
+  });
+});
