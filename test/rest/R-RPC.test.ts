@@ -1,0 +1,211 @@
+import { expect, test } from "vitest";
+import { rolledBack, startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+import type { Answer } from "../support/api.ts";
+
+const api = await startApi();
+
+const form = { "content-type": "application/x-www-form-urlencoded" };
+const csv = { "content-type": "text/csv" };
+const text = { "content-type": "text/plain" };
+const object = { accept: "application/vnd.pgrst.object+json" };
+const counted = { prefer: "count=exact" };
+
+const code = (wanted: string) => (answer: Answer) => expect(answer.json().code).toBe(wanted);
+const notFound = (message: string, details: string, hint: string | null = null) => ({ code: "PGRST202", details: `Searched for the function ${details}, but no matches were found in the schema cache.`, hint, message: `Could not find the function ${message} in the schema cache` });
+
+cases(api, [
+  // what can be called
+  { title: "R-RPC-1 a function by GET", request: "GET /rpc/add_numbers?a=1&b=2", status: 200, bytes: "3" },
+  { title: "R-RPC-1 a function by POST", request: "POST /rpc/add_numbers", body: { a: 1, b: 2 }, status: 200, bytes: "3" },
+  { title: "R-RPC-1 HEAD answers like GET without a body", request: "HEAD /rpc/add_numbers?a=1&b=2", status: 200, bytes: "", responseHeaders: { "Content-Type": "application/json; charset=utf-8", "Content-Length": null, "Content-Range": "0-0/*", "Content-Location": null } },
+  { title: "R-RPC-1 a name with a blank", request: "GET /rpc/odd%20function", bytes: '"odd"' },
+  { title: "R-RPC-1 not procedures", request: "POST /rpc/tidy", body: {}, status: 404, check: code("PGRST202") },
+  { title: "R-RPC-1 not aggregates", request: "POST /rpc/product", body: {}, status: 404, check: code("PGRST202") },
+  { title: "R-RPC-1 not trigger functions", request: "POST /rpc/write_vessel_card", body: {}, status: 404, check: code("PGRST202") },
+  { title: "R-RPC-1 not functions with unnamed parameters", request: "GET /rpc/unnamed", status: 404, check: code("PGRST202") },
+  { title: "R-RPC-1 not those of other schemas", request: "GET /rpc/depot_count", status: 404, check: code("PGRST202") },
+  { title: "R-PROF-1 those of another schema by profile", request: "GET /rpc/depot_count", headers: { "accept-profile": "land" }, status: 200, bytes: "2", responseHeaders: { "Content-Profile": "land" } },
+  { title: "R-PROF-1 by Content-Profile with POST", request: "POST /rpc/depot_count", headers: { "content-profile": "land" }, body: {}, bytes: "2" },
+  { title: "R-PATH-7 other methods", request: "PATCH /rpc/vessels_of", status: 405, answer: { code: "PGRST101", details: null, hint: null, message: "Cannot use the PATCH method on RPC" } },
+
+  // arguments
+  { title: "R-RPC-2 an operator expression filters, anything else is an argument", request: "GET /rpc/vessels_of?port=1&tonnage=gt.500&select=name,ports(name)", status: 200, answer: [{ name: "Ariel", ports: { name: "Oslo" } }] },
+  { title: "R-RPC-2 one name may be both", request: "GET /rpc/find?word=a&word=neq.x", status: 400, check: code("42703") },
+  { title: "R-RPC-2 a value that looks like a filter is one", request: "GET /rpc/greet?name=eq.Bo", status: 400, check: code("42703") },
+  { title: "R-RPC-2 trees filter", request: "GET /rpc/vessels_of?port=1&or=(tonnage.gt.500,name.eq.Fram)&select=name", answer: [{ name: "Ariel" }, { name: "Fram" }] },
+  { title: "R-RPC-3 the keys of a JSON object", request: "POST /rpc/greet", body: { name: "Bo" }, bytes: '"Ahoy, Bo"' },
+  { title: "R-RPC-3 the first object of an array", request: "POST /rpc/add_numbers", body: [{ a: 1, b: 2 }, { a: 5, b: 5 }], bytes: "3" },
+  { title: "R-RPC-3 the first row of a CSV body", request: "POST /rpc/add_numbers", headers: csv, body: "a,b\n1,2\n5,5\n", bytes: "3" },
+  { title: "R-RPC-3 a form", request: "POST /rpc/greet", headers: form, body: "name=Bo+Lee&greeting=Hi", bytes: '"Hi, Bo Lee"' },
+  { title: "R-RPC-3 an empty body is an object without keys", request: "POST /rpc/greet", body: "", bytes: '"Ahoy, sailor"' },
+  { title: "R-RPC-3 an empty array has no arguments", request: "POST /rpc/greet", body: [], bytes: '"Ahoy, sailor"' },
+  { title: "R-RPC-3 no body at all", request: "POST /rpc/greet", bytes: '"Ahoy, sailor"' },
+  { title: "R-RPC-3 with POST the query filters", request: "POST /rpc/vessels_of?tonnage=gt.500&select=name", body: { port: 1 }, answer: [{ name: "Ariel" }] },
+  { title: "R-RPC-3 and takes nothing else", request: "POST /rpc/vessels_of?port=1", body: { port: 1 }, status: 400, check: code("PGRST100") },
+  { title: "R-RPC-3 columns limits the keys", request: "POST /rpc/greet?columns=name", body: { name: "Bo", greeting: "Hi", more: 1 }, bytes: '"Ahoy, Bo"' },
+  { title: "R-RPC-3 bad JSON", request: "POST /rpc/greet", body: "{", status: 400, check: code("PGRST102") },
+  { title: "R-RPC-3 uniform keys", request: "POST /rpc/greet", body: [{ name: "a" }, { greeting: "b" }], status: 400, check: code("PGRST102") },
+  { title: "R-RPC-4 cast without length limits", request: "GET /rpc/code_of?code=abcdef&bits=1", bytes: '"abcdef/1"' },
+  { title: "R-RPC-4 the same by POST", request: "POST /rpc/code_of", body: { code: "abcdef", bits: "1" }, bytes: '"abcdef/1"' },
+  { title: "R-RPC-4 arrays are literals in GET", request: "GET /rpc/sum_list?numbers={1,2,3}", bytes: "6" },
+  { title: "R-RPC-4 and in forms", request: "POST /rpc/sum_list", headers: form, body: "numbers={1,2}", bytes: "3" },
+  { title: "R-RPC-4 JSON arrays in JSON", request: "POST /rpc/sum_list", body: { numbers: [1, 2, 3] }, bytes: "6" },
+  { title: "R-RPC-4 or their text", request: "POST /rpc/sum_list", body: { numbers: "{1,2,3}" }, bytes: "6" },
+  { title: "R-RPC-4 json parameters take text as JSON in GET", request: 'GET /rpc/json_key?data={"k":"v"}&key=k', bytes: '"v"' },
+  { title: "R-RPC-4 composites and enums", request: "POST /rpc/describe", body: { place: { lat: 1, lon: 2 }, level: "master" }, bytes: '"master at 1,2"' },
+  { title: "R-RPC-4 a value that does not fit", request: "GET /rpc/add_numbers?a=x&b=2", status: 400, check: code("22P02") },
+  { title: "R-RPC-4 parameter names of any kind", request: "GET /rpc/quoted?a b=1&Ünï=y", bytes: '"1y"' },
+  { title: "R-RPC-4 null", request: "POST /rpc/greet", body: { name: null }, bytes: "null" },
+  { title: "R-RPC-5 repeated parameters of a variadic in order", request: "GET /rpc/join_words?separator=-&words=a&words=b&words=c", bytes: '"a-b-c"' },
+  { title: "R-RPC-5 one occurrence is one element", request: "GET /rpc/join_words?separator=-&words=a,{b}", bytes: '"a,{b}"' },
+  { title: "R-RPC-5 elements are taken as they are", request: 'GET /rpc/join_words?separator=-&words="x"&words=\\y&words=', bytes: '"\\"x\\"-\\\\y-"' },
+  { title: "R-RPC-5 in forms", request: "POST /rpc/sum_all", headers: form, body: "numbers=1&numbers=2", bytes: "3" },
+  { title: "R-RPC-5 a JSON array", request: "POST /rpc/sum_all", body: { numbers: [1, 2, 3] }, bytes: "6" },
+  { title: "R-RPC-5 of others the last", request: "GET /rpc/greet?name=a&name=b", bytes: '"Ahoy, b"' },
+
+  // the raw body
+  { title: "R-RPC-6 json", request: "POST /rpc/raw_json", headers: { "content-type": "application/json" }, body: '{"b" : 1,"a":2,"b":3}', bytes: '{"b" : 1,"a":2,"b":3}' },
+  { title: "R-RPC-6 jsonb", request: "POST /rpc/raw_jsonb", headers: { "content-type": "application/json" }, body: '{"b":1,"a":2}', answer: { a: 2, b: 1 } },
+  { title: "R-RPC-6 a scalar arrives as []", request: "POST /rpc/raw_json", headers: { "content-type": "application/json" }, body: "5", bytes: "[]" },
+  { title: "R-RPC-6 arrays must be uniform", request: "POST /rpc/raw_json", headers: { "content-type": "application/json" }, body: "[1,2]", status: 400, check: code("PGRST102") },
+  { title: "R-RPC-6 with columns it arrives untouched", request: "POST /rpc/raw_json?columns=x", headers: { "content-type": "application/json" }, body: "[1,2]", bytes: "[1,2]" },
+  { title: "R-RPC-6 an empty body", request: "POST /rpc/raw_json", headers: { "content-type": "application/json" }, body: "", status: 400, check: code("22P02") },
+  { title: "R-RPC-6 text", request: "POST /rpc/raw_text", headers: text, body: 'a "b" é', bytes: '"a \\"b\\" é"' },
+  { title: "R-RPC-6 xml", request: "POST /rpc/raw_xml", headers: { "content-type": "text/xml" }, body: "<a><b/></a>", bytes: '"<a><b/></a>"' },
+  { title: "R-RPC-6 invalid xml", request: "POST /rpc/raw_xml", headers: { "content-type": "text/xml" }, body: "<a>", status: 400, check: code("2200N") },
+  { title: "R-RPC-6 bytes", request: "POST /rpc/raw_bytes", headers: { "content-type": "application/octet-stream" }, body: Buffer.from([0, 255, 16, 34]), bytes: "4" },
+  { title: "R-RPC-6 only by POST", request: "GET /rpc/raw_text", status: 404, check: code("PGRST202") },
+  { title: "R-RPC-6 the type must fit", request: "POST /rpc/raw_text", body: {}, status: 404, check: code("PGRST202") },
+  { title: "R-BODY-1 other types", request: "POST /rpc/raw_text", headers: { "content-type": "image/png" }, body: "x", status: 400, check: code("PGRST102") },
+
+  // the overload
+  { title: "R-RPC-7 by the names of the arguments", request: "GET /rpc/find?word=a&port=1&select=name", answer: [{ name: "Ariel" }, { name: "Fram" }] },
+  { title: "R-RPC-7 fewer arguments, another overload", request: "GET /rpc/find?word=a&select=name", answer: [{ name: "Ariel" }, { name: "Fram" }, { name: "Gjoa" }] },
+  { title: "R-RPC-7 an unknown name fails", request: "GET /rpc/find?word=a&nope=1", status: 404, check: code("PGRST202") },
+  { title: "R-RPC-7 a required one is missing", request: "GET /rpc/add_numbers?a=1", status: 404, check: code("PGRST202") },
+  { title: "R-RPC-7 a named match goes before a raw one", request: "POST /rpc/pack", body: { a: 5 }, bytes: '"named 5"' },
+  { title: "R-RPC-7 without a named match the raw one", request: "POST /rpc/pack", body: { b: 5 }, bytes: '"raw {\\"b\\":5}"' },
+  { title: "R-RPC-7 a raw type is not a call without parameters", request: "POST /rpc/read_volatile", headers: text, body: "x", status: 404, check: code("PGRST202") },
+
+  { title: "R-RPC-8 several named matches", request: "GET /rpc/weigh?cargo=1", status: 300, answer: { code: "PGRST203", details: null, hint: "Try renaming the parameters or the function itself in the database so function overloading can be resolved", message: "Could not choose the best candidate function between: sea.weigh(cargo => integer), sea.weigh(cargo => text)" } },
+  { title: "R-RPC-8 several raw matches", request: "POST /rpc/two_raw", body: { a: 1 }, status: 300, answer: { code: "PGRST203", details: null, hint: "Try renaming the parameters or the function itself in the database so function overloading can be resolved", message: "Could not choose the best candidate function between: sea.two_raw( => json), sea.two_raw( => jsonb)" } },
+
+  { title: "R-RPC-9 one argument", request: "GET /rpc/fleet_weigth?port=3", status: 404, answer: notFound("sea.fleet_weigth(port)", "sea.fleet_weigth with parameter port", "Perhaps you meant to call the function sea.fleet_weight") },
+  { title: "R-RPC-9 several, sorted", request: "GET /rpc/qqq?b=1&a=2&b=3", status: 404, answer: notFound("sea.qqq(a, b)", "sea.qqq with parameters a, b") },
+  { title: "R-RPC-9 none", request: "GET /rpc/qqq", status: 404, answer: notFound("sea.qqq without parameters", "sea.qqq without parameters") },
+  { title: "R-RPC-9 a JSON POST", request: "POST /rpc/qqq", body: { a: 1 }, status: 404, answer: notFound("sea.qqq(a)", "sea.qqq with parameter a or with a single unnamed json/jsonb parameter") },
+  { title: "R-RPC-9 an empty JSON POST", request: "POST /rpc/qqq", body: {}, status: 404, answer: notFound("sea.qqq without parameters", "sea.qqq without parameters or with a single unnamed json/jsonb parameter") },
+  { title: "R-RPC-9 a form", request: "POST /rpc/qqq", headers: form, body: "a=1", status: 404, answer: notFound("sea.qqq(a)", "sea.qqq with parameter a") },
+  { title: "R-RPC-9 text", request: "POST /rpc/qqq", headers: text, body: "x", status: 404, answer: notFound("sea.qqq", "sea.qqq with a single unnamed text parameter") },
+  { title: "R-RPC-9 xml", request: "POST /rpc/qqq", headers: { "content-type": "text/xml" }, body: "x", status: 404, answer: notFound("sea.qqq", "sea.qqq with a single unnamed xml parameter") },
+  { title: "R-RPC-9 bytes", request: "POST /rpc/qqq", headers: { "content-type": "application/octet-stream" }, body: "x", status: 404, answer: notFound("sea.qqq", "sea.qqq with a single unnamed bytea parameter") },
+  { title: "R-RPC-10 another name", request: "GET /rpc/vessel_of?port=1", status: 404, check: (answer) => expect(answer.json().hint).toBe("Perhaps you meant to call the function sea.vessels_of") },
+  { title: "R-RPC-10 another overload", request: "GET /rpc/find?wort=a&port=1", status: 404, check: (answer) => expect(answer.json().hint).toBe("Perhaps you meant to call the function sea.find(port, word)") },
+  { title: "R-RPC-10 nothing is close", request: "GET /rpc/add_numbers?zzz=1", status: 404, check: (answer) => expect(answer.json().hint).toBeNull() },
+  { title: "R-RPC-10 not for raw types", request: "POST /rpc/raw_tex", headers: text, body: "x", status: 404, check: (answer) => expect(answer.json().hint).toBeNull() },
+  { title: "R-RPC-10 the empty name", request: "GET /rpc/", status: 404, check: code("PGRST202") },
+
+  // results
+  { title: "R-RPC-11 rows are read like the relation", request: "GET /rpc/all_vessels?select=id,name,ports(name)&order=name.desc&limit=2", answer: [{ id: 3, name: "Gjoa", ports: null }, { id: 2, name: "Fram", ports: { name: "Oslo" } }] },
+  { title: "R-RPC-11 filters on columns that are not selected", request: "GET /rpc/all_vessels?select=name&id=gt.2", answer: [{ name: "Gjoa" }] },
+  { title: "R-RPC-11 counts and windows", request: "GET /rpc/all_vessels?limit=1&offset=1&select=id", headers: counted, status: 206, answer: [{ id: 2 }], responseHeaders: { "Content-Range": "1-1/3", "Preference-Applied": "count=exact" } },
+  { title: "R-RPC-11 Range", request: "GET /rpc/all_vessels?select=id", headers: { range: "1-2" }, answer: [{ id: 2 }, { id: 3 }], responseHeaders: { "Content-Range": "1-2/*" } },
+  { title: "R-RPC-11 Range is for GET alone", request: "POST /rpc/all_vessels?select=id", headers: { range: "1-2" }, body: {}, answer: [{ id: 1 }, { id: 2 }, { id: 3 }] },
+  { title: "R-RPC-11 a single row", request: "GET /rpc/vessel_named?name=Fram&select=id,ports(name)", answer: { id: 2, ports: { name: "Oslo" } }, responseHeaders: { "Content-Range": "0-0/*" } },
+  { title: "R-RPC-11 a domain over the row type", request: "GET /rpc/domain_vessels?select=id,ports(name)&id=eq.1", answer: [{ id: 1, ports: { name: "Oslo" } }] },
+  { title: "R-RPC-11 computed fields", request: "GET /rpc/all_vessels?select=label&id=eq.1", answer: [{ label: "Ariel #1" }] },
+  { title: "R-RPC-11 filters on embeds", request: "GET /rpc/vessels_of?port=1&select=name,voyages(id)&voyages.id=gt.1", answer: [{ name: "Ariel", voyages: [{ id: 2 }] }, { name: "Fram", voyages: [{ id: 3 }] }] },
+  { title: "R-RPC-11 inner joins count", request: "GET /rpc/all_vessels?select=id,ports!inner(name)&limit=1", headers: counted, answer: [{ id: 1, ports: { name: "Oslo" } }], responseHeaders: { "Content-Range": "0-0/2" } },
+  { title: "R-RPC-11 types that are no relation: columns", request: "GET /rpc/crew_sizes?select=vessel&hands=gt.1", answer: [{ vessel: "Ariel" }] },
+  { title: "R-RPC-11 and no embeds", request: "GET /rpc/crew_sizes?select=vessel,ports(*)", status: 400, check: code("PGRST200") },
+  { title: "R-RPC-11 a set of composites", request: "GET /rpc/positions?select=lat", answer: [{ lat: 59.9 }] },
+  { title: "R-RPC-11 select on POST", request: "POST /rpc/vessels_of?select=name&order=name.desc&limit=1", body: { port: 1 }, answer: [{ name: "Fram" }] },
+  { title: "R-RPC-12 a single OUT parameter is an object", request: "GET /rpc/double_it?n=4", bytes: '{"twice":8}' },
+  { title: "R-RPC-12 an INOUT parameter", request: "GET /rpc/bump?n=4", bytes: '{"n":5}' },
+  { title: "R-RPC-12 OUT parameters", request: "GET /rpc/split_name?full_name=Jo Lee", answer: { first: "Jo", last: "Lee" } },
+  { title: "R-RPC-12 a TABLE of one column", request: "GET /rpc/depth", answer: [{ depth: 40 }, { depth: 55 }] },
+  { title: "R-RPC-12 a set of records with OUT parameters", request: "GET /rpc/ledger", answer: [{ account: "fuel", total: 12.5 }, { account: "food", total: 7.25 }] },
+  { title: "R-RPC-12 a record", request: "GET /rpc/pair", answer: { one: 1, two: "two" } },
+  { title: "R-RPC-12 a composite", request: "GET /rpc/where_is?beacon=1", answer: { lat: 59.9, lon: 10.7 } },
+  { title: "R-RPC-12 a scalar's digits", request: "GET /rpc/big_number", bytes: "9007199254740993" },
+  { title: "R-RPC-12 null", request: "GET /rpc/nothing", bytes: "null", responseHeaders: { "Content-Range": "0-0/*" } },
+  { title: "R-RPC-12 an enum", request: "GET /rpc/best_rating", bytes: '"master"' },
+  { title: "R-RPC-12 an array", request: "GET /rpc/flags_of?vessel=1", bytes: '["PA","NO"]' },
+  { title: "R-RPC-12 json as it is", request: "GET /rpc/spec_of?vessel=3", bytes: "null" },
+  { title: "R-RPC-12 a set of scalars", request: "GET /rpc/tonnages", answer: [853, 402, 47], responseHeaders: { "Content-Range": "0-2/*" } },
+  { title: "R-RPC-12 no rows", request: "GET /rpc/no_vessels", bytes: "[]", responseHeaders: { "Content-Range": "*/*" } },
+  { title: "R-RPC-12 void by POST", request: "POST /rpc/sink_nothing", status: 204, bytes: "", responseHeaders: { "Content-Type": null, "Content-Length": null, "Content-Range": "0-0/*" } },
+  { title: "R-RPC-12 void by GET", request: "GET /rpc/sink_nothing", status: 204 },
+  { title: "R-RPC-13 one row for the singular type", request: "GET /rpc/all_vessels?id=eq.1&select=id", headers: object, bytes: '{"id":1}', responseHeaders: { "Content-Type": "application/vnd.pgrst.object+json; charset=utf-8" } },
+  { title: "R-RPC-13 several rows", request: "GET /rpc/all_vessels", headers: object, status: 406, answer: { code: "PGRST116", details: "The result contains 3 rows", hint: null, message: "Cannot coerce the result to a single JSON object" } },
+  { title: "R-RPC-13 no row", request: "GET /rpc/no_vessels", headers: object, status: 406, check: (answer) => expect(answer.json().details).toBe("The result contains 0 rows") },
+  { title: "R-RPC-13 a scalar is one row", request: "GET /rpc/add_numbers?a=1&b=2", headers: object, status: 200, bytes: "3" },
+  { title: "R-RPC-13 a set of one scalar", request: "GET /rpc/tonnages?limit=1", headers: object, bytes: '{"pgrst_scalar":853}' },
+  { title: "R-RPC-13 a single row that a filter takes away", request: "GET /rpc/vessel_named?name=Fram&id=gt.9", status: 200, bytes: "null", responseHeaders: { "Content-Range": "0-0/*" } },
+  { title: "R-RPC-13 a single row that limit takes away", request: "GET /rpc/vessel_named?name=Fram&limit=0", status: 200, bytes: "null" },
+  { title: "R-RPC-13 a single row that offset takes away", request: "GET /rpc/vessel_named?name=Fram&offset=1", status: 200, bytes: "null" },
+  { title: "R-RPC-13 with the singular type too", request: "GET /rpc/vessel_named?name=Fram&id=gt.9", headers: object, status: 200, bytes: "null" },
+
+  { title: "R-RPC-14 a set of scalars in a window", request: "GET /rpc/tonnages?limit=1&offset=1", headers: counted, status: 206, answer: [402], responseHeaders: { "Content-Range": "1-1/3" } },
+  { title: "R-RPC-14 an offset beyond the rows", request: "GET /rpc/all_vessels?offset=9", headers: counted, status: 416, answer: { code: "PGRST103", details: "An offset of 9 was requested, but there are only 3 rows.", hint: null, message: "Requested range not satisfiable" }, responseHeaders: { "Content-Range": "*/3" } },
+  { title: "R-RPC-14 everything counted", request: "GET /rpc/tonnages", headers: counted, status: 200, responseHeaders: { "Content-Range": "0-2/3" } },
+  { title: "R-CNT-4 a single value counts 1", request: "GET /rpc/add_numbers?a=1&b=2", headers: counted, status: 200, responseHeaders: { "Content-Range": "0-0/1" } },
+  { title: "R-CNT-4 a planned count is not told", request: "GET /rpc/tonnages", headers: { prefer: "count=planned" }, status: 200, responseHeaders: { "Content-Range": "0-2/*", "Preference-Applied": "count=planned" } },
+  { title: "R-CNT-4 an estimated one is exact", request: "GET /rpc/all_vessels?limit=1", headers: { prefer: "count=estimated" }, status: 206, responseHeaders: { "Content-Range": "0-0/3" } },
+  { title: "R-RPC-14 values have no columns to filter by", request: "GET /rpc/tonnages?n=gt.1", status: 400, check: code("42703") },
+
+  // transactions
+  { title: "R-RPC-15 GET is read only", request: "GET /rpc/next_number", status: 405, check: code("25006") },
+  { title: "R-RPC-15 GET on a volatile function that writes nothing", request: "GET /rpc/read_volatile", status: 200 },
+  { title: "R-RPC-15 POST on a volatile one writes", request: "POST /rpc/ring?select=rung", headers: rolledBack(), body: { times: 2 }, status: 200, answer: [{ rung: 1 }, { rung: 2 }] },
+  { title: "R-RPC-15 POST on a stable one that writes", request: "POST /rpc/write_read_only", body: {}, status: 400, check: code("0A000") },
+  { title: "R-RPC-15 POST on a stable one is read only", request: "POST /rpc/setting", body: { name: "transaction_read_only" }, bytes: '"on"' },
+  { title: "R-RPC-15 HEAD on a volatile one that writes", request: "HEAD /rpc/next_number", status: 405 },
+  { title: "R-RPC-16 a function's timeout holds for the transaction", request: "GET /rpc/patient", bytes: '"7s"' },
+  { title: "R-RPC-16 a function's isolation level is the transaction's", request: "GET /rpc/isolated", bytes: '"repeatable read"' },
+  { title: "R-RPC-16 over the role's", request: "GET /rpc/isolated", role: "sea_auditor", bytes: '"repeatable read"' },
+
+  // preferences
+  { title: "R-PRF-5 more rows than may be", request: "POST /rpc/ring", headers: { prefer: "handling=strict, max-affected=1" }, body: { times: 2 }, status: 400, answer: { code: "PGRST124", details: "The query affects 2 rows", hint: null, message: "Query result exceeds max-affected preference constraint" } },
+  { title: "R-PRF-5 as many as may be", request: "POST /rpc/ring?select=rung", headers: { prefer: "handling=strict, max-affected=2, tx=rollback" }, body: { times: 2 }, status: 200, responseHeaders: { "Preference-Applied": "tx=rollback, handling=strict, max-affected=2" } },
+  { title: "R-PRF-5 a function that returns one value", request: "POST /rpc/next_number", headers: { prefer: "handling=strict, max-affected=2" }, body: {}, status: 400, answer: { code: "PGRST128", details: null, hint: null, message: "Function must return SETOF or TABLE when max-affected preference is used with handling=strict" } },
+  { title: "R-PRF-5 without strict handling it has no effect", request: "POST /rpc/ring?select=rung", headers: { prefer: "max-affected=1, tx=rollback" }, body: { times: 2 }, status: 200, responseHeaders: { "Preference-Applied": "tx=rollback" } },
+]);
+
+test("R-RPC-14 a function is called once, counted or not, with a body or without", async () => {
+  const before = async (): Promise<number> => Number((await api.sql("select last_value from sea.numbers"))[0]?.["last_value"]);
+  await api.post("/rpc/next_number", { body: {} });
+  for (const headers of [{}, { prefer: "count=exact" }, { accept: "text/csv" }, { accept: "application/vnd.pgrst.object+json" }]) {
+    const was = await before();
+    expect((await api.post("/rpc/next_number", { headers, body: {} })).status).toBe(200);
+    expect(await before()).toBe(was + 1);
+  }
+  await api.sql("delete from sea.bells");
+  await api.post("/rpc/ring?limit=1", { headers: { prefer: "count=exact" }, body: { times: 3 } });
+  expect(await api.sql("select count(*)::int as n from sea.bells")).toEqual([{ n: 3 }]);
+  await api.sql("delete from sea.bells");
+});
+
+test("R-RPC-13 R-PRF-5 a call whose rows are refused leaves nothing behind", async () => {
+  const count = async (): Promise<unknown> => api.sql("select count(*)::int as n from sea.bells");
+  const before = await count();
+  const singular = await api.post("/rpc/ring", { headers: object, body: { times: 2 } });
+  expect(singular.json().code).toBe("PGRST116");
+  const strict = await api.post("/rpc/ring", { headers: { prefer: "handling=strict, max-affected=1" }, body: { times: 2 } });
+  expect(strict.json().code).toBe("PGRST124");
+  expect(await count()).toEqual(before);
+});
+
+test("R-RPC-16 only settings that are listed are lifted", async () => {
+  const other = await startApi({ dbHoistedTxSettings: [] });
+  expect((await other.get("/rpc/isolated")).json()).toBe("read committed");
+  expect((await other.get("/rpc/patient")).json()).toBe("7s"); // the function still has its own while it runs
+});
+
+test("R-RNG-5 the cap on rows holds for results of functions", async () => {
+  const capped = await startApi({ dbMaxRows: 2 });
+  expect((await capped.get("/rpc/tonnages")).json()).toEqual([853, 402]);
+  expect((await capped.get("/rpc/all_vessels?select=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
+  expect((await capped.patch("/vessels?select=id", { headers: rolledBack("return=representation"), body: { tonnage: 1 } })).json()).toHaveLength(3);
+});
