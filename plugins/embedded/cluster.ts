@@ -1,5 +1,5 @@
 /** Makes PGlite instances: extensions, start parameters, scripts. Runs in the thread and in the build. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -31,7 +31,7 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
     return await PGlite.create({
       ...(options.dataFolder === undefined ? {} : { dataDir: options.dataFolder }),
       ...(options.imagePath === undefined ? {} : { loadDataDir: new Blob([gunzipSync(readFileSync(options.imagePath))]) }),
-      extensions,
+      extensions: { loadOnDemand, ...extensions },
       startParams: [...startParams, ...(options.settings ?? []).flatMap((setting) => ["-c", setting])],
       initDbStartParams: initDbParams,
       onStderr: (line) => {
@@ -45,35 +45,78 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
   }
 }
 
+/**
+ * Leaves the libraries of extensions to the moment of their first use. PGlite links them all at once while it starts, and when two of them
+ * get in each other's way a later call ends the engine with "null function or function signature mismatch": with two extensions in one start
+ * of ten, with six nearly always. PostgreSQL itself links one library after the other.
+ */
+const loadOnDemand: Extension = {
+  name: "load-on-demand",
+  setup: async (_pg, emscriptenOptions: { preRun: ((engine: Engine) => void)[] }) => {
+    const keepFile = ({ FS }: Engine): void => {
+      FS.createPreloadedFile = (folder, name, content, _canRead, _canWrite, onLoad) => {
+        FS.writeFile(`${folder}/${name}`, content);
+        onLoad();
+      };
+    };
+    return { emscriptenOpts: { ...emscriptenOptions, preRun: [...emscriptenOptions.preRun, keepFile] } };
+  },
+};
+
+interface Engine {
+  FS: {
+    writeFile(path: string, content: Uint8Array): void;
+    createPreloadedFile(folder: string, name: string, content: Uint8Array, canRead: boolean, canWrite: boolean, onLoad: () => void): void;
+  };
+}
+
 /** The extension of this name out of PGlite itself or out of a package of its own, such as `@electric-sql/pglite-postgis`. */
 async function loadExtension(name: string): Promise<Extension> {
   if (!/^[a-z][a-z0-9_-]*$/.test(name)) throw new Error(`"${name}" is no name of an extension`);
-  const attempts = [
-    () => import(`@electric-sql/pglite/contrib/${name.replaceAll("-", "_")}`),
-    () => import(`@electric-sql/pglite-${name}`),
+  const packageName = `@electric-sql/pglite-${name}`;
+  const url =
+    tryResolve(() => import.meta.resolve(`@electric-sql/pglite/contrib/${name.replaceAll("-", "_")}`)) ??
+    tryResolve(() => import.meta.resolve(packageName)) ??
     // The user's own installation, where this package cannot see it
-    async () => import(pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(`@electric-sql/pglite-${name}`)).href),
-  ];
-  for (const attempt of attempts) {
-    const module: unknown = await attempt().catch((error: unknown) => {
-      if (isMissingModule(error)) return undefined;
-      throw error;
-    });
-    const extension = module === undefined ? undefined : Object.values(module as Record<string, unknown>).find(isExtension);
-    if (extension !== undefined) return extension;
+    tryResolve(() => pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(packageName)).href);
+  if (url === undefined) {
+    throw new Error(`extension "${name}" is not part of PGlite: install ${packageName}, in the release made for @electric-sql/pglite ${pgliteVersion()}`);
   }
+  if (url.includes(packageName)) checkPeer(packageName, dirname(fileURLToPath(url)));
+  const exported = Object.values((await import(url)) as Record<string, unknown>);
+  const extension = exported.find(isExtension);
+  if (extension === undefined) throw new Error(`${url} has no extension for PGlite in it`);
+  return extension;
+}
+
+/** Extensions are compiled for one release of PGlite; with another they fail later, in words that help nobody. */
+function checkPeer(packageName: string, folder: string): void {
+  const path = join(folder.slice(0, folder.lastIndexOf(packageName)), packageName, "package.json");
+  const { version, peerDependencies } = readPackage(path);
+  const needed = peerDependencies?.["@electric-sql/pglite"];
+  const installed = pgliteVersion();
+  if (needed === undefined || !/^\d+\.\d+\.\d+$/.test(needed) || needed === installed) return;
   throw new Error(
-    `extension "${name}" is not part of PGlite: install @electric-sql/pglite-${name}, in the release made for the PGlite that is installed`,
+    `${packageName} ${version} is made for @electric-sql/pglite ${needed}, but ${installed} is installed: npm install @electric-sql/pglite@${needed}`,
   );
+}
+
+/** A file URL; `undefined` where there is no such module. */
+function tryResolve(resolve: () => string): string | undefined {
+  try {
+    const url = resolve();
+    return existsSync(fileURLToPath(url)) ? url : undefined; // a subpath pattern resolves to files that are not there
+  } catch {
+    return undefined;
+  }
+}
+
+function readPackage(path: string): { version: string; peerDependencies?: Record<string, string> } {
+  return JSON.parse(readFileSync(path, "utf8")) as { version: string; peerDependencies?: Record<string, string> };
 }
 
 function isExtension(candidate: unknown): candidate is Extension {
   return typeof candidate === "object" && candidate !== null && "setup" in candidate && typeof candidate.setup === "function";
-}
-
-function isMissingModule(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND" || code === "ERR_PACKAGE_PATH_NOT_EXPORTED";
 }
 
 /** Runs SQL files one after the other. @throws Error that names the file */
@@ -97,9 +140,9 @@ export async function dumpCluster(pg: PGlite): Promise<Uint8Array> {
 /** Version of the PGlite that is installed. */
 export function pgliteVersion(): string {
   const entry = fileURLToPath(import.meta.resolve("@electric-sql/pglite"));
-  return (JSON.parse(readFileSync(join(dirname(entry), "..", "package.json"), "utf8")) as { version: string }).version;
+  return readPackage(join(dirname(entry), "..", "package.json")).version;
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
 }

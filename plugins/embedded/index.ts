@@ -54,13 +54,13 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
   let thread: Thread;
 
   const endClients = (reason: string): void => {
-    for (const stream of [...streams]) stream.cutOff(reason);
+    for (const stream of streams) stream.cutOff(reason);
     gate.close();
   };
 
   const start = (): Promise<Uint8Array> => {
     const boot: Boot = { ...(isFresh ? freshBoot : { extensions: freshBoot.extensions, scriptPaths: [] }), dataFolder: folder?.clusterPath };
-    if (isFresh && boot.imagePath === undefined) log("relapi: preparing the embedded database, about 10 s (the build keeps an image of it)");
+    if (isFresh && boot.imagePath === undefined) log("relapi: preparing the embedded database, about 5 s (npm run build keeps an image of it)");
     const greeting = new Promise<Uint8Array>((resolve, reject) => {
       let isUp = false;
       thread = launchThread(boot, {
@@ -76,7 +76,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
         onAnswer: gate.answer,
         onEnd(message) {
           reject(new Error(message));
-          endClients(`the embedded database has stopped: ${message}`);
+          endClients(isUp ? `the embedded database has stopped: ${message}` : message);
           if (!isUp) return;
           log(`relapi: the embedded database has stopped (${message}) and starts again${folder ? "" : " with the data of a fresh start"}`);
           up = start();

@@ -1,4 +1,4 @@
-/** The PostgreSQL wire protocol, as far as many clients must share one backend. */
+/** What clients say in the PostgreSQL wire protocol, made fit for many of them to share one backend. */
 import { createHash } from "node:crypto";
 
 /** Messages that go to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a Flush. `end`: offset behind the last byte. */
@@ -13,8 +13,6 @@ export interface Batch {
   readonly groups: readonly Group[];
 }
 
-export const idleStatus = 0x49; // "I", the status in a ReadyForQuery outside a transaction
-
 const type = {
   bind: 0x42,
   close: 0x43,
@@ -24,10 +22,8 @@ const type = {
   describe: 0x44,
   flush: 0x48,
   functionCall: 0x46,
-  notification: 0x41,
   parse: 0x50,
   query: 0x51,
-  readyForQuery: 0x5a,
   sync: 0x53,
   terminate: 0x58,
 } as const;
@@ -229,52 +225,6 @@ function buildBatch(groups: readonly { readonly parts: readonly Uint8Array[]; re
 /** A batch of one simple query. */
 export function buildQuery(text: string): Batch {
   return buildBatch([{ parts: [encodeMessage(type.query, text)], isSynced: true }]);
-}
-
-/** What the backend answered to one group. */
-export interface GroupAnswer {
-  /** Where the answer ends after surplus messages were taken out of it. */
-  readonly end: number;
-  /** Transaction status of the last ReadyForQuery; `undefined` if there was none. */
-  readonly status: number | undefined;
-  /** Copies of the NotificationResponses in it. */
-  readonly notifications: readonly Uint8Array[];
-}
-
-/**
- * Puts the answer to one group in order, in place: one ReadyForQuery for a synced group and none for a flushed one. Some releases of PGlite
- * send one at an error and another at the Sync, and a refused copy brings a Sync of its own; a client would count them as two answers.
- * `bytes`: the answer stands from `start` to `end`.
- */
-export function readAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, end);
-  const notifications: Uint8Array[] = [];
-  let status: number | undefined;
-  let read = start;
-  let written = start;
-  let readyAt = -1;
-  while (read < end) {
-    const messageBytes = view.getInt32(read + 1) + 1;
-    const messageType = bytes[read];
-    if (messageType === type.readyForQuery) {
-      status = bytes[read + 5];
-      if (readyAt >= 0) {
-        bytes.copyWithin(readyAt, readyAt + messageBytes, written);
-        written -= messageBytes;
-      }
-      readyAt = written;
-    } else if (messageType === type.notification) {
-      notifications.push(bytes.slice(read, read + messageBytes));
-    }
-    if (written !== read) bytes.copyWithin(written, read, read + messageBytes);
-    read += messageBytes;
-    written += messageBytes;
-  }
-  if (!isSynced && readyAt >= 0) {
-    bytes.copyWithin(readyAt, readyAt + 6, written);
-    written -= 6;
-  }
-  return { end: written, status, notifications };
 }
 
 /** What a client says first: protocol 3 startup, a request for encryption, a request to cancel. `undefined`: not all bytes are there. */

@@ -3,8 +3,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
+import { idleStatus, readAnswer } from "./answers.ts";
 import { dumpCluster, messageOf, openCluster, runScripts } from "./cluster.ts";
-import { buildQuery, idleStatus, readAnswer, startupPacket } from "./messages.ts";
+import { buildQuery, startupPacket } from "./messages.ts";
 import type { Batch } from "./messages.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
 
@@ -79,7 +80,6 @@ function createBackend(pg: PGlite) {
 
 /** PGlite swallows every exception of the engine and calls it again, also after PostgreSQL has exited: an endless loop that eats memory. */
 function dieOnFatalErrors(pg: PGlite): void {
-  const errorJump = 100; // how PGlite's engine reports an ordinary SQL error
   const engine = pg.Module as unknown as { _PostgresMainLoopOnce?: () => void };
   const step = engine._PostgresMainLoopOnce;
   if (step === undefined) return;
@@ -87,10 +87,17 @@ function dieOnFatalErrors(pg: PGlite): void {
     try {
       step();
     } catch (error) {
-      if ((error as { status?: unknown }).status !== errorJump) die(messageOf(error));
+      if (isFatal(error)) die(messageOf(error));
       throw error;
     }
   };
+}
+
+/** An ordinary SQL error leaves the engine as the text "unwind" or as exit status 100, by release; a trap or full stack as an Error. */
+function isFatal(error: unknown): boolean {
+  if (error instanceof Error) return true;
+  const { name, status } = error as { name?: unknown; status?: unknown };
+  return name === "ExitStatus" && status !== 100;
 }
 
 async function serve(boot: Boot): Promise<void> {

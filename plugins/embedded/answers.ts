@@ -1,0 +1,52 @@
+/** What the backend says in the PostgreSQL wire protocol, put in order for the client. */
+
+export const idleStatus = 0x49; // "I", the status in a ReadyForQuery outside a transaction
+
+const readyForQuery = 0x5a;
+const notification = 0x41;
+
+/** What the backend answered to one group. */
+export interface GroupAnswer {
+  /** Where the answer ends after surplus messages were taken out of it. */
+  readonly end: number;
+  /** Transaction status of the last ReadyForQuery; `undefined` if there was none. */
+  readonly status: number | undefined;
+  /** Copies of the NotificationResponses in it. */
+  readonly notifications: readonly Uint8Array[];
+}
+
+/**
+ * Puts the answer to one group in order, in place: one ReadyForQuery for a synced group and none for a flushed one. Some releases of PGlite
+ * send one at an error and another at the Sync, and a refused copy brings a Sync of its own; a client would count them as two answers.
+ * `bytes`: the answer stands from `start` to `end`.
+ */
+export function readAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, end);
+  const notifications: Uint8Array[] = [];
+  let status: number | undefined;
+  let read = start;
+  let written = start;
+  let readyAt = -1;
+  while (read < end) {
+    const messageBytes = view.getInt32(read + 1) + 1;
+    const messageType = bytes[read];
+    if (messageType === readyForQuery) {
+      status = bytes[read + 5];
+      if (readyAt >= 0) {
+        bytes.copyWithin(readyAt, readyAt + messageBytes, written);
+        written -= messageBytes;
+      }
+      readyAt = written;
+    } else if (messageType === notification) {
+      notifications.push(bytes.slice(read, read + messageBytes));
+    }
+    if (written !== read) bytes.copyWithin(written, read, read + messageBytes);
+    read += messageBytes;
+    written += messageBytes;
+  }
+  if (!isSynced && readyAt >= 0) {
+    bytes.copyWithin(readyAt, readyAt + 6, written);
+    written -= 6;
+  }
+  return { end: written, status, notifications };
+}
