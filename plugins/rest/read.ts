@@ -77,7 +77,7 @@ export const readRelation = async (request: RestRequest, relation: Relation, kep
   const applied = buildPreferenceApplied(preferences, { tx: isChosen });
   if (applied !== undefined) headers.push(["Preference-Applied", applied]);
   // the plan of a read has no rows
-  if (planned.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType: media.contentType, body: row.body ?? "", headers, row });
+  if (planned.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType: media.contentType, body: planBodyOf(row), headers, row });
   return answerRows(request, found, row, headers);
 };
 
@@ -117,6 +117,9 @@ const answerRows = (request: RestRequest, { media }: PlannedRead, row: ResultRow
   }
   return buildAnswer(request, { status, contentType, body: bodyOf(row, media), headers: [...window, ...headers], row });
 };
+
+/** An execution plan as PostgreSQL prints it. @rule R-MED-7 */
+export const planBodyOf = (row: ResultRow): string => `${row.body ?? ""}\n`;
 
 /** Bytes of binary media come as base64. */
 export const bodyOf = (row: ResultRow, media: MediaChoice): string | Uint8Array => (media.isBinary ? Buffer.from(row.body ?? "", "base64") : (row.body ?? ""));

@@ -7,7 +7,7 @@ import { buildAnswer, encodeLegacyWarning } from "./headers.ts";
 import { onTarget, withMethods } from "./handlers.ts";
 import { bodyType, parseForm, readPayload } from "./payload.ts";
 import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
-import { bodyOf, warnOfLegacyNames } from "./read.ts";
+import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
 import type { RestRequest } from "./request.ts";
 import { planCall, type CallInput, type PlannedCall } from "./rpc-plan.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
@@ -94,7 +94,7 @@ const checkOf = ({ media, maxAffected, routine, envelope }: PlannedCall): ((rows
 const answerCall = (request: RestRequest, { plan, media, envelope }: PlannedCall, row: ResultRow, headers: Headers): Answer => {
   const { preferences, range, rest } = request;
   const { contentType } = media;
-  if (envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: row.body ?? "", headers, row });
+  if (envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
   const rows = returnedRows(row);
   const counts = preferences.count === "exact" || preferences.count === "estimated";
   const total = counts ? BigInt(row.total ?? row.page_total ?? 0) : undefined;

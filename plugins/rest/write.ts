@@ -7,7 +7,7 @@ import { onRelation, withMethods } from "./handlers.ts";
 import { headerText } from "./header-text.ts";
 import { bodyType, readPayload, type Payload } from "./payload.ts";
 import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
-import { bodyOf, warnOfLegacyNames } from "./read.ts";
+import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
 import type { RestRequest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
 import { maxAffectedExceeded, putKeyMismatch } from "./write-errors.ts";
@@ -50,7 +50,7 @@ export const writeRelation = async (request: RestRequest, relation: Relation, me
   const applied = buildPreferenceApplied(preferences, { ...found.applied, tx: isChosen });
   if (applied !== undefined) headers.push(["Preference-Applied", applied]);
   const { contentType } = found.media;
-  if (found.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: row.body ?? "", headers, row });
+  if (found.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
   const outcome = ANSWERS[method](request, found, relation, row);
   const body = found.hasBody ? { contentType, body: bodyOf(row, found.media) } : {};
   return buildAnswer(request, { ...body, ...outcome, headers: [...(outcome.headers ?? []), ...headers], row });
