@@ -43,6 +43,7 @@ const CODES: Readonly<Record<string, string>> = {
   "jwt-secret-missing": "PGRST300",
   "token-refused": "PGRST301",
   "anonymous-refused": "PGRST302",
+  "admin-secret-refused": "PGRST302",
   "token-claims-refused": "PGRST303",
   // permissions of metadata: what the database says of a lacking privilege, a row policy, a setting that is not there
   "role-not-allowed": "42501",
