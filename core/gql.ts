@@ -323,4 +323,6 @@ export interface GqlEngine {
 export interface GqlRunOptions {
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
+  /** Of writes; commit unless given. @rule G-TX-6 */
+  readonly end?: "commit" | "rollback";
 }

@@ -115,8 +115,8 @@ export interface Execution {
   readonly schema: string;
   /** Settings beside those of role and session: `request.*`, time zone, hoisted function settings. In order. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
-  /** Run in this order. */
-  readonly programs: readonly { readonly program: Program; readonly values: readonly BoundValue[] }[];
+  /** Run in this order. `path`: where errors of its statements belong in the request when the statement does not say. */
+  readonly programs: readonly { readonly program: Program; readonly values: readonly BoundValue[]; readonly path?: string }[];
   readonly end: "commit" | "rollback";
   /** Looks at the rows before the end; what it throws rolls back. Costs a second round trip: leave it out where nothing is checked. */
   readonly check?: (rows: readonly ResultRow[]) => void;

@@ -292,8 +292,8 @@ const unnamed = (statement: WireStatement): WireStatement => ({ ...statement, na
 
 const pathOf = (execution: Execution, index: number): string | undefined => {
   let at = index;
-  for (const { program } of execution.programs) {
-    if (at < program.statements.length) return program.statements[at]?.path;
+  for (const { program, path } of execution.programs) {
+    if (at < program.statements.length) return program.statements[at]?.path ?? path;
     at -= program.statements.length;
   }
   return undefined;

@@ -6,6 +6,7 @@ export const planKey = (plan: object): string => JSON.stringify(plan);
 export interface Cache<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
+  delete(key: string): void;
   clear(): void;
   readonly size: number;
 }
@@ -28,6 +29,9 @@ export const createCache = <Value>(maxEntries: number): Cache<Value> => {
       if (entries.size <= maxEntries) return;
       const oldest = entries.keys().next();
       if (!oldest.done) entries.delete(oldest.value);
+    },
+    delete: (key) => {
+      entries.delete(key);
     },
     clear: () => entries.clear(),
     get size() {

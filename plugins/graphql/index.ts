@@ -1,11 +1,21 @@
 /** The GraphQL surface. `graphql` is the ground: schemas per role, documents, HTTP; each family of fields is a plugin of its own. */
 import { definePlugin } from "../../core/index.ts";
+import { createEngine } from "./engine.ts";
+import { createHttpSurface } from "./http.ts";
+import { createSchemas } from "./schema.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
 import { tapFields } from "./types/tap.ts";
 
 export const graphql = definePlugin({
   name: "graphql",
-  apply: (hooks) => tapFields(hooks, "graphql", { mutation_response: mutationResponseFields }),
+  // its paths are more special than those of tables
+  before: ["rest"],
+  apply: (hooks, context) => {
+    tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
+    const engine = createEngine(context, createSchemas(hooks, context));
+    context.offer("graphql", engine);
+    context.addSurface(createHttpSurface(context, engine));
+  },
 });
 
 export { aggregatePredicates } from "./types/aggregate-predicates.ts";

@@ -244,15 +244,29 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
 
 const isIntrospectionType = (name: string): boolean => name.startsWith("__");
 
-/** Texts kept per role, so that a tool that asks again is answered at once. */
+/** Texts kept per role, so that a tool that asks again is answered at once; of a very large schema one alone. */
 const MAX_TEXTS = 4;
+const MAX_LENGTH = 64 * 1024 * 1024;
 
 const createIntrospect = (schema: RoleSchema): RoleSchema["introspect"] => {
-  const texts = new Map<FieldNode, { readonly variables: string; readonly text: string }>();
+  const texts = new Map<string, string>();
+
+  const keep = (key: string, written: string): void => {
+    texts.set(key, written);
+    let length = 0;
+    for (const each of texts.values()) length += each.length;
+    for (const [oldest, each] of texts) {
+      if (texts.size === 1 || (texts.size <= MAX_TEXTS && length <= MAX_LENGTH)) return;
+      texts.delete(oldest);
+      length -= each.length;
+    }
+  };
+
   return (field, document, variables) => {
-    const key = JSON.stringify(variables);
-    const known = texts.get(field);
-    if (known?.variables === key) return known.text;
+    const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+    const key = [JSON.stringify(variables), print(field), ...fragments.map((fragment) => print(fragment))].join("\n");
+    const known = texts.get(key);
+    if (known !== undefined) return known;
     const { root, type, valueOf } = createWriters(schema, document, variables);
     let written = "null";
     if (field.name.value === "__schema") {
@@ -261,10 +275,7 @@ const createIntrospect = (schema: RoleSchema): RoleSchema["introspect"] => {
       const named = schema.types().get(String(valueOf(field, "name")));
       if (named !== undefined) written = type([field])(named);
     }
-    texts.delete(field);
-    texts.set(field, { variables: key, text: written });
-    const oldest = texts.size > MAX_TEXTS ? texts.keys().next().value : undefined;
-    if (oldest !== undefined) texts.delete(oldest);
+    keep(key, written);
     return written;
   };
 };

@@ -14,6 +14,7 @@ interface ModelSchemas {
   readonly source: Source;
   readonly values: Values;
   readonly byView: Map<string, RoleSchema>;
+  readonly bySession: WeakMap<Session, RoleSchema>;
 }
 
 export interface Schemas {
@@ -27,31 +28,37 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
     const model = context.model();
     if (current?.version !== model.version) {
       const source = createSource(model, (message) => context.logger.warn(message));
-      current = { version: model.version, source, values: createValues(model, source.names, context.options.disablePostgresArrays), byView: new Map() };
+      current = { version: model.version, source, values: createValues(model, source.names, context.options.disablePostgresArrays), byView: new Map(), bySession: new WeakMap() };
     }
     return current;
   };
 
+  const schemaOf = (session: Session): RoleSchema => {
+    const model = context.model();
+    const { source, values, byView } = schemasOfModel();
+    const view = viewOf(model, session);
+    let schema = byView.get(view.key);
+    if (schema === undefined) {
+      const introspection = context.service<IntrospectionService>("graphql-introspection");
+      schema = buildRoleSchema({
+        model, source, values, view, hooks,
+        registry: context.registry,
+        options: context.options,
+        metaFields: introspection?.metaFields ?? new Map(),
+        introspect: introspection?.introspect ?? (() => () => "null"),
+      });
+      if (byView.size >= MAX_ROLES) byView.clear();
+      byView.set(view.key, schema);
+    }
+    return schema;
+  };
+
   return {
     of: (session) => {
-      const model = context.model();
-      const { source, values, byView } = schemasOfModel();
-      const view = viewOf(model, session);
-      let schema = byView.get(view.key);
-      if (schema === undefined) {
-        const introspection = context.service<IntrospectionService>("graphql-introspection");
-        schema = buildRoleSchema({
-          model, source, values, view, hooks,
-          registry: context.registry,
-          options: context.options,
-          metaFields: introspection?.metaFields ?? new Map(),
-          introspect: introspection?.introspect ?? (() => () => "null"),
-        });
-        if (byView.size >= MAX_ROLES) byView.clear();
-        byView.set(view.key, schema);
-      }
+      const { bySession } = schemasOfModel();
+      let schema = bySession.get(session);
+      if (schema === undefined) bySession.set(session, (schema = schemaOf(session)));
       return schema;
     },
   };
 };
-

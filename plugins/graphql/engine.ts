@@ -1,0 +1,107 @@
+/** From a request to the text of its answer: documents are prepared once per role and text, then it is values, one transaction, and splicing. */
+import {
+  createCache, isRelApiError, type GqlEngine, type GqlOperation, type GqlOutput, type GqlRequest, type PluginContext, type PreparedDocument, type RoleSchema, type Session,
+} from "../../core/index.ts";
+import { encodeErrors } from "./encode-error.ts";
+import { prepareDocument } from "./prepare.ts";
+import type { Schemas } from "./schema.ts";
+
+/** Longer documents are read anew each time: they hold values in their text and rarely come twice. */
+const MAX_KEPT_LENGTH = 64 * 1024;
+
+/** Answers known from the types alone (introspection) that make a document too big to be kept. */
+const MAX_KEPT_ANSWER = 512 * 1024;
+
+const lengthOfTexts = (outputs: readonly GqlOutput[]): number =>
+  outputs.reduce((length, output) => length + ("text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0), 0);
+
+/** Members of an object: `{"a":1}` without its braces. */
+const membersOf = (body: string): string => body.slice(1, -1);
+
+const assembleFields = (outputs: readonly GqlOutput[], bodies: readonly (string | null)[]): string => {
+  let data = "{";
+  const add = (member: string): void => {
+    data += data.length === 1 || member === "" ? member : `,${member}`;
+  };
+  const bodyOf = (step: number): string => bodies[step] ?? "null";
+  for (const output of outputs) {
+    if ("bundle" in output) {
+      add(membersOf(bodyOf(output.bundle)));
+      continue;
+    }
+    const key = JSON.stringify(output.as);
+    if ("text" in output) add(`${key}:${output.text}`);
+    else if ("step" in output) add(`${key}:${bodyOf(output.step)}`);
+    else if ("list" in output) add(`${key}:[${output.list.map((element) => (typeof element === "number" ? bodyOf(element) : element)).join(",")}]`);
+    else add(`${key}:${assembleFields(output.of, bodies)}`);
+  }
+  return `${data}}`;
+};
+
+/** @rule G-HTTP-13 G-DOC-11 */
+export const assemble = ({ outputs }: GqlOperation, bodies: readonly (string | null)[]): string => {
+  const [only] = outputs;
+  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // the usual query: as PostgreSQL wrote it
+  return assembleFields(outputs, bodies);
+};
+
+export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngine => {
+  const { options } = context;
+  const documents = createCache<PreparedDocument>(options.cacheEntries);
+  const numbers = new WeakMap<RoleSchema, number>();
+  let lastNumber = 0;
+  context.onModel(() => documents.clear());
+
+  const keyOf = (schema: RoleSchema, { query, operationName = "" }: GqlRequest): string => {
+    let number = numbers.get(schema);
+    if (number === undefined) numbers.set(schema, (number = ++lastNumber));
+    return `${number} ${operationName}\n${query}`;
+  };
+
+  const prepare = (request: GqlRequest, session: Session): PreparedDocument => {
+    const schema = schemas.of(session);
+    if (request.query.length > MAX_KEPT_LENGTH) return prepareDocument(schema, request.query, request.operationName);
+    const key = keyOf(schema, request);
+    const known = documents.get(key);
+    if (known !== undefined) return known;
+    const prepared = prepareDocument(schema, request.query, request.operationName);
+    let isKept = true;
+    const document: PreparedDocument = {
+      operation: prepared.operation,
+      bind: (variables) => {
+        const operation = prepared.bind(variables);
+        if (isKept && operation.steps.length < operation.outputs.length && lengthOfTexts(operation.outputs) > MAX_KEPT_ANSWER) {
+          isKept = false;
+          documents.delete(key);
+        }
+        return operation;
+      },
+    };
+    documents.set(key, document);
+    return document;
+  };
+
+  return {
+    prepare,
+    assemble,
+    run: async (operation, session, { settings, onGone, end = "commit" } = {}) => {
+      if (operation.steps.length === 0) return assemble(operation, []);
+      const isReadOnly = operation.access === "read only";
+      const rows = await context.execute({
+        session,
+        access: operation.access,
+        schema: context.model().schemas[0] ?? "public",
+        programs: operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path })),
+        end: isReadOnly ? "commit" : end,
+        ...(settings === undefined ? {} : { settings }),
+        ...(onGone === undefined ? {} : { onGone }),
+        ...(isReadOnly ? { mayUseReplica: true } : {}),
+      });
+      return assemble(operation, rows.map((row) => row["body"] ?? null));
+    },
+    encodeErrors: (error, session) => {
+      if (!isRelApiError(error)) context.logger.error("a GraphQL request failed by a fault of the server", { cause: error instanceof Error ? error : String(error) });
+      return encodeErrors(error, session);
+    },
+  };
+};

@@ -1,0 +1,132 @@
+/** `POST /v1/graphql {"query":"{ album { id } }"}` and the addresses beside it. @rule G-HTTP-1 … G-HTTP-14 */
+import { randomUUID } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip, gzipSync } from "node:zlib";
+import {
+  RelApiError, sql, VERSION, type Answer, type Exchange, type GqlEngine, type GqlRequest, type Headers, type PluginContext, type RelApiError as CoreError, type Surface,
+} from "../../core/index.ts";
+import { encodeErrors } from "./encode-error.ts";
+import { parseBody } from "./request.ts";
+import { runOptionsOf } from "./transaction.ts";
+
+type AnyExchange = Omit<Exchange, "session">;
+
+/** The current address, the one for older clients whose errors have statuses, and the one beside REST. */
+const PATHS: ReadonlySet<string> = new Set(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"]);
+const OLD_PATH = "/v1alpha1/graphql";
+const SOCKET_PATH = "/v1/graphql/ws";
+
+/** Below these nothing else is served: paths of the dialect's other APIs answer 404 here, not as tables (§21). */
+const FAMILIES = /^\/(?:v1|v2|v1alpha1|v1beta1)\//;
+
+const ALLOW = "OPTIONS, GET, HEAD, POST";
+
+/** Bytes from which bodies are compressed. */
+const MIN_GZIP_BYTES = 700;
+
+/** Up to here compressing takes less time than handing the work to another thread. */
+const MAX_SYNC_GZIP_BYTES = 16 * 1024;
+
+const gzipAside = promisify(gzip);
+
+const acceptsGzip = (header: string | undefined): boolean =>
+  header !== undefined && header.split(",").some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part));
+
+/** `x-request-id`: the request's own, else a new one. @rule G-HTTP-10 */
+const requestId = (exchange: AnyExchange): readonly [string, string] => ["x-request-id", exchange.header("x-request-id") || randomUUID()];
+
+const json = (exchange: AnyExchange, status: number, body: string, more: Headers = []): Answer => ({
+  status,
+  headers: [["Content-Type", "application/json; charset=utf-8"], requestId(exchange), ...more],
+  body,
+});
+
+/** @rule G-HTTP-10 */
+const compressed = async (exchange: AnyExchange, answer: Answer): Promise<Answer> => {
+  const { body } = answer;
+  if (typeof body !== "string" || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange.header("accept-encoding"))) return answer;
+  const bytes = Buffer.from(body);
+  if (bytes.length < MIN_GZIP_BYTES) return { ...answer, body: bytes };
+  const small = bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAside(bytes, { level: 1 });
+  return { ...answer, headers: [...answer.headers, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]], body: small };
+};
+
+const subscriptionOverHttp = (): RelApiError =>
+  new RelApiError({ code: "unexpected-payload", status: 400, message: "subscriptions are not supported over HTTP, use websockets instead", path: "$" });
+
+interface Answered {
+  readonly body: string;
+  readonly status: number;
+}
+
+/** Statuses: errors have one of their own on the old address alone. @rule G-HTTP-2 G-HTTP-3 */
+const statusFor = (exchange: AnyExchange, status: number): number => (exchange.path === OLD_PATH || status === 413 ? status : 200);
+
+export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Surface => {
+  const { options } = context;
+
+  const answer = async (request: GqlRequest, exchange: Exchange): Promise<Answered> => {
+    try {
+      const document = engine.prepare(request, exchange.session);
+      const operation = document.bind(request.variables);
+      if (operation.kind === "subscription") throw subscriptionOverHttp();
+      exchange.mark("plan");
+      const data = await engine.run(operation, exchange.session, runOptionsOf(exchange, options));
+      exchange.mark("transaction");
+      return { body: `{"data":${data}}`, status: 200 };
+    } catch (error) {
+      return engine.encodeErrors(error, exchange.session);
+    }
+  };
+
+  const post = async (exchange: Exchange): Promise<Answer> => {
+    const body = parseBody(await exchange.body());
+    exchange.mark("parse");
+    if ("single" in body) {
+      const { body: text, status } = await answer(body.single, exchange);
+      return compressed(exchange, json(exchange, statusFor(exchange, status), text));
+    }
+    const texts: string[] = [];
+    for (const request of body.batch) texts.push((await answer(request, exchange)).body);
+    return compressed(exchange, json(exchange, 200, `[${texts.join(",")}]`));
+  };
+
+  const health = async (): Promise<Answer> => {
+    const headers: Headers = [["Content-Type", "text/plain; charset=utf-8"]];
+    try {
+      await context.query(sql`select 1`);
+      return { status: 200, headers, body: "OK" };
+    } catch {
+      return { status: 500, headers, body: "ERROR" }; // whatever the reason, the answer is that it is not well
+    }
+  };
+
+  const version = JSON.stringify({ server_type: "relapi", version: VERSION });
+  const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
+
+  /** What needs no credential. */
+  const open = (exchange: AnyExchange): Answer | Promise<Answer> | undefined => {
+    const { path, method } = exchange;
+    if (PATHS.has(path)) {
+      if (method === "POST") return undefined;
+      if (method === "OPTIONS") return { status: 200, headers: [["Allow", ALLOW], requestId(exchange)] };
+      return { status: 405, headers: [["Allow", ALLOW], requestId(exchange)] };
+    }
+    if (path === SOCKET_PATH) return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
+    if (isRead(method) && path === "/healthz") return health();
+    if (isRead(method) && path === "/v1/version") return json(exchange, 200, version);
+    return json(exchange, 404, '{"path":"$","error":"resource does not exist","code":"not-found"}');
+  };
+
+  return {
+    name: "graphql",
+    match: (path) => PATHS.has(path) || path === "/healthz" || FAMILIES.test(path),
+    beforeAuthorize: open,
+    handle: post,
+    encodeError: (error: CoreError, exchange) => {
+      const { body, status } = encodeErrors(error, exchange.session);
+      return json(exchange, statusFor(exchange, error.code === "body-too-large" ? error.status : status), body);
+    },
+    exposedHeaders: ["x-request-id"],
+  };
+};
