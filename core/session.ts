@@ -11,6 +11,8 @@ export interface Session {
   readonly isAnonymous?: boolean;
   /** Claims of the verified token, `role` included. */
   readonly claims: Readonly<Record<string, Json>>;
+  /** The claims as JSON text for SQL, where JavaScript's numbers would lose digits of theirs. */
+  readonly claimsText?: string;
   /** Session variables by lower-case `x-session-` name; values are text. */
   readonly variables: Readonly<Record<string, string>>;
   /** May use backend-only permissions (G-AUTH-20). */

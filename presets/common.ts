@@ -2,6 +2,7 @@
 import type { Plugin } from "../core/index.ts";
 import { adminSecret } from "../plugins/auth/admin-secret.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
+import { jwtTokens } from "../plugins/auth/jwt-tokens.ts";
 import { aggregateEmbeds } from "../plugins/embeds/aggregate.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
@@ -19,6 +20,7 @@ export const common: readonly Plugin[] = [
   computedRelationships,
   // who calls
   adminSecret,
+  jwtTokens,
   anonymous,
   // filters
   comparisonOperators,

@@ -7,6 +7,7 @@ import type { ResolvedOptions } from "../options.ts";
 import type { Session } from "../session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { createCache } from "../plan/key.ts";
+import { roleNotFound } from "../errors.ts";
 
 export interface SettingsStatement {
   readonly text: string;
@@ -117,8 +118,10 @@ const buildSessionSettings = (session: Session): SessionSettings => {
     if (SETTING_NAME.test(short) && short !== "variables") settings.set(`session.${short}`, value);
   }
   settings.set("hasura.user", JSON.stringify(Object.fromEntries(variables.map(([name, value]) => [dialectName(name), value]))));
+  // as a role's name it would make the caller the login role
+  if (session.databaseRole === "none") throw roleNotFound("none");
   settings.set("role", session.databaseRole ?? "none");
-  settings.set("request.jwt.claims", JSON.stringify({ ...session.claims, role: session.role }));
+  settings.set("request.jwt.claims", session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role }));
   return { names: [...settings.keys()], values: [...settings.values()], key: `\n\n${[...settings.keys()].join("\n")}\n` };
 };
 

@@ -1,6 +1,8 @@
 /** `X-Session-Admin-Secret: …`: the caller is administrator, or acts as the role of `X-Session-Role` with variables of their choice. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createCache, definePlugin, RelApiError, Stage, tokenRefused, type Cache, type Credentials, type Session } from "../../core/index.ts";
+import { createCache, definePlugin, Stage, type Cache, type Credentials, type ResolvedOptions, type Session } from "../../core/index.ts";
+import { adminSecretRefused, backendFlagInvalid } from "./errors.ts";
+import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 
 const ADMIN = "admin";
 
@@ -12,7 +14,7 @@ export const adminSecret = definePlugin({
   name: "admin-secret",
   stage: Stage.early,
   apply: (hooks, { options }) => {
-    const secrets = [options.adminSecret, ...(options.adminSecrets ?? [])].filter((secret) => secret !== undefined && secret !== "").map((secret) => digest(secret as string));
+    const secrets = adminSecretsOf(options).map(digest);
     if (secrets.length === 0) return;
     const sessions: Cache<Session> = createCache(MAX_SESSIONS);
     hooks.authorize.tap("admin-secret", (credentials) => {
@@ -20,8 +22,8 @@ export const adminSecret = definePlugin({
       if (sent === undefined) return undefined;
       const hash = digest(sent);
       // every secret is compared, whichever fits
-      if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw tokenRefused("invalid x-session-admin-secret", null, "admin-secret-refused");
-      return sessionFor(credentials, sessions);
+      if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw adminSecretRefused();
+      return sessionFor(credentials, options, sessions);
     });
   },
 });
@@ -29,23 +31,19 @@ export const adminSecret = definePlugin({
 /** Equal lengths for the comparison, whatever was sent. */
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** `X-Session-…`, else `X-Hasura-…`. */
-const sessionHeader = (credentials: Credentials, name: string): string | undefined =>
-  credentials.header(`x-session-${name}`) ?? credentials.header(`x-hasura-${name}`);
-
 /** Headers that say how to act and are no variables. @rule G-SES-6 */
 const NO_VARIABLES: ReadonlySet<string> = new Set(["x-session-admin-secret", "x-session-role", "x-session-use-backend-only-permissions"]);
 
-const sessionFor = (credentials: Credentials, sessions: Cache<Session>): Session => {
-  const sent: Record<string, string> = {};
-  for (const [name, value] of credentials.headers()) {
-    if (name.startsWith("x-session-")) sent[name] = value;
-    else if (name.startsWith("x-hasura-")) sent[`x-session-${name.slice("x-hasura-".length)}`] ??= credentials.header(`x-session-${name.slice("x-hasura-".length)}`) ?? value;
-  }
-  const role = sent["x-session-role"] || ADMIN;
-  const isBackend = readFlag(sent["x-session-use-backend-only-permissions"]);
+const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Cache<Session>): Session => {
+  const role = sessionHeader(credentials, "role") || ADMIN;
+  const isBackend = readFlag(credentials);
   const variables: Record<string, string> = { "x-session-role": role };
-  for (const [name, value] of Object.entries(sent)) if (!NO_VARIABLES.has(name)) variables[name] = value;
+  for (const [header, value] of credentials.headers()) {
+    const name = sessionName(header);
+    // of two headers of one name the one with this service's prefix counts
+    if (name === undefined || NO_VARIABLES.has(name) || (name !== header && credentials.header(name) !== undefined)) continue;
+    variables[name] = headerText(credentials, value);
+  }
   const key = JSON.stringify([isBackend, variables]);
   let session = sessions.get(key);
   if (session === undefined) {
@@ -53,6 +51,7 @@ const sessionFor = (credentials: Credentials, sessions: Cache<Session>): Session
       role,
       ...(role === ADMIN ? {} : { databaseRole: role, isBackend }),
       isAdmin: role === ADMIN,
+      ...(role === anonRole ? { isAnonymous: true } : {}),
       claims: Object.freeze({ role }),
       variables: Object.freeze(variables),
     });
@@ -64,16 +63,11 @@ const sessionFor = (credentials: Credentials, sessions: Cache<Session>): Session
 const TRUE = ["true", "t", "yes", "y"];
 const FALSE = ["false", "f", "no", "n"];
 
-/** @throws RelApiError `bad-request` @rule G-AUTH-20 */
-const readFlag = (text: string | undefined): boolean => {
-  if (text === undefined) return false;
-  const word = text.toLowerCase();
+/** @throws RelApiError `bad-request` on the GraphQL surface; REST knows no such header @rule G-AUTH-20 */
+const readFlag = (credentials: Credentials): boolean => {
+  const word = sessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
+  if (word === undefined || FALSE.includes(word)) return false;
   if (TRUE.includes(word)) return true;
-  if (FALSE.includes(word)) return false;
-  throw new RelApiError({
-    code: "bad-request",
-    status: 400,
-    message: `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(TRUE)} and  False values are ${JSON.stringify(FALSE)}. All values are case insensitive`,
-    path: "$",
-  });
+  if (credentials.surface === "graphql") throw backendFlagInvalid(TRUE, FALSE);
+  return false;
 };

@@ -99,6 +99,10 @@ const CORE_ERRORS: Readonly<Record<string, { readonly code: string; readonly mes
   "connection-lost": CONNECTION_ERROR,
   "model-not-loaded": CONNECTION_ERROR,
   "pool-timeout": MAX_CONNECTIONS,
+  // schemes beside those of the contract refuse in words of their own
+  "token-refused": { code: "access-denied", status: 401 },
+  "anonymous-refused": { code: "access-denied", status: 401 },
+  "admin-secret-refused": { code: "access-denied", status: 401 },
   "missing-session-variable": { code: "not-found", status: 400 },
   "permission-check-failed": { code: "permission-error", status: 400 },
   "step-wrote-nothing": { code: "not-supported", status: 400 },

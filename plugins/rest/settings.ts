@@ -22,12 +22,15 @@ export const isolationOf = (request: RestRequest): string | undefined => {
   return role === undefined ? undefined : request.model.roles.get(role)?.isolation;
 };
 
+/** Cookies have a setting of their own, the admin secret is for nobody. */
+const HIDDEN: ReadonlySet<string> = new Set(["cookie", "x-session-admin-secret", "x-hasura-admin-secret"]);
+
 const encodeHeaders = (exchange: Exchange): string => {
   const { rawHeaders } = exchange.request;
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase(); // pairs, so both are there
-    if (name !== "cookie") headers.set(name, asUtf8(rawHeaders[i + 1] as string));
+    if (!HIDDEN.has(name)) headers.set(name, asUtf8(rawHeaders[i + 1] as string));
   }
   return JSON.stringify(Object.fromEntries(headers));
 };

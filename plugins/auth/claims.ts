@@ -1,0 +1,150 @@
+/** The `x-session-*` claims of a token, wherever the configuration has them, and what they make of roles and variables. */
+import type { Json, RelApiError } from "../../core/index.ts";
+import { readClaimPath } from "./claim-path.ts";
+import { invalidClaims, roleClaimMissing } from "./errors.ts";
+import { exactJson, isText, parseExact, textOf } from "./exact-json.ts";
+import { isJsonObject, type JsonObject } from "./keys.ts";
+import { sessionName } from "./session-header.ts";
+import type { ClaimsPlace, MappedClaim, TokenConfiguration } from "./token-settings.ts";
+
+/** By lower-case name with the prefix `x-session-`. */
+export type SessionClaims = ReadonlyMap<string, Json>;
+
+export type ClaimsReading =
+  /** `areTopLevel`: they stand among the registered claims, where the default role alone will do. */
+  | { readonly claims: SessionClaims; readonly areTopLevel: boolean }
+  /** Nothing is said of roles the way this service has it. */
+  | { readonly others: SessionClaims }
+  | { readonly refusal: RelApiError };
+
+export const ALLOWED_ROLES = "x-session-allowed-roles";
+export const DEFAULT_ROLE = "x-session-default-role";
+
+/** Where the other engine's tokens have them. */
+const USUAL_NAMESPACE = "https://hasura.io/jwt/claims";
+
+/** @rule G-AUTH-15 G-AUTH-16 G-AUTH-18 R-AUT-6 */
+export const readSessionClaims = (configuration: TokenConfiguration, token: JsonObject): ClaimsReading => {
+  const { claims: place, isStringified } = configuration;
+  switch (place.kind) {
+    case "map":
+      return readMapped(place.entries, token);
+    case "namespace":
+      return Object.hasOwn(token, place.key) ? readObject(token[place.key] as Json, isStringified, `claims_namespace ${place.key}`) : { refusal: invalidClaims(`claims key: '${place.key}' not found`) };
+    case "path":
+      return readAtPath(place, isStringified, token);
+    case "usual":
+      return readUsual(isStringified, token);
+  }
+};
+
+const readAtPath = (place: Extract<ClaimsPlace, { readonly kind: "path" }>, isStringified: boolean, token: JsonObject): ClaimsReading => {
+  const found = readClaimPath(token, place.keys);
+  if (found === undefined) return { refusal: invalidClaims(`claims not found at claims_namespace_path: '${place.written}'`) };
+  return readObject(found, isStringified, `claims_namespace_path ${place.written}`);
+};
+
+const readUsual = (isStringified: boolean, token: JsonObject): ClaimsReading => {
+  const top = collect(token);
+  if (top.has(ALLOWED_ROLES) || top.has(DEFAULT_ROLE)) return { claims: top, areTopLevel: true };
+  if (Object.hasOwn(token, USUAL_NAMESPACE)) return readObject(token[USUAL_NAMESPACE] as Json, isStringified, `claims_namespace ${USUAL_NAMESPACE}`);
+  return { others: top };
+};
+
+const readObject = (found: Json, isStringified: boolean, place: string): ClaimsReading => {
+  if (!isStringified) return isJsonObject(found) ? { claims: collect(found), areTopLevel: false } : { refusal: invalidClaims("expecting a json object when claims_format is json") };
+  if (!isText(found)) return { refusal: invalidClaims("expecting a string when claims_format is stringified_json") };
+  const parsed = parseStringified(found);
+  if (!isJsonObject(parsed)) return { refusal: invalidClaims(`expecting stringified json at: '${place}', but found: ${found}`) };
+  return { claims: collect(parsed), areTopLevel: false };
+};
+
+const parseStringified = (text: string): Json | undefined => {
+  try {
+    return parseExact(text, JSON.parse(text) as Json); // what JSON.parse gives
+  } catch {
+    return undefined;
+  }
+};
+
+const readMapped = (entries: readonly MappedClaim[], token: JsonObject): ClaimsReading => {
+  const claims = new Map<string, Json>();
+  for (const { claim, from } of entries) {
+    const found = "literal" in from ? from.literal : (readClaimPath(token, from.path) ?? from.fallback);
+    if (found !== undefined) claims.set(claim, found);
+    else if (claim !== ALLOWED_ROLES && claim !== DEFAULT_ROLE) return { refusal: invalidClaims(`JWT claim from claims_map, ${claim} not found`) };
+  }
+  return { claims, areTopLevel: false };
+};
+
+/** Names in any case; where several are one name, `x-session-` wins over `x-hasura-`, then lower case, then the last. */
+const collect = (from: JsonObject): SessionClaims => {
+  const claims = new Map<string, { readonly value: Json; readonly rank: number }>();
+  for (const [name, value] of Object.entries(from)) {
+    const claim = sessionName(name.toLowerCase());
+    if (claim === undefined) continue;
+    const rank = name === claim ? 2 : name.toLowerCase() === claim ? 1 : 0;
+    if (rank >= (claims.get(claim)?.rank ?? 0)) claims.set(claim, { value, rank });
+  }
+  return new Map([...claims].map(([claim, { value }]) => [claim, value]));
+};
+
+// --- roles ----------------------------------------------------------------------------------------------------------
+
+export interface TokenRoles {
+  readonly defaultRole: string;
+  readonly allowedRoles: readonly string[];
+}
+
+/** @throws RelApiError `jwt-missing-role-claims`, `jwt-invalid-claims` @rule G-AUTH-17 */
+export const readRoles = (claims: SessionClaims, areTopLevel: boolean): TokenRoles => {
+  const said = claims.get(ALLOWED_ROLES);
+  const usual = claims.get(DEFAULT_ROLE);
+  if (said === undefined && !(areTopLevel && usual !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
+  const allowedRoles = said === undefined ? undefined : readRoleList(said);
+  if (usual === undefined) throw roleClaimMissing(DEFAULT_ROLE);
+  const defaultRole = readRole(usual, `invalid ${DEFAULT_ROLE}; should be a role`);
+  return { defaultRole, allowedRoles: allowedRoles ?? [defaultRole] };
+};
+
+const readRoleList = (said: Json): readonly string[] => {
+  const what = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
+  if (!Array.isArray(said)) throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${kindOf(said)}`);
+  return (said as readonly Json[]).map((role) => readRole(role, what));
+};
+
+const readRole = (role: Json, what: string): string => {
+  if (!isText(role)) throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${kindOf(role)}`);
+  if (role === "") throw invalidClaims(`${what}: a role has a name`);
+  return role;
+};
+
+export const kindOf = (value: Json): string => {
+  if (value === null) return "Null";
+  if (Array.isArray(value)) return "Array";
+  if (typeof value === "string") return isText(value) ? "String" : "Number";
+  return typeof value === "object" ? "Object" : typeof value === "number" ? "Number" : "Boolean";
+};
+
+// --- variables ------------------------------------------------------------------------------------------------------
+
+/** Claims and headers that say how to act; variables of these names are not taken from tokens. @rule G-SES-6 */
+const NO_VARIABLES: ReadonlySet<string> = new Set([ALLOWED_ROLES, DEFAULT_ROLE, "x-session-role", "x-session-admin-secret", "x-session-use-backend-only-permissions"]);
+
+/** `role`: the one acted as. @rule G-AUTH-19 G-SES-6 */
+export const buildVariables = (claims: SessionClaims, role: string): Readonly<Record<string, string>> => {
+  const variables: Record<string, string> = { "x-session-role": role };
+  for (const [claim, value] of claims) if (!NO_VARIABLES.has(claim)) variables[claim] = variableText(value);
+  return Object.freeze(variables);
+};
+
+const variableText = (value: Json): string => {
+  const isList = Array.isArray(value) && (value as readonly Json[]).every(isText);
+  return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : textOf(value); // texts, by the line before
+};
+
+/** `"a \"b\""` of a PostgreSQL array literal. */
+const arrayItem = (item: string): string => `"${item.replace(/["\\]/g, "\\$&")}"`;
+
+/** Text of the claims for SQL with every digit; undefined where JavaScript's numbers hold them all. @rule G-SES-3 R-TX-6 */
+export const exactClaimsText = (claims: JsonObject, exact: JsonObject, role: string): string | undefined => (claims === exact ? undefined : exactJson({ ...exact, role }));

@@ -1,0 +1,80 @@
+/** `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`: where the REST role stands in the claims. */
+import { JSONPathEnvironment } from "json-p3";
+import type { Json } from "../../core/index.ts";
+import { roleClaimKeyMistake } from "./errors.ts";
+
+/** The first result, undefined where there is none. */
+export type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
+
+const environment = new JSONPathEnvironment({ strict: true });
+
+/** RFC 9535, or the older form that starts with a dot. @throws RelApiError `preset` when it is neither @rule R-AUT-7 */
+export const parseRoleClaimKey = (expression: string): ReadRoleClaim => {
+  if (expression.startsWith("$")) return parseJsonPath(expression);
+  return parseDotted(expression);
+};
+
+const parseJsonPath = (expression: string): ReadRoleClaim => {
+  try {
+    const path = environment.compile(expression);
+    return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined; // part of the claims given
+  } catch (error) {
+    throw roleClaimKeyMistake(expression, `is no JSON Path (${error instanceof Error ? error.message : String(error)})`);
+  }
+};
+
+// --- the older form -------------------------------------------------------------------------------------------------
+
+type Step =
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "index"; readonly index: number }
+  | { readonly kind: "filter"; readonly test: (item: string) => boolean };
+
+// A step at the front of what is left: `.key`, `."b c"`, `[0]`, `[?(@ == "x")]`
+const STEP = /^(?:\.([\p{L}\p{N}_$@-]+)|\."((?:[^"\\]|\\.)*)"|\[(\d+)\]|\[\?\(\s*@\s*(==\^|\^==|\*==|==|!=)\s*"((?:[^"\\]|\\.)*)"\s*\)\])/u;
+
+const TESTS: Readonly<Record<string, (item: string, operand: string) => boolean>> = {
+  "==": (item, operand) => item === operand,
+  "!=": (item, operand) => item !== operand,
+  "^==": (item, operand) => item.startsWith(operand),
+  "==^": (item, operand) => item.endsWith(operand),
+  "*==": (item, operand) => item.includes(operand),
+};
+
+const unescape = (quoted: string): string => quoted.replace(/\\(.)/gs, "$1");
+
+const parseDotted = (expression: string): ReadRoleClaim => {
+  const steps: Step[] = [];
+  let rest = expression;
+  while (rest !== "") {
+    const match = STEP.exec(rest);
+    if (match === null || steps.at(-1)?.kind === "filter") throw roleClaimKeyMistake(expression, `cannot be read at ${JSON.stringify(rest)}`);
+    const [whole, key, quoted, index, operator, operand] = match;
+    if (operator !== undefined) {
+      const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern knows these alone
+      const text = unescape(operand ?? "");
+      steps.push({ kind: "filter", test: (item) => test(item, text) });
+    } else if (index !== undefined) {
+      steps.push({ kind: "index", index: Number(index) });
+    } else {
+      steps.push({ kind: "key", key: key ?? unescape(quoted ?? "") });
+    }
+    rest = rest.slice(whole.length);
+  }
+  if (steps[0]?.kind !== "key") throw roleClaimKeyMistake(expression, "starts with no name");
+  return (claims) => {
+    let at: Json | undefined = claims;
+    for (const step of steps) at = at === undefined ? undefined : take(at, step);
+    return at;
+  };
+};
+
+const take = (from: Json, step: Step): Json | undefined => {
+  if (step.kind === "key") {
+    if (typeof from !== "object" || from === null || Array.isArray(from) || !Object.hasOwn(from, step.key)) return undefined;
+    return (from as Readonly<Record<string, Json>>)[step.key]; // an object, by the line before
+  }
+  if (!Array.isArray(from)) return undefined;
+  const items = from as readonly Json[];
+  return step.kind === "index" ? items[step.index] : items.find((item) => typeof item === "string" && step.test(item));
+};

@@ -1,0 +1,131 @@
+/** Where the keys of a configuration come from: fixed ones, or a JWKS that is fetched again and again. */
+import type { Logger } from "../../core/index.ts";
+import { isJsonObject, KeyMistake, parseJwks, type VerificationKey } from "./keys.ts";
+
+export interface KeyRing {
+  keys(): readonly VerificationKey[];
+  /** The first fetch is still under way. */
+  readonly pending: Promise<void> | undefined;
+  close(): void;
+}
+
+export const fixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({ keys: () => keys, pending: undefined, close: () => {} });
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Timers hold no more. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+const TIMEOUT_MS = 10 * SECOND_MS;
+const FIRST_RETRY_MS = 5 * SECOND_MS;
+const MAX_JWKS_BYTES = 1024 * 1024;
+
+export interface RemoteKeysParts {
+  readonly url: URL;
+  readonly logger: Pick<Logger, "error" | "info">;
+  /** Called when the keys are others than before. */
+  readonly changed: () => void;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** A JWKS by address. When a fetch fails the keys stay, and it is tried again soon. @rule G-AUTH-11 */
+export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
+  // without user, password and query, which may hold secrets
+  const shown = `${url.origin}${url.pathname}`;
+  const closing = new AbortController();
+  let keys: readonly VerificationKey[] = [];
+  let text: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let retryMs = FIRST_RETRY_MS;
+  let pending: Promise<void> | undefined;
+
+  const load = async (): Promise<number> => {
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const response = await fetch(url, { signal, headers: { accept: "application/jwk-set+json, application/json" } });
+    if (!response.ok) throw new KeyMistake(`answered with status ${response.status}`);
+    const received = await readText(response);
+    if (received !== text) {
+      keys = parseJwks(parseSet(received), true);
+      text = received;
+      changed();
+    }
+    return refreshDelayMs(response.headers, Date.now());
+  };
+
+  const run = async (): Promise<void> => {
+    let delayMs: number;
+    try {
+      delayMs = await load();
+      retryMs = FIRST_RETRY_MS;
+    } catch (error) {
+      if (closing.signal.aborted) return;
+      delayMs = retryMs;
+      retryMs = Math.min(retryMs * 2, MINUTE_MS);
+      logger.error("the keys of tokens could not be fetched", { url: shown, reason: reasonOf(error), retrySeconds: delayMs / SECOND_MS });
+    }
+    if (closing.signal.aborted) return;
+    timer = setTimeout(() => void run(), Math.min(delayMs, MAX_DELAY_MS));
+    timer.unref();
+  };
+
+  pending = run().finally(() => {
+    pending = undefined;
+  });
+  return {
+    keys: () => keys,
+    get pending() {
+      return pending;
+    },
+    close: () => {
+      closing.abort();
+      clearTimeout(timer);
+    },
+  };
+};
+
+const readText = async (response: Response): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > MAX_JWKS_BYTES) throw new KeyMistake(`is larger than ${MAX_JWKS_BYTES} bytes`);
+    chunks.push(chunk as Uint8Array);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new KeyMistake("is no JSON");
+  }
+  if (!isJsonObject(parsed)) throw new KeyMistake("is no JSON object");
+  return parsed;
+};
+
+/** Of fetches: `fetch failed` says nothing, its cause does. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+};
+
+/** Milliseconds until the keys are asked for again. @rule G-AUTH-11 */
+export const refreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): number => {
+  const directives = new Map(
+    (headers.get("cache-control") ?? "").split(",").map((part): [string, string] => {
+      const [name = "", value = ""] = part.trim().split("=");
+      return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
+    }),
+  );
+  const age = wholeSeconds(directives.get("s-maxage")) ?? wholeSeconds(directives.get("max-age"));
+  if (age !== undefined) return Math.max(MINUTE_MS, age * SECOND_MS);
+  if (["no-cache", "no-store", "must-revalidate"].some((name) => directives.has(name))) return MINUTE_MS;
+  const expires = headers.get("expires");
+  if (expires === null) return HOUR_MS;
+  const expiresMs = Date.parse(expires);
+  return Number.isNaN(expiresMs) ? MINUTE_MS : Math.max(MINUTE_MS, expiresMs - nowMs);
+};
+
+const wholeSeconds = (text: string | undefined): number | undefined => (text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined);

@@ -1,0 +1,141 @@
+/** Keys that tokens are verified with: a secret, PEM, JWK or JWKS. Each says which algorithms it is for; a token never does. */
+import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
+import type { Json } from "../../core/index.ts";
+
+export interface VerificationKey {
+  readonly key: KeyObject;
+  readonly algorithms: readonly string[];
+  /** Of a JWK. */
+  readonly kid: string | undefined;
+  /** It stands alone in a key object, where no `kid` can be said: tokens with any fit. */
+  readonly takesAnyKid: boolean;
+}
+
+export type JsonObject = Readonly<Record<string, Json>>;
+
+/** What is wrong with a key, without a word of it. */
+export class KeyMistake extends Error {}
+
+/** RFC 7518 asks for as many as the hash has; so do the engines whose settings these are. */
+const MIN_SECRET_BYTES = 32;
+
+const MIN_RSA_BITS = 2048;
+
+const HS = ["HS256", "HS384", "HS512"];
+const RS = ["RS256", "RS384", "RS512"];
+const PS = ["PS256", "PS384", "PS512"];
+const EDDSA = ["EdDSA", "Ed25519"];
+
+const CURVES: Readonly<Record<string, string>> = { prime256v1: "ES256", secp384r1: "ES384", secp521r1: "ES512" };
+
+/** Every algorithm some key may be for. */
+export const ALGORITHMS: ReadonlySet<string> = new Set([...HS, ...RS, ...PS, ...Object.values(CURVES), ...EDDSA]);
+
+/** Algorithms that fit a public key, and those it is for when nothing more is said. */
+const algorithmsOf = (key: KeyObject): { readonly fitting: readonly string[]; readonly usual: readonly string[] } => {
+  switch (key.asymmetricKeyType) {
+    case "rsa": {
+      const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+      if (bits < MIN_RSA_BITS) throw new KeyMistake(`is an RSA key of ${bits} bits: it takes ${MIN_RSA_BITS} or more`);
+      return { fitting: [...RS, ...PS], usual: RS };
+    }
+    case "rsa-pss":
+      return { fitting: PS, usual: PS };
+    case "ec": {
+      const algorithm = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ""];
+      if (algorithm === undefined) throw new KeyMistake("is a key on a curve that no token algorithm uses: accepted are P-256, P-384 and P-521");
+      return { fitting: [algorithm], usual: [algorithm] };
+    }
+    case "ed25519":
+      return { fitting: EDDSA, usual: EDDSA };
+    default:
+      throw new KeyMistake(`is a key of the kind ${key.asymmetricKeyType ?? "secret"}: accepted are RSA, EC and Ed25519`);
+  }
+};
+
+const pinned = (algorithm: string, fitting: readonly string[]): readonly string[] => {
+  const named = EDDSA.includes(algorithm) ? EDDSA : [algorithm];
+  if (!named.every((name) => fitting.includes(name))) throw new KeyMistake(`is no key for the algorithm ${algorithm}: it is one for ${fitting.join(", ")}`);
+  return named;
+};
+
+/** @throws KeyMistake @rule R-AUT-3 */
+export const secretKey = (secret: Buffer, algorithms: readonly string[], kid?: string, takesAnyKid = false): VerificationKey => {
+  if (secret.length < MIN_SECRET_BYTES) throw new KeyMistake(`is a secret of ${secret.length} bytes: it takes ${MIN_SECRET_BYTES} or more`);
+  return { key: createSecretKey(secret), algorithms, kid, takesAnyKid };
+};
+
+/** The plain secret of the settings. `isBase64`: it is written in base64, in either alphabet. @throws KeyMistake @rule R-AUT-3 */
+export const plainSecretBytes = (text: string, isBase64: boolean): Buffer => {
+  if (!isBase64) return Buffer.from(text, "utf8");
+  const trimmed = text.trim();
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(trimmed)) throw new KeyMistake("is not base64, which jwtSecretIsBase64 (JWT_SECRET_IS_BASE64) says it is");
+  return Buffer.from(trimmed, "base64");
+};
+
+export const isPem = (text: string): boolean => /^\s*-----BEGIN [A-Z0-9 ]+-----/.test(text);
+
+/** PEM text of a public key or certificate. `algorithm`: the one it is for; absent: those usual for its kind. @throws KeyMistake */
+export const pemKey = (text: string, algorithm?: string): VerificationKey => {
+  let key: KeyObject;
+  try {
+    key = createPublicKey(text);
+  } catch {
+    throw new KeyMistake("holds no PEM public key or certificate that can be read");
+  }
+  const { fitting, usual } = algorithmsOf(key);
+  return { key, algorithms: algorithm === undefined ? usual : pinned(algorithm, fitting), kid: undefined, takesAnyKid: true };
+};
+
+/** The `type` and `key` of a key object. @throws KeyMistake @rule G-AUTH-11 */
+export const typedKey = (type: string, text: string): VerificationKey => {
+  if (!ALGORITHMS.has(type)) throw new KeyMistake(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
+  if (!HS.includes(type)) return pemKey(text, type);
+  // a public key as secret would let everybody who knows it sign tokens
+  if (isPem(text)) throw new KeyMistake(`has the type ${type}, which takes a secret, and a PEM key`);
+  return secretKey(Buffer.from(text, "utf8"), [type], undefined, true);
+};
+
+/** Undefined: not a key for signatures, or of a kind unknown here. @throws KeyMistake when it is broken @rule R-AUT-3 */
+export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
+  const { kty, alg, use, kid, key_ops: operations } = jwk;
+  if (use !== undefined && use !== "sig") return undefined;
+  // a private key, or a secret, may be told for signing alone; it verifies as well
+  if (Array.isArray(operations) && !operations.includes("verify") && !operations.includes("sign")) return undefined;
+  if (alg !== undefined && !(typeof alg === "string" && ALGORITHMS.has(alg))) return undefined;
+  if (kid !== undefined && typeof kid !== "string") throw new KeyMistake('is a JWK whose "kid" is no string');
+  if (kty === "oct") {
+    if (typeof jwk.k !== "string" || !/^[A-Za-z0-9_-]+={0,2}$/.test(jwk.k)) throw new KeyMistake('is a JWK of kty "oct" whose "k" is not base64url');
+    return secretKey(Buffer.from(jwk.k, "base64url"), alg === undefined ? HS : pinned(alg, HS), kid);
+  }
+  if (kty !== "RSA" && kty !== "EC" && kty !== "OKP") return undefined;
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: jwk as Record<string, unknown>, format: "jwk" });
+  } catch {
+    throw new KeyMistake(`is a JWK of kty "${kty}" that cannot be read`);
+  }
+  const { fitting, usual } = algorithmsOf(key);
+  return { key, algorithms: alg === undefined ? usual : pinned(alg, fitting), kid, takesAnyKid: false };
+};
+
+/** Keys of a set; those that are for something else or of an unknown kind are left out, as RFC 7517 has it.
+ *  `isForeign`: the set is not of these settings, so broken keys are left out too. @throws KeyMistake when none is left */
+export const parseJwks = (set: JsonObject, isForeign: boolean): readonly VerificationKey[] => {
+  if (!Array.isArray(set.keys)) throw new KeyMistake('is a JWKS whose "keys" is no list');
+  const keys = (set.keys as readonly Json[]).flatMap((jwk) => {
+    if (!isJsonObject(jwk)) return [];
+    try {
+      return parseJwk(jwk) ?? [];
+    } catch (error) {
+      if (isForeign && error instanceof KeyMistake) return [];
+      throw error;
+    }
+  });
+  if (keys.length === 0) throw new KeyMistake("is a JWKS without a key that verifies tokens");
+  return keys;
+};
+
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const isJwk = (object: JsonObject): boolean => object.kty !== undefined;

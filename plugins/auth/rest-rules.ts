@@ -1,0 +1,87 @@
+/** `Authorization: Bearer …` on the REST surface. */
+import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
+import { ALLOWED_ROLES, DEFAULT_ROLE, readSessionClaims, type SessionClaims } from "./claims.ts";
+import { roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
+import { isText, textOf } from "./exact-json.ts";
+import type { TokenFailure } from "./token.ts";
+import { audiencesOf, isIssuerRight, type Grant, type RoleSettings, type TokenRules, type VerifiedToken } from "./token-rules.ts";
+
+const TOLERANCE_SECONDS = 30;
+
+/** @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
+export const restRules: TokenRules = {
+  readBearer: (value) => {
+    // `Bearer eyJ…`, the scheme in any case; alone it is an empty token
+    const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];
+    return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;
+  },
+  failed: (failure) => wordFailure(failure),
+  severalTokens: () => tokenRefused("Multiple JWTs found"),
+  strangeIssuer: () => tokenClaimsRefused("JWT not in issuer"),
+  judge: (token, nowSeconds) => {
+    const { claims, configuration } = token;
+    const exp = readTime(claims, "exp");
+    if (exp !== undefined && exp < nowSeconds - TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT expired");
+    const nbf = readTime(claims, "nbf");
+    if (nbf !== undefined && nbf > nowSeconds + TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT not yet valid");
+    const iat = readTime(claims, "iat");
+    if (iat !== undefined && iat > nowSeconds + TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT issued at future");
+    const audiences = audiencesOf(claims);
+    if (audiences === "wrong") throw tokenClaimsRefused("The JWT 'aud' claim must be a string or an array of strings");
+    const { audience } = configuration;
+    const isMeant = audience === undefined || audiences === undefined || audiences.length === 0 || audiences.some((one) => audience.includes(one));
+    if (!isMeant) throw tokenClaimsRefused("JWT not in audience");
+    if (!isIssuerRight(token)) throw restRules.strangeIssuer();
+  },
+  grant: (token, settings) => grantOf(token, settings),
+  choose: ({ defaultRole, allowedRoles }, requested) => {
+    if (requested === undefined || requested === defaultRole || allowedRoles === undefined) return defaultRole;
+    if (!allowedRoles.includes(requested)) throw roleNotAllowed(requested);
+    return requested;
+  },
+};
+
+const NO_FITTING_KEY = "No suitable key or wrong key type";
+
+const wordFailure = (failure: TokenFailure): RelApiError => {
+  switch (failure.kind) {
+    case "empty":
+      return tokenRefused("Empty JWT is sent in Authorization header");
+    case "parts":
+      return tokenRefused(`Expected 3 parts in JWT; got ${failure.count}`);
+    case "undecodable":
+      return tokenRefused("JWT cryptographic operation failed");
+    case "unsecured":
+      return tokenRefused("Wrong or unsupported encoding algorithm", "JWT is unsecured but expected 'alg' was not 'none'");
+    case "no-key":
+      return tokenRefused(NO_FITTING_KEY, "No suitable key was found to decode the JWT");
+    case "bad-signature":
+      return tokenRefused(NO_FITTING_KEY, "None of the keys was able to decode the JWT");
+    case "no-claims":
+      return tokenClaimsRefused("Parsing claims failed");
+  }
+};
+
+/** Seconds; undefined: not said. What is no whole number of 64 bits counts as 0. @rule R-AUT-4 */
+const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
+  const said = claims[name];
+  if (said === undefined || said === null) return undefined;
+  if (typeof said !== "number") throw tokenClaimsRefused(`The JWT '${name}' claim must be a number`);
+  return Number.isInteger(said) && Math.abs(said) < 2 ** 63 ? said : 0;
+};
+
+const NO_CLAIMS: SessionClaims = new Map();
+
+/** @rule R-AUT-6 R-AUT-7 */
+const grantOf = (token: VerifiedToken, { anonRole, readRoleClaim }: RoleSettings): Grant => {
+  const reading = readSessionClaims(token.configuration, token.exact);
+  const claims = "claims" in reading ? reading.claims : "others" in reading ? reading.others : NO_CLAIMS;
+  const usual = claims.get(DEFAULT_ROLE);
+  if (usual !== undefined) return { defaultRole: textOf(usual), allowedRoles: readAllowed(claims.get(ALLOWED_ROLES)), claims };
+  const said = readRoleClaim(token.claims);
+  const defaultRole = said === undefined ? anonRole : textOf(said);
+  if (defaultRole === undefined) throw anonymousRefused();
+  return { defaultRole, allowedRoles: undefined, claims };
+};
+
+const readAllowed = (said: Json | undefined): readonly string[] => (Array.isArray(said) ? (said as readonly Json[]).filter(isText) : []);

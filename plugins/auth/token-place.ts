@@ -1,0 +1,56 @@
+/** Where the token of a request stands: the `Authorization` header, a cookie, a header of its own. */
+import { createCorsPolicy, type Credentials } from "../../core/index.ts";
+import type { TokenRules } from "./token-rules.ts";
+import type { TokenConfiguration, TokenPlace } from "./token-settings.ts";
+
+export interface FoundToken {
+  readonly token: string;
+  /** Names the place. */
+  readonly place: string;
+  /** The configurations for tokens of that place. */
+  readonly candidates: readonly TokenConfiguration[];
+}
+
+/** Undefined: there is none. @throws RelApiError */
+export type FindToken = (credentials: Credentials, rules: TokenRules) => FoundToken | undefined;
+
+/** @rule G-AUTH-12 G-AUTH-13 R-AUT-1 */
+export const createTokenFinder = (configurations: readonly TokenConfiguration[], allowedOrigins: readonly string[]): FindToken => {
+  const places = new Map<string, { readonly place: TokenPlace; readonly candidates: TokenConfiguration[] }>();
+  for (const configuration of configurations) {
+    const { place } = configuration;
+    const key = JSON.stringify(place);
+    const known = places.get(key);
+    if (known === undefined) places.set(key, { place, candidates: [configuration] });
+    else known.candidates.push(configuration);
+  }
+  const cors = createCorsPolicy(allowedOrigins);
+  // `*` is no list: any page may ask, none may use somebody's cookies
+  const isAllowedOrigin = (origin: string): boolean => !cors.isOpen && cors.allows(origin);
+
+  const look = (place: TokenPlace, credentials: Credentials, rules: TokenRules): string | undefined => {
+    if (place.kind === "cookie") return mayUseCookies(credentials, isAllowedOrigin) ? credentials.cookie(place.name) : undefined;
+    if (place.kind === "header") return credentials.header(place.name)?.replace(/^Bearer +/i, "");
+    const sent = credentials.header("authorization");
+    return sent === undefined ? undefined : rules.readBearer(sent);
+  };
+
+  return (credentials, rules) => {
+    let found: FoundToken | undefined;
+    for (const [key, { place, candidates }] of places) {
+      const token = look(place, credentials, rules);
+      if (token === undefined) continue;
+      if (found !== undefined) throw rules.severalTokens();
+      found = { token, place: key, candidates };
+    }
+    return found;
+  };
+};
+
+/** A page of another origin can make a browser send cookies along; it must not act with them. @rule G-AUTH-12 */
+const mayUseCookies = (credentials: Credentials, isAllowedOrigin: (origin: string) => boolean): boolean => {
+  const origin = credentials.header("origin");
+  if (origin === undefined || isAllowedOrigin(origin)) return true;
+  const host = credentials.header("host");
+  return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+};

@@ -1,0 +1,53 @@
+/** What a surface has to say about tokens: the two agree on who calls, not on words, tolerance and what may be missing. */
+import type { RelApiError } from "../../core/index.ts";
+import type { SessionClaims } from "./claims.ts";
+import type { ReadRoleClaim } from "./json-path.ts";
+import type { JsonObject } from "./keys.ts";
+import type { TokenConfiguration } from "./token-settings.ts";
+import type { SignedClaims, TokenFailure } from "./token.ts";
+
+export interface VerifiedToken extends SignedClaims {
+  readonly configuration: TokenConfiguration;
+}
+
+/** Settings that decide about roles. */
+export interface RoleSettings {
+  readonly anonRole: string | undefined;
+  readonly readRoleClaim: ReadRoleClaim;
+}
+
+/** Which roles a token is good for. */
+export interface Grant {
+  readonly defaultRole: string;
+  /** Undefined: the header that asks for another role does not count. */
+  readonly allowedRoles: readonly string[] | undefined;
+  /** What session variables are made of. */
+  readonly claims: SessionClaims;
+}
+
+export interface TokenRules {
+  /** The token in the value of an `Authorization` header, `""` included; undefined: it is about something else. @throws RelApiError */
+  readBearer(value: string): string | undefined;
+  /** The words for a token that cannot be verified. */
+  failed(failure: TokenFailure): RelApiError;
+  /** Tokens stand in several places. */
+  severalTokens(): RelApiError;
+  /** No configuration is for who issued it. */
+  strangeIssuer(): RelApiError;
+  /** Time, audience and issuer. @throws RelApiError */
+  judge(token: VerifiedToken, nowSeconds: number): void;
+  /** @throws RelApiError when the token leads to no role */
+  grant(token: VerifiedToken, settings: RoleSettings): Grant;
+  /** The role acted as. `requested`: the header, where it counts. @throws RelApiError when it is not allowed */
+  choose(grant: Grant, requested: string | undefined): string;
+}
+
+/** The token's audiences; undefined: it says none. `"wrong"`: neither text nor a list of texts. */
+export const audiencesOf = ({ aud }: JsonObject): readonly string[] | undefined | "wrong" => {
+  if (aud === undefined || aud === null) return undefined;
+  if (typeof aud === "string") return [aud];
+  return Array.isArray(aud) && aud.every((one) => typeof one === "string") ? (aud as readonly string[]) : "wrong";
+};
+
+/** A missing issuer passes. @rule G-AUTH-14 R-AUT-5 */
+export const isIssuerRight = ({ claims: { iss }, configuration: { issuer } }: VerifiedToken): boolean => issuer === undefined || iss === undefined || iss === null || iss === issuer;

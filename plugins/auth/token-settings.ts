@@ -1,0 +1,226 @@
+/** `JWT_SECRET` and the settings beside it, read once: where tokens stand, what they are verified with, what they must say. */
+import type { Json, JwtSecret, ResolvedOptions } from "../../core/index.ts";
+import { parseClaimPath } from "./claim-path.ts";
+import { jwtSecretMistake } from "./errors.ts";
+import { fixedKeys, type KeyRing } from "./key-ring.ts";
+import { isJsonObject, isJwk, isPem, KeyMistake, parseJwk, parseJwks, pemKey, plainSecretBytes, secretKey, typedKey, type JsonObject, type VerificationKey } from "./keys.ts";
+import { sessionName } from "./session-header.ts";
+
+/** Where a request carries its token. */
+export type TokenPlace =
+  | { readonly kind: "authorization" }
+  | { readonly kind: "cookie"; readonly name: string }
+  | { readonly kind: "header"; readonly name: string };
+
+/** Where a token carries its session claims. `written`: as configured, for messages. */
+export type ClaimsPlace =
+  | { readonly kind: "namespace"; readonly key: string }
+  | { readonly kind: "path"; readonly keys: readonly string[]; readonly written: string }
+  | { readonly kind: "map"; readonly entries: readonly MappedClaim[] }
+  | { readonly kind: "usual" };
+
+export interface MappedClaim {
+  /** `x-session-…`, lower case. */
+  readonly claim: string;
+  readonly from: { readonly path: readonly string[]; readonly fallback?: Json } | { readonly literal: Json };
+}
+
+export interface TokenConfiguration {
+  readonly place: TokenPlace;
+  readonly keys: KeyRing;
+  readonly claims: ClaimsPlace;
+  readonly isStringified: boolean;
+  /** Any of them will do; undefined: audiences do not matter. */
+  readonly audience: readonly string[] | undefined;
+  readonly issuer: string | undefined;
+  readonly skewSeconds: number;
+}
+
+/** Makes the ring of a `jwk_url`. */
+export type OpenKeys = (url: URL) => KeyRing;
+
+type Settings = Pick<ResolvedOptions, "jwtSecret" | "jwtSecretIsBase64" | "jwtAud">;
+
+/** None when no secret is configured. @throws RelApiError `preset` @rule R-AUT-3 R-AUT-5 G-AUTH-11 G-AUTH-12 */
+export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): readonly TokenConfiguration[] => {
+  const { jwtSecret } = settings;
+  if (jwtSecret === undefined || jwtSecret === "") return [];
+  const opened: KeyRing[] = [];
+  const open: OpenKeys = (url) => {
+    const ring = openKeys(url);
+    opened.push(ring);
+    return ring;
+  };
+  try {
+    const configurations = readSecret(jwtSecret, settings).map((source) => parseSource(source, settings, open));
+    refuseOverlaps(configurations);
+    return configurations;
+  } catch (error) {
+    for (const ring of opened) ring.close();
+    throw error instanceof KeyMistake ? jwtSecretMistake(error.message) : error;
+  }
+};
+
+/** What one configuration is made of: keys alone, or a key object. */
+type Source = readonly VerificationKey[] | JsonObject;
+
+const readSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonly Source[] => {
+  if (typeof secret !== "string") return readJson(secret as Json); // objects of the preset are JSON
+  if (!jwtSecretIsBase64) return readText(secret);
+  const bytes = plainSecretBytes(secret, true);
+  // keys may be in base64 as well
+  return bytes[0] === 0x7b && isJson(bytes.toString("utf8")) ? readText(bytes.toString("utf8")) : [[secretKey(bytes, ["HS256"])]];
+};
+
+const readText = (text: string): readonly Source[] => {
+  if (isPem(text)) return [[pemKey(text)]];
+  if (!/^\s*[[{]/.test(text)) return [[secretKey(plainSecretBytes(text, false), ["HS256"])]];
+  // taken for a secret, a key that lost its quotes on the way here would let everybody sign
+  if (!isJson(text)) throw new KeyMistake("begins like JSON and is none: it takes a plain secret, a PEM key, or a JWK, JWKS or key object in JSON");
+  return readJson(JSON.parse(text) as Json);
+};
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const readJson = (value: Json): readonly Source[] => {
+  const items = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  if (items.length === 0) throw new KeyMistake("is an empty list");
+  return items.map((item) => {
+    if (!isJsonObject(item)) throw new KeyMistake("is a list of something else than key objects");
+    if ("keys" in item) return parseJwks(item, false);
+    if (!isJwk(item)) return item;
+    const key = parseJwk(item);
+    if (key === undefined) throw new KeyMistake("is a JWK that is not for signatures, or of a kind or algorithm unknown here");
+    return [key];
+  });
+};
+
+// --- key objects ----------------------------------------------------------------------------------------------------
+
+const KNOWN = ["type", "key", "jwk_url", "claims_namespace", "claims_namespace_path", "claims_format", "claims_map", "header", "audience", "issuer", "allowed_skew"];
+
+const parseSource = (source: Source, { jwtAud }: Settings, openKeys: OpenKeys): TokenConfiguration => {
+  const audience = jwtAud === undefined || jwtAud === "" ? undefined : [jwtAud];
+  if (isKeys(source)) return { place: AUTHORIZATION, keys: fixedKeys(source), claims: { kind: "usual" }, isStringified: false, audience, issuer: undefined, skewSeconds: 0 };
+  const unknown = Object.keys(source).find((key) => !KNOWN.includes(key));
+  if (unknown !== undefined) throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}: accepted are ${KNOWN.join(", ")}`);
+  return {
+    place: parsePlace(source.header),
+    keys: parseKeys(source, openKeys),
+    claims: parseClaims(source),
+    isStringified: parseFormat(source.claims_format),
+    audience: parseAudience(source.audience) ?? audience,
+    issuer: optionalText(source, "issuer"),
+    skewSeconds: parseSkew(source.allowed_skew),
+  };
+};
+
+const isKeys = (source: Source): source is readonly VerificationKey[] => Array.isArray(source);
+
+const AUTHORIZATION: TokenPlace = { kind: "authorization" };
+
+const optionalText = (object: JsonObject, key: string): string | undefined => {
+  const text = object[key];
+  if (text === undefined || text === null) return undefined;
+  if (typeof text !== "string" || text === "") throw new KeyMistake(`has a ${key} that is no text`);
+  return text;
+};
+
+const parseKeys = (object: JsonObject, openKeys: OpenKeys): KeyRing => {
+  const address = optionalText(object, "jwk_url");
+  const type = optionalText(object, "type");
+  const key = optionalText(object, "key");
+  if (address === undefined) {
+    if (type === undefined || key === undefined) throw new KeyMistake("is a key object without keys: it takes type and key, or jwk_url");
+    return fixedKeys([typedKey(type, key)]);
+  }
+  if (key !== undefined) throw new KeyMistake("has both key and jwk_url: it takes one of them");
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") throw new KeyMistake("has a jwk_url that is no http or https address");
+  return openKeys(url);
+};
+
+const parsePlace = (header: Json | undefined): TokenPlace => {
+  if (header === undefined || header === null) return AUTHORIZATION;
+  const { type, name } = isJsonObject(header) ? header : {};
+  if (type === "Authorization") return AUTHORIZATION;
+  const isNamed = typeof name === "string" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name); // `X-Token`
+  if (type === "Cookie" && isNamed) return { kind: "cookie", name };
+  if (type === "CustomHeader" && isNamed) return { kind: "header", name: name.toLowerCase() };
+  throw new KeyMistake('has a header that is none of {"type":"Authorization"}, {"type":"Cookie","name":…}, {"type":"CustomHeader","name":…}');
+};
+
+const parseFormat = (format: Json | undefined): boolean => {
+  if (format === undefined || format === null || format === "json") return false;
+  if (format === "stringified_json") return true;
+  throw new KeyMistake("has a claims_format that is neither json nor stringified_json");
+};
+
+const parseAudience = (audience: Json | undefined): readonly string[] | undefined => {
+  if (audience === undefined || audience === null) return undefined;
+  const all = Array.isArray(audience) ? (audience as readonly Json[]) : [audience];
+  if (all.length === 0 || !all.every((one) => typeof one === "string")) throw new KeyMistake("has an audience that is neither text nor a list of texts");
+  return all as readonly string[]; // by the line before
+};
+
+const parseSkew = (skew: Json | undefined): number => {
+  if (skew === undefined || skew === null) return 0;
+  if (typeof skew !== "number" || !(skew >= 0) || !Number.isFinite(skew)) throw new KeyMistake("has an allowed_skew that is no number of seconds");
+  return skew;
+};
+
+const parseClaims = (object: JsonObject): ClaimsPlace => {
+  const key = optionalText(object, "claims_namespace");
+  const written = optionalText(object, "claims_namespace_path");
+  if (key !== undefined && written !== undefined) throw new KeyMistake("has both claims_namespace and claims_namespace_path: it takes one of them");
+  const map = object.claims_map;
+  if (map !== undefined && map !== null) return { kind: "map", entries: parseMap(map) };
+  if (key !== undefined) return { kind: "namespace", key };
+  if (written === undefined) return { kind: "usual" };
+  const keys = parseClaimPath(written);
+  if (keys === undefined) throw new KeyMistake(`has a claims_namespace_path that is no path: ${JSON.stringify(written)} ($.a.b['c'][0] would be one)`);
+  return { kind: "path", keys, written };
+};
+
+/** @rule G-AUTH-18 */
+const parseMap = (map: Json): readonly MappedClaim[] => {
+  if (!isJsonObject(map)) throw new KeyMistake("has a claims_map that is no object");
+  const entries = new Map(
+    Object.entries(map).map(([name, given]): [string, MappedClaim] => {
+      const claim = sessionName(name.toLowerCase());
+      if (claim === undefined) throw new KeyMistake(`has a claims_map with ${JSON.stringify(name)}: its keys begin with x-session- or x-hasura-`);
+      return [claim, { claim, from: parseMapped(claim, given) }];
+    }),
+  );
+  const missing = ["x-session-allowed-roles", "x-session-default-role"].find((claim) => !entries.has(claim));
+  if (missing !== undefined) throw new KeyMistake(`has a claims_map without ${missing}`);
+  return [...entries.values()];
+};
+
+const parseMapped = (claim: string, given: Json): MappedClaim["from"] => {
+  if (!isJsonObject(given)) {
+    const fits = claim === "x-session-allowed-roles" ? Array.isArray(given) && given.every((role) => typeof role === "string") : typeof given === "string";
+    if (!fits) throw new KeyMistake(`has a claims_map whose ${claim} is neither a path nor ${claim === "x-session-allowed-roles" ? "a list of roles" : "text"}`);
+    return { literal: given };
+  }
+  const path = typeof given.path === "string" ? parseClaimPath(given.path) : undefined;
+  if (path === undefined) throw new KeyMistake(`has a claims_map whose ${claim} has no "path" like $.a.b['c'][0]`);
+  return given.default === undefined ? { path } : { path, fallback: given.default };
+};
+
+/** One token must lead to one configuration. @rule G-AUTH-12 */
+const refuseOverlaps = (configurations: readonly TokenConfiguration[]): void => {
+  const taken = new Set<string>();
+  for (const { place, issuer } of configurations) {
+    const key = JSON.stringify([place, issuer ?? null]);
+    if (taken.has(key)) throw new KeyMistake("has two configurations that read tokens from the same place, of the same issuer");
+    taken.add(key);
+  }
+};

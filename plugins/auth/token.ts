@@ -1,0 +1,93 @@
+/** A token in compact form: taken apart, its signature verified. What it says is judged elsewhere, by the rules of each surface. */
+import { verify as verifySignature } from "node:crypto";
+import jwt, { type Algorithm } from "jsonwebtoken";
+import type { Json } from "../../core/index.ts";
+import { parseExact } from "./exact-json.ts";
+import { ALGORITHMS, isJsonObject, type JsonObject, type VerificationKey } from "./keys.ts";
+
+export interface SignedClaims {
+  /** As JavaScript reads them. */
+  readonly claims: JsonObject;
+  /** With all digits of their numbers. */
+  readonly exact: JsonObject;
+}
+
+export type TokenFailure =
+  | { readonly kind: "empty" }
+  | { readonly kind: "parts"; readonly count: number }
+  /** A part is no base64url, the header no JSON object, its algorithm unknown, … */
+  | { readonly kind: "undecodable"; readonly reason: string }
+  | { readonly kind: "unsecured" }
+  /** No key is for its `kid` and algorithm. */
+  | { readonly kind: "no-key" }
+  | { readonly kind: "bad-signature" }
+  /** The payload is no JSON object. */
+  | { readonly kind: "no-claims"; readonly reason: string };
+
+export type TokenReading = { readonly failure: TokenFailure } | { readonly signed: SignedClaims };
+
+/** What Node takes for all headers together, and then some: sockets have no limit of their own. */
+export const MAX_TOKEN_CHARACTERS = 32_768;
+
+// `eyJhbGciOiJIUzI1NiJ9`; the length of four characters and one more stands for no bytes
+const isBase64url = (part: string): boolean => /^[A-Za-z0-9_-]*$/.test(part) && part.length % 4 !== 1;
+
+const failed = (failure: TokenFailure): TokenReading => ({ failure });
+
+const undecodable = (reason: string): TokenReading => failed({ kind: "undecodable", reason });
+
+/** @rule R-AUT-3 G-AUTH-11 G-AUTH-14 */
+export const readToken = (token: string, keys: readonly VerificationKey[]): TokenReading => {
+  if (token === "") return failed({ kind: "empty" });
+  if (token.length > MAX_TOKEN_CHARACTERS) return undecodable(`a token is ${MAX_TOKEN_CHARACTERS} characters at most`);
+  const parts = token.split(".");
+  const [head, body, signature] = parts;
+  if (parts.length !== 3 || head === undefined || body === undefined || signature === undefined) return failed({ kind: "parts", count: parts.length });
+  if (!isBase64url(head) || !isBase64url(body) || !isBase64url(signature)) return undecodable("a part is not base64url");
+  const header = parseObject(decode(head));
+  if (header === undefined) return undecodable("the header is no JSON object");
+  const { alg, kid, crit } = header;
+  if (alg === "none") return failed({ kind: "unsecured" });
+  if (typeof alg !== "string" || !ALGORITHMS.has(alg)) return undecodable("the header's alg is missing or unknown");
+  // extensions that must be understood, and none is
+  if (crit !== undefined) return undecodable("the header names critical extensions");
+  const fitting = keys.filter((key) => key.algorithms.includes(alg) && (kid === undefined || kid === null || key.takesAnyKid || key.kid === kid));
+  if (fitting.length === 0) return failed({ kind: "no-key" });
+  const text = decode(body);
+  const claims = parseObject(text);
+  // jsonwebtoken could not say whether such a token is well signed; it is refused either way
+  if (claims === undefined) return failed({ kind: "no-claims", reason: "the payload is no JSON object" });
+  if (!fitting.some(({ key }) => isSignedBy(token, alg, key))) return failed({ kind: "bad-signature" });
+  return { signed: { claims, exact: parseExact(text, claims) as JsonObject } }; // an object with some numbers as text
+};
+
+const decode = (part: string): string => Buffer.from(part, "base64url").toString("utf8");
+
+const parseObject = (text: string): JsonObject | undefined => {
+  try {
+    const parsed = JSON.parse(text) as Json; // what JSON.parse gives
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isSignedBy = (token: string, algorithm: string, key: VerificationKey["key"]): boolean => {
+  if (key.asymmetricKeyType === "ed25519") {
+    const end = token.lastIndexOf(".");
+    return verifySignature(null, Buffer.from(token.slice(0, end)), key, Buffer.from(token.slice(end + 1), "base64url"));
+  }
+  try {
+    // times are compared by each surface's rules, on every request
+    jwt.verify(token, key, { algorithms: [algorithm as Algorithm], ignoreExpiration: true, ignoreNotBefore: true }); // one of ALGORITHMS
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** `iss` before anything is verified: it chooses which configuration the token is verified with, and is compared again afterwards. @rule G-AUTH-12 */
+export const peekIssuer = (token: string): Json | undefined => {
+  if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
+  return parseObject(decode(token.split(".")[1] ?? ""))?.iss;
+};
