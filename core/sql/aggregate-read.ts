@@ -7,6 +7,9 @@ import { compileRows, type ReadPlace } from "./read.ts";
 import { planFault, type Compiler } from "./scope.ts";
 import { typeName } from "./value.ts";
 
+const hasDistinct = (outputs: readonly Output[]): boolean =>
+  outputs.some((output) => (output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.of)));
+
 /** A scalar subquery with the object as `json`. Three levels: the rows with what the aggregates and node lists need of each;
  *  the aggregates over them; the object made of those. `affected`: the number of written rows, where it is not that of the rows.
  *  @rule G-AGG-1 G-AGG-2 G-OUT-7 */
@@ -17,6 +20,8 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
   const perRowNames = new Map<string, string>();
   const overRows: { readonly as: string; readonly sql: Sql }[] = [];
   let isNumbered = false;
+  // the input of a distinct aggregate may be sorted for it, and other aggregates would see it in that order
+  const isSorted = hasDistinct(read.output);
 
   const argumentOf = (value: Expression): Sql => {
     const key = JSON.stringify(value);
@@ -47,9 +52,9 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
       case "nodes": {
         const as = `n${perRow.length}`;
         perRow.push({ kind: "object", as, of: output.of });
-        if (output.cap !== undefined) isNumbered = true;
+        if (output.cap !== undefined || isSorted) isNumbered = true;
         const within = output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
-        return overAll(sql`coalesce(array_to_json(array_agg(${ident(inner, as)})${within}), '[]')`);
+        return overAll(sql`coalesce(array_to_json(array_agg(${ident(inner, as)}${isSorted ? sql` order by ${ident(inner, "rn")}` : sql``})${within}), '[]')`);
       }
       default:
         throw planFault(`output "${output.kind}" in an aggregate read`);

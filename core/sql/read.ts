@@ -117,7 +117,7 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
   return {
     sql: join(
       [
-        sql`select ${distinct.length === 0 ? empty : sql`distinct on (${join(distinct)}) `}${select.length === 0 && isExistence ? sql`1` : join(select)} from ${level.from}`,
+        sql`select ${distinct.length === 0 ? empty : sql`distinct on (${join(distinct)}) `}${select.length === 0 && (isExistence || distinct.length > 0) ? sql`1` : join(select)} from ${level.from}`,
         ...joins,
         ...(conditions.length === 0 ? [] : [sql`where ${join(conditions, " and ")}`]),
         ...(groups.length === 0 ? [] : [sql`group by ${join(groups)}`]),

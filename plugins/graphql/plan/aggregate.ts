@@ -2,7 +2,7 @@
 import type { GraphQLObjectType } from "graphql";
 import { gqlPart, type Expression, type Output, type Read, type Source } from "../../../core/index.ts";
 import { itemPlace, readBoolean, readEnum, readList } from "./input.ts";
-import type { ListArguments } from "./lists.ts";
+import { capOf, type ListArguments } from "./lists.ts";
 import type { Planner } from "./planner.ts";
 import { isStringified, planComputedOperand, planRow } from "./rows.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
@@ -14,7 +14,8 @@ export const planAggregate = (planner: Planner, selected: Selected, from: Source
   shape: "aggregate",
   output: planLevel(planner, selected, (field) => {
     if (field.part?.kind === "nodes") {
-      return { kind: "nodes", as: field.as, of: planRow(planner, subselection(field) as GraphQLObjectType, field.selections, field.path) }; // `nodes` is a list of rows
+      const row = subselection(field) as GraphQLObjectType; // `nodes` is a list of rows
+      return { kind: "nodes", as: field.as, of: planRow(planner, row, field.selections, field.path), ...capOf(planner) };
     }
     return { kind: "object", as: field.as, of: planLevel(planner, field, (one) => planFields(planner, one)) };
   }),

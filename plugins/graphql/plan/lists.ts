@@ -11,6 +11,9 @@ import { narrowed, planWhere } from "./where.ts";
 
 export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "limit" | "offset">;
 
+/** Hard limit on the rows of a list. @rule G-PAG-3 */
+export const capOf = ({ schema }: Planner): { readonly cap?: number } => (schema.options.dbMaxRows === undefined ? {} : { cap: schema.options.dbMaxRows });
+
 /** `other` takes the arguments that are none of a list. */
 export const planListArguments = (planner: Planner, selected: Selected, other: (argument: GivenArgument) => void = () => {}): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};

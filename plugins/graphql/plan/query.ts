@@ -3,7 +3,7 @@ import type { GraphQLObjectType } from "graphql";
 import type { BundleField, Expression, GqlPart, Predicate, Read, Relation, Source } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed.ts";
-import { planListArguments, type ListArguments } from "./lists.ts";
+import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
 import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
@@ -15,7 +15,7 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
   switch (part?.kind) {
     case "list": {
       const list = planListArguments(planner, selected);
-      return { as, read: rowsOf(planner, selected, { relation: nameOf(part.relation) }, list) };
+      return { as, read: rowsOf(planner, selected, { relation: nameOf(part.relation) }, { ...list, ...capOf(planner) }) };
     }
     case "aggregate": {
       const list = planListArguments(planner, selected);
@@ -32,7 +32,7 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
   }
 };
 
-export const rowsOf = (planner: Planner, selected: Selected, from: Source, list: ListArguments): Read => {
+export const rowsOf = (planner: Planner, selected: Selected, from: Source, list: Partial<Read>): Read => {
   const type = subselection(selected) as GraphQLObjectType; // root fields that read lead to rows
   return { kind: "read", from, shape: "rows", output: planRow(planner, type, selected.selections, selected.path), ...list };
 };
@@ -62,7 +62,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
   const call = { routine: nameOf(routine), oid: routine.oid, arguments: planArguments(planner, routine, fixed, args, `${selected.path}.args.args`) };
   const { as } = selected;
   if (routine.returns.isSet) {
-    return part.isAggregate ? { as, read: planAggregate(planner, selected, { call }, list) } : { as, read: rowsOf(planner, selected, { call }, list) };
+    return part.isAggregate ? { as, read: planAggregate(planner, selected, { call }, list) } : { as, read: rowsOf(planner, selected, { call }, { ...list, ...capOf(planner) }) };
   }
   const given: ListArguments = { ...list, where: list.where === undefined ? isSomething(relation) : allOf([isSomething(relation), list.where]) };
   return part.isAggregate ? { as, read: planAggregate(planner, selected, { call }, given) } : { as, read: rowsOf(planner, selected, { call }, given), one: true };

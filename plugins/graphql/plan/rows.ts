@@ -8,7 +8,7 @@ import { planAggregate } from "./aggregate.ts";
 import { computedExpression, fixedOf, planArguments } from "./computed.ts";
 import { planCustom } from "./custom.ts";
 import { found, isNull, type Input, type Place } from "./input.ts";
-import { planListArguments } from "./lists.ts";
+import { capOf, planListArguments } from "./lists.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { eachArgument, eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
 import { nameOf } from "./where.ts";
@@ -52,7 +52,8 @@ const rowsOf = (planner: Planner, selected: Selected, target: QualifiedName, lis
 
 const planRelationship = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "relationship" }>): Output => {
   const list = planListArguments(planner, selected);
-  return embed(selected.as, "nest", { relationship: part.relationship.id }, rowsOf(planner, selected, nameOf(part.target), list));
+  const capped = part.relationship.isToOne ? list : { ...list, ...capOf(planner) };
+  return embed(selected.as, "nest", { relationship: part.relationship.id }, rowsOf(planner, selected, nameOf(part.target), capped));
 };
 
 // --- values -----------------------------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ const planComputedRows = (planner: Planner, selected: Selected, part: ComputedPa
   });
   const given = planArguments(planner, field.routine, fixedOf(field), args, `${selected.path}.args.args`);
   const via = { routine: nameOf(field.routine), ...(given.length > 0 && { arguments: given }), isToOne: false };
-  return embed(selected.as, "nest", via, rowsOf(planner, selected, nameOf(field.target), list));
+  return embed(selected.as, "nest", via, rowsOf(planner, selected, nameOf(field.target), { ...list, ...capOf(planner) }));
 };
 
 /** Does the answer look beyond the written rows themselves? Such answers are read after the write. @rule G-INS-5 */
