@@ -2,6 +2,7 @@
 import { definePlugin } from "../../core/index.ts";
 import { createEngine } from "./engine.ts";
 import { createHttpSurface } from "./http.ts";
+import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { createSchemas } from "./schema.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
 import { tapFields } from "./types/tap.ts";
@@ -10,6 +11,7 @@ export const graphql = definePlugin({
   name: "graphql",
   // its paths are more special than those of tables
   before: ["rest"],
+  functions: planFunctions,
   apply: (hooks, context) => {
     tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
     const engine = createEngine(context, createSchemas(hooks, context));

@@ -1,0 +1,103 @@
+/** A role's schema as introspection tells it, in a form that tests compare: types as text, by name. */
+import type { TestApi } from "../support/api.ts";
+
+interface TypeRef {
+  readonly kind: string;
+  readonly name: string | null;
+  readonly ofType: TypeRef | null;
+}
+
+export interface SchemaInput {
+  readonly name: string;
+  readonly description: string | null;
+  readonly type: TypeRef;
+  readonly defaultValue: string | null;
+}
+
+export interface SchemaField {
+  readonly name: string;
+  readonly description: string | null;
+  readonly type: TypeRef;
+  readonly args: readonly SchemaInput[];
+}
+
+export interface SchemaType {
+  readonly kind: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly fields: readonly SchemaField[] | null;
+  readonly inputFields: readonly SchemaInput[] | null;
+  readonly interfaces: readonly unknown[] | null;
+  readonly possibleTypes: readonly unknown[] | null;
+  readonly enumValues: readonly { readonly name: string; readonly description: string | null }[] | null;
+}
+
+export interface Schema {
+  readonly names: readonly string[];
+  has(type: string): boolean;
+  type(name: string): SchemaType;
+  description(type: string, member?: string, argument?: string): string | null;
+  /** `{ id: "Int!" }`: fields or input fields. */
+  members(type: string): Record<string, string>;
+  /** `{ where: "album_bool_exp" }` */
+  args(type: string, field: string): Record<string, string>;
+  values(type: string): readonly string[];
+  /** Root types by operation; undefined: there is none. */
+  readonly roots: { readonly query: string; readonly mutation: string | undefined; readonly subscription: string | undefined };
+}
+
+const REF = "kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }";
+const INPUT = `name description defaultValue type { ${REF} }`;
+
+export const INTROSPECTION = `{ __schema {
+  queryType { name kind } mutationType { name kind } subscriptionType { name kind }
+  types { kind name description interfaces { name } possibleTypes { name } enumValues { name description }
+    inputFields { ${INPUT} } fields { name description type { ${REF} } args { ${INPUT} } } }
+} }`;
+
+export const typeText = (type: TypeRef | null): string => {
+  if (type === null) return "?";
+  if (type.kind === "NON_NULL") return `${typeText(type.ofType)}!`;
+  return type.kind === "LIST" ? `[${typeText(type.ofType)}]` : String(type.name);
+};
+
+const texts = (inputs: readonly { readonly name: string; readonly type: TypeRef }[]): Record<string, string> =>
+  Object.fromEntries(inputs.map(({ name, type }) => [name, typeText(type)]));
+
+/** As administrator unless a role is given. */
+export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => {
+  const { data, errors } = await api.gql(INTROSPECTION, {}, role === undefined ? {} : { "x-session-role": role });
+  if (data === undefined) throw new Error(`no schema: ${JSON.stringify(errors)}`);
+  const schema = data.__schema;
+  const types = new Map<string, SchemaType>(schema.types.map((type: SchemaType) => [type.name, type]));
+  const type = (name: string): SchemaType => {
+    const found = types.get(name);
+    if (found === undefined) throw new Error(`no type ${name}`);
+    return found;
+  };
+  const membersOf = (name: string): readonly (SchemaField | SchemaInput)[] => type(name).fields ?? type(name).inputFields ?? [];
+  const member = (typeName: string, name: string): SchemaField | SchemaInput => {
+    const found = membersOf(typeName).find((each) => each.name === name);
+    if (found === undefined) throw new Error(`no field ${name} in ${typeName}`);
+    return found;
+  };
+  const argsOf = (typeName: string, name: string): readonly SchemaInput[] => {
+    const found = member(typeName, name);
+    return "args" in found ? found.args : [];
+  };
+  return {
+    names: [...types.keys()],
+    has: (name) => types.has(name),
+    type,
+    description: (name, field, argument) => {
+      if (field === undefined) return type(name).description;
+      if (argument !== undefined) return argsOf(name, field).find((each) => each.name === argument)?.description ?? null;
+      const value = type(name).enumValues?.find((each) => each.name === field);
+      return value === undefined ? member(name, field).description : value.description;
+    },
+    members: (name) => texts(membersOf(name)),
+    args: (name, field) => texts(argsOf(name, field)),
+    values: (name) => (type(name).enumValues ?? []).map((value) => value.name),
+    roots: { query: schema.queryType.name, mutation: schema.mutationType?.name, subscription: schema.subscriptionType?.name },
+  };
+};
