@@ -1,0 +1,500 @@
+/** The pipeline and the server it stands in, with a surface of the test's own: `/echo/…` says what it was asked. */
+import { EventEmitter, once } from "node:events";
+import express from "express";
+import { Agent, createServer, request as send, type RequestListener, type Server } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  compose, definePlugin, relApi, RelApiError, tokenRefused, type Answer, type Exchange, type Logger, type Model, type Plugin, type PresetPart, type RelApi, type RelApiOptions, type Session, type Surface,
+} from "../../core/index.ts";
+import { adminSecret } from "../../plugins/auth/admin-secret.ts";
+import { anonymous } from "../../plugins/auth/anonymous.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { sendRequest, type RequestParts } from "../support/http.ts";
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+
+const open: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+const text = (body: string, more: Partial<Answer> = {}): Answer => ({ status: 200, headers: [["Content-Type", "text/plain"]], body, ...more });
+
+type Handler = (exchange: Exchange) => Answer | Promise<Answer>;
+
+const encodeError: Surface["encodeError"] = (error, { session }) => ({
+  status: error.status,
+  statusText: error.statusText,
+  headers: [["Content-Type", "application/json"], ...error.headers],
+  body: JSON.stringify({ code: error.code, message: error.message, role: session?.role }),
+});
+
+/** `/echo` and what the test adds. */
+const echo = (handlers: Readonly<Record<string, Handler>> = {}, more: Partial<Surface> = {}): Plugin =>
+  definePlugin({
+    name: "echo",
+    apply: (_, context) =>
+      context.addSurface({
+        name: "echo",
+        match: (path) => path.startsWith("/echo"),
+        handle: async (exchange) => {
+          const handler = handlers[exchange.path.slice("/echo/".length)];
+          if (handler !== undefined) return handler(exchange);
+          return text(JSON.stringify({ method: exchange.method, path: exchange.path, query: exchange.query, role: exchange.session.role, body: (await exchange.body()).toString() }));
+        },
+        encodeError,
+        ...more,
+      }),
+  });
+
+const logged: { readonly level: string; readonly message: string; readonly facts: unknown }[] = [];
+const accessLines: string[] = [];
+const keep = (level: string) => (message: string, facts?: unknown) => void logged.push({ level, message, facts });
+const logger: Logger = { error: keep("error"), warn: keep("warn"), info: keep("info"), debug: keep("debug"), access: (line) => void accessLines.push(line) };
+
+interface Running {
+  readonly api: RelApi;
+  readonly server: Server;
+  readonly port: number;
+  request(method: string, path: string, parts?: RequestParts): ReturnType<typeof sendRequest>;
+}
+
+const listen = async (api: RelApi, listener: RequestListener): Promise<Running> => {
+  const server = createServer(listener);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true });
+  open.push(async () => {
+    agent.destroy();
+    server.closeAllConnections();
+    server.close();
+    await api.close();
+  });
+  return { api, server, port, request: (method, path, parts) => sendRequest({ port, agent }, method, path, parts) };
+};
+
+const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi => relApi(compose({ plugins: [anonymous], options: { ...db.options, anonRole: "sea_anon", logger, dbChannelEnabled: false, ...options } }, ...parts));
+
+const start = async (options: RelApiOptions = {}, ...parts: readonly PresetPart[]): Promise<Running> => {
+  logged.length = 0;
+  accessLines.length = 0;
+  const api = apiOf(options, ...parts);
+  return listen(api, api);
+};
+
+const authorizing = (decide: () => Session | Promise<Session | undefined> | undefined, name = "test-auth"): Plugin =>
+  definePlugin({ name, stage: -100, apply: (hooks) => hooks.authorize.tapPromise(name, async () => decide()) });
+
+describe("answers", () => {
+  test("R-PATH-4 path and query arrive undecoded, the body whole", async () => {
+    const { request } = await start({}, echo());
+    const answer = await request("POST", "/echo/a%20b?x=1%26&y?z", { body: "payload é" });
+    expect(answer.json()).toEqual({ method: "POST", path: "/echo/a%20b", query: "x=1%26&y?z", role: "sea_anon", body: "payload é" });
+  });
+
+  test("R-HDR-2 Content-Length with every body and with none, not on HEAD, not on 204", async () => {
+    const { request } = await start({}, echo({ none: () => ({ status: 201, headers: [] }), empty: () => ({ status: 204, headers: [] }), own: () => text("é", { headers: [["Content-Length", "99"]] }) }));
+    expect((await request("GET", "/echo/own")).headers["content-length"]).toBe("2");
+    expect(await request("POST", "/echo/none")).toMatchObject({ status: 201, headers: { "content-length": "0" } });
+    const [head, empty] = [await request("HEAD", "/echo/own"), await request("DELETE", "/echo/empty")];
+    for (const answer of [head, empty]) {
+      expect(answer.headers["content-length"]).toBeUndefined();
+      expect(answer.headers["transfer-encoding"]).toBeUndefined();
+      expect(answer.text).toBe("");
+    }
+  });
+
+  test("R-HDR-12 R-HDR-13 Server on every answer unless it brings its own; repeated headers stay apart; none without a name", async () => {
+    const cookies: Handler = () => text("", { headers: [["Set-Cookie", "a=1"], ["Set-Cookie", "b=2"], ["", "x"], ["sErVer", "mine"]] });
+    const { request } = await start({}, echo({ cookies }));
+    const answer = await request("GET", "/echo/cookies");
+    expect(answer.rawHeaders.filter(([name]) => /set-cookie|server/i.test(name))).toEqual([["Set-Cookie", "a=1"], ["Set-Cookie", "b=2"], ["sErVer", "mine"]]);
+    expect((await request("GET", "/echo")).headers["server"]).toMatch(/^relapi\/\d+\.\d+\.\d+/);
+    expect((await request("GET", "/nowhere")).headers["server"]).toMatch(/^relapi\//);
+  });
+
+  test("R-ERR-4 a reason phrase of the answer's own", async () => {
+    const { request } = await start({}, echo({ pay: () => { throw new RelApiError({ code: "PT402", status: 402, message: "Payment Required", statusText: "Pay Up" }); } }));
+    expect(await request("GET", "/echo/pay")).toMatchObject({ status: 402, statusText: "Pay Up" });
+  });
+
+  test("what is thrown by mistake shows nothing and is logged with its cause", async () => {
+    const { request } = await start({}, echo({ bug: () => { throw new TypeError("the secret is 42"); } }));
+    const answer = await request("GET", "/echo/bug");
+    expect(answer.status).toBe(500);
+    expect(answer.json()).toEqual({ code: "internal", message: "internal error", role: "sea_anon" });
+    const entry = logged.find(({ level }) => level === "error");
+    expect(entry?.facts).toMatchObject({ path: "/echo/bug", cause: expect.objectContaining({ message: "the secret is 42" }) });
+  });
+
+  test("a header that HTTP does not allow is the server's fault, and the connection lives on", async () => {
+    const { request } = await start({}, echo({ bad: () => text("x", { headers: [["X-Bad", "a\nb"]] }), odd: () => text("x", { status: 1000 }) }));
+    expect((await request("GET", "/echo/bad")).json()).toMatchObject({ code: "internal" });
+    expect((await request("GET", "/echo/odd")).json()).toMatchObject({ code: "internal" });
+    expect((await request("GET", "/echo")).status).toBe(200);
+  });
+
+  test("R-PIPE-1 R-PIPE-2 an unknown path is 404 after the credential, in the last surface's words", async () => {
+    let session: Session | undefined = { role: "sea_anon", isAdmin: false, claims: {}, variables: {} };
+    const { request } = await start({}, authorizing(() => { if (session === undefined) throw tokenRefused("bad"); return session; }), echo());
+    expect((await request("GET", "/nowhere")).json()).toEqual({ code: "path-not-found", message: "Invalid path specified in request URL", role: "sea_anon" });
+    session = undefined;
+    expect((await request("GET", "/nowhere")).status).toBe(401);
+  });
+
+  test("R-HDR-11 the trace header is returned on every answer, empty when it was not sent", async () => {
+    const { request } = await start({ serverTraceHeader: "X-Trace" }, echo());
+    expect((await request("GET", "/echo", { headers: { "x-trace": "t1" } })).headers["x-trace"]).toBe("t1");
+    expect((await request("GET", "/nowhere")).headers["x-trace"]).toBe("");
+  });
+
+  test("R-HDR-10 phases are measured when timing is on, and cost nothing when it is off", async () => {
+    const timed: Handler = (exchange) => {
+      exchange.mark("parse");
+      return text([...exchange.timings.keys()].join());
+    };
+    expect((await (await start({ serverTimingEnabled: true }, echo({ timed }))).request("GET", "/echo/timed")).text).toBe("jwt,parse");
+    expect((await (await start({}, echo({ timed }))).request("GET", "/echo/timed")).text).toBe("");
+  });
+});
+
+describe("request bodies", () => {
+  test("a body over the limit is 413, announced or not", async () => {
+    const { request, port } = await start({ maxBodyBytes: 1000 }, echo());
+    expect((await request("POST", "/echo", { body: "x".repeat(1000) })).status).toBe(200);
+    expect((await request("POST", "/echo", { body: "x".repeat(1001) })).json()).toMatchObject({ code: "body-too-large" });
+    const status = await new Promise((resolve, reject) => {
+      const outgoing = send({ port, method: "POST", path: "/echo", headers: { "transfer-encoding": "chunked" } }, (incoming) => {
+        resolve(incoming.statusCode);
+        incoming.resume();
+      });
+      outgoing.on("error", reject);
+      for (let i = 0; i < 20; i++) outgoing.write("y".repeat(100));
+      outgoing.end();
+    });
+    expect(status).toBe(413);
+  });
+
+  test("a body that a parser took before is written again, and the log says so once", async () => {
+    const api = apiOf({}, echo());
+    const app = express().use(express.json()).use(api);
+    logged.length = 0;
+    const { request } = await listen(api, app);
+    const headers = { "content-type": "application/json" };
+    expect((await request("POST", "/echo", { headers, body: '{"a": [1, 2]}' })).json().body).toBe('{"a":[1,2]}');
+    expect((await request("POST", "/echo", { headers, body: "[]" })).json().body).toBe("[]");
+    expect((await request("POST", "/echo", { headers: { "content-type": "text/csv" }, body: "a,b" })).json().body).toBe("a,b");
+    expect((await request("GET", "/echo")).json().body).toBe("");
+    expect(logged.filter(({ message }) => message.includes("express.json()"))).toHaveLength(1);
+  });
+});
+
+describe("CORS", () => {
+  const preflight = (origin: string, method = "PATCH", more: Record<string, string> = {}) => ({ headers: { origin, "access-control-request-method": method, ...more } });
+  const refusing = authorizing(() => { throw tokenRefused("nobody"); });
+
+  test("R-COR-2 a preflight is answered before authentication, on any path, and is not logged", async () => {
+    const { request } = await start({}, refusing, echo());
+    for (const path of ["/echo", "/nowhere"]) {
+      const answer = await request("OPTIONS", path, preflight("https://a.example", "PATCH", { "access-control-request-headers": "X-One, prefer" }));
+      expect(answer).toMatchObject({ status: 200, text: "" });
+      expect(Object.fromEntries(answer.rawHeaders.filter(([name]) => /access|length/i.test(name)))).toEqual({
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Methods": "GET, POST, PATCH, PUT, DELETE, OPTIONS, HEAD",
+        "Access-Control-Allow-Headers": "Authorization, X-One, prefer, Accept, Accept-Language, Content-Language",
+        "Access-Control-Max-Age": "86400",
+        "Content-Length": "0",
+      });
+    }
+    expect((await request("OPTIONS", "/echo", preflight("https://a.example"))).headers["access-control-allow-headers"]).toBeUndefined();
+    expect(accessLines).toEqual([]);
+    expect((await request("OPTIONS", "/echo", preflight("https://a.example", "BREW"))).status).toBe(401);
+    expect((await request("OPTIONS", "/echo", { headers: { origin: "https://a.example" } })).status).toBe(401);
+    expect(accessLines).toHaveLength(2);
+  });
+
+  test("R-COR-1 R-COR-3 any origin may read by default, and none is told without asking", async () => {
+    const { request } = await start({}, echo({}, { exposedHeaders: ["x-request-id"] }));
+    const answer = await request("GET", "/echo", { headers: { origin: "https://a.example" } });
+    expect(answer.headers).toMatchObject({
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit, x-request-id",
+    });
+    expect(answer.headers["vary"]).toBeUndefined();
+    expect((await request("GET", "/echo")).rawHeaders.some(([name]) => /access-control/i.test(name))).toBe(false);
+  });
+
+  test("R-COR-1 G-HTTP-11 a list echoes its members, others are served without", async () => {
+    const { request } = await start({ corsAllowedOrigins: ["https://a.example", "https://*.shop.example"] }, echo());
+    const get = async (origin: string) => (await request("GET", "/echo", { headers: { origin } })).headers;
+    for (const origin of ["https://a.example", "https://north.shop.example"]) {
+      expect(await get(origin)).toMatchObject({ "access-control-allow-origin": origin, "access-control-allow-credentials": "true" });
+    }
+    for (const origin of ["https://b.example", "https://shop.example", "https://x.y.shop.example", "http://north.shop.example", "https://evil/.shop.example", "https://a.example.evil"]) {
+      expect((await get(origin))["access-control-allow-origin"]).toBeUndefined();
+    }
+    expect((await request("OPTIONS", "/echo", preflight("https://b.example"))).json().method).toBe("OPTIONS");
+  });
+
+  test("R-OPT-1 an answer's own Access-Control-Allow-Origin is sent once", async () => {
+    const { request } = await start({}, echo({ own: () => text("", { headers: [["Access-Control-Allow-Origin", "*"]] }) }));
+    const answer = await request("OPTIONS", "/echo/own", { headers: { origin: "https://a.example" } });
+    expect(answer.rawHeaders.filter(([name]) => name.toLowerCase() === "access-control-allow-origin")).toHaveLength(1);
+  });
+});
+
+describe("callers", () => {
+  test("R-AUT-6 nobody known and no anonymous role is 401", async () => {
+    const { request } = await start({ anonRole: undefined }, echo());
+    expect(await request("GET", "/echo")).toMatchObject({ status: 401 });
+  });
+
+  test("R-AUT-8 G-AUTH-3 the admin secret makes an administrator, or a role with variables", async () => {
+    const sessions: Session[] = [];
+    const { request } = await start({ adminSecret: "s1", adminSecrets: ["s2"] }, adminSecret, echo({ who: (exchange) => (sessions.push(exchange.session), text(exchange.session.role)) }));
+    const ask = (headers: Record<string, string>) => request("GET", "/echo/who", { headers });
+    expect((await ask({ "x-session-admin-secret": "s2" })).text).toBe("admin");
+    expect((await ask({ "X-Hasura-Admin-Secret": "s1", "X-Session-Role": "editor", "X-Hasura-User-Id": "7", "x-session-org": "a", "x-hasura-org": "b", "x-session-use-backend-only-permissions": "Yes" })).text).toBe("editor");
+    expect((await ask({})).text).toBe("sea_anon");
+    expect((await ask({ "x-session-role": "editor" })).text).toBe("sea_anon");
+    expect(sessions[0]).toEqual({ role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } });
+    expect(sessions[1]).toEqual({ role: "editor", databaseRole: "editor", isAdmin: false, isBackend: true, claims: { role: "editor" }, variables: { "x-session-role": "editor", "x-session-user-id": "7", "x-session-org": "a" } });
+    expect(sessions[2]).toMatchObject({ isAnonymous: true, variables: { "x-session-role": "sea_anon" } });
+  });
+
+  test("G-AUTH-4 a wrong admin secret is refused, whatever else is sent", async () => {
+    const { request } = await start({ adminSecret: "s1" }, adminSecret, echo());
+    for (const secret of ["", "s", "s1x", "S1"]) {
+      expect((await request("GET", "/echo", { headers: { "x-session-admin-secret": secret } })).json()).toEqual({ code: "admin-secret-refused", message: "invalid x-session-admin-secret" });
+    }
+  });
+
+  test("G-AUTH-20 the backend flag is a boolean word", async () => {
+    const { request } = await start({ adminSecret: "s1" }, adminSecret, echo({}, { name: "graphql" }));
+    const answer = await request("GET", "/echo", { headers: { "x-session-admin-secret": "s1", "x-session-use-backend-only-permissions": "maybe" } });
+    expect(answer.json()).toMatchObject({
+      code: "bad-request",
+      message: 'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive',
+    });
+  });
+
+  test("G-AUTH-1 without an admin secret session headers count for nothing", async () => {
+    const { request } = await start({}, adminSecret, echo());
+    expect((await request("GET", "/echo", { headers: { "x-session-admin-secret": "", "x-session-role": "editor" } })).json().role).toBe("sea_anon");
+  });
+
+  test("of repeated headers the first counts, and commas inside one are its own", async () => {
+    const seen: (string | undefined)[] = [];
+    const { request } = await start({}, echo({ who: (exchange) => (seen.push(exchange.header("X-Thing"), exchange.header("x-none")), text("")) }));
+    await request("GET", "/echo/who", { headers: { "x-thing": ["one, two", "three"] } });
+    await request("GET", "/echo/who", { headers: { "x-thing": "one, two" } });
+    expect(seen).toEqual(["one, two", undefined, "one, two", undefined]);
+  });
+});
+
+describe("log", () => {
+  test("R-ADM-3 one line per answer, without the role when nobody was let in", async () => {
+    const { request } = await start({ anonRole: undefined }, authorizing(() => undefined), echo());
+    await request("GET", "/echo?a=%20b", { headers: { "user-agent": 'curl "8"', referer: "http://r" } });
+    const body = '{"code":"anonymous-refused","message":"Anonymous access is disabled"}';
+    expect(accessLines).toHaveLength(1);
+    expect(accessLines[0]).toMatch(/^127\.0\.0\.1 - - \[\d{2}\/[A-Z][a-z]{2}\/\d{4}:\d{2}:\d{2}:\d{2} \+0000\] "GET \/echo\?a=%20b HTTP\/1\.1" 401 \d+ "http:\/\/r" "curl \\"8\\""$/);
+    expect(accessLines[0]).toContain(` 401 ${body.length} `);
+  });
+});
+
+describe("the model", () => {
+  const introspecting = (load: () => Promise<void>): Plugin =>
+    definePlugin({ name: "test-model", apply: (hooks) => hooks.introspect.tapPromise("test-model", async (model: Model) => (await load(), model)) });
+
+  test("R-SC-6 requests wait for the first load, and get 503 once it has failed, until one succeeds", async () => {
+    const gate = new EventEmitter();
+    const outcomes: ("ok" | "fail")[] = [];
+    const { request, api } = await start({}, introspecting(async () => {
+      const [outcome] = (await once(gate, "end")) as ["ok" | "fail"];
+      outcomes.push(outcome);
+      if (outcome === "fail") throw new Error("no catalogs");
+    }), echo());
+    const waiting = request("GET", "/echo");
+    while (gate.listenerCount("end") === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    gate.emit("end", "fail");
+    const refused = await waiting;
+    expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    expect(refused.json()).toMatchObject({ code: "model-not-loaded" });
+    expect((await request("GET", "/echo")).status).toBe(503);
+    expect(() => api.model()).toThrow("schema cache");
+    while (gate.listenerCount("end") === 0) await new Promise((resolve) => setTimeout(resolve, 5)); // the pause of a second
+    gate.emit("end", "ok");
+    await api.ready;
+    expect((await request("GET", "/echo")).status).toBe(200);
+    expect(outcomes).toEqual(["fail", "ok"]);
+  });
+
+  test("R-SC-4 a reload that fails keeps the old model, and is logged", async () => {
+    let fails = false;
+    const { request, api } = await start({}, introspecting(async () => { if (fails) throw new Error("no catalogs"); }), echo());
+    await api.ready;
+    const { version } = api.model();
+    fails = true;
+    await expect(api.reload()).rejects.toThrow('plugin "test-model", hook introspect: no catalogs');
+    expect(api.model().version).toBe(version);
+    expect((await request("GET", "/echo")).status).toBe(200);
+    expect(logged.some(({ message }) => message === "the schema could not be loaded again, the old one stays")).toBe(true);
+  });
+
+  test("a mistake in settings found while loading ends the wait, and is not tried again", async () => {
+    let loads = 0;
+    const { api } = await start({}, introspecting(async () => { loads++; throw new RelApiError({ code: "preset", status: 500, message: "METADATA is no folder" }); }), echo());
+    await expect(api.ready).rejects.toThrow("METADATA is no folder");
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    expect(loads).toBe(1);
+  });
+
+  test("R-SC-3 NOTIFY reloads, a burst of it once at the start and once at its end", async () => {
+    let loads = 0;
+    const { api } = await start({ dbChannelEnabled: true, dbChannel: "exe_reload" }, introspecting(async () => void loads++), echo());
+    await api.ready;
+    const notify = (payload: string) => db.query("select pg_notify('exe_reload', $1)", [payload]);
+    const until = async (count: number) => {
+      for (const endMs = Date.now() + 3000; loads < count && Date.now() < endMs; ) await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    // the listener connects beside the load
+    for (let tries = 0; loads < 2 && tries < 50; tries++) {
+      await notify("reload schema");
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const before = loads;
+    for (let i = 0; i < 8; i++) await notify(i % 2 === 0 ? "reload schema" : "");
+    await until(before + 2);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(loads - before).toBe(2);
+    await notify("something else");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(loads - before).toBe(2);
+  });
+});
+
+describe("servers and applications", () => {
+  test("under a path of an Express application, beside other routes", async () => {
+    const api = apiOf({}, echo());
+    const app = express();
+    app.get("/hello", (_, response) => void response.send("hello"));
+    app.use("/db", api);
+    app.use((_, response) => void response.status(418).send("teapot"));
+    const { request } = await listen(api, app);
+    expect((await request("GET", "/db/echo/x?y=1")).json()).toMatchObject({ path: "/echo/x", query: "y=1" });
+    expect((await request("GET", "/hello")).text).toBe("hello");
+    expect((await request("GET", "/db/nowhere")).text).toBe("teapot");
+    expect((await request("OPTIONS", "/db/nowhere", { headers: { origin: "http://a", "access-control-request-method": "GET" } })).text).toBe("teapot");
+    expect(accessLines.at(-1)).toContain('"GET /db/echo/x?y=1 HTTP/1.1"');
+  });
+
+  test("R-ADM-4 closing waits for requests in progress", async () => {
+    let finish: (() => void) | undefined;
+    const { request, api } = await start({}, echo({ slow: (exchange) => new Promise((resolve) => { finish = () => resolve(text(exchange.session.role)); }) }));
+    const answer = request("GET", "/echo/slow");
+    while (finish === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    let isClosed = false;
+    const closing = api.close().then(() => { isClosed = true; });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(isClosed).toBe(false);
+    finish();
+    expect((await answer).text).toBe("sea_anon");
+    await closing;
+  });
+
+  test("who waits for an answer hears when the client goes away", async () => {
+    const heard = new EventEmitter();
+    const { port, api } = await start({}, echo({ wait: (exchange) => new Promise((resolve) => { exchange.onGone(() => { heard.emit("gone"); resolve(text("")); }); heard.emit("waiting"); }) }));
+    await api.ready;
+    const waiting = once(heard, "waiting");
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    socket.write("GET /echo/wait HTTP/1.1\r\nHost: x\r\n\r\n");
+    await waiting;
+    const gone = once(heard, "gone");
+    socket.destroy();
+    await gone;
+  });
+});
+
+describe("upgrades", () => {
+  const upgrading = (paths: string[] = []): Plugin =>
+    definePlugin({
+      name: "test-sockets",
+      apply: (_, context) =>
+        context.addUpgrade((_request, socket, _head, path) => {
+          paths.push(path);
+          if (path !== "/v1/sockets") return false;
+          socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello");
+          return true;
+        }, "only '/v1/sockets' is supported on websockets"),
+    });
+
+  /** What comes back until the server closes, or until it holds `last`. */
+  const raw = async (port: number, request: string, last?: string): Promise<string> => {
+    const socket = connect(port, "127.0.0.1");
+    socket.write(request);
+    let answer = "";
+    for await (const chunk of socket) {
+      answer += String(chunk);
+      if (last !== undefined && answer.includes(last)) break;
+    }
+    return answer;
+  };
+  const upgrade = (port: number, path: string) => raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+
+  test("the first to come may be a WebSocket, though nothing was attached", async () => {
+    const app = express();
+    const api = apiOf({}, upgrading(), echo());
+    app.use(express.Router().use(api));
+    const { port } = await listen(api, app);
+    expect(await upgrade(port, "/v1/sockets?x=1")).toMatch(/^HTTP\/1\.1 101 .*hello$/s);
+  });
+
+  test("under a mount the rest of the path counts", async () => {
+    const api = apiOf({}, upgrading(), echo());
+    const { port } = await listen(api, express().use("/db/x", api));
+    expect(await upgrade(port, "/db/x/v1/sockets")).toContain("101");
+  });
+
+  test("a listener that hides the middleware is found with its first request, or is attached", async () => {
+    const api = apiOf({}, upgrading(), echo());
+    const { port, server, request } = await listen(api, (incoming, response) => api(incoming, response));
+    await api.ready;
+    expect(server.listenerCount("upgrade")).toBe(0);
+    await request("GET", "/echo");
+    expect(await upgrade(port, "/v1/sockets")).toContain("101");
+    api.attach(server);
+    expect(server.listenerCount("upgrade")).toBe(1);
+  });
+
+  test("G-WS-17 an upgrade that nobody takes is 404 with the plugin's text", async () => {
+    const { port } = await start({}, upgrading(), echo());
+    expect(await upgrade(port, "/other")).toMatch(/^HTTP\/1\.1 404 Not Found\r\n.*\r\n\r\nonly '\/v1\/sockets' is supported on websockets$/s);
+  });
+
+  test("an offer of another protocol is an ordinary request, with its body", async () => {
+    const { port } = await start({}, upgrading(), echo());
+    const answer = await raw(port, "POST /echo/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\nContent-Length: 7\r\n\r\npayload", "}");
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(answer).toContain('"body":"payload"');
+  });
+
+  test("other applications of the process are left alone", async () => {
+    const api = apiOf({}, upgrading(), echo());
+    open.push(() => api.close());
+    const other = createServer((_, response) => response.end("other"));
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    open.push(() => void other.close());
+    const answer = await raw((other.address() as AddressInfo).port, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    expect(answer).toContain("other");
+    expect(other.listenerCount("upgrade")).toBe(0);
+  });
+});
