@@ -18,9 +18,12 @@ export const writeAnswer = (request: IncomingMessage, response: ServerResponse, 
   if (!hasNoBody) flat.push("Content-Length", String(bytes));
   response.writeHead(status, answer.statusText ?? STATUS_CODES[status] ?? "Unknown", flat);
   if (hasNoBody || body === undefined) response.end();
-  else response.end(body);
+  // Node would write headers in the encoding of a text that goes out with them
+  else response.end(typeof body === "string" && flat.some((text) => HIGH_BYTE.test(text)) ? Buffer.from(body) : body);
   return hasNoBody ? 0 : bytes;
 };
+
+const HIGH_BYTE = /[\x80-\xff]/;
 
 const isContentLength = (name: string): boolean => name.length === 14 && name.toLowerCase() === "content-length";
 

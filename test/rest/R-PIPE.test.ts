@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { adminSecret } from "../support/tokens.ts";
+import { startApi } from "../support/api.ts";
+import { cases, type Case } from "../support/cases.ts";
+
+const api = await startApi();
+
+const badToken = { authorization: "Bearer not.a.token" };
+const air = { "accept-profile": "air" };
+const code = (wanted: string): Pick<Case, "check"> => ({ check: (answer) => expect(answer.json().code).toBe(wanted) });
+const strict = { prefer: "handling=strict, colour=blue" };
+
+cases(api, [
+  { title: "R-PIPE-1 a preflight before the credential", request: "OPTIONS /vessels/7/crew", headers: { ...badToken, origin: "https://x.example", "access-control-request-method": "GET" }, status: 200, bytes: "" },
+  { title: "R-PIPE-1 the credential before the path", request: "GET /vessels/7/crew", headers: badToken, status: 401, ...code("PGRST301") },
+  { title: "R-PIPE-1 the path before the profile", request: "GET /vessels/7/crew", headers: air, status: 404, ...code("PGRST125") },
+  { title: "R-PIPE-1 the profile before the method", request: "TRACE /vessels", headers: { "content-profile": "air" }, status: 406, ...code("PGRST106") },
+  { title: "R-PIPE-1 the method before the query", request: "TRACE /vessels?select=id,", status: 405, ...code("PGRST117") },
+  { title: "R-PIPE-1 order before trees", request: "GET /vessels?or=()&order=", status: 400, check: (answer) => expect(answer.json().message).toContain("parse order") },
+  { title: "R-PIPE-1 trees before columns", request: "GET /vessels?columns=&or=()", status: 400, check: (answer) => expect(answer.json().message).toContain("logic tree") },
+  { title: "R-PIPE-1 columns before select", request: "GET /vessels?select=id,&columns=", status: 400, check: (answer) => expect(answer.json().message).toContain("columns parameter") },
+  { title: "R-PIPE-1 select before filters", request: "GET /vessels?id=1&select=id,", status: 400, check: (answer) => expect(answer.json().message).toContain("select parameter") },
+  { title: "R-PIPE-1 filters before on_conflict", request: "GET /vessels?on_conflict=&id=1", status: 400, check: (answer) => expect(answer.json().message).toContain("parse filter") },
+  { title: "R-PIPE-1 the query before ranges", request: "GET /vessels?limit=-1&id=1", status: 400, ...code("PGRST100") },
+  { title: "R-PIPE-1 ranges before the limit of PUT", request: "PUT /ports?id=eq.1&limit=-1", body: {}, status: 416, ...code("PGRST103") },
+  { title: "R-PIPE-1 the limit of PUT before the body", request: "PUT /ports?id=eq.1&limit=1", body: "{", headers: { "content-type": "application/json" }, status: 400, ...code("PGRST114") },
+  { title: "R-PIPE-1 ranges before the body", request: "POST /ports?limit=-1", body: "{", headers: { "content-type": "application/json" }, status: 416, ...code("PGRST103") },
+  { title: "R-PIPE-1 the body before the relation", request: "POST /harbours", body: "{", headers: { "content-type": "application/json" }, status: 400, ...code("PGRST102") },
+  { title: "R-PIPE-1 the relation before embed paths", request: "GET /harbours?ports.name=eq.x", status: 404, ...code("PGRST205") },
+  { title: "R-PIPE-1 embed paths before relationships", request: "GET /vessels?select=wharf(*)&ports.name=eq.x", status: 400, ...code("PGRST108") },
+  { title: "R-PIPE-1 relationships before related orders", request: "GET /ports?select=wharf(*),vessels(name)&order=vessels(name)", status: 400, ...code("PGRST200") },
+  { title: "R-PIPE-1 related orders before aggregates", request: "GET /ports?select=count(),vessels(name)&order=vessels(name)", status: 400, ...code("PGRST118") },
+  { title: "R-PIPE-1 the filters of PUT before its columns", request: "PUT /ports?name=eq.x", body: { nothing: 1 }, status: 405, ...code("PGRST105") },
+  { title: "R-PIPE-1 the plan before the media type", request: "GET /vessels?select=wharf(*)", headers: { accept: "image/gif" }, status: 400, ...code("PGRST200") },
+  { title: "R-PIPE-1 reads: the media type before strict preferences", request: "GET /vessels", headers: { ...strict, accept: "image/gif" }, status: 406, ...code("PGRST107") },
+  { title: "R-PIPE-1 functions: the media type before strict preferences", request: "GET /rpc/all_vessels", headers: { ...strict, accept: "image/gif" }, status: 406, ...code("PGRST107") },
+  { title: "R-PIPE-1 functions: strict preferences before PGRST128", request: "GET /rpc/fleet_weight?port=1", headers: { prefer: "handling=strict, colour=blue, max-affected=1" }, status: 400, ...code("PGRST122") },
+  { title: "R-PIPE-1 writes: strict preferences before the media type", request: "PATCH /vessels", body: { name: "x" }, headers: { ...strict, accept: "image/gif" }, status: 400, ...code("PGRST122") },
+  { title: "R-PIPE-1 the media type before the database", request: "GET /vessels?select=nothing", headers: { accept: "image/gif" }, status: 406, ...code("PGRST107") },
+  { title: "R-PIPE-1 result checks roll back", request: "PATCH /vessels?id=lt.3", headers: { accept: "application/vnd.pgrst.object+json" }, body: { tonnage: 1 }, status: 406, ...code("PGRST116") },
+  { title: "R-PIPE-1 so that nothing is written", request: "GET /vessels?select=tonnage&order=id", answer: [{ tonnage: 853 }, { tonnage: 402 }, { tonnage: 47 }] },
+  { title: "R-PIPE-2 an unknown relation before unknown columns", request: "POST /harbours?columns=nothing", body: { nothing: 1 }, status: 404, ...code("PGRST205") },
+  { title: "R-PIPE-2 a bad token on an unknown path", request: "GET /no/such/path", headers: badToken, status: 401, ...code("PGRST301") },
+]);
+
+test("R-PIPE-1 no connection is taken for what is refused before", async () => {
+  const single = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, on: api.database });
+  // the one connection is busy; what needs none is answered all the same
+  const busy = single.post("/rpc/sleep", { body: { seconds: 2 } });
+  const refused = await Promise.all([
+    single.get("/no/such/path"),
+    single.get("/harbours"),
+    single.get("/vessels?select=wharf(*)"),
+    single.get("/vessels", { headers: { accept: "image/gif" } }),
+    single.get("/vessels", { headers: { "x-session-admin-secret": `${adminSecret}x` } }),
+    single.options("/vessels"),
+  ]);
+  const waited = await single.get("/vessels?select=id");
+  expect(refused.map((answer) => answer.status).slice(0, 4)).toEqual([404, 404, 400, 406]);
+  expect(refused.at(-1)?.status).toBe(200);
+  expect([waited.status, waited.json().code]).toEqual([504, "PGRST003"]);
+  expect((await busy).status).toBe(204);
+});
