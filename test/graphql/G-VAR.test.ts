@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { asAdmin } from "../support/api.ts";
+import { gqlCases } from "../support/cases.ts";
+import { gqlApi } from "./start.ts";
+
+const api = await gqlApi();
+
+const failed = "validation-failed";
+const byId = (id: number) => ({ album_by_pk: { id } });
+
+const send = async (body: object) => (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
+
+gqlCases(api, [
+  { title: "G-VAR-1 used but not declared", query: "query ($b: Int) { album(limit: $a, offset: $b) { id } }", error: { message: 'unbound variable "a"', path: "$", code: failed } },
+  { title: "G-VAR-1 in a fragment too", query: "{ ...f } fragment f on query_root { album(limit: $a) { id } }", error: { message: 'unbound variable "a"', path: "$" } },
+  { title: "G-VAR-2 declared twice", query: "query ($a: Int, $a: Int) { album(limit: $a) { id } }", error: { message: 'multiple definitions for variable "a"', path: "$", code: "parse-failed" } },
+  { title: "G-VAR-3 given but used nowhere", query: "query ($a: Int) { album(limit: $a) { id } }", variables: { c: 1, a: 1, b: 2 }, error: { message: "unexpected variables in variableValues: b, c", path: "$", code: failed } },
+  { title: "G-VAR-3 declared and given, but used nowhere", query: "query ($a: Int) { album { id } }", variables: { a: 1 }, error: { message: "unexpected variables in variableValues: a", path: "$" } },
+  { title: "G-VAR-4 non-null without a value", query: "query ($a: Int!) { album(limit: $a) { id } }", error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: failed } },
+  { title: "G-VAR-4 a default is a value", query: "query ($a: Int! = 1) { album(limit: $a, order_by: {id: asc}) { id } }", data: { album: [{ id: 1 }] } },
+  { title: "G-VAR-5 null for non-null", query: "query ($a: Int!) { album(limit: $a) { id } }", variables: { a: null }, error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: failed } },
+  { title: "G-VAR-5 also with a default", query: "query ($a: [Int!]! = [1]) { album(where: {id: {_in: $a}}) { id } }", variables: { a: null }, error: { message: 'null value found for non-nullable type: "[Int!]!"', path: "$" } },
+  {
+    title: "G-VAR-6 a type that does not fit",
+    query: "query ($a: Int!) { album(where: {title: {_eq: $a}}) { id } }",
+    variables: { a: 1 },
+    error: { message: "variable 'a' is declared as 'Int!', but used where 'String' is expected", path: "$.selectionSet.album.args.where.title._eq", code: failed },
+  },
+  {
+    title: "G-VAR-6 at an argument",
+    query: "query ($w: artist_bool_exp) { album(where: $w) { id } }",
+    variables: { w: {} },
+    error: { message: "variable 'w' is declared as 'artist_bool_exp', but used where 'album_bool_exp' is expected", path: "$.selectionSet.album.args.where" },
+  },
+  {
+    title: "G-VAR-6 at a list's element",
+    query: "query ($a: String!) { album(where: {id: {_in: [1, $a]}}) { id } }",
+    variables: { a: "1" },
+    error: { message: "variable 'a' is declared as 'String!', but used where 'Int!' is expected", path: "$.selectionSet.album.args.where.id._in[1]" },
+  },
+  { title: "G-VAR-7 declared, not used, not given", query: "query ($a: Int, $b: nothing, $c: Int!) { album_by_pk(id: 1) { id } }", data: byId(1) },
+  {
+    title: "G-VAR-8 nullable at a non-null place",
+    query: "query ($a: Int) { album_by_pk(id: $a) { id } }",
+    variables: { a: 1 },
+    error: { message: "variable 'a' is declared as 'Int', but used where 'Int!' is expected", path: "$.selectionSet.album_by_pk.args.id" },
+  },
+  { title: "G-VAR-8 with a default of its own it fits", query: "query ($a: Int = 2) { album_by_pk(id: $a) { id } }", data: byId(2) },
+  {
+    title: "G-VAR-8 a null default does not help",
+    query: "query ($a: Int = null) { album_by_pk(id: $a) { id } }",
+    variables: { a: 1 },
+    error: { message: "variable 'a' is declared as 'Int', but used where 'Int!' is expected" },
+  },
+  {
+    title: "G-VAR-8 with a default of the place it fits",
+    query: "mutation ($c: [artist_update_column!]) { insert_artist(objects: [], on_conflict: {constraint: artist_pkey, update_columns: $c}) { affected_rows } }",
+    variables: { c: ["name"] },
+    data: { insert_artist: { affected_rows: 0 } },
+  },
+  { title: "G-VAR-8 ! inside lists is not compared", query: "query ($a: [Int]) { album(where: {id: {_in: $a}}) { id } }", variables: { a: [2] }, data: { album: [{ id: 2 }] } },
+  {
+    title: "G-VAR-8 a null element then counts as in a literal",
+    query: "query ($a: [Int]) { album(where: {id: {_in: $a}}) { id } }",
+    variables: { a: [null] },
+    error: { message: "unexpected null value for type 'Int'", path: "$.selectionSet.album.args.where.id._in[0]" },
+  },
+  {
+    title: "G-VAR-8 no coercion of Int to bigint",
+    query: "query ($a: Int) { specimen(where: {c_int8: {_eq: $a}}) { id } }",
+    variables: { a: 1 },
+    error: { message: "variable 'a' is declared as 'Int', but used where 'bigint' is expected" },
+  },
+  {
+    title: "G-VAR-8 no coercion of a value to a list",
+    query: "query ($a: String) { profile(where: {doc: {_has_keys_any: $a}}) { id } }",
+    variables: { a: "x" },
+    error: { message: "variable 'a' is declared as 'String', but used where '[String!]' is expected" },
+  },
+  { title: "G-VAR-8 an unknown type where it is used", query: "query ($a: nothing) { album(limit: $a) { id } }", variables: { a: 1 }, error: { message: "variable 'a' is declared as 'nothing', but used where 'Int' is expected", path: "$.selectionSet.album.args.limit" } },
+  { title: "G-VAR-9 an absent variable is null: list arguments accept it", query: "query ($w: album_bool_exp, $l: Int) { album_aggregate(where: $w, limit: $l) { aggregate { count } } }", data: { album_aggregate: { aggregate: { count: 5 } } } },
+  {
+    title: "G-VAR-9 operators refuse it",
+    query: "query ($a: Int) { album(where: {id: {_eq: $a}}) { id } }",
+    error: { message: "unexpected null value for type 'Int'", path: "$.selectionSet.album.args.where.id._eq", code: failed },
+  },
+  { title: "G-VAR-9 a nullable column takes it", query: "mutation ($c: String) { insert_artist_one(object: {name: \"N\", country: $c}) { name country } }", data: { insert_artist_one: { name: "N", country: null } } },
+  {
+    title: "G-VAR-9 a column that is not nullable refuses it",
+    query: "mutation ($n: String) { insert_artist_one(object: {name: $n}) { name } }",
+    error: { message: "unexpected null value for type 'String'", path: "$.selectionSet.insert_artist_one.args.object.name" },
+  },
+]);
+
+test("G-VAR-10 variables: null is absent, anything but an object is refused", async () => {
+  const query = "query ($a: Int! = 1) { album_by_pk(id: $a) { id } }";
+  expect(await send({ query, variables: null })).toEqual({ data: byId(1) });
+  for (const variables of [[], "x", 3]) {
+    const answer = await send({ query, variables });
+    expect(answer.errors[0].extensions.code).toBe("parse-failed");
+  }
+});
+
+test("G-VAR-6 another operation with the same variables is planned anew", async () => {
+  const query = "query ($yes: Boolean!, $dir: order_by!) { album(order_by: {id: $dir}, limit: 1) { id title @include(if: $yes) } }";
+  expect(await send({ query, variables: { yes: true, dir: "asc" } })).toEqual({ data: { album: [{ id: 1, title: "Arrival" }] } });
+  expect(await send({ query, variables: { yes: false, dir: "asc" } })).toEqual({ data: { album: [{ id: 1 }] } });
+  expect(await send({ query, variables: { yes: false, dir: "desc" } })).toEqual({ data: { album: [{ id: 5 }] } });
+  expect(await send({ query, variables: { yes: true, dir: "asc" } })).toEqual({ data: { album: [{ id: 1, title: "Arrival" }] } });
+});
+
+test("G-VAR-9 whole inputs in variables, of changing shapes", async () => {
+  const query = "query ($w: album_bool_exp) { album(where: $w, order_by: {id: asc}) { id } }";
+  const ask = async (w: unknown) => (await send({ query, variables: { w } })).data.album.map((row: { id: number }) => row.id);
+  expect(await ask({ price: { _gt: 12 } })).toEqual([1, 2, 4]);
+  expect(await ask({ price: { _gt: 20 } })).toEqual([4]);
+  expect(await ask({ price: { _lt: 20 } })).toEqual([1, 3]);
+  expect(await ask({ price: { _is_null: true } })).toEqual([5]);
+  expect(await ask({ price: { _is_null: false } })).toEqual([1, 2, 3, 4]);
+  expect(await ask({ _or: [{ id: { _eq: 1 } }, { id: { _in: [3, 4] } }] })).toEqual([1, 3, 4]);
+  expect(await ask({ _or: [{ id: { _eq: 2 } }, { id: { _in: [] } }] })).toEqual([2]);
+  expect(await ask({ _or: { id: { _eq: 2 } } })).toEqual([2]);
+  expect(await ask({ _or: { id: { _eq: 5 } } })).toEqual([5]);
+  expect(await ask(null)).toEqual([1, 2, 3, 4, 5]);
+  expect((await send({ query, variables: { w: { price: { _gt: true } } } })).errors[0]).toEqual({
+    message: "parsing Scientific failed, expected Number, but encountered Boolean",
+    extensions: { path: "$.selectionSet.album.args.where.price._gt", code: "parse-failed" },
+  });
+  expect((await send({ query, variables: { w: { price: { _gt: null } } } })).errors[0].message).toBe("unexpected null value for type 'numeric'");
+});
