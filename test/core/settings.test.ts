@@ -1,0 +1,267 @@
+/** Settings as texts: environment variables, their aliases, what is refused and in which words; the standalone server's process. */
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { SETTINGS } from "../../core/index.ts";
+import { readEnvironment, type Environment } from "../../presets/environment.ts";
+import { capabilities, testDatabase } from "../support/database.ts";
+
+const url = "postgres://user:pa55word@127.0.0.1:5432/db";
+
+const refusal = (environment: Environment): string => {
+  try {
+    readEnvironment(environment);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+};
+
+/** Aliases that the page writes by their end alone. */
+const SHORTENED: Readonly<Record<string, readonly string[]>> = {
+  _PORT: ["PGRST_SERVER_PORT", "HASURA_GRAPHQL_SERVER_PORT"],
+  _HOST: ["PGRST_ADMIN_SERVER_HOST"],
+  _MAX_IDLETIME: ["PGRST_DB_POOL_MAX_IDLETIME"],
+  _MODE: ["PGRST_SERVER_UNIX_SOCKET_MODE"],
+};
+
+describe("environment variables", () => {
+  test("without any of them the embedded database listens on port 3000", () => {
+    expect(readEnvironment({ PATH: "/bin", HOME: "/" })).toEqual({ options: {}, server: { port: 3000, unixSocketMode: 0o660, workers: 1 } });
+  });
+
+  test("each is read as what it is", () => {
+    const { options, server } = readEnvironment({
+      DATABASE_URL: url, COMPAT_MODE: "true", DB_SCHEMAS: "sea, land", DB_EXTRA_SEARCH_PATH: "", ANON_ROLE: "guest", JWT_SECRET: "0123456789", DB_POOL: "3", DB_TX_END: "rollback-allow-override",
+      DATABASE_REPLICA_URLS: `${url}1,${url}2`, CORS_ALLOWED_ORIGINS: "https://a, https://b", LOG_LEVEL: "crit", ADMIN_SECRETS: '["a","b"]', APP_SETTINGS_REGION: "north", DB_MAX_ROWS: "0",
+      HOST: "!6", PORT: "0", SERVER_UNIX_SOCKET_MODE: "0600", ADMIN_PORT: "3001", WORKERS: "4",
+    });
+    expect(options).toEqual({
+      databaseUrl: url, compatMode: true, dbSchemas: ["sea", "land"], dbExtraSearchPath: [], anonRole: "guest", jwtSecret: "0123456789", dbPool: 3, dbTxEnd: "rollback-allow-override",
+      databaseReplicaUrls: [`${url}1`, `${url}2`], corsAllowedOrigins: ["https://a", "https://b"], logLevel: "silent", adminSecrets: ["a", "b"], appSettings: { region: "north" }, dbMaxRows: 0,
+    });
+    expect(server).toEqual({ host: "::", port: 0, unixSocketMode: 0o600, adminPort: 3001, workers: 4 });
+  });
+
+  test("aliases are taken, the first of a row wins, the empty text counts as not set", () => {
+    const read = (environment: Environment) => readEnvironment(environment).options.anonRole;
+    expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h" })).toBe("h");
+    expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h", PGRST_DB_ANON_ROLE: "p" })).toBe("p");
+    expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h", PGRST_DB_ANON_ROLE: "p", ANON_ROLE: "o" })).toBe("o");
+    expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h", PGRST_DB_ANON_ROLE: "", ANON_ROLE: "" })).toBe("h");
+    expect(readEnvironment({ PGRST_APP_SETTINGS_A: "1", PGRST_APP_SETTINGS_B: "2", APP_SETTINGS_A: "3" }).options.appSettings).toEqual({ a: "3", b: "2" });
+  });
+
+  test("every setting of the reference page is read, under every name", () => {
+    const page = readFileSync(fileURLToPath(new URL("../../docs/reference/settings.md", import.meta.url)), "utf8");
+    const rows = page.split("\n").filter((line) => line.startsWith("| `"));
+    const told = rows.flatMap((row) => {
+      const [, own = "", aliases = ""] = row.split("|");
+      const names = (cell: string): readonly string[] => [...cell.matchAll(/`([A-Z_]+[A-Z])`/g)].map((match) => match[1] as string);
+      return [...names(own), ...names(aliases).filter((name) => !name.startsWith("_")), ...[...aliases.matchAll(/`(_[A-Z_]+)`/g)].flatMap((match) => SHORTENED[match[1] as string] ?? ["?"])];
+    });
+    expect(told.length).toBeGreaterThan(90);
+    const refused = told.filter((name) => name !== "ANON_ROLE" && refusal({ [name]: "\u0001 no such value" }) === "" && JSON.stringify(readEnvironment({ [name]: "\u0001 no such value" })) === JSON.stringify(readEnvironment({})));
+    expect(refused).toEqual([]);
+  });
+
+  test("no option is set by two settings", () => {
+    const options = SETTINGS.map((setting) => setting.option);
+    expect(new Set(options).size).toBe(options.length);
+    const names = SETTINGS.flatMap((setting) => setting.names);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test.each([
+    [{ COMPAT_MODE: "maybe" }, 'COMPAT_MODE is "maybe": true or false is accepted'],
+    [{ PORT: "80a" }, 'PORT is "80a": a whole number from 0 to 65535 is accepted'],
+    [{ PGRST_SERVER_PORT: "70000" }, 'PGRST_SERVER_PORT is "70000": a whole number from 0 to 65535 is accepted'],
+    [{ DB_POOL: "0" }, 'DB_POOL is "0": a whole number from 1 to 10000 is accepted'],
+    [{ DB_MAX_ROWS: "-1" }, 'DB_MAX_ROWS is "-1": a whole number from 0 on is accepted'],
+    [{ DB_TX_END: "maybe" }, 'DB_TX_END is "maybe": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted'],
+    [{ HASURA_GRAPHQL_LOG_LEVEL: "loud" }, 'HASURA_GRAPHQL_LOG_LEVEL is "loud": one of silent, error, warn, info, debug is accepted'],
+    [{ SERVER_UNIX_SOCKET_MODE: "999" }, 'SERVER_UNIX_SOCKET_MODE is "999": a file mode from 600 to 777 is accepted'],
+    [{ SERVER_TRACE_HEADER: "a b" }, 'SERVER_TRACE_HEADER is "a b": the name of a header is accepted'],
+    [{ OPENAPI_SERVER_PROXY_URI: "ftp://x" }, 'OPENAPI_SERVER_PROXY_URI is "ftp://x": an http or https URL is accepted'],
+    [{ WORKERS: "2" }, 'WORKERS is "2" without DATABASE_URL: the embedded database lives in one process, set DATABASE_URL or leave WORKERS out'],
+    [{ DATA_DIR: "/x", DATABASE_URL: url }, "DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out"],
+  ])("%j is refused in one clear line", (environment, line) => {
+    expect(refusal(environment)).toBe(line);
+  });
+
+  test("all that is wrong is told at once", () => {
+    expect(refusal({ PORT: "x", DB_POOL: "y" }).split("\n")).toHaveLength(2);
+  });
+
+  test("a secret is never printed", () => {
+    const secrets: Environment = { DATABASE_URL: "mysql://root:pa55word@db/x", ADMIN_SECRETS: "pa55word", DATABASE_REPLICA_URLS: "pa55word" };
+    expect(refusal(secrets)).not.toContain("pa55word");
+    expect(refusal(secrets)).toContain("DATABASE_URL has a value that is not accepted: a connection string, postgres://user:password@host:5432/database or host=... dbname=... is accepted");
+    expect(SETTINGS.filter((setting) => setting.isSecret === true).map((setting) => setting.option)).toEqual(["databaseUrl", "jwtSecret", "adminSecret", "databaseReplicaUrls", "adminSecrets"]);
+  });
+});
+
+// --- the process ----------------------------------------------------------------------------------------------------
+
+const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "relapi-settings-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const running: ChildProcessWithoutNullStreams[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+
+interface Process {
+  readonly child: ChildProcessWithoutNullStreams;
+  output(): string;
+  said(text: string): Promise<void>;
+  ended(): Promise<number | null>;
+}
+
+const run = (environment: Environment): Process => {
+  const child = spawn(process.execPath, [program], { env: { PATH: process.env["PATH"], ...environment } });
+  running.push(child);
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += String(chunk)));
+  child.stderr.on("data", (chunk) => (output += String(chunk)));
+  const exit = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  return {
+    child,
+    output: () => output,
+    said: async (text) => {
+      for (const endMs = Date.now() + 25_000; !output.includes(text); ) {
+        if (Date.now() > endMs || child.exitCode !== null) throw new Error(`"${text}" was not said:\n${output}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    ended: () => exit,
+  };
+};
+
+const portOf = (process: Process): number => Number(/REST +http:\/\/[^:]+:(\d+)\/api/.exec(process.output())?.[1]);
+
+const get = (options: object): Promise<{ status: number; body: string; retryAfter: string | undefined }> =>
+  new Promise((resolve, reject) => {
+    const outgoing = request(options, (incoming) => {
+      let body = "";
+      incoming.on("data", (chunk) => (body += String(chunk)));
+      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, body, retryAfter: incoming.headers["retry-after"] }));
+    });
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
+
+describe.skipIf(!existsSync(program))("the standalone server", () => {
+  test("wrong settings end it with one line each and status 1", async () => {
+    const started = run({ PORT: "x", JWT_SECRET: "too short", ANON_ROLE: "a" });
+    expect(await started.ended()).toBe(1);
+    expect(started.output()).toBe('relapi: PORT is "x": a whole number from 0 to 65535 is accepted\n');
+  });
+
+  test("R-ADM-4 without settings it is the demo, and SIGTERM ends it", async () => {
+    const started = run({ PORT: "0" });
+    await started.said("Try:");
+    const port = portOf(started);
+    expect(started.output()).toContain(`on the embedded demo database, in memory\n  REST       http://127.0.0.1:${port}/api\n`);
+    const commands = [...started.output().matchAll(/curl '([^']+)'/g)].map((match) => match[1] as string);
+    expect(commands).toHaveLength(3);
+    for (const command of commands.slice(0, 2)) {
+      const { status, body } = await get(new URL(command).searchParams.size > 0 ? { port, path: command.slice(command.indexOf("/api")) } : { port, path: "/" });
+      expect([command, status]).toEqual([command, 200]);
+      expect(JSON.parse(body)).toHaveLength(3);
+    }
+    started.child.kill("SIGTERM");
+    expect(await started.ended()).toBe(0);
+  });
+
+  test("a port in use is told in a line", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => other.once("listening", resolve));
+    const { port } = other.address() as AddressInfo;
+    const { databaseUrl } = (await testDatabase()).options;
+    const started = run({ PORT: String(port), HOST: "127.0.0.1", ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }) });
+    expect(await started.ended()).toBe(1);
+    expect(started.output()).toMatch(/^relapi: listen EADDRINUSE: [^\n]*\n$/m);
+    other.close();
+  });
+
+  describe.skipIf(!capabilities.realServer)("on a server", () => {
+    const onServer = async (environment: Environment = {}): Promise<Environment> => ({ DATABASE_URL: (await testDatabase()).options.databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon", PORT: "0", HOST: "127.0.0.1", ...environment });
+
+    test("it listens on a socket file with its mode, in place of a left-over one", async () => {
+      const socket = join(folder, "relapi.sock");
+      for (const end of ["SIGKILL", "SIGTERM"] as const) {
+        const started = run(await onServer({ SERVER_UNIX_SOCKET: socket, SERVER_UNIX_SOCKET_MODE: "600" }));
+        await started.said("Try:");
+        expect(statSync(socket).mode & 0o777).toBe(0o600);
+        expect(await get({ socketPath: socket, path: "/api/ports?select=name&limit=1" })).toMatchObject({ status: 200, body: '[{"name":"Oslo"}]' });
+        started.child.kill(end);
+        await started.ended();
+      }
+      const plain = join(folder, "file");
+      writeFileSync(plain, "");
+      const refused = run(await onServer({ SERVER_UNIX_SOCKET: plain }));
+      expect(await refused.ended()).toBe(1);
+      expect(refused.output()).toContain(`SERVER_UNIX_SOCKET is "${plain}", which exists and is no socket`);
+    });
+
+    test("R-ADM-4 a request in progress is answered before it ends", async () => {
+      const started = run(await onServer());
+      await started.said("Try:");
+      const port = portOf(started);
+      const answer = get({ port, path: "/api/rpc/sleep?seconds=0.7" });
+      await new Promise((resolve) => setTimeout(resolve, 300)); // it is under way
+      started.child.kill("SIGTERM");
+      expect((await answer).status).toBeLessThan(300);
+      expect(await started.ended()).toBe(0);
+    });
+
+    test("R-SC-3 SIGUSR1 reloads the schema", async () => {
+      const db = await testDatabase();
+      const started = run(await onServer());
+      await started.said("Try:");
+      await db.query("create table sea.made_later (id int); grant select on sea.made_later to sea_anon");
+      started.child.kill("SIGUSR1");
+      const port = portOf(started);
+      for (const endMs = Date.now() + 10_000; (await get({ port, path: "/api/made_later" })).status !== 200; ) {
+        if (Date.now() > endMs) throw new Error("the table did not come");
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      await db.query("drop table sea.made_later");
+    });
+
+    test("R-SC-6 it listens while the database is away, and says 503 with when to come again", async () => {
+      const started = run({ DATABASE_URL: "postgres://x@127.0.0.1:1/x", ANON_ROLE: "x", SERVER_UNIX_SOCKET: join(folder, "away.sock") });
+      await started.said("the schema could not be loaded");
+      const { status, body, retryAfter } = await get({ socketPath: join(folder, "away.sock"), path: "/api/x" });
+      expect([status, JSON.parse(body).code]).toEqual([503, "PGRST002"]);
+      expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+      started.child.kill("SIGTERM");
+      expect(await started.ended()).toBe(0);
+    });
+
+    test("several workers share the port, and one that dies is replaced", async () => {
+      const started = run(await onServer({ WORKERS: "2", PORT: String(20_000 + (process.pid % 10_000)) }));
+      await started.said("Try:");
+      const port = portOf(started);
+      expect((await get({ port, path: "/api/ports" })).status).toBe(200);
+      const workers = (): readonly number[] => spawnSync("ps", ["-o", "pid=", "--ppid", String(started.child.pid)]).stdout.toString().split("\n").map(Number).filter((pid) => pid > 0);
+      const before = workers();
+      expect(before).toHaveLength(2);
+      process.kill(before[0] as number, "SIGKILL");
+      for (const endMs = Date.now() + 10_000; workers().filter((pid) => pid !== before[0]).length < 2; ) {
+        if (Date.now() > endMs) throw new Error("no worker came in its place");
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      expect((await get({ port, path: "/api/ports" })).status).toBe(200);
+      started.child.kill("SIGTERM");
+      expect(await started.ended()).toBe(0);
+    });
+  });
+});
