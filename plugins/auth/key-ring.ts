@@ -32,6 +32,7 @@ export interface RemoteKeysParts {
 export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
   // without user, password and query, which may hold secrets
   const shown = `${url.origin}${url.pathname}`;
+  const { address, headers } = splitCredentials(url);
   const closing = new AbortController();
   let keys: readonly VerificationKey[] = [];
   let text: string | undefined;
@@ -41,7 +42,7 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
 
   const load = async (): Promise<number> => {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const response = await fetch(url, { signal, headers: { accept: "application/jwk-set+json, application/json" } });
+    const response = await fetch(address, { signal, headers });
     if (!response.ok) throw new KeyMistake(`answered with status ${response.status}`);
     const received = await readText(response);
     if (received !== text) {
@@ -81,6 +82,17 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
       clearTimeout(timer);
     },
   };
+};
+
+/** `https://user:password@host/keys`: fetch refuses such an address. */
+const splitCredentials = (url: URL): { readonly address: URL; readonly headers: Readonly<Record<string, string>> } => {
+  const accept = { accept: "application/jwk-set+json, application/json" };
+  if (url.username === "" && url.password === "") return { address: url, headers: accept };
+  const address = new URL(url);
+  address.username = "";
+  address.password = "";
+  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { address, headers: { ...accept, authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
 };
 
 const readText = async (response: Response): Promise<string> => {

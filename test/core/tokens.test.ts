@@ -1,0 +1,313 @@
+/** Tokens without a request: paths, numbers, keys, addresses of keys. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { JwtSecret } from "../../core/index.ts";
+import { parseClaimPath, readClaimPath } from "../../plugins/auth/claim-path.ts";
+import { exactJson, parseExact, textOf } from "../../plugins/auth/exact-json.ts";
+import { parseRoleClaimKey } from "../../plugins/auth/json-path.ts";
+import { fixedKeys, refreshDelayMs, remoteKeys, type KeyRing } from "../../plugins/auth/key-ring.ts";
+import { MAX_TOKEN_CHARACTERS, readToken } from "../../plugins/auth/token.ts";
+import { parseTokenSettings } from "../../plugins/auth/token-settings.ts";
+import { jwtSecret, signToken } from "../support/tokens.ts";
+
+const settings = (secret: JwtSecret, more: { jwtSecretIsBase64?: boolean; jwtAud?: string } = {}) =>
+  parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, ...more }, () => fixedKeys([]));
+
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const ed = generateKeyPairSync("ed25519");
+
+const jwkOf = (key: KeyObject, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({ ...key.export({ format: "jwk" }), ...more });
+const pemOf = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
+
+describe("role claim key", () => {
+  const claims = {
+    role: "top",
+    a: { "b c": ["x", "y"], n: 7, deep: null },
+    "https://x/r": { k: "named" },
+    roles: ["admin_x", "x", "y_end", "mid-x-mid"],
+    __proto__: null as never,
+  };
+  test.each([
+    [".role", "top"],
+    ['.a."b c"[0]', "x"],
+    ['.a."b c"[1]', "y"],
+    [".a.n", 7],
+    [".a.deep", null],
+    ['."https://x/r".k', "named"],
+    ['.roles[?(@ == "x")]', "x"],
+    ['.roles[?(@ != "admin_x")]', "x"],
+    ['.roles[?(@ ^== "y")]', "y_end"],
+    ['.roles[?(@ ==^ "_x")]', "admin_x"],
+    ['.roles[?(@ *== "-x-")]', "mid-x-mid"],
+    ['.roles[?(@ == "none of them")]', undefined],
+    [".roles[9]", undefined],
+    [".roles.x", undefined],
+    [".missing.more", undefined],
+    [".constructor", undefined],
+    ["$.role", "top"],
+    ["$.a['b c'][1]", "y"],
+    ["$['https://x/r'].k", "named"],
+    ["$.roles[?(@ == 'x')]", "x"],
+    ["$.roles[?@ != 'admin_x']", "x"],
+    ["$.roles[?search(@, 'e.d')]", "y_end"],
+    ["$.roles[-1]", "mid-x-mid"],
+    ["$.roles[*]", "admin_x"],
+    ["$.nothing", undefined],
+    ["$.constructor", undefined],
+  ])("R-AUT-7 %s", (expression, role) => {
+    expect(parseRoleClaimKey(expression)(claims)).toEqual(role);
+  });
+
+  test.each(["", "role", ".", "..", ".role.", ".roles[0", ".roles[x]", '.roles[?(@ == "x")].more', '.roles[?(@ ~ "x")]', "$.", "$.roles[", "$.roles[?(@ = 'x')]", "[0]", ".role;drop"])(
+    "R-AUT-7 %j stops the start",
+    (expression) => {
+      expect(() => parseRoleClaimKey(expression)).toThrow(/^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) /);
+    },
+  );
+});
+
+describe("paths of claims", () => {
+  test.each([
+    ["$", []],
+    ["$.app['claims%']", ["app", "claims%"]],
+    ["a.b[0]", ["a", "b", "0"]],
+    ['$["a\\"b"].c-d', ['a"b', "c-d"]],
+    ["$['it\\'s']", ["it's"]],
+  ])("G-AUTH-11 %s", (text, keys) => {
+    expect(parseClaimPath(text)).toEqual(keys);
+  });
+  test.each(["", "$.", "$..a", "$.a b", "$[a]", "$.a[-1]", "$['a]"])("G-AUTH-11 %j is no path", (text) => {
+    expect(parseClaimPath(text)).toBeUndefined();
+  });
+  test("G-AUTH-18 a path leads through objects and lists, never to what every object has", () => {
+    const from = { a: [{ b: 1 }], s: "text" };
+    expect(readClaimPath(from, ["a", "0", "b"])).toBe(1);
+    expect(readClaimPath(from, ["a", "length"])).toBeUndefined();
+    expect(readClaimPath(from, ["constructor", "name"])).toBeUndefined();
+    expect(readClaimPath(from, ["s", "0"])).toBeUndefined();
+    expect(readClaimPath(from, [])).toBe(from);
+  });
+});
+
+describe("numbers of claims", () => {
+  test.each(["12345678901234567890", "-9007199254740993", "0.12345678901234567", "1e400"])("R-TX-6 %s keeps its digits", (number) => {
+    const text = `{"a":"12345678901234567890 \\" 1","n":${number},"l":[${number}]}`;
+    const exact = parseExact(text, JSON.parse(text)) as { n: string };
+    expect(exactJson(exact)).toBe(text);
+    expect(textOf(exact.n)).toBe(number);
+  });
+  test("R-TX-6 ordinary numbers stay numbers, also beside great ones", () => {
+    const text = '{"n":1.5,"i":3,"e":1e3,"big":12345678901234567890}';
+    expect(parseExact(text, JSON.parse(text))).toMatchObject({ n: 1.5, i: 3, e: 1000 });
+    const small = { n: 1 };
+    expect(parseExact('{"n":1}', small)).toBe(small);
+  });
+});
+
+describe("key settings", () => {
+  const accepted: [string, JwtSecret, { jwtSecretIsBase64?: boolean }?, string[]?][] = [
+    ["a plain secret", "0123456789012345678901234567890x", {}, ["HS256"]],
+    ["a secret in base64", Buffer.alloc(32, 250).toString("base64"), { jwtSecretIsBase64: true }, ["HS256"]],
+    ["a secret in the URL alphabet", Buffer.alloc(32, 250).toString("base64url"), { jwtSecretIsBase64: true }, ["HS256"]],
+    ["a PEM key", pemOf(rsa.publicKey), {}, ["RS256", "RS384", "RS512"]],
+    ["a JWK as text", JSON.stringify(jwkOf(ec.publicKey)), {}, ["ES256"]],
+    ["a JWK as object", jwkOf(rsa.publicKey, { alg: "PS256" }), {}, ["PS256"]],
+    ["a private JWK", rsa.privateKey.export({ format: "jwk" }) as Record<string, unknown>, {}, ["RS256", "RS384", "RS512"]],
+    ["a JWKS in base64", Buffer.from(JSON.stringify({ keys: [jwkOf(ed.publicKey)] })).toString("base64"), { jwtSecretIsBase64: true }, ["EdDSA", "Ed25519"]],
+    ["a JWKS with keys for other things", { keys: [jwkOf(rsa.publicKey, { use: "enc" }), { kty: "XYZ" }, jwkOf(ec.publicKey)] }, {}, ["ES256"]],
+    ["a key object", { type: "HS512", key: "s".repeat(64) }, {}, ["HS512"]],
+    ["a key object with PEM", { type: "PS384", key: pemOf(rsa.publicKey) }, {}, ["PS384"]],
+    ["Ed25519", { type: "Ed25519", key: pemOf(ed.publicKey) }, {}, ["EdDSA", "Ed25519"]],
+  ];
+  test.each(accepted)("R-AUT-3 %s", (_title, secret, more = {}, algorithms = []) => {
+    const keys = settings(secret, more)[0]?.keys.keys();
+    expect(keys?.map((key) => key.algorithms)).toEqual([algorithms]);
+  });
+
+  const SECRET = "do-not-print-me";
+  const refused: [string, JwtSecret, RegExp, boolean?][] = [
+    ["a short secret", SECRET, /a secret of 15 bytes: it takes 32 or more/],
+    ["what is not base64", `${SECRET}!`.repeat(4), /is not base64/, true],
+    ["a short secret in base64", "c2hvcnQ=", /a secret of 5 bytes/, true],
+    ["broken JSON", `{"kty":"oct","k":"${SECRET}"`, /begins like JSON and is none/],
+    ["a JWK of kty oct that is short", { kty: "oct", k: "c2hvcnQ" }, /a secret of 5 bytes/],
+    ["a JWK without its parts", { kty: "RSA", n: SECRET }, /a JWK of kty "RSA" that cannot be read/],
+    ["a JWK for encryption", jwkOf(rsa.publicKey, { use: "enc" }), /not for signatures/],
+    ["a JWK with another's algorithm", jwkOf(rsa.publicKey, { alg: "ES256" }), /no key for the algorithm ES256/],
+    ["a JWKS without keys", { keys: [] }, /without a key that verifies/],
+    ["an object that is no key", { a: SECRET }, /unknown key "a"/],
+    ["an unknown type", { type: "HS1024", key: SECRET }, /unknown type "HS1024"/],
+    ["none as type", { type: "none", key: SECRET }, /unknown type "none"/],
+    ["a key object without key", { type: "HS256" }, /without keys/],
+    ["a public key as secret", { type: "HS256", key: pemOf(rsa.publicKey) }, /takes a secret, and a PEM key/],
+    ["a secret as public key", { type: "RS256", key: SECRET.repeat(3) }, /no PEM public key/],
+    ["a key on another curve", { type: "ES384", key: pemOf(ec.publicKey) }, /no key for the algorithm ES384/],
+    ["a small RSA key", { type: "RS256", key: pemOf(generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey) }, /an RSA key of 1024 bits/],
+    ["both namespace and path", { type: "HS256", key: SECRET.repeat(3), claims_namespace: "a", claims_namespace_path: "$.a" }, /both claims_namespace and claims_namespace_path/],
+    ["a path that is none", { type: "HS256", key: SECRET.repeat(3), claims_namespace_path: "$..a" }, /claims_namespace_path that is no path/],
+    ["a claims_map without roles", { type: "HS256", key: SECRET.repeat(3), claims_map: { "x-session-user-id": { path: "$.sub" } } }, /claims_map without x-session-allowed-roles/],
+    ["a claims_map of other claims", { type: "HS256", key: SECRET.repeat(3), claims_map: { sub: "x" } }, /claims_map with "sub"/],
+    ["an unknown claims_format", { type: "HS256", key: SECRET.repeat(3), claims_format: "xml" }, /claims_format that is neither/],
+    ["a header of no kind", { type: "HS256", key: SECRET.repeat(3), header: { type: "Query" } }, /a header that is none of/],
+    ["a skew that is no number", { type: "HS256", key: SECRET.repeat(3), allowed_skew: "1 minute" }, /allowed_skew/],
+    ["an address that is none", { jwk_url: "ftp://keys" }, /no http or https address/],
+    ["two for one place", [{ type: "HS256", key: SECRET.repeat(3) }, { type: "HS384", key: SECRET.repeat(4) }], /two configurations that read tokens from the same place/],
+  ];
+  test.each(refused)("R-AUT-3 G-AUTH-11 %s stops the start, and the key is not told", (_title, secret, message, isBase64 = false) => {
+    let caught: unknown;
+    try {
+      settings(secret, { jwtSecretIsBase64: isBase64 });
+    } catch (error) {
+      caught = error;
+    }
+    expect(caught).toMatchObject({ code: "preset", message: expect.stringMatching(message) });
+    const { message: told } = caught as Error;
+    expect(told).toMatch(/^jwtSecret \(JWT_SECRET\) /);
+    expect(told).not.toContain("\n");
+    expect(told).not.toContain(SECRET);
+  });
+});
+
+describe("reading a token", () => {
+  const keys = (secret: JwtSecret) => settings(secret)[0]!.keys.keys();
+  const failure = (token: string, secret: JwtSecret = jwtSecret): unknown => {
+    const reading = readToken(token, keys(secret));
+    return "failure" in reading ? reading.failure.kind : "verified";
+  };
+  const signed: [string, string, KeyObject, Record<string, unknown>][] = [
+    ...["RS256", "RS384", "RS512"].map((alg): [string, string, KeyObject, Record<string, unknown>] => [alg, alg, rsa.privateKey, jwkOf(rsa.publicKey)]),
+    ...["PS256", "PS384", "PS512"].map((alg): [string, string, KeyObject, Record<string, unknown>] => [alg, alg, rsa.privateKey, { type: alg, key: pemOf(rsa.publicKey) }]),
+    ...(["P-256", "P-384", "P-521"] as const).map((curve, i): [string, string, KeyObject, Record<string, unknown>] => {
+      const pair = generateKeyPairSync("ec", { namedCurve: curve });
+      return [curve, ["ES256", "ES384", "ES512"][i]!, pair.privateKey, jwkOf(pair.publicKey)];
+    }),
+    ["Ed25519", "EdDSA", ed.privateKey, jwkOf(ed.publicKey)],
+  ];
+  test.each(signed)("R-AUT-3 G-AUTH-11 %s verifies, a changed payload does not", (_title, algorithm, key, secret) => {
+    const token = signToken({ role: "x" }, { algorithm, key });
+    expect(failure(token, secret)).toBe("verified");
+    const [head, , signature] = token.split(".");
+    expect(failure(`${head}.${Buffer.from('{"role":"y"}').toString("base64url")}.${signature}`, secret)).toBe("bad-signature");
+    expect(failure(`${head}.${token.split(".")[1]}.`, secret)).toBe("bad-signature");
+    expect(failure(`${head}.${token.split(".")[1]}.AAAA`, secret)).toBe("bad-signature");
+  });
+  test.each(["HS256", "HS384", "HS512"])("R-AUT-3 %s verifies with a key object, a plain secret is for HS256", (algorithm) => {
+    const token = signToken({}, { algorithm });
+    expect(failure(token, { type: algorithm, key: jwtSecret })).toBe("verified");
+    expect(failure(token)).toBe(algorithm === "HS256" ? "verified" : "no-key");
+  });
+  test("R-AUT-3 kid: a token that names one takes only the key of that name", () => {
+    const set = { keys: [jwkOf(rsa.publicKey, { kid: "one" }), jwkOf(ec.publicKey, { kid: "two" }), jwkOf(generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey)] };
+    const by = (kid: unknown) => failure(signToken({}, { algorithm: "RS256", key: rsa.privateKey, header: { kid } }), set);
+    expect(by("one")).toBe("verified");
+    expect(by(undefined)).toBe("verified");
+    expect(by("two")).toBe("no-key");
+    expect(by("three")).toBe("no-key");
+    expect(by(["one"])).toBe("no-key");
+  });
+  test("R-AUT-3 a plain secret has no kid, a key object takes any", () => {
+    const token = signToken({}, { header: { kid: "any" } });
+    expect(failure(token)).toBe("no-key");
+    expect(failure(token, { type: "HS256", key: jwtSecret })).toBe("verified");
+  });
+  test("R-AUT-3 what is too long is not looked at", () => {
+    const long = signToken({ pad: "x".repeat(MAX_TOKEN_CHARACTERS) });
+    expect(failure(long)).toBe("undecodable");
+  });
+  test("R-AUT-3 numbers of the payload keep their digits", () => {
+    const reading = readToken(signToken('{"id":12345678901234567890}'), keys(jwtSecret));
+    expect("signed" in reading && exactJson(reading.signed.exact)).toBe('{"id":12345678901234567890}');
+  });
+});
+
+describe("keys by address", () => {
+  const MINUTE = 60_000;
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  test.each<[string, Record<string, string>, number]>([
+    ["max-age", { "cache-control": "public, max-age=300" }, 300_000],
+    ["s-maxage before max-age", { "cache-control": "max-age=300, s-maxage=600" }, 600_000],
+    ["an age in quotes", { "cache-control": 'max-age="120"' }, 120_000],
+    ["must-revalidate with an age", { "cache-control": "must-revalidate, max-age=90" }, 90_000],
+    ["no-cache", { "cache-control": "no-cache" }, MINUTE],
+    ["no-store beats Expires", { "cache-control": "no-store", expires: "Thu, 01 Jan 2026 05:00:00 GMT" }, MINUTE],
+    ["never more often than every minute", { "cache-control": "max-age=1" }, MINUTE],
+    ["Expires", { expires: "Thu, 01 Jan 2026 00:10:00 GMT" }, 10 * MINUTE],
+    ["Expires in the past", { expires: "0" }, MINUTE],
+    ["nothing", {}, 60 * MINUTE],
+    ["an age that is none", { "cache-control": "max-age=soon" }, 60 * MINUTE],
+  ])("G-AUTH-11 refresh by %s", (_title, headers, delay) => {
+    expect(refreshDelayMs(new Headers(headers), now)).toBe(delay);
+  });
+
+  let server: Server | undefined;
+  let ring: KeyRing | undefined;
+  afterEach(() => {
+    vi.useRealTimers();
+    ring?.close();
+    server?.closeAllConnections();
+    server?.close();
+  });
+  let authorization: string | undefined;
+  const serve = async (answer: () => { status?: number; headers?: Record<string, string>; body: string }): Promise<URL> => {
+    server = createServer((request, response) => {
+      ({ authorization } = request.headers);
+      const { status = 200, headers = {}, body } = answer();
+      response.writeHead(status, headers).end(body);
+    });
+    await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
+    return new URL(`http://user:pass-word@127.0.0.1:${(server.address() as AddressInfo).port}/keys?token=hidden-word`);
+  };
+  const openRing = (url: URL, log: unknown[] = [], changed = vi.fn()): KeyRing => {
+    ring = remoteKeys({ url, changed, logger: { error: (...told) => log.push(told), info: () => {} } });
+    return ring;
+  };
+
+  test("G-AUTH-11 keys are fetched, kept when a fetch fails, replaced when the set changes", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let keys = [jwkOf(rsa.publicKey, { kid: "one" }), { kty: "RSA", kid: "broken" }];
+    let status = 200;
+    const url = await serve(() => ({ status, headers: { "cache-control": "max-age=120" }, body: JSON.stringify({ keys }) }));
+    const changed = vi.fn();
+    const log: unknown[] = [];
+    const opened = openRing(url, log, changed);
+    expect(opened.keys()).toEqual([]);
+    await opened.pending;
+    expect(opened.pending).toBeUndefined();
+    expect(authorization).toBe(`Basic ${Buffer.from("user:pass-word").toString("base64")}`);
+    expect(opened.keys().map((key) => key.kid)).toEqual(["one"]);
+    expect(changed).toHaveBeenCalledTimes(1);
+
+    keys = [jwkOf(ec.publicKey, { kid: "two" })];
+    vi.advanceTimersByTime(119_000);
+    expect(opened.keys().map((key) => key.kid)).toEqual(["one"]);
+    vi.advanceTimersByTime(1_000);
+    await vi.waitFor(() => expect(opened.keys().map((key) => key.kid)).toEqual(["two"]));
+    expect(changed).toHaveBeenCalledTimes(2);
+
+    status = 500;
+    vi.advanceTimersByTime(120_000);
+    await vi.waitFor(() => expect(log).toHaveLength(1));
+    expect(opened.keys().map((key) => key.kid)).toEqual(["two"]);
+    expect(JSON.stringify(log)).not.toMatch(/hidden-word|pass-word/);
+    status = 200;
+    keys = [jwkOf(ed.publicKey, { kid: "three" })];
+    vi.advanceTimersByTime(5_000);
+    await vi.waitFor(() => expect(opened.keys().map((key) => key.kid)).toEqual(["three"]));
+  });
+
+  test.each([
+    ["no JSON", "<html>"],
+    ["no set", "[]"],
+    ["a set without keys", '{"keys":[]}'],
+    ["more than a set can be", " ".repeat(1024 * 1024 + 1)],
+  ])("G-AUTH-11 %s is logged and gives no keys", async (_title, body) => {
+    const log: unknown[] = [];
+    const opened = openRing(await serve(() => ({ body })), log);
+    await opened.pending;
+    expect(opened.keys()).toEqual([]);
+    expect(log).toHaveLength(1);
+  });
+});
