@@ -67,7 +67,7 @@ export interface UpdateOperatorSpec {
   /** A null operand is refused also where the column may be null (G-UPD-5). */
   readonly refusesNull?: boolean;
   readonly description: string;
-  /** Description of the input type. */
+  /** Description of the input type; `$table` stands for the table's quoted name. */
   readonly inputDescription: string;
   /** The new value of the column. */
   readonly compile: (column: Sql, operand: Sql) => Sql;

@@ -25,7 +25,7 @@ const operatorInput = (build: GqlBuild, table: GqlTable, operator: UpdateOperato
     scope: "update_input",
     relation: table.relation,
     fn: operator.name,
-    description: operator.inputDescription,
+    description: operator.inputDescription.replace("$table", quoted(table)),
     isOptional: true,
   });
 
