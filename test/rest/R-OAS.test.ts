@@ -1,0 +1,289 @@
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import SwaggerParser from "@apidevtools/swagger-parser";
+import { generate } from "openapi-typescript-codegen";
+import { beforeAll, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { asAdmin, startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+import { bearer } from "../support/tokens.ts";
+
+const api = await startApi();
+
+const TYPE = "application/openapi+json; charset=utf-8";
+
+cases(api, [
+  ...["application/openapi+json", "application/json", "*/*", "text/csv, */*;q=0.1"].map((accept) => ({ title: `R-OAS-1 ${accept}`, request: "GET /", headers: { accept }, status: 200, responseHeaders: { "Content-Type": TYPE, "Content-Profile": "sea" } })),
+  { title: "R-OAS-1 another type", request: "GET /", headers: { accept: "text/csv" }, status: 406, answer: { code: "PGRST107", details: null, hint: null, message: "None of these media types are available: text/csv" } },
+  { title: "R-OAS-1 HEAD", request: "HEAD /", status: 200, bytes: "", responseHeaders: { "Content-Type": TYPE, "Content-Length": null } },
+  { title: "R-OAS-1 under the prefix", request: "GET /api/", status: 200, check: (answer) => expect(answer.json().basePath).toBe("/api") },
+  { title: "R-OAS-1 at the root in compatibility mode", request: "GET /", status: 200, check: (answer) => expect(answer.json().basePath).toBe("/") },
+  { title: "R-OAS-1 another schema", request: "GET /", headers: { "accept-profile": "land" }, status: 200, check: (answer) => expect(Object.keys(answer.json().paths)).toEqual(["/", "/depots", "/harbours", "/trucks", "/rpc/depot_count"]) },
+  { title: "R-OAS-1 another method", request: "POST /", body: {}, status: 405, check: (answer) => expect(answer.json().code).toBe("PGRST117") },
+  { title: "R-OAS-1 a role that does not exist", request: "GET /", role: "nobody_at_all", status: 401, check: (answer) => expect(answer.json().code).toBe("22023") },
+]);
+
+type Document = any; // a document is looked into at many depths
+let document: Document;
+
+beforeAll(async () => {
+  document = (await api.get("/")).json();
+});
+
+test("R-OAS-1 the top level", () => {
+  expect(Object.keys(document)).toEqual(["swagger", "info", "host", "basePath", "schemes", "consumes", "produces", "externalDocs", "paths", "definitions", "parameters"]);
+  const types = ["application/json", "application/vnd.pgrst.object+json;nulls=stripped", "application/vnd.pgrst.object+json", "text/csv"];
+  expect(document).toMatchObject({ swagger: "2.0", host: `127.0.0.1:${api.port}`, basePath: "/", schemes: ["http"], consumes: types, produces: types });
+  expect(document.paths["/"]).toEqual({
+    get: { tags: ["Introspection"], summary: "OpenAPI description (this document)", produces: ["application/openapi+json", "application/json"], responses: { 200: { description: "OK" } } },
+  });
+});
+
+test("R-OAS-2 what is left out", () => {
+  const paths = Object.keys(document.paths);
+  expect(paths).toContain("/soundings");
+  for (const absent of ["/soundings_2023", "/rpc/tidy", "/rpc/product", "/rpc/write_vessel_card", "/rpc/unnamed", "/payroll", "/captains_log", "/rpc/clerks_only"]) expect(paths).not.toContain(absent);
+});
+
+test("R-OAS-2 follow-privileges: what the role has any right to", async () => {
+  const of = async (role: string): Promise<Document> => (await api.get("/", { headers: bearer({ role }) })).json();
+  const writeonly = await of("sea_writeonly");
+  expect(Object.keys(writeonly.definitions)).toEqual(["logbook", "notices", "ports", "vessels"]);
+  expect(Object.keys((await of("sea_columns")).definitions)).toEqual(["notices", "ports", "vessels"]);
+  expect(Object.keys((await of("sea_captain")).definitions)).toEqual(["cabins", "captains_log", "notices"]);
+  expect((await of("sea_clerk")).paths).toHaveProperty("/rpc/clerks_only");
+  expect((await api.get("/", { headers: asAdmin() })).json().paths).toHaveProperty("/payroll");
+});
+
+test("R-OAS-2 ignore-privileges: everything", async () => {
+  const open = await startApi({ openapiMode: "ignore-privileges" });
+  const paths = (await open.get("/", { headers: bearer({ role: "sea_writeonly" }) })).json().paths;
+  expect(paths).toHaveProperty("/payroll");
+  expect(paths).toHaveProperty("/rpc/clerks_only");
+  expect(paths).not.toHaveProperty("/rpc/unnamed");
+});
+
+test("R-PATH-8 disabled: whatever the method", async () => {
+  const closed = await startApi({ openapiMode: "disabled" });
+  for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) expect((await closed.request(method, "/")).status).toBe(404);
+  expect((await closed.get("/")).json()).toEqual({ code: "PGRST126", details: null, hint: null, message: "Root endpoint metadata is disabled" });
+});
+
+test("R-OAS-1 without its plugin the root is not there", async () => {
+  const bare = await startApi({ parts: [without("openapi")] });
+  expect((await bare.get("/")).json().code).toBe("PGRST126");
+  expect((await bare.get("/", { headers: { accept: "text/html" } })).status).toBe(404);
+});
+
+test("R-PATH-8 a function in place of the description", async () => {
+  const own = await startApi({ dbRootSpec: "root" });
+  expect((await own.get("/")).json()).toEqual({ root: true });
+  expect((await own.post("/", { body: {} })).json()).toEqual({ root: true });
+  expect((await own.options("/")).headers["allow"]).toBe("OPTIONS,POST,GET,HEAD");
+});
+
+test("R-OAS-3 texts come from SQL comments", () => {
+  expect(document.info).toMatchObject({ title: "Sea traffic", description: "Ships, ports and the people on them.\nAll of it invented.", version: expect.any(String) });
+  const { get, post, patch, delete: remove } = document.paths["/vessels"];
+  for (const operation of [get, post, patch, remove]) expect(operation).toMatchObject({ tags: ["vessels"], summary: "Ships", description: "Everything that floats and has a name." });
+  expect(document.paths["/ports"].get.summary).toBe("Harbours");
+  expect(document.paths["/ports"].get).not.toHaveProperty("description");
+  expect(document.paths["/logbook"].get).not.toHaveProperty("summary");
+  expect(document.definitions.vessels.description).toBe("Ships\n\nEverything that floats and has a name.");
+  expect(document.definitions.vessels.properties.tonnage.description).toBe("Gross tonnage");
+  expect(document.parameters["rowFilter.vessels.tonnage"]).toEqual({ name: "tonnage", description: "Gross tonnage", required: false, in: "query", type: "string" });
+  expect(document.paths["/rpc/fleet_weight"].get).toMatchObject({ tags: ["(rpc) fleet_weight"], summary: "Weight of a fleet", description: "Sum of the gross tonnage of the vessels of a port." });
+});
+
+test("R-OAS-3 a schema without comment has the product's texts", async () => {
+  const { info } = (await api.get("/", { headers: { "accept-profile": "land" } })).json();
+  expect(info.title).not.toBe("");
+  expect(info.description).not.toBe("");
+});
+
+test("R-OAS-1 operations of a relation", () => {
+  const reference = (name: string) => ({ $ref: `#/parameters/${name}` });
+  const filters = ["id", "name", "country"].map((column) => reference(`rowFilter.ports.${column}`));
+  expect(document.paths["/ports"]).toMatchObject({
+    get: {
+      parameters: [...filters, ...["select", "order", "range", "rangeUnit", "offset", "limit", "preferCount"].map(reference)],
+      responses: { 200: { description: "OK", schema: { type: "array", items: { $ref: "#/definitions/ports" } } }, 206: { description: "Partial Content" } },
+    },
+    post: { parameters: ["body.ports", "select", "preferPost"].map(reference), responses: { 201: { description: "Created" } } },
+    patch: { parameters: [...filters, reference("body.ports"), reference("preferReturn")], responses: { 204: { description: "No Content" } } },
+    delete: { parameters: [...filters, reference("preferReturn")], responses: { 204: { description: "No Content" } } },
+  });
+  expect(Object.keys(document.paths["/all_names"])).toEqual(["get"]);
+  expect(Object.keys(document.paths["/port_tonnage"])).toEqual(["get"]);
+  // insertable in one way is enough for all three
+  expect(Object.keys(document.paths["/vessel_intake"])).toEqual(["get", "post", "patch", "delete"]);
+});
+
+test("R-OAS-1 shared parameters", () => {
+  const { parameters } = document;
+  const query = (name: string, description: string) => ({ name, description, required: false, in: "query", type: "string" });
+  const returns = ["return=representation", "return=minimal", "return=none"];
+  const prefer = (values?: string[]) => ({ name: "Prefer", description: "Preference", required: false, in: "header", type: "string", ...(values === undefined ? {} : { enum: values }) });
+  expect(parameters).toMatchObject({
+    select: query("select", "Filtering Columns"),
+    order: query("order", "Ordering"),
+    on_conflict: query("on_conflict", "On Conflict"),
+    offset: query("offset", "Limiting and Pagination"),
+    limit: query("limit", "Limiting and Pagination"),
+    range: { name: "Range", in: "header", type: "string", required: false },
+    rangeUnit: { name: "Range-Unit", in: "header", type: "string", required: false, default: "items" },
+    preferReturn: prefer(returns),
+    preferCount: prefer(["count=none"]),
+    preferPost: prefer([...returns, "resolution=ignore-duplicates", "resolution=merge-duplicates"]),
+    "body.ports": { name: "ports", description: "ports", required: false, in: "body", schema: { $ref: "#/definitions/ports" } },
+  });
+  expect(parameters.preferParams).toEqual(prefer());
+});
+
+test("R-OAS-1 operations of functions", () => {
+  const produces = ["application/json", "application/vnd.pgrst.object+json;nulls=stripped", "application/vnd.pgrst.object+json"];
+  const { get, post } = document.paths["/rpc/greet"];
+  expect(get).toMatchObject({ produces, responses: { 200: { description: "OK" } } });
+  expect(get.parameters).toEqual([
+    { name: "name", required: false, in: "query", type: "string", format: "text" },
+    { name: "greeting", required: false, in: "query", type: "string", format: "text" },
+  ]);
+  expect(post.parameters).toEqual([
+    { name: "args", required: true, in: "body", schema: { type: "object", properties: { name: { type: "string", format: "text" }, greeting: { type: "string", format: "text" } } } },
+    { $ref: "#/parameters/preferParams" },
+  ]);
+  expect(document.paths["/rpc/fleet_weight"].post.parameters[0].schema).toEqual({
+    type: "object",
+    description: "Weight of a fleet\n\nSum of the gross tonnage of the vessels of a port.",
+    required: ["port"],
+    properties: { port: { type: "integer", format: "int32" } },
+  });
+  expect(Object.keys(document.paths["/rpc/next_number"])).toEqual(["post"]);
+  expect(document.paths["/rpc/sum_all"].get.parameters).toEqual([{ name: "numbers", required: true, in: "query", type: "array", items: { type: "integer", format: "int32" }, collectionFormat: "multi" }]);
+  expect(document.paths["/rpc/sum_list"].get.parameters).toEqual([{ name: "numbers", required: true, in: "query", type: "string", format: "integer[]" }]);
+  expect(document.paths["/rpc/sum_list"].post.parameters[0].schema.properties.numbers).toEqual({ type: "array", format: "integer[]", items: { type: "integer" } });
+  expect(document.paths["/rpc/json_key"].get.parameters[0]).toEqual({ name: "data", required: true, in: "query", type: "string", format: "json" });
+  expect(document.paths["/rpc/split_name"].post.parameters[0].schema.properties).toEqual({ full_name: { type: "string", format: "text" } });
+  expect(document.paths["/rpc/bump"].post.parameters[0].schema.properties).toEqual({ n: { type: "integer", format: "int32" } });
+  expect(document.paths["/rpc/find"].get.tags).toEqual(["(rpc) find"]);
+});
+
+test("R-OAS-4 types", () => {
+  const shapes = Object.fromEntries(Object.entries<Document>(document.definitions.kinds.properties).map(([name, { type, format, items }]) => [name, [type, format, ...(items === undefined ? [] : [items])]]));
+  expect(shapes).toMatchObject({
+    id: ["integer", "int32"],
+    c_smallint: ["integer", "int32"],
+    c_bigint: ["integer", "int64"],
+    c_numeric: ["number", "numeric"],
+    c_real: ["number", "real"],
+    c_double: ["number", "double precision"],
+    c_boolean: ["boolean", "boolean"],
+    c_varchar: ["string", "character varying"],
+    c_date: ["string", "date"],
+    c_timestamptz: ["string", "timestamp with time zone"],
+    c_json: [undefined, "json"],
+    c_jsonb: [undefined, "jsonb"],
+    c_int_list: ["array", "integer[]", { type: "integer" }],
+    c_json_list: ["array", "json[]", {}],
+    c_rating: ["string", "sea.rating"],
+  });
+  expect(document.definitions.certificates.properties.rating.enum).toEqual(["ordinary", "able", "master"]);
+  expect(document.definitions.certificates.properties.note.maxLength).toBe(20);
+  // domains over pg_catalog show what is below them
+  expect(document.definitions.beacons.properties.name).toMatchObject({ type: "string", format: "character varying" });
+  expect(document.definitions.paints.properties.shade).toMatchObject({ type: "integer", format: "int32" });
+});
+
+test("R-OAS-4 required are the columns that may not be null, domains included", () => {
+  expect(document.definitions.vessels.required).toEqual(["id", "name"]);
+  expect(document.definitions.beacons.required).toEqual(["id", "name"]);
+  expect(document.definitions.fleet).not.toHaveProperty("required");
+  expect(document.definitions.logbook).not.toHaveProperty("required");
+});
+
+test("R-OAS-5 keys are told in the description", () => {
+  const { properties } = document.definitions.vessels;
+  expect(properties.id.description).toBe("Note:\nThis is a Primary Key.<pk/>");
+  expect(properties.home_port_id.description).toBe("Note:\nThis is a Foreign Key to `ports.id`.<fk table='ports' column='id'/>");
+  expect(document.definitions.crew.properties.vessel_id.description).toBe("Note:\nThis is a Primary Key.<pk/>\nThis is a Foreign Key to `vessels.id`.<fk table='vessels' column='id'/>");
+  expect(document.definitions.fleet.properties.home_port_id.description).toBe("Note:\nThis is a Foreign Key to `ports.id`.<fk table='ports' column='id'/>");
+  expect(document.definitions.moorings.properties.port_id).not.toHaveProperty("description");
+});
+
+test("R-OAS-5 after the column's own comment", async () => {
+  await api.sql("comment on column sea.registrations.vessel_id is 'Which ship'");
+  await api.reload();
+  const { properties } = (await api.get("/")).json().definitions.registrations;
+  expect(properties.vessel_id.description).toBe("Which ship\n\nNote:\nThis is a Primary Key.<pk/>\nThis is a Foreign Key to `vessels.id`.<fk table='vessels' column='id'/>");
+});
+
+test("R-OAS-6 literal defaults", () => {
+  const { properties } = document.definitions.certificates;
+  expect(properties.points.default).toBe(42);
+  expect(properties.renewed.default).toBe(false);
+  expect(properties.note.default).toBe("none");
+  expect(properties.issued.default).toBe("2020-01-01");
+  expect(properties.rating.default).toBe("ordinary");
+  expect(properties.grade.default).toBe("b");
+  for (const column of ["id", "serial_number", "summary", "sailor_id"]) expect(properties[column]).not.toHaveProperty("default");
+});
+
+test("R-OAS-1 security and the address of a proxy by settings", async () => {
+  const secured = await startApi({ openapiSecurityActive: true, openapiServerProxyUri: "https://sea.example/rest/v1" });
+  const own = (await secured.get("/")).json();
+  expect(own).toMatchObject({ host: "sea.example:443", basePath: "/rest/v1", schemes: ["https"], security: [{ JWT: [] }] });
+  expect(own.securityDefinitions).toEqual({ JWT: { type: "apiKey", in: "header", name: "Authorization", description: 'Add the token prepending "Bearer " (without quotes) to it' } });
+  expect(document).not.toHaveProperty("security");
+});
+
+test("R-OAS-1 a validator and a client generator take the document", async () => {
+  // a parameter called like another one, or like nothing an identifier can be, is what the rules ask for and what generators cannot name
+  await api.sql(`drop table sea."order", sea."مو", sea."Deck Plans", sea.t, sea.pennant; drop function sea.quoted`);
+  await api.reload();
+  const text = (await api.get("/api")).text;
+  await SwaggerParser.validate(JSON.parse(text));
+  const folder = await mkdtemp(join(tmpdir(), "relapi-client-"));
+  try {
+    await generate({ input: JSON.parse(text), output: folder, httpClient: "fetch" });
+    const models = await readdir(join(folder, "models"));
+    expect(models).toContain("vessels.ts");
+    expect(await readFile(join(folder, "models", "vessels.ts"), "utf8")).toContain("home_port_id?: number;");
+    expect(await readFile(join(folder, "services", "VesselsService.ts"), "utf8")).toContain("url: '/vessels'");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+// --- the page -------------------------------------------------------------------------------------------------------
+
+const browser = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+
+test("R-OAS-1 a browser gets a page that loads everything from here", async () => {
+  const answer = await api.get("/api", { headers: browser });
+  expect(answer.status).toBe(200);
+  expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
+  const sources = [...answer.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source as string);
+  expect(sources).toHaveLength(4);
+  for (const source of sources) {
+    expect(source).toMatch(/^\/api\/openapi\/ui\/[a-z0-9.-]+$/);
+    const asset = await api.get(source);
+    expect([source, asset.status, asset.bytes.length > 100]).toEqual([source, 200, true]);
+  }
+  expect((await api.get("/api/openapi/ui/page.js")).text).toContain("validatorUrl: null");
+  const zipped = await api.get("/api/openapi/ui/swagger-ui.css", { headers: { "accept-encoding": "gzip" } });
+  expect(zipped.headers["content-encoding"]).toBe("gzip");
+});
+
+test("R-OAS-1 the page needs no credential, the document does", async () => {
+  const guarded = await startApi({ anonRole: undefined });
+  expect((await guarded.get("/", { headers: browser })).status).toBe(200);
+  expect((await guarded.get("/")).status).toBe(401);
+});
+
+cases(api, [
+  { title: "R-OAS-1 the page at the root in compatibility mode", request: "GET /", headers: browser, responseHeaders: { "Content-Type": "text/html; charset=utf-8" } },
+  { title: "R-OAS-1 a file that is not there", request: "GET /api/openapi/ui/../../package.json", status: 404 },
+  { title: "R-OAS-1 nor one of the folder above", request: "GET /api/openapi/ui/%2e%2e%2fpackage.json", status: 404 },
+  { title: "R-OAS-1 the page's paths are those of no relation", request: "GET /openapi", status: 404, check: (answer) => expect(answer.json().code).toBe("PGRST205") },
+]);
