@@ -1,6 +1,6 @@
 /** Text as a header can carry it: UTF-8 bytes, control characters percent-encoded so that no value can begin another header. */
 export const headerText = (text: string): string => {
-  if (/^[\t\x20-\x7e]*$/.test(text)) return text;
+  if (/^[ -~]*$/.test(text)) return text;
   const bytes = Buffer.from(text, "utf8").toString("latin1");
-  return bytes.replace(/[\x00-\x08\x0a-\x1f\x7f]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+  return bytes.replace(/[^ -~\u0080-\u00ff]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 };

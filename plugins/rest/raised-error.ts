@@ -19,7 +19,7 @@ export const readRaised = (error: RelApiError): Raised | undefined => {
 };
 
 /** One line; what has no place in a status line is left out. */
-const reasonPhrase = (text: string): string => headerText(text.replace(/[\x00-\x1f\x7f]+/g, " ")).trim();
+const reasonPhrase = (text: string): string => headerText(text.replace(/\p{Cc}+/gu, " ")).trim();
 
 const MESSAGE_HINT = "MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.";
 const DETAIL_HINT = "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.";

@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createFuzzySet, THRESHOLD } from "../../plugins/rest/fuzzy.ts";
+
+const set = createFuzzySet(["vessels", "voyages", "ports", "port_mirror", "سفن"]);
+
+test("R-FUZ-1 the most similar name that reaches the threshold", () => {
+  expect(set.suggest("vesels", THRESHOLD.relation)).toBe("vessels");
+  expect(set.suggest("vessel", THRESHOLD.relation)).toBe("vessels");
+  expect(set.suggest("port", THRESHOLD.relation)).toBe("ports");
+});
+
+test("R-FUZ-1 below the threshold there is none", () => {
+  // 1 - 3/7 is below 0.75 and above 0.33
+  expect(set.suggest("vess", THRESHOLD.relation)).toBeUndefined();
+  expect(set.suggest("vess", THRESHOLD.relationship)).toBe("vessels");
+});
+
+test("R-FUZ-1 letter case does not count, other alphabets do", () => {
+  expect(set.suggest("VESSELS", THRESHOLD.relation)).toBe("vessels");
+  expect(set.suggest("سفنه", 0.5)).toBe("سفن");
+});
+
+test("R-FUZ-1 without a run of two in common there is none, however short the names", () => {
+  expect(createFuzzySet(["ab"]).suggest("xy", 0)).toBeUndefined();
+  expect(createFuzzySet(["abc"]).suggest("xbc", 0)).toBe("abc");
+});
+
+test("R-FUZ-1 runs of two are asked for only where no name shares one of three", () => {
+  // "-ab" is shared with the first name, so the second one, closer but with "cz" alone in common, is not looked at
+  expect(createFuzzySet(["abxxxxxxxx", "zcza"]).suggest("abcz", 0.1)).toBe("abxxxxxxxx");
+  expect(createFuzzySet(["zcza"]).suggest("abcz", 0.1)).toBe("zcza");
+});
+
+test("R-FUZ-1 what is equally similar is told apart by the runs", () => {
+  // one change each; "banana" shares its runs more often
+  expect(createFuzzySet(["bananx", "xanana"]).suggest("banana", 0.5)).toBe("xanana");
+});
+
+test("R-FUZ-1 a name of the set is its own best suggestion", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.stringMatching(/^[a-z_]{3,12}$/), { minLength: 1, selector: (name) => name.replaceAll("_", "") }), (names) => {
+      const all = createFuzzySet(names);
+      for (const name of names) if (name.replaceAll("_", "") !== "") expect(all.suggest(name, 1)).toBe(name);
+    }),
+  );
+});
+
+test("R-SC-7 asking costs little, whatever is asked", () => {
+  const many = createFuzzySet(Array.from({ length: 5000 }, (_, i) => `table_number_${i}`));
+  const start = performance.now();
+  for (let i = 0; i < 20; i++) many.suggest(`x${"table".repeat(i * 50)}`, 0.75);
+  expect(performance.now() - start).toBeLessThan(3000);
+});
