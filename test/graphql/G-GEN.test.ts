@@ -1,0 +1,193 @@
+import { expect, test } from "vitest";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { gqlCases } from "../support/cases.ts";
+import { schemaOf } from "./schema.ts";
+
+const api = await startApi(forGraphql());
+const admin = await schemaOf(api);
+const reader = await schemaOf(api, "music_reader");
+const editor = await schemaOf(api, "music_editor");
+const writer = await schemaOf(api, "music_writer");
+const nobody = await schemaOf(api, "music_nobody");
+
+const rootFields = (schema: typeof admin, root: string): string[] => Object.keys(schema.members(root));
+const rootsOf = (schema: typeof admin, table: string): string[] =>
+  [...rootFields(schema, "query_root"), ...(schema.roots.mutation === undefined ? [] : rootFields(schema, "mutation_root"))].filter((name) =>
+    [table, `${table}_aggregate`, `${table}_by_pk`, `insert_${table}`, `insert_${table}_one`, `update_${table}`, `update_${table}_by_pk`, `update_${table}_many`, `delete_${table}`, `delete_${table}_by_pk`].includes(name),
+  );
+
+const NO_QUERIES =
+  "There are no queries available to the current role. Either there are no sources or remote schemas configured, or the current role doesn't have the required permissions.";
+
+gqlCases(api, [
+  {
+    title: "G-GEN-1 what a role may not use is an unknown field",
+    query: "{ artist { stats } }",
+    role: "music_reader",
+    error: { message: "field 'stats' not found in type: 'artist'", path: "$.selectionSet.artist.selectionSet.stats", code: "validation-failed" },
+  },
+  {
+    title: "G-GEN-1 a relation without rights is an unknown root field",
+    query: "{ diary { id } }",
+    role: "music_reader",
+    error: { message: "field 'diary' not found in type: 'query_root'", code: "validation-failed" },
+  },
+  { title: "G-GEN-5 no_queries_available answers its text", query: "{ no_queries_available }", role: "music_nobody", data: { no_queries_available: NO_QUERIES } },
+  {
+    title: "G-GEN-5 with any query field it is absent",
+    query: "{ no_queries_available }",
+    role: "music_reader",
+    error: { message: "field 'no_queries_available' not found in type: 'query_root'" },
+  },
+  {
+    title: "G-GEN-9 null for a column that may not be null",
+    query: 'mutation { insert_artist_one(object: {name: null}) { id } }',
+    error: { message: "unexpected null value for type 'String'", path: "$.selectionSet.insert_artist_one.args.object.name", code: "validation-failed" },
+  },
+  {
+    title: "G-GEN-14 a mutation without select right cannot answer rows",
+    query: 'mutation { update_artist(where: {}, _set: {country: "X"}) { affected_rows returning { name } } }',
+    role: "music_writer",
+    error: { message: "field 'returning' not found in type: 'artist_mutation_response'" },
+  },
+]);
+
+test("G-GEN-1 a reload brings new tables on the same connections", async () => {
+  await api.sql("create table late_arrival (id int primary key); grant select on late_arrival to music_reader");
+  try {
+    expect(await api.gql("{ late_arrival { id } }")).toHaveProperty("errors");
+    await api.reload();
+    expect(await api.gql("{ late_arrival { id } }", {}, asAdmin("music_reader"))).toEqual({ data: { late_arrival: [] } });
+  } finally {
+    await api.sql("drop table late_arrival");
+    await api.reload();
+  }
+  expect(await api.gql("{ late_arrival { id } }")).toHaveProperty("errors");
+});
+
+test("G-GEN-2 tables, partitioned tables and views are taken in, partitions and other schemas are not", () => {
+  const roots = rootFields(admin, "query_root");
+  expect(roots).toEqual(expect.arrayContaining(["album", "measure", "album_title", "album_sale", "group"]));
+  expect(roots.filter((name) => ["measure_a", "measure_b", "vessels", "sea_vessels", "shop_item_one", "pg_class", "shop_order"].includes(name))).toEqual([]);
+});
+
+test("G-GEN-3 rights by grant count column by column", () => {
+  expect(Object.keys(reader.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual(["country", "id", "name"]);
+  expect(Object.keys(editor.members("album_insert_input"))).toEqual(["artist", "artist_id", "id", "live", "price", "tags", "title"]);
+  expect(Object.keys(editor.members("album_set_input"))).toEqual(["live", "price", "tags", "title"]);
+});
+
+test("G-GEN-3 the administrator may do everything the login role may", () => {
+  expect(rootsOf(admin, "album")).toHaveLength(10);
+  expect(Object.keys(admin.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual(["born", "country", "id", "name", "stats"]);
+});
+
+test("G-GEN-4 a type that no root leads to is not in the schema", () => {
+  expect(admin.has("room_arr_rel_insert_input")).toBe(false);
+  expect(admin.has("room_obj_rel_insert_input")).toBe(true);
+  expect(reader.has("diary")).toBe(false);
+  expect(reader.has("album_insert_input")).toBe(false);
+});
+
+test("G-GEN-5 a role without queries", () => {
+  expect(nobody.members("query_root")).toEqual({ no_queries_available: "String!" });
+  expect(nobody.description("query_root", "no_queries_available")).toBe(NO_QUERIES);
+});
+
+test("G-GEN-6 a role without mutations or subscriptions has no such root", () => {
+  expect(nobody.roots).toEqual({ query: "query_root", mutation: undefined, subscription: undefined });
+  expect(reader.roots.subscription).toBe("subscription_root");
+});
+
+test("G-GEN-7 generated columns can be read and not written", () => {
+  expect(Object.keys(admin.members("invoice"))).toEqual(["created", "gross", "id", "net", "note", "ref"]);
+  expect(Object.keys(admin.members("invoice_insert_input"))).toEqual(["created", "net", "note", "ref"]);
+  expect(Object.keys(admin.members("invoice_set_input"))).toEqual(["created", "net", "note", "ref"]);
+  expect(Object.keys(admin.members("invoice_inc_input"))).toEqual(["net", "ref"]);
+});
+
+test("G-GEN-7 insertable columns need no select right", () => {
+  expect(Object.keys(writer.members("artist_insert_input"))).toEqual(["country", "name"]);
+  expect(Object.keys(writer.members("artist_set_input"))).toEqual(["country"]);
+});
+
+test("G-GEN-8 output columns are non-null where the column is, a domain's NOT NULL counts, views are nullable", () => {
+  expect(admin.members("album")).toMatchObject({ id: "Int!", title: "String!", price: "numeric", tags: "[String!]" });
+  expect(admin.members("booking")).toMatchObject({ seats: "Int!", guest: "String" });
+  expect(admin.members("album_title")).toMatchObject({ id: "Int", title: "String" });
+  expect(admin.members("album_sale")).toMatchObject({ album_id: "Int" });
+});
+
+test("G-GEN-9 fields of insert and update inputs are optional", () => {
+  for (const type of ["artist_insert_input", "album_insert_input", "album_set_input", "album_inc_input"])
+    expect(Object.values(admin.members(type)).filter((text) => text.endsWith("!"))).toEqual([]);
+});
+
+test("G-GEN-10 descriptions come from comments, else from the name", () => {
+  expect(admin.description("person")).toBe("People of the house");
+  expect(admin.description("album")).toBe('columns and relationships of "album"');
+  expect(admin.description("person", "nickname")).toBe("What friends say");
+  expect(admin.description("person", "name")).toBeNull();
+  // the table's comment leaves the root fields alone
+  expect(admin.description("query_root", "person")).toBe('fetch data from the table: "person"');
+});
+
+test("G-GEN-10 outside public a table is named with its schema", async () => {
+  const other = await startApi(forGraphql({ dbSchemas: ["shop"] }));
+  try {
+    const shop = await schemaOf(other);
+    expect(shop.description("shop_item")).toBe('columns and relationships of "shop.item"');
+    expect(shop.description("query_root", "shop_order_by_pk")).toBe('fetch data from the table: "shop.order" using primary key columns');
+    expect(shop.description("shop_item_pk_columns_input")).toBe("primary key columns input for table: shop.item");
+  } finally {
+    await other.close();
+  }
+});
+
+test("G-GEN-11 what each kind of relation offers", () => {
+  expect(rootsOf(admin, "album")).toHaveLength(10);
+  expect(rootsOf(admin, "measure")).toHaveLength(10);
+  expect(rootsOf(admin, "album_sale")).toEqual(["album_sale", "album_sale_aggregate"]);
+  expect(rootsOf(admin, "artist_total")).toEqual(["artist_total", "artist_total_aggregate"]);
+  expect(rootsOf(admin, "album_title").sort()).toEqual(
+    ["album_title", "album_title_aggregate", "delete_album_title", "insert_album_title", "insert_album_title_one", "update_album_title", "update_album_title_many"],
+  );
+});
+
+test("G-GEN-11 fields go by the rights of the role", () => {
+  expect(rootsOf(reader, "album").sort()).toEqual(["album", "album_aggregate", "album_by_pk"]);
+  expect(rootsOf(writer, "artist").sort()).toEqual(["delete_artist", "insert_artist", "update_artist", "update_artist_many"]);
+});
+
+test("G-GEN-12 a view takes what the database can write through it, column by column", () => {
+  expect(Object.keys(admin.members("album_title_insert_input"))).toEqual(["artist_id", "id", "title"]);
+  expect(Object.keys(admin.members("album_title_set_input"))).toEqual(["artist_id", "id", "title"]);
+  expect(rootsOf(admin, "team_card").sort()).toEqual(["insert_team_card", "insert_team_card_one", "team_card", "team_card_aggregate"]);
+  expect(Object.keys(admin.members("team_card_insert_input"))).toEqual(["home_matches", "id", "name"]);
+});
+
+test("G-GEN-13 without a primary key there are no by-pk fields, a unique constraint does not count", () => {
+  const seven = (table: string): string[] => rootsOf(admin, table).filter((name) => !name.endsWith("_by_pk"));
+  for (const table of ["play_log", "listing"]) {
+    expect(rootsOf(admin, table)).toHaveLength(7);
+    expect(seven(table)).toHaveLength(7);
+  }
+});
+
+test("G-GEN-14 mutations without any select right", () => {
+  expect(writer.members("artist_mutation_response")).toEqual({ affected_rows: "Int!" });
+  expect(Object.keys(writer.members("artist_bool_exp"))).toEqual(["_and", "_not", "_or"]);
+  expect(writer.has("artist")).toBe(false);
+});
+
+test("G-GEN-15 subscription_root mirrors query_root and streams nothing", () => {
+  expect(admin.members("subscription_root")).toEqual(admin.members("query_root"));
+  for (const field of ["album", "album_aggregate", "album_by_pk", "search_albums"])
+    expect(admin.args("subscription_root", field)).toEqual(admin.args("query_root", field));
+  expect(admin.names.filter((name) => name.includes("stream") || name === "cursor_ordering")).toEqual([]);
+  expect(Object.keys(admin.members("subscription_root")).filter((name) => name.endsWith("_stream"))).toEqual([]);
+});
+
+test("G-GEN-16 descriptions of the root types", () => {
+  expect([admin.description("query_root"), admin.description("mutation_root"), admin.description("subscription_root")]).toEqual([null, "mutation root", null]);
+});

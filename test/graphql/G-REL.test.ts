@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { forGraphql, startApi } from "../support/api.ts";
+import { gqlCases } from "../support/cases.ts";
+import { schemaOf } from "./schema.ts";
+
+const api = await startApi(forGraphql());
+const admin = await schemaOf(api);
+const reader = await schemaOf(api, "music_reader");
+
+test("G-REL-1 an object relationship is non-null along own keys whose columns all are", () => {
+  expect(admin.members("album").artist).toBe("artist!");
+  expect(admin.members("match")).toMatchObject({ team: "team!", teamByAwayTeamId: "team!" });
+  expect(admin.members("sheep").person).toBe("person");
+  expect(admin.members("concert").hall).toBe("hall");
+  expect(admin.members("person").passport).toBe("passport");
+  expect(admin.args("album", "artist")).toEqual({});
+  expect(admin.description("album", "artist")).toBe("An object relationship");
+});
+
+test("G-REL-2 an array relationship and its aggregate", () => {
+  expect(admin.members("artist")).toMatchObject({ albums: "[album!]!", albums_aggregate: "album_aggregate!" });
+  expect(admin.description("artist", "albums")).toBe("An array relationship");
+  expect(admin.description("artist", "albums_aggregate")).toBe("An aggregate relationship");
+});
+
+test("G-REL-3 a relationship is there only for those who may read its rows", () => {
+  expect(Object.keys(reader.members("person"))).not.toContain("passport");
+  expect(Object.keys(reader.members("match"))).toContain("team");
+});
+
+test("G-REL-5 keys of both sides, one-to-one ones as objects, views have none", () => {
+  expect(admin.members("passport").person).toBe("person!");
+  expect(admin.members("studio")).toMatchObject({ takes: "[take!]!" });
+  expect(admin.members("take").studio).toBe("studio!");
+  expect(Object.keys(admin.members("album_title"))).toEqual(["artist_id", "id", "loud_title", "title"]);
+});
+
+test("G-REL-6 names are the singular and plural of the target's SQL name", async () => {
+  expect(Object.keys(admin.members("playlist"))).toContain("playlist_songs");
+  expect(admin.members("playlist_song")).toMatchObject({ playlist: "playlist!", song: "song!" });
+  await api.sql('create table "Reel" (id int primary key, track_id int references "Track")');
+  try {
+    await api.reload();
+    const schema = await schemaOf(api);
+    expect(schema.members("Reel")["Track"]).toBe("Track");
+    expect(schema.members("Track")["Reels"]).toBe("[Reel!]!");
+  } finally {
+    await api.sql('drop table "Reel"');
+    await api.reload();
+  }
+});
+
+test("G-REL-7 names are given in the order of the keys' columns", () => {
+  expect(admin.members("team")).toMatchObject({ matches: "[match!]!", matchesByAwayTeamId: "[match!]!" });
+  expect(admin.members("place")).toMatchObject({ trips: "[trip!]!", tripsByTarget: "[trip!]!" });
+});
+
+test("G-REL-8 a name that is taken gives way, twice if need be", () => {
+  const trip = admin.members("trip");
+  expect(trip).toMatchObject({ place: "String", placeByOrigin: "String", placeByOrigin1: "place", placeByTarget: "place" });
+});
+
+test("G-REL-9 fallback names are camelized", () => {
+  expect(Object.keys(admin.members("match"))).toContain("teamByAwayTeamId");
+});
+
+test("G-REL-9 a key of a table on itself", () => {
+  expect(admin.members("employee")).toMatchObject({ employee: "employee", employees: "[employee!]!" });
+});
+
+test("G-REL-10 irregular and uncountable words", async () => {
+  expect(admin.members("person").sheep).toBe("[sheep!]!");
+  await api.sql("create table child (id int primary key, person_id int references person); create table series (id int primary key, child_id int references child)");
+  try {
+    await api.reload();
+    const schema = await schemaOf(api);
+    expect(schema.members("person").children).toBe("[child!]!");
+    expect(schema.members("child").series).toBe("[series!]!");
+    expect(schema.members("series").child).toBe("child");
+  } finally {
+    await api.sql("drop table series, child");
+    await api.reload();
+  }
+});
+
+gqlCases(api, [
+  {
+    title: "G-REL-1 a row that the role may not see is null, at a non-null type too",
+    query: "{ match(where: {id: {_eq: 1}}) { id team { name } } }",
+    role: "music_reader",
+    data: { match: [{ id: 1, team: { name: "Reds" } }] },
+  },
+  {
+    title: "G-REL-2 array relationships take list arguments",
+    query: "{ artist(where: {id: {_eq: 1}}) { albums(order_by: {price: desc}, limit: 1) { title } albums_aggregate(where: {live: {_eq: true}}) { aggregate { count } } } }",
+    data: { artist: [{ albums: [{ title: "Waterloo" }], albums_aggregate: { aggregate: { count: 1 } } }] },
+  },
+  {
+    title: "G-REL-7 each name follows its own key",
+    query: "{ match(where: {id: {_eq: 1}}) { home: team { name } away: teamByAwayTeamId { name } } team_by_pk(id: 1) { matches(order_by: {id: asc}) { id } matchesByAwayTeamId { id } } }",
+    data: { match: [{ home: { name: "Reds" }, away: { name: "Blues" } }], team_by_pk: { matches: [{ id: 1 }, { id: 3 }], matchesByAwayTeamId: [{ id: 2 }] } },
+  },
+  {
+    title: "G-REL-9 both directions of a key of a table on itself",
+    query: "{ employee_by_pk(id: 2) { employee { name } employees { name } } }",
+    data: { employee_by_pk: { employee: { name: "Boss" }, employees: [{ name: "Low" }] } },
+  },
+]);
+
+test("G-REL-1 an invisible related row is null where the type says it cannot be", async () => {
+  await api.sql("alter table team enable row level security");
+  try {
+    const answer = await api.gql("{ match(where: {id: {_eq: 1}}) { id team { name } } }", {}, { "x-session-role": "music_reader" });
+    expect(answer).toEqual({ data: { match: [{ id: 1, team: null }] } });
+  } finally {
+    await api.sql("alter table team disable row level security");
+  }
+});
