@@ -24,6 +24,9 @@ export interface PlannedRead {
 /** Planned reads of each model, by everything they depend on. Bounded, and gone with the model. */
 export type PlannedReads = WeakMap<Model, Cache<PlannedRead>>;
 
+/** Texts of this length are planned each time: nobody asks for them twice. */
+const MAX_KEPT_KEY = 8000;
+
 /** Everything a planned read depends on beside the model: what asks for it, and whether its window has ends. */
 const keyOf = (request: RestRequest, relation: Relation): string => {
   const { exchange, preferences, range } = request;
@@ -91,7 +94,7 @@ const lookUp = (kept: PlannedReads, model: Model, maxEntries: number, request: R
   const known = reads.get(key);
   if (known !== undefined) return known;
   const planned = planRead(request, relation);
-  reads.set(key, planned);
+  if (key.length < MAX_KEPT_KEY) reads.set(key, planned);
   return planned;
 };
 
