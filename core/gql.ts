@@ -219,8 +219,6 @@ export interface GqlBuild {
   rootName(...words: readonly (string | GqlWord)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */
   sharedTypeName(...words: readonly (string | GqlWord)[]): string;
-  /** A root field that metadata names. */
-  customRootName(name: string): string;
   /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
   fieldName(...words: readonly (string | GqlWord)[]): string;
   /** Value of an enum by the convention: `asc` to `ASC`. */

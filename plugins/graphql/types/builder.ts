@@ -134,7 +134,6 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     typeName: names.typeName,
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
-    customRootName: names.customRootName,
     fieldName: names.fieldName,
     enumValue: names.enumValue,
     object,

@@ -42,8 +42,7 @@ const fitting = (model: Model, routines: readonly Routine[], isServed: (name: Qu
 const withFreeNames = (functions: readonly GqlFunction[], names: Names, taken: ReadonlySet<string>, warn: Warn): GqlFunction[] => {
   const used = new Set(taken);
   return functions.filter(({ word, rootFields, routine }) => {
-    const custom = rootFields.function?.name;
-    const root = custom === undefined ? names.rootName(word) : names.customRootName(custom);
+    const root = rootFields.function?.name ?? names.rootName(word);
     if (!isLegalName(word.text) || !isLegalName(root) || used.has(root)) {
       warn(`function ${describedName(routine)} is left out of GraphQL: ${used.has(root) ? "its root field's name is taken" : "its name is no GraphQL name"}`);
       return false;

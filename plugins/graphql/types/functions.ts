@@ -26,7 +26,7 @@ const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly 
   const standard = fn.comment === undefined ? `execute ${fn.isMutation ? "VOLATILE " : ""}function "${describedName(fn.routine)}" which returns ${quoted(table)}` : fn.comment;
   const own = fn.rootFields.function;
   return [
-    own?.name === undefined ? build.rootName(fn.word) : build.customRootName(own.name),
+    own?.name ?? build.rootName(fn.word),
     {
       config: {
         type: fn.routine.returns.isSet ? requiredList(row) : row,
@@ -44,7 +44,7 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
   const standard = `execute function "${describedName(fn.routine)}" and query aggregates on result of table type ${quoted(table)}`;
   const own = fn.rootFields.function_aggregate;
   return [
-    own?.name === undefined ? build.rootName(fn.word, "aggregate") : build.customRootName(own.name),
+    own?.name ?? build.rootName(fn.word, "aggregate"),
     {
       config: {
         type: required(type),

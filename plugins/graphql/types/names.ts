@@ -9,8 +9,6 @@ export interface Names {
   /** Type that belongs to no table: scalars, comparisons, `order_by`. */
   sharedTypeName(...words: readonly Word[]): string;
   rootName(...words: readonly Word[]): string;
-  /** A root field that metadata names: prefix and suffix apply, its case stays. */
-  customRootName(name: string): string;
   fieldName(...words: readonly Word[]): string;
   /** Values of `order_by` and of enum tables. */
   enumValue(name: string): string;
@@ -71,7 +69,6 @@ const plainNames = (customization: GqlCustomization): Names => {
     typeName: (...words) => typePrefix + joined(words) + typeSuffix,
     sharedTypeName: (...words) => joined(words),
     rootName: (...words) => rootPrefix + joined(words) + rootSuffix,
-    customRootName: (name) => rootPrefix + name + rootSuffix,
     fieldName: (...words) => joined(words),
     enumValue: (name) => name,
   };
@@ -88,7 +85,6 @@ const camelNames = (customization: GqlCustomization): Names => {
     typeName: (...words) => pascal(around(words, typePrefix, typeSuffix)),
     sharedTypeName: (...words) => pascal(words),
     rootName: (...words) => camel(around(words, rootPrefix, rootSuffix)),
-    customRootName: (name) => camel(around([{ text: name, isCustom: true }], rootPrefix, rootSuffix)),
     fieldName: (...words) => camel(words),
     enumValue: (name) => name.toUpperCase(),
   };

@@ -14,11 +14,9 @@ export const quoted = (table: GqlTable): string => `"${describedName(table.relat
 export const keyPart = (table: GqlTable, { column, value }: LensColumn) =>
   ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
-/** Name of a root field, as metadata has it or by default. */
-export const rootNameOf = (build: GqlBuild, table: GqlTable, key: GqlRootFieldName, ...words: readonly (string | GqlWord)[]): string => {
-  const custom = table.rootFields[key]?.name;
-  return custom === undefined ? build.rootName(...words) : build.customRootName(custom);
-};
+/** Name of a root field: as metadata has it, to the letter, or by default. @rule G-NAM-5 */
+export const rootNameOf = (build: GqlBuild, table: GqlTable, key: GqlRootFieldName, ...words: readonly (string | GqlWord)[]): string =>
+  table.rootFields[key]?.name ?? build.rootName(...words);
 
 /** Description of a root field; metadata's comment replaces it. */
 export const rootComment = (table: GqlTable, key: GqlRootFieldName, standard: string): string | null => {

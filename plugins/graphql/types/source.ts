@@ -71,10 +71,8 @@ interface Named {
 
 /** Root field names a table may get, whatever the role. */
 const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Names): string[] => {
-  const custom = (key: keyof NonNullable<GqlTableEntry["rootFields"]>, ...words: readonly (string | GqlWord)[]): string => {
-    const name = entry?.rootFields?.[key]?.name;
-    return name === undefined ? names.rootName(...words) : names.customRootName(name);
-  };
+  const custom = (key: keyof NonNullable<GqlTableEntry["rootFields"]>, ...words: readonly (string | GqlWord)[]): string =>
+    entry?.rootFields?.[key]?.name ?? names.rootName(...words);
   return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
 };
 

@@ -1,0 +1,28 @@
+import { definePlugin, relationOf, type GqlMetadata, type GqlTableEntry, type Model } from "../../core/index.ts";
+
+/** Puts what metadata would say into the model. */
+export const withMetadata = (metadataOf: (model: Model) => Partial<GqlMetadata>) =>
+  definePlugin({
+    name: "metadata-of-the-test",
+    requires: ["relationships"],
+    apply: (hooks) =>
+      hooks.introspect.tap("metadata-of-the-test", (model) => ({
+        ...model,
+        parts: { ...model.parts, metadata: { view: () => undefined, ...metadataOf(model) } satisfies GqlMetadata },
+      })),
+  });
+
+const idOf = (model: Model, table: string, target: string): string => {
+  const relation = relationOf(model, { schema: "public", name: table });
+  const found = relation?.relationships.find((relationship) => relationship.target.name === target && relationship.junction === undefined && relationship.routine === undefined);
+  if (found === undefined) throw new Error(`no relationship from ${table} to ${target}`);
+  return found.id;
+};
+
+/** An entry of a table in `public`. `relationships`: name and target table. */
+export const entry = (model: Model, table: string, more: Partial<GqlTableEntry> = {}, relationships: Readonly<Record<string, string>> = {}): GqlTableEntry => ({
+  relation: { schema: "public", name: table },
+  computedFields: [],
+  relationships: Object.entries(relationships).map(([name, target]) => ({ name, relationship: idOf(model, table, target) })),
+  ...more,
+});
