@@ -5,10 +5,11 @@ import type { Database } from "./database/database.ts";
 import { isRelApiError, modelNotLoaded } from "./errors.ts";
 import type { RelApiHooks } from "./hooks.ts";
 import type { Model } from "./model/model.ts";
+import type { Config } from "./config.ts";
 import type { Logger, ResolvedOptions } from "./options.ts";
 
 export interface LoaderParts {
-  readonly options: ResolvedOptions;
+  readonly config: Config;
   readonly hooks: RelApiHooks;
   readonly database: Database;
   readonly logger: Logger;
@@ -36,7 +37,7 @@ export interface ModelLoader {
 const QUIET_MS = 100;
 
 /** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 */
-export const createModelLoader = ({ options, hooks, database, logger, counters }: LoaderParts): ModelLoader => {
+export const createModelLoader = ({ config, hooks, database, logger, counters }: LoaderParts): ModelLoader => {
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
   let model: Model | undefined;
@@ -57,24 +58,27 @@ export const createModelLoader = ({ options, hooks, database, logger, counters }
     settleTried = resolve;
   });
 
-  const introspect = (): Promise<Model> =>
-    database.snapshot((query) =>
-      hooks.introspect.promise(emptyModel(++version, options.dbSchemas), {
+  const introspect = (): Promise<{ readonly loaded: Model; readonly options: ResolvedOptions }> =>
+    database.snapshot(async (query) => {
+      const options = await config.load(query);
+      const loaded = await hooks.introspect.promise(emptyModel(++version, options.dbSchemas), {
         query,
         schemas: options.dbSchemas,
         extraSearchPath: options.dbExtraSearchPath,
         options,
         warn: (message, facts) => logger.warn(message, facts),
-      }),
-    );
+      });
+      return { loaded: Object.freeze(loaded), options };
+    });
 
   const load = async (): Promise<void> => {
     const startedAtMs = performance.now();
     clearTimeout(retryTimer);
     try {
-      const loaded = Object.freeze(await introspect());
+      const { loaded, options } = await introspect();
       if (isClosed) return;
       const isFirst = model === undefined;
+      config.take(options);
       model = loaded;
       const seconds = (performance.now() - startedAtMs) / 1000;
       counters.add("model-loads");

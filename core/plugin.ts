@@ -137,6 +137,7 @@ export interface Planned {
 }
 
 export interface PluginContext {
+  /** The options in force: another object after a reload that changed some, so read them when they are used. */
   readonly options: ResolvedOptions;
   readonly logger: Logger;
   readonly registry: Registry;

@@ -16,10 +16,10 @@ interface Kept {
 }
 
 /** The `prepare` of the plugin context. */
-export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: ResolvedOptions, demand: () => Model): PluginContext["prepare"] => {
+export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: () => ResolvedOptions, demand: () => Model): PluginContext["prepare"] => {
   const byPlan = new WeakMap<Plan, Kept>();
   const envelopeKeys = new WeakMap<Envelope, string>();
-  const byKey: Cache<Program> = createCache(options.cacheEntries);
+  const byKey: Cache<Program> = createCache(options().cacheEntries);
   const { taps } = hooks.transformPlan;
   let version = -1;
 
@@ -50,7 +50,7 @@ export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: 
     const key = `${variant}\n${planKey(plan)}`;
     let program = byKey.get(key);
     if (program === undefined) {
-      const permitted = isTransformed ? hooks.transformPlan.call(plan, { model, session, surface, options }) : plan;
+      const permitted = isTransformed ? hooks.transformPlan.call(plan, { model, session, surface, options: options() }) : plan;
       program = compilePlan(permitted, envelope, { model, registry, hooks });
       byKey.set(key, program);
     }

@@ -1,11 +1,11 @@
 /** From a preset to a middleware: plugins are applied, hooks sealed, the model loaded, requests answered. */
 import type { ServerResponse } from "node:http";
+import { createConfig, type Config } from "./config.ts";
 import { createCounters, type Counters } from "./counters.ts";
 import { createDatabase, type Database } from "./database/database.ts";
 import { anonymousRefused, presetError } from "./errors.ts";
 import { guardHooks } from "./guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
-import { createCorsPolicy } from "./http/cors.ts";
 import type { Surface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createModelLoader, type ModelLoader } from "./load.ts";
@@ -44,18 +44,21 @@ export const relApi = (preset: Preset): RelApi => {
   const hooks = createHooks();
   const guard = guardHooks(hooks);
   const counters = createCounters();
-  const database = createDatabase(options, logger, () => loader.current());
-  const loader: ModelLoader = createModelLoader({ options, hooks, database, logger, counters });
+  const config = createConfig(preset.options, options, logger, checkOptions);
+  const database = createDatabase(config.current, logger, () => loader.current());
+  const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
   watchPool(counters, database);
   const upgrades = createUpgrades((listener) => leadsTo(api, listener));
   const surfaces: Surface[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const authorize = async (credentials: Credentials): Promise<Session> => {
+    // the first load brings the settings kept in the database, on which it depends who may call
+    if (!loader.isTried) await loader.tried;
     const session = await hooks.authorize.promise(credentials);
     if (session === undefined) throw anonymousRefused();
     return session;
   };
-  const context = createContext({ options, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize });
+  const context = createContext({ config, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize });
 
   try {
     for (const plugin of plugins) {
@@ -72,7 +75,7 @@ export const relApi = (preset: Preset): RelApi => {
     throw error;
   }
 
-  const pipeline = createPipeline({ options, logger, cors: createCorsPolicy(options.corsAllowedOrigins), surfaces, loader, authorize });
+  const pipeline = createPipeline({ options: config.current, logger, surfaces, loader, authorize });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     loader.close();
@@ -128,7 +131,7 @@ const listenForReloads = (channel: string, database: Database, loader: ModelLoad
 };
 
 interface ContextParts {
-  readonly options: ResolvedOptions;
+  readonly config: Config;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
   readonly logger: PluginContext["logger"];
@@ -142,10 +145,12 @@ interface ContextParts {
 }
 
 const createContext = (parts: ContextParts): PluginContext => {
-  const { options, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize } = parts;
+  const { config, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize } = parts;
   const services = new Map<string, unknown>();
   return {
-    options,
+    get options() {
+      return config.current();
+    },
     logger,
     registry,
     counters,
@@ -154,7 +159,7 @@ const createContext = (parts: ContextParts): PluginContext => {
     onClose: (listener) => {
       closers.push(listener);
     },
-    prepare: createPreparer(hooks, registry, options, () => loader.demand()),
+    prepare: createPreparer(hooks, registry, config.current, () => loader.demand()),
     execute: database.execute,
     query: database.query,
     authorize,

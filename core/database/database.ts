@@ -27,7 +27,8 @@ export interface Database {
 const SECOND_MS = 1000;
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
-export const createDatabase = (options: ResolvedOptions, logger: Logger, model: () => Model | undefined): Database => {
+export const createDatabase = (current: () => ResolvedOptions, logger: Logger, model: () => Model | undefined): Database => {
+  const options = current(); // what connections depend on does not change
   const target = targetOf(options);
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   const open = (to: Target): Pool =>
@@ -65,7 +66,7 @@ export const createDatabase = (options: ResolvedOptions, logger: Logger, model: 
   };
 
   return {
-    execute: createExecutor({ options, pool: poolFor, model, warn, logStatement }),
+    execute: createExecutor({ options: current, pool: poolFor, model, warn, logStatement }),
     query: (statement) => withConnection((connection) => run(connection, statement)),
     snapshot: (work) =>
       withConnection(async (connection) => {

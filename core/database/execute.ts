@@ -13,7 +13,7 @@ import { createSettingsBuilder, sessionJson } from "./settings.ts";
 import type { WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
-  readonly options: ResolvedOptions;
+  readonly options: () => ResolvedOptions;
   /** The pool an execution runs on: the primary, or a replica in turn. */
   readonly pool: (mayUseReplica: boolean) => Pool;
   /** The model in force; its roles have settings of their own. */
@@ -32,8 +32,7 @@ const MAX_PREPARED = 250;
 export const createExecutor = (parts: ExecutorParts): Execute => {
   const { options, warn } = parts;
   const settings = createSettingsBuilder(options);
-  const preRequest = options.dbPreRequest === undefined ? undefined : preRequestText(options.dbPreRequest);
-  let prepares = options.dbPreparedStatements;
+  let prepares = options().dbPreparedStatements;
 
   /** @throws RelApiError when a session variable is missing */
   const build = (execution: Execution): Transaction => {
@@ -47,7 +46,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     if (!isImplicit) statements.push(plain(beginText(isolation, isReadOnly)));
     const set = settings.build(execution, model, isImplicit && isReadOnly);
     statements.push({ text: set.text, name: nameOfText(set.text), values: set.values });
-    if (preRequest !== undefined && execution.skipPreRequest !== true) statements.push(plain(preRequest));
+    const { dbPreRequest } = options();
+    if (dbPreRequest !== undefined && dbPreRequest !== "" && execution.skipPreRequest !== true) statements.push(plain(preRequestText(dbPreRequest)));
     const offset = statements.length;
     for (const { program, values } of execution.programs) {
       for (const statement of program.statements) {
@@ -225,14 +225,22 @@ const beginText = (isolation: string | undefined, isReadOnly: boolean): string =
 
 /** `schema.name`, or a bare name found by the search path. @rule R-TX-7 */
 const preRequestText = (name: string): string => {
-  const dot = name.indexOf(".");
-  const routine = dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
-  return toStatement(sql`select ${routine}()`).text;
+  let text = preRequestTexts.get(name);
+  if (text === undefined) {
+    const dot = name.indexOf(".");
+    const routine = dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
+    text = toStatement(sql`select ${routine}()`).text;
+    preRequestTexts.set(name, text);
+  }
+  return text;
 };
 
+/** Few: settings name one at a time. */
+const preRequestTexts = new Map<string, string>();
+
 const fill = (slots: readonly Slot[], values: readonly BoundValue[], session: Session): BoundValue[] => {
-  const filled = new Array<BoundValue>(slots.length);
-  for (let i = 0; i < slots.length; i++) filled[i] = fillSlot(slots[i] as Slot, values, session); // i is within its length
+  const filled: BoundValue[] = [];
+  for (const source of slots) filled.push(fillSlot(source, values, session));
   return filled;
 };
 

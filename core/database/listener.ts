@@ -48,7 +48,7 @@ export const createListener = (target: Target, logger: Logger): Listener => {
     try {
       const opened = await openConnection(target, CONNECT_MS);
       opened.onNotification((channel, payload) => {
-        for (const heard of [...(channels.get(channel) ?? [])]) heard(payload);
+        for (const heard of channels.get(channel) ?? []) heard(payload);
       });
       try {
         for (const channel of channels.keys()) await run(opened, "listen", channel);

@@ -40,14 +40,20 @@ export interface SettingsBuilder {
   build(execution: Execution, model: Model | undefined, isReadOnly: boolean): SettingsStatement;
 }
 
-export const createSettingsBuilder = (options: ResolvedOptions): SettingsBuilder => {
-  const texts = createCache<string>(options.cacheEntries);
-  const searchPaths = createCache<string>(options.cacheEntries);
+export const createSettingsBuilder = (current: () => ResolvedOptions): SettingsBuilder => {
+  const texts = createCache<string>(current().cacheEntries);
+  const searchPaths = createCache<string>(current().cacheEntries);
+  let extra = current().dbExtraSearchPath;
 
   const searchPath = (schema: string): string => {
+    const { dbExtraSearchPath } = current();
+    if (dbExtraSearchPath !== extra) {
+      searchPaths.clear();
+      extra = dbExtraSearchPath;
+    }
     let path = searchPaths.get(schema);
     if (path === undefined) {
-      path = [schema, ...options.dbExtraSearchPath].map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
+      path = [schema, ...extra].map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
       searchPaths.set(schema, path);
     }
     return path;
@@ -58,7 +64,7 @@ export const createSettingsBuilder = (options: ResolvedOptions): SettingsBuilder
       const { session, settings } = execution;
       const ofSession = settingsOfSession(session);
       const ofRole = session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
-      const ofApp = appSettings(options);
+      const ofApp = appSettings(current());
       const values = isReadOnly ? ["on", searchPath(execution.schema)] : [searchPath(execution.schema)];
       let key = isReadOnly ? "r" : "w";
       for (const [name, value] of ofRole) {

@@ -162,13 +162,13 @@ const encodeBatch = ({ statements, parses, closes }: WirePlan): Uint8Array => {
 export class WireBatch {
   private readonly plan: WirePlan;
   private readonly done: (result: WireResult) => void;
-  private readonly rows: (WireRow | undefined)[];
+  /** Statements without a row leave a gap. */
+  private readonly rows: (WireRow | undefined)[] = [];
   private at = 0;
 
   constructor(plan: WirePlan, done: (result: WireResult) => void) {
     this.plan = plan;
     this.done = done;
-    this.rows = new Array<WireRow | undefined>(plan.statements.length).fill(undefined);
   }
 
   submit(connection: WireConnection): Error | null {

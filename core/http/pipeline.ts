@@ -6,7 +6,7 @@ import type { ModelLoader } from "../load.ts";
 import type { Logger, ResolvedOptions } from "../options.ts";
 import type { Credentials, Session } from "../session.ts";
 import { accessLine } from "./access-log.ts";
-import { answerPreflight, corsHeaders, type CorsPolicy } from "./cors.ts";
+import { answerPreflight, corsHeaders, createCorsPolicy, type CorsPolicy } from "./cors.ts";
 import type { Answer, Headers, Surface } from "./exchange.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { writeAnswer } from "./respond.ts";
@@ -17,11 +17,10 @@ export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
 export type Next = (error?: unknown) => void;
 
 export interface PipelineParts {
-  readonly options: ResolvedOptions;
+  readonly options: () => ResolvedOptions;
   readonly logger: Logger;
-  readonly cors: CorsPolicy;
   readonly surfaces: readonly Surface[];
-  readonly loader: Pick<ModelLoader, "current" | "demand" | "tried" | "isTried">;
+  readonly loader: Pick<ModelLoader, "demand">;
   readonly authorize: (credentials: Credentials) => Promise<Session>;
 }
 
@@ -35,31 +34,28 @@ export interface Pipeline {
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { options, logger, cors, surfaces, loader, authorize } = parts;
-  const settings: ExchangeSettings = { maxBodyBytes: options.maxBodyBytes, isTimed: options.serverTimingEnabled, warn: (message) => logger.warn(message) };
-  const trace = options.serverTraceHeader;
-  const hasOwnLogger = options.logger !== undefined;
+  const { options, logger, surfaces, loader, authorize } = parts;
+  const { maxBodyBytes, serverTimingEnabled, logLevel, logger: ownLogger } = options();
+  const settings: ExchangeSettings = { maxBodyBytes, isTimed: serverTimingEnabled, warn: (message) => logger.warn(message) };
+  const cors = corsPolicies(options);
 
   const steps: readonly Step[] = [
     // CORS preflight (R-COR-2)
     (exchange) => {
-      const preflight = exchange.method === "OPTIONS" ? answerPreflight(cors, (name) => exchange.header(name)) : undefined;
+      const preflight = exchange.method === "OPTIONS" ? answerPreflight(cors(), (name) => exchange.header(name)) : undefined;
       exchange.isPreflight = preflight !== undefined;
       return preflight;
     },
     // pages that need no credential
     (exchange) => exchange.owner.beforeAuthorize?.(exchange),
-    // credential and role
+    // credential and role; waits for the first load while that runs
     async (exchange) => {
       exchange.caller = await authorize(exchange);
       exchange.mark("jwt");
       return undefined;
     },
-    // a model is there; requests that come while the first load runs wait for it
-    () => {
-      if (loader.current() !== undefined || loader.isTried) return void loader.demand();
-      return loader.tried.then(() => void loader.demand());
-    },
+    // a model is there
+    () => void loader.demand(),
     (exchange) => exchange.owner.handle(exchange),
   ];
 
@@ -94,8 +90,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const extraHeaders = (exchange: RequestExchange): Headers => {
     const origin = exchange.header("origin");
+    const trace = options().serverTraceHeader;
     if (origin === undefined && trace === undefined) return NO_HEADERS;
-    const headers = [...corsHeaders(cors, origin, exchange.owner.exposedHeaders)];
+    const headers = [...corsHeaders(cors(), origin, exchange.owner.exposedHeaders)];
     if (trace !== undefined) headers.push([trace, exchange.header(trace) ?? ""]);
     return headers;
   };
@@ -116,7 +113,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         bytes = writeAnswer(request, response, replacement, extra);
       }
     }
-    if (isPreflight || !(hasOwnLogger || logsAccess(options.logLevel, status))) return;
+    if (isPreflight || !(ownLogger !== undefined || logsAccess(logLevel, status))) return;
     logger.access(accessLine(request, (request as HttpRequest).originalUrl ?? request.url ?? "/", exchange.caller?.role, status, bytes), status);
   };
 
@@ -162,6 +159,20 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
           resolve();
         };
       }),
+  };
+};
+
+/** The policy of the options in force, made once for each list. */
+const corsPolicies = (options: () => ResolvedOptions): (() => CorsPolicy) => {
+  let origins = options().corsAllowedOrigins;
+  let policy = createCorsPolicy(origins);
+  return () => {
+    const { corsAllowedOrigins } = options();
+    if (corsAllowedOrigins !== origins) {
+      origins = corsAllowedOrigins;
+      policy = createCorsPolicy(origins);
+    }
+    return policy;
   };
 };
 

@@ -8,26 +8,29 @@ export const anonymous = definePlugin({
   name: "anonymous",
   stage: Stage.late,
   apply: (hooks, context) => {
-    const { anonRole } = context.options;
-    if (anonRole === undefined || anonRole === "") {
-      hooks.authorize.tap("anonymous", ({ surface }) => {
-        if (surface === "graphql") throw credentialMissing(context);
-        return undefined; // the REST words are core's
-      });
-      return;
-    }
-    // one object for all callers, so that what is derived from it is derived once
-    const session: Session = Object.freeze({
-      role: anonRole,
-      databaseRole: anonRole,
-      isAdmin: false,
-      isAnonymous: true,
-      claims: Object.freeze({ role: anonRole }),
-      variables: Object.freeze({ "x-session-role": anonRole }),
+    let session: Session | undefined;
+    hooks.authorize.tap("anonymous", ({ surface }) => {
+      const { anonRole } = context.options;
+      if (anonRole !== undefined && anonRole !== "") {
+        if (session?.role !== anonRole) session = buildSession(anonRole);
+        return session;
+      }
+      if (surface === "graphql") throw credentialMissing(context);
+      return undefined; // the REST words are core's
     });
-    hooks.authorize.tap("anonymous", () => session);
   },
 });
+
+/** One object for all callers, so that what is derived from it is derived once. */
+const buildSession = (role: string): Session =>
+  Object.freeze({
+    role,
+    databaseRole: role,
+    isAdmin: false,
+    isAnonymous: true,
+    claims: Object.freeze({ role }),
+    variables: Object.freeze({ "x-session-role": role }),
+  });
 
 /** Which credential the GraphQL surface asks for. */
 const credentialMissing = ({ options, registry }: PluginContext): RelApiError => {

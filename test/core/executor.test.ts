@@ -14,7 +14,8 @@ const logger: Logger = { error: silent, warn: (message) => void warnings.push(me
 const opened: Database[] = [];
 
 const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => {
-  const database = createDatabase(resolveOptions({ dbPool: 1, ...db.options, ...options }), logger, () => model as Model | undefined);
+  const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options });
+  const database = createDatabase(() => resolved, logger, () => model as Model | undefined);
   opened.push(database);
   return database;
 };

@@ -380,6 +380,53 @@ describe("the model", () => {
   });
 });
 
+describe("settings kept in the database", () => {
+  const keepSetting = async (setting: string): Promise<void> => {
+    await db.query(`do $$ begin execute format('alter role %I in database %I ${setting.replaceAll("'", "''")}', current_user, current_database()); end $$`);
+  };
+  afterEach(() => keepSetting("reset all"));
+
+  test("R-SC-4 those of the login role are over the preset's, follow a reload, and fall back", async () => {
+    await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
+    await keepSetting("set pgrst.server_trace_header = 'x-kept'");
+    const { request, api } = await start({}, echo());
+    const role = async () => (await request("GET", "/echo")).json().role;
+    await api.ready;
+    expect(await role()).toBe("sea_clerk");
+    expect((await request("GET", "/echo", { headers: { "x-kept": "1" } })).headers["x-kept"]).toBe("1");
+    await keepSetting("set pgrst.db_anon_role = 'sea_auditor'");
+    expect(await role()).toBe("sea_clerk");
+    await api.reload();
+    expect(await role()).toBe("sea_auditor");
+    await keepSetting("reset all");
+    await api.reload();
+    expect(await role()).toBe("sea_anon");
+  });
+
+  test("R-SC-4 a wrong one is logged and leaves all of them as they were", async () => {
+    await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
+    const { request, api } = await start({}, echo());
+    await api.ready;
+    await keepSetting("set pgrst.db_anon_role = 'sea_auditor'");
+    await keepSetting("set pgrst.db_tx_end = 'maybe'");
+    await api.reload();
+    expect((await request("GET", "/echo")).json().role).toBe("sea_clerk");
+    expect(logged.find(({ message }) => message.startsWith("settings kept in the database"))?.facts).toEqual({ reason: 'pgrst.db_tx_end is "maybe": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted' });
+  });
+
+  test("they can be switched off, and a function may set them", async () => {
+    await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
+    await db.query("create or replace function public.exe_config() returns void language plpgsql as $$ begin perform set_config('pgrst.db_anon_role', 'sea_auditor', true); end $$");
+    const role = async (options: RelApiOptions) => {
+      const { request } = await start(options, echo());
+      return (await request("GET", "/echo")).json().role;
+    };
+    expect(await role({ dbConfig: false })).toBe("sea_anon");
+    expect(await role({ dbPreConfig: "public.exe_config" })).toBe("sea_auditor");
+    await db.query("drop function public.exe_config()");
+  });
+});
+
 describe("servers and applications", () => {
   test("under a path of an Express application, beside other routes", async () => {
     const api = apiOf({}, echo());
