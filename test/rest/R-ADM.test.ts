@@ -1,0 +1,143 @@
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { serve, type Served } from "../../presets/serve.ts";
+import { capabilities, startApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
+import { adminSecret, bearer, jwtSecret } from "../support/tokens.ts";
+
+/** A port that was free a moment ago. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo; // it listens
+      server.close(() => resolve(port));
+    });
+  });
+
+const database = await testDatabase();
+const options = { ...database.options, dbSchemas: ["sea", "land"], anonRole: "sea_anon", jwtSecret, adminSecret, logLevel: "silent", appSettings: { key: "very secret" } } as const;
+
+let served: Served;
+let admin: string;
+
+beforeAll(async () => {
+  const adminPort = await freePort();
+  served = await serve({ options, server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 } });
+  await served.api.ready;
+  admin = `http://127.0.0.1:${adminPort}`;
+});
+
+afterAll(() => served.stop());
+
+const get = async (path: string): Promise<readonly [status: number, text: string, type: string | null]> => {
+  const response = await fetch(admin + path);
+  return [response.status, await response.text(), response.headers.get("content-type")];
+};
+
+test("R-ADM-1 live and ready are empty", async () => {
+  expect(await get("/live")).toEqual([200, "", null]);
+  expect(await get("/ready")).toEqual([200, "", null]);
+});
+
+test("R-ADM-1 everything else is not there, nor are other methods", async () => {
+  for (const path of ["/", "/ports", "/live/", "/api/ports"]) expect((await get(path))[0]).toBe(404);
+  expect((await fetch(`${admin}/live`, { method: "POST" })).status).toBe(404);
+});
+
+test("R-ADM-1 the API port has none of it", async () => {
+  expect((await fetch(`${served.address}/live`)).status).toBe(404);
+  expect((await fetch(`${served.address}/api/metrics`)).status).toBe(404);
+});
+
+test("R-ADM-1 the schema cache as JSON", async () => {
+  const [status, text, type] = await get("/schema_cache");
+  expect([status, type]).toEqual([200, "application/json; charset=utf-8"]);
+  const model = JSON.parse(text);
+  expect(model.schemas).toEqual(["sea", "land"]);
+  expect(model.relations["sea.vessels"]).toMatchObject({ schema: "sea", name: "vessels", primaryKey: ["id"] });
+});
+
+test("R-ADM-1 the settings without secrets", async () => {
+  const [status, text] = await get("/config");
+  expect(status).toBe(200);
+  expect(text).toContain('db-schemas = "sea,land"\n');
+  expect(text).toContain("db-pool = 10\n");
+  for (const secret of [jwtSecret, adminSecret, "very secret", "postgres://"]) expect(text).not.toContain(secret);
+});
+
+/** Samples by name and labels. */
+const metrics = async (): Promise<Readonly<Record<string, number>>> => {
+  const [status, text, type] = await get("/metrics");
+  expect([status, type]).toEqual([200, "text/plain; charset=utf-8"]);
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+};
+
+test("R-ADM-2 every metric, with its kind", async () => {
+  const [, text] = await get("/metrics");
+  for (const [name, kind] of [
+    ["pgrst_schema_cache_query_time_seconds", "gauge"],
+    ["pgrst_schema_cache_loads_total", "counter"],
+    ["pgrst_db_pool_timeouts_total", "counter"],
+    ["pgrst_db_pool_available", "gauge"],
+    ["pgrst_db_pool_waiting", "gauge"],
+    ["pgrst_db_pool_max", "gauge"],
+    ["pgrst_jwt_cache_requests_total", "counter"],
+    ["pgrst_jwt_cache_hits_total", "counter"],
+    ["pgrst_jwt_cache_evictions_total", "counter"],
+  ])
+    expect(text).toContain(`# TYPE ${name} ${kind}\n`);
+});
+
+test("R-ADM-2 what they count", async () => {
+  const before = await metrics();
+  expect(before).toMatchObject({ pgrst_db_pool_max: capabilities.realServer ? 10 : 1, pgrst_db_pool_waiting: 0, pgrst_db_pool_timeouts_total: 0, 'pgrst_schema_cache_loads_total{status="FAIL"}': 0 });
+  expect(before["pgrst_schema_cache_query_time_seconds"]).toBeGreaterThan(0);
+  const headers = bearer({ role: "sea_clerk" });
+  for (let i = 0; i < 3; i++) expect((await fetch(`${served.address}/api/ports`, { headers })).status).toBe(200);
+  await served.api.reload();
+  const after = await metrics();
+  expect(after['pgrst_schema_cache_loads_total{status="SUCCESS"}']).toBe(before['pgrst_schema_cache_loads_total{status="SUCCESS"}']! + 1);
+  expect(after["pgrst_jwt_cache_requests_total"]).toBe(before["pgrst_jwt_cache_requests_total"]! + 3);
+  expect(after["pgrst_jwt_cache_hits_total"]).toBe(before["pgrst_jwt_cache_hits_total"]! + 2);
+});
+
+test("R-ADM-1 live and ready say when the API listener is gone", async () => {
+  const adminPort = await freePort();
+  const own = await serve({ options, server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 } });
+  await own.api.ready;
+  await new Promise<void>((resolve) => own.server.close(() => resolve()));
+  expect((await fetch(`http://127.0.0.1:${adminPort}/live`)).status).toBe(500);
+  expect((await fetch(`http://127.0.0.1:${adminPort}/ready`)).status).toBe(500);
+  await own.api.close();
+});
+
+test.skipIf(!capabilities.realServer)("R-ADM-1 not ready while there is no schema or no database", async () => {
+  const adminPort = await freePort();
+  const nowhere = await freePort();
+  const own = await serve({ options: { ...options, databaseUrl: `postgres://postgres@127.0.0.1:${nowhere}/x` }, server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 } });
+  const at = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
+  expect([await at("/live"), await at("/ready"), await at("/schema_cache")]).toEqual([200, 503, 503]);
+  await own.stop();
+});
+
+test("R-ADM-3 one line per request, by level, without secrets", async () => {
+  const lines: string[] = [];
+  const quiet = (): void => {};
+  const own = await startApi({ logger: { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line) => lines.push(line) } });
+  const token = bearer({ role: "sea_clerk" });
+  await own.get("/ports?select=id&id=eq.1", { headers: { ...token, referer: "https://a.example/x", "user-agent": 'an "agent"' } });
+  await own.get("/ports", { headers: { authorization: "Bearer nonsense" } });
+  expect(lines[0]).toMatch(/^127\.0\.0\.1 - sea_clerk \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET \/ports\?select=id&id=eq\.1 HTTP\/1\.1" 200 10 "https:\/\/a\.example\/x" "an \\"agent\\""$/);
+  expect(lines[1]).toMatch(/^127\.0\.0\.1 - - .* 401 \d+ "" ""$/);
+  expect(lines.join("\n")).not.toContain(token.authorization.slice(7));
+});
+
+test.skipIf(!capabilities.realServer)("R-ADM-5 waiting for a connection ends in 504", async () => {
+  const own = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1 });
+  const long = own.post("/rpc/sleep", { body: { seconds: 2.5 } });
+  const short = await own.get("/ports");
+  expect([short.status, short.json()]).toEqual([504, { code: "PGRST003", details: null, hint: null, message: "Timed out acquiring connection from connection pool." }]);
+  expect((await long).status).toBe(204);
+});

@@ -1,0 +1,132 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { definePlugin, RelApiError } from "../../core/index.ts";
+import { capabilities, startApi, type TestApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+
+const api = await startApi({ dbPreRequest: "sea.before_request" });
+
+const code = async (on: TestApi, path: string, headers = {}): Promise<unknown> => {
+  const answer = await on.get(path, { headers });
+  return answer.status === 200 ? 200 : answer.json().code;
+};
+
+/** Asks until it holds, and says what the last answer was when it never does. */
+const eventually = async (ask: () => Promise<unknown>, wanted: unknown): Promise<void> => {
+  let got: unknown;
+  for (let attempt = 0; attempt < 100; attempt++) {
+    got = await ask();
+    if (got === wanted) return;
+    await delay(50);
+  }
+  expect(got).toBe(wanted);
+};
+
+test("R-SC-1 every kind of relation is there, partitions are not", async () => {
+  for (const name of ["ports", "fleet", "port_tonnage", "soundings"]) expect([name, (await api.get(`/${name}?limit=1`)).status]).toEqual([name, 200]);
+  expect(await code(api, "/soundings_2023")).toBe("PGRST205");
+});
+
+test("R-SC-1 what is in it does not depend on who asks", async () => {
+  // unknown to the cache would be PGRST205
+  expect(await code(api, "/payroll")).toBe("42501");
+});
+
+test("R-SC-2 the default of an identity, of a domain and of none", async () => {
+  const answer = await api.post("/certificates?columns=sailor_id,serial_number,grade,summary", { body: [{ sailor_id: 1 }], headers: { prefer: "missing=default" } });
+  expect(answer.json().code).toBe("428C9"); // a generated column has no default to put there
+  const other = await api.post("/certificates?columns=sailor_id,serial_number,grade&select=serial_number,grade", {
+    body: [{ sailor_id: 1 }],
+    headers: { prefer: "missing=default, return=representation, tx=rollback" },
+  });
+  expect(other.json()).toEqual([{ serial_number: expect.any(Number), grade: "b" }]);
+});
+
+test("R-SC-3 NOTIFY asks for a reload", async () => {
+  await api.sql("create table sea.new_thing (id int primary key); grant select on sea.new_thing to sea_anon");
+  expect(await code(api, "/new_thing")).toBe("PGRST205");
+  await api.sql("notify pgrst, 'something else'");
+  await api.sql("notify pgrst, 'reload schema'");
+  await eventually(() => code(api, "/new_thing"), 200);
+  await api.sql("create view sea.newer_thing as select * from sea.new_thing; grant select on sea.newer_thing to sea_anon; notify pgrst");
+  await eventually(() => code(api, "/newer_thing"), 200);
+});
+
+test("R-SC-3 the channel is a setting, and may be off", async () => {
+  const own = await startApi({ dbChannel: "harbour" });
+  const deaf = await startApi({ dbChannelEnabled: false });
+  const versionOfDeaf = deaf.relApi.model().version;
+  await api.sql("create table sea.by_harbour (id int primary key); grant select on sea.by_harbour to sea_anon; notify harbour, 'reload schema'");
+  await eventually(() => code(own, "/by_harbour"), 200);
+  await api.sql("notify pgrst, 'reload schema'");
+  await eventually(() => code(api, "/by_harbour"), 200);
+  expect(deaf.relApi.model().version).toBe(versionOfDeaf);
+});
+
+test("R-SC-4 the old cache serves while a new one is read, and stays when that fails", async () => {
+  let mode: "fine" | "fails" | "waits" = "fine";
+  let goOn = (): void => {};
+  let begun = (): void => {};
+  const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+  const gate = definePlugin({
+    name: "reload-gate",
+    stage: 100,
+    apply: (hooks) => {
+      hooks.introspect.tapPromise("reload-gate", async (model) => {
+        if (mode === "fails") throw new RelApiError({ code: "connection-lost", status: 503, message: "gone" });
+        if (mode === "waits") {
+          const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
+          begun();
+          await mayGoOn;
+        }
+        return model;
+      });
+    },
+  });
+  const own = await startApi({ parts: [gate] });
+  const { version } = own.relApi.model();
+  mode = "fails";
+  await expect(own.reload()).rejects.toThrow("gone");
+  expect(own.relApi.model().version).toBe(version);
+  expect((await own.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
+  mode = "waits";
+  const reloading = own.reload();
+  await hasBegun;
+  expect(own.relApi.model().version).toBe(version);
+  // the embedded database has one connection, which the load holds
+  if (capabilities.realServer) expect((await own.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
+  mode = "fine";
+  goOn();
+  await reloading;
+  expect(own.relApi.model().version).toBeGreaterThan(version);
+});
+
+test("R-PATH-10 R-SC-4 a relation that was dropped since is the database's to miss", async () => {
+  await api.sql("create table sea.short_lived (id int primary key); grant select on sea.short_lived to sea_anon");
+  await api.reload();
+  expect(await code(api, "/short_lived")).toBe(200);
+  await api.sql("drop table sea.short_lived");
+  const gone = await api.get("/short_lived");
+  expect([gone.status, gone.json().code]).toEqual([404, "42P01"]);
+  await api.reload();
+  expect(await code(api, "/short_lived")).toBe("PGRST205");
+});
+
+test("R-SC-4 a column that changes its type under a running server", async () => {
+  await api.sql("create table sea.shifting (id int primary key, v int); grant select on sea.shifting to sea_anon; insert into sea.shifting values (1, 5)");
+  await api.reload();
+  expect((await api.get("/shifting?select=v")).json()).toEqual([{ v: 5 }]);
+  await api.sql("alter table sea.shifting alter v type text");
+  expect((await api.get("/shifting?select=v")).json()).toEqual([{ v: "5" }]);
+});
+
+const raising = { "x-pre": "raise" };
+
+cases(api, [
+  { title: "R-SC-7 a plan that fails runs no statement: an unknown relation", request: "GET /nowhere", headers: raising, status: 404 },
+  { title: "R-SC-7 an unknown embed", request: "GET /vessels?select=nope(*)", headers: raising, status: 400 },
+  { title: "R-SC-7 an unknown function", request: "POST /rpc/nope", headers: raising, body: {}, status: 404 },
+  { title: "R-SC-7 an unknown column of a write", request: "POST /ports", headers: raising, body: { nope: 1 }, status: 400 },
+  { title: "R-SC-7 a media type nobody has", request: "GET /ports", headers: { ...raising, accept: "text/nope" }, status: 406 },
+  { title: "R-SC-7 a plan that stands runs it", request: "GET /ports", headers: raising, status: 418 },
+]);
