@@ -1,10 +1,10 @@
 /** `update_T`, `update_T_by_pk`, `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
 import { gqlPart, type Assignment, type Column, type GqlPart, type Predicate, type Relation, type Update, type ValueRef } from "../../../core/index.ts";
-import { expectedList, validationFailed } from "../errors.ts";
-import { isNull, itemPlace, open, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
+import { validationFailed } from "../errors.ts";
+import { itemPlace, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import { bindColumn, openStep, type Planner } from "./planner.ts";
 import { eachArgument, type Selected } from "./selection.ts";
-import { allOf, narrowed, nameOf, planWhere } from "./where.ts";
+import { allOf, bindList, narrowed, nameOf, planWhere } from "./where.ts";
 import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
 /** What an update is made of, collected from arguments or from an element of `updates`. */
@@ -59,7 +59,10 @@ const planOperand = (planner: Planner, { field, input, path }: FieldInput, refus
   const part = gqlPart(field);
   if (part?.kind !== "update-column") return undefined;
   const place = placeOf(field);
-  if (refusesNull && part.value.element !== undefined && isNull(open(planner, input, place, path))) throw expectedList("null", path);
+  // an operand that is a list of its own (keys of a path), not a column's array
+  if (refusesNull && part.value.element !== undefined) {
+    return { column: part.column, operand: bindList(planner, input, place, { ...part.value.element, isNullable: false }, path) };
+  }
   const value = refusesNull ? { ...part.value, isNullable: false } : part.value;
   return { column: part.column, operand: bindColumn(planner, input, place, value, path) };
 };

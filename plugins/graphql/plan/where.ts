@@ -117,7 +117,7 @@ const planList = (planner: Planner, { input, field, path }: FieldInput, value: G
   return { kind: "compare", left, operator, operand: ref };
 };
 
-const bindList = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): ValueRef => {
+export const bindList = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): ValueRef => {
   refuseStrings(planner, input, place, item, path);
   const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
     if (given === null) throw expectedList("null", path);

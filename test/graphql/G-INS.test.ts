@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import { gqlCases } from "../support/cases.ts";
+import { gqlApi } from "./start.ts";
+
+const api = await gqlApi();
+
+gqlCases(api, [
+  {
+    title: "G-INS-1 a column not given takes its default, null takes NULL",
+    query: `mutation { insert_invoice(objects: [{net: 1}, {net: 2, note: null}, {net: 3, note: "own", ref: 77}]) { affected_rows returning { net note gross } } }`,
+    data: { insert_invoice: { affected_rows: 3, returning: [{ net: 1, note: "none", gross: 1.25 }, { net: 2, note: null, gross: 2.5 }, { net: 3, note: "own", gross: 3.75 }] } },
+  },
+  {
+    title: "G-INS-1 null at a column that is not nullable",
+    query: "mutation { insert_artist(objects: [{name: null}]) { affected_rows } }",
+    error: { message: "unexpected null value for type 'String'", path: "$.selectionSet.insert_artist.args.objects[0].name", code: "validation-failed" },
+  },
+  {
+    title: "G-INS-1 nothing but defaults",
+    query: "mutation { insert_play_log(objects: [{}, {}]) { affected_rows returning { note } } insert_play_log_one(object: {}) { note } }",
+    data: { insert_play_log: { affected_rows: 2, returning: [{ note: null }, { note: null }] }, insert_play_log_one: { note: null } },
+  },
+  {
+    title: "G-INS-2 a single object is a list of one",
+    query: 'mutation { insert_team(objects: {name: "One"}) { affected_rows returning { name } } }',
+    data: { insert_team: { affected_rows: 1, returning: [{ name: "One" }] } },
+  },
+  {
+    title: "G-INS-2 an empty list writes nothing",
+    query: "mutation { insert_team(objects: []) { __typename n: affected_rows returning { name } } }",
+    bytes: '{"data":{"insert_team":{"__typename":"team_mutation_response","n":0,"returning":[]}}}',
+  },
+  {
+    title: "G-INS-2 an empty list in a variable, then a longer one",
+    query: "mutation ($o: [team_insert_input!]!) { insert_team(objects: $o) { affected_rows } }",
+    variables: { o: [] },
+    data: { insert_team: { affected_rows: 0 } },
+  },
+  {
+    title: "G-INS-3 returning is in the order of objects",
+    query: "mutation ($o: [team_insert_input!]!) { insert_team(objects: $o) { returning { name } } }",
+    variables: { o: Array.from({ length: 200 }, (_, i) => ({ name: `t${(i * 37) % 200}` })) },
+    data: { insert_team: { returning: Array.from({ length: 200 }, (_, i) => ({ name: `t${(i * 37) % 200}` })) } },
+  },
+  {
+    title: "G-INS-4 rows skipped by on_conflict and rows of triggers do not count",
+    query: `mutation { insert_artist(objects: [{name: "Abba"}, {name: "New"}], on_conflict: {constraint: artist_name_key}) { affected_rows returning { name } } insert_badge(objects: [{label: "x"}]) { affected_rows } }`,
+    data: { insert_artist: { affected_rows: 1, returning: [{ name: "New" }] }, insert_badge: { affected_rows: 1 } },
+  },
+  {
+    title: "G-INS-4 nested rows count",
+    query: 'mutation { insert_artist(objects: [{name: "N", albums: {data: [{title: "a"}, {title: "b"}]}}]) { affected_rows } }',
+    data: { insert_artist: { affected_rows: 3 } },
+  },
+  {
+    title: "G-INS-5 the stored row, after BEFORE triggers",
+    query: 'mutation { insert_badge_one(object: {label: "chief"}) { label wearer } }',
+    data: { insert_badge_one: { label: "CHIEF", wearer: null } },
+  },
+  {
+    title: "G-INS-5 relationships, aggregates and computed fields are read after the write",
+    query: `mutation { insert_album_one(object: {title: "Late", artist_id: 1}) { title artist { name albums_aggregate { aggregate { count } } } }
+      insert_person_one(object: {name: "Pia"}) { person_title person_peers(order_by: {id: asc}, limit: 1) { name person_peers(order_by: {id: desc}, limit: 1) { name } } } }`,
+    data: {
+      insert_album_one: { title: "Late", artist: { name: "Abba", albums_aggregate: { aggregate: { count: 3 } } } },
+      insert_person_one: { person_title: "Dear Pia", person_peers: [{ name: "Ann", person_peers: [{ name: "Pia" }] }] },
+    },
+  },
+  {
+    title: "G-INS-5 returning reads in the same way",
+    query: 'mutation { insert_album(objects: [{title: "L1", artist_id: 4}, {title: "L2", artist_id: 4}]) { affected_rows returning { title artist { albums(order_by: {id: asc}) { title } } } } }',
+    data: {
+      insert_album: {
+        affected_rows: 2,
+        returning: ["L1", "L2"].map((title) => ({ title, artist: { albums: [{ title: "L1" }, { title: "L2" }] } })),
+      },
+    },
+  },
+  {
+    title: "G-INS-6 _one answers null when nothing was written",
+    query: 'mutation { insert_artist_one(object: {name: "Abba"}, on_conflict: {constraint: artist_name_key}) { id } }',
+    data: { insert_artist_one: null },
+  },
+  {
+    title: "G-INS-6 also with a relationship in the answer",
+    query: 'mutation { insert_artist_one(object: {name: "Abba"}, on_conflict: {constraint: artist_name_key}) { id albums { id } } }',
+    data: { insert_artist_one: null },
+  },
+  {
+    title: "G-INS-8 through a view",
+    query: `mutation { insert_album_title(objects: [{title: "via", artist_id: 2}]) { affected_rows returning { title artist_id loud_title } } insert_team_card_one(object: {name: "Card"}) { name home_matches } }`,
+    data: { insert_album_title: { affected_rows: 1, returning: [{ title: "via", artist_id: 2, loud_title: "VIA" }] }, insert_team_card_one: { name: "Card", home_matches: 0 } },
+  },
+  {
+    title: "G-INS-1 variables inside objects",
+    query: "mutation ($n: String!, $c: String, $j: jsonb) { insert_artist(objects: [{name: $n, country: $c, stats: $j}, {name: \"B\", stats: {a: $j, b: [1, $n]}}]) { returning { name country stats } } }",
+    variables: { n: "V", j: { k: [1.5, null] } },
+    data: { insert_artist: { returning: [{ name: "V", country: null, stats: { k: [1.5, null] } }, { name: "B", country: null, stats: { a: { k: [1.5, null] }, b: [1, "V"] } }] } },
+  },
+  {
+    title: "G-INS-1 a row in a variable beside a literal one",
+    query: 'mutation ($o: artist_insert_input!) { insert_artist(objects: [$o, {name: "B"}]) { returning { name country } } }',
+    variables: { o: { name: "V", country: "NO" } },
+    data: { insert_artist: { returning: [{ name: "V", country: "NO" }, { name: "B", country: null }] } },
+  },
+]);
+
+test("G-INS-3 lists of any length and of the same columns share one plan", async () => {
+  const query = "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o) { affected_rows returning { name country born } } }";
+  const insert = async (o: unknown) => (await api.gql(query, { o })).data.insert_artist;
+  expect(await insert([{ name: "A", country: "x" }])).toEqual({ affected_rows: 1, returning: [{ name: "A", country: "x", born: null }] });
+  expect(await insert([{ name: "B" }, { country: "y", name: "C" }])).toEqual({ affected_rows: 2, returning: [{ name: "B", country: null, born: null }, { name: "C", country: "y", born: null }] });
+  expect(await insert([{ name: "D", born: "2000-01-01" }])).toEqual({ affected_rows: 1, returning: [{ name: "D", country: null, born: "2000-01-01" }] });
+  expect(await insert({ name: "E" })).toEqual({ affected_rows: 1, returning: [{ name: "E", country: null, born: null }] });
+  expect(await insert([])).toEqual({ affected_rows: 0, returning: [] });
+  expect(await insert([{ name: "F", albums: { data: [{ title: "f" }] } }])).toEqual({ affected_rows: 2, returning: [{ name: "F", country: null, born: null }] });
+  expect(await insert([{ name: "G" }])).toEqual({ affected_rows: 1, returning: [{ name: "G", country: null, born: null }] });
+  expect((await api.gql(query, { o: [{ name: "H" }, { name: 3 }] })).errors[0]).toEqual({
+    message: "parsing Text failed, expected String, but encountered Number",
+    extensions: { path: "$.selectionSet.insert_artist.args.objects[1].name", code: "parse-failed" },
+  });
+});

@@ -1,0 +1,159 @@
+import { expect, test } from "vitest";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { gqlCases } from "../support/cases.ts";
+import { gqlApi } from "./start.ts";
+
+const api = await gqlApi();
+
+const artist = (objects: string, selection = "affected_rows", conflict = "") => `mutation { insert_artist(objects: ${objects}${conflict}) { ${selection} } }`;
+const album = (objects: string, selection = "affected_rows") => `mutation { insert_album(objects: ${objects}) { ${selection} } }`;
+const at = (path: string) => `$.selectionSet.insert_artist.args${path}`;
+const failed = "validation-failed";
+
+gqlCases(api, [
+  {
+    title: "G-NST-1 rows along an array relationship",
+    query: artist('[{name: "A", albums: {data: [{title: "x"}, {title: "y", price: 1.50}]}}]', "affected_rows returning { name albums(order_by: {id: asc}) { title price } }"),
+    bytes: '{"data":{"insert_artist":{"affected_rows":3,"returning":[{"name":"A","albums":[{"title":"x","price":null},{"title":"y","price":1.50}]}]}}}',
+  },
+  {
+    title: "G-NST-1 a row along an object relationship",
+    query: album('[{title: "t", artist: {data: {name: "B"}}}]', "affected_rows returning { title artist { name } }"),
+    data: { insert_album: { affected_rows: 2, returning: [{ title: "t", artist: { name: "B" } }] } },
+  },
+  {
+    title: "G-NST-1 to any depth",
+    query: 'mutation { insert_playlist_one(object: {name: "P", playlist_songs: {data: [{position: 1, song: {data: {title: "S", seconds: 3}}}, {position: 2, song: {data: {title: "T"}}}]}}) { name playlist_songs(order_by: {position: asc}) { position song { title seconds } } } }',
+    data: { insert_playlist_one: { name: "P", playlist_songs: [{ position: 1, song: { title: "S", seconds: 3 } }, { position: 2, song: { title: "T", seconds: null } }] } },
+  },
+  {
+    title: "G-NST-1 on_conflict at a level of its own",
+    query: album('[{title: "t", artist: {data: {name: "Abba", country: "XX"}, on_conflict: {constraint: artist_name_key, update_columns: [country]}}}]', "affected_rows returning { artist { id country } }"),
+    data: { insert_album: { affected_rows: 2, returning: [{ artist: { id: 1, country: "XX" } }] } },
+  },
+  {
+    title: "G-NST-1 a data list of one",
+    query: artist('{name: "A", albums: {data: {title: "x"}}}', "affected_rows returning { albums { title } }"),
+    data: { insert_artist: { affected_rows: 2, returning: [{ albums: [{ title: "x" }] }] } },
+  },
+  {
+    title: "G-NST-2 objects with and without nested data, in list order",
+    query: artist('[{name: "Z"}, {name: "A", albums: {data: [{title: "x"}]}}, {name: "M"}]', "returning { name }"),
+    data: { insert_artist: { returning: [{ name: "Z" }, { name: "A" }, { name: "M" }] } },
+  },
+  {
+    title: "G-NST-2 an object relationship whose columns are on the other side comes after the row",
+    query: 'mutation { insert_person_one(object: {name: "Pia", passport: {data: {number: "N9"}}, sheep: {data: [{name: "Polly"}]}}) { name passport { number } sheep { name } } }',
+    data: { insert_person_one: { name: "Pia", passport: { number: "N9" }, sheep: [{ name: "Polly" }] } },
+  },
+  {
+    title: "G-NST-3 keys of two columns flow",
+    query: 'mutation { insert_concert_one(object: {id: 9, title: "C", hall: {data: {city: "Bergen", number: 3, name: "H"}}}) { hall_city hall_number hall { name } } }',
+    data: { insert_concert_one: { hall_city: "Bergen", hall_number: 3, hall: { name: "H" } } },
+  },
+  {
+    title: "G-NST-4 a column that the parent determines",
+    query: artist('[{name: "A", albums: {data: [{title: "x", artist_id: 1}]}}]'),
+    error: { message: 'cannot insert "artist_id" columns as their values are already being determined by parent insert', path: at(".objects[0].albums.data[0]"), code: failed },
+  },
+  {
+    title: "G-NST-4 two columns",
+    query: 'mutation { insert_hall(objects: [{city: "X", number: 1, concerts: {data: [{id: 1, title: "a"}, {id: 9, title: "t", hall_city: "X", hall_number: 1}]}}]) { affected_rows } }',
+    error: { message: 'cannot insert "hall_city", "hall_number" columns as their values are already being determined by parent insert', path: "$.selectionSet.insert_hall.args.objects[0].concerts.data[1]", code: failed },
+  },
+  {
+    title: "G-NST-5 an object relationship and its own column",
+    query: album('[{title: "t", artist_id: 1, artist: {data: {name: "B"}}}]'),
+    error: { message: 'cannot insert object relationship "artist" as "artist_id" column values are already determined', path: "$.selectionSet.insert_album.args.objects[0].artist", code: failed },
+  },
+  {
+    title: "G-NST-5 an object relationship along a column that the parent determines",
+    query: artist('[{name: "A", albums: {data: [{title: "x", artist: {data: {name: "B"}}}]}}]'),
+    error: { message: 'cannot insert object relationship "artist" as "artist_id" column values are already determined', path: at(".objects[0].albums.data[0].artist"), code: failed },
+  },
+  {
+    title: "G-NST-6 array data of a row that was not written",
+    query: artist('[{name: "Abba", albums: {data: [{title: "x"}]}}]', "affected_rows", ", on_conflict: {constraint: artist_name_key}"),
+    error: { message: 'cannot proceed to insert array relations since insert to table "artist" affects zero rows', path: at(".objects[0]"), code: "not-supported" },
+  },
+  {
+    title: "G-NST-6 by a false where too",
+    query: artist('[{name: "N"}, {name: "Abba", albums: {data: [{title: "x"}]}}]', "affected_rows", ', on_conflict: {constraint: artist_name_key, update_columns: [country], where: {country: {_eq: "XX"}}}'),
+    error: { message: 'cannot proceed to insert array relations since insert to table "artist" affects zero rows', path: at(".objects[1]"), code: "not-supported" },
+  },
+  {
+    title: "G-NST-6 an object relationship's row",
+    query: album('[{title: "t", artist: {data: {name: "Abba"}, on_conflict: {constraint: artist_name_key}}}]'),
+    error: { message: 'cannot proceed to insert object relation "artist" since insert to table "artist" affects zero rows', path: "$.selectionSet.insert_album.args.objects[0].artist", code: "not-supported" },
+  },
+  {
+    title: "G-NST-6 an object relationship after the row has the first text",
+    query: 'mutation { insert_person(objects: [{id: 1, name: "x", passport: {data: {number: "N9"}}}], on_conflict: {constraint: person_pkey}) { affected_rows } }',
+    error: { message: 'cannot proceed to insert array relations since insert to table "person" affects zero rows', path: "$.selectionSet.insert_person.args.objects[0]", code: "not-supported" },
+  },
+  {
+    title: "G-NST-7 null and empty data insert nothing there",
+    query: 'mutation ($none: album_arr_rel_insert_input) { a: insert_artist_one(object: {name: "A", albums: null}) { name albums { id } } b: insert_artist_one(object: {name: "B", albums: {data: []}}) { name } c: insert_artist_one(object: {name: "C", albums: $none}) { name } d: insert_album_one(object: {title: "t", artist_id: 1, artist: null}) { artist { name } } }',
+    data: { a: { name: "A", albums: [] }, b: { name: "B" }, c: { name: "C" }, d: { artist: { name: "Abba" } } },
+  },
+  {
+    title: "G-NST-8 nested rows need the role's insert right",
+    query: artist('[{name: "A", albums: {data: [{title: "x"}]}}]'),
+    role: "music_writer",
+    error: { message: "field 'albums' not found in type: 'artist_insert_input'", path: at(".objects[0].albums"), code: failed },
+  },
+  {
+    title: "G-NST-8 policies of the nested table apply",
+    query: artist('[{name: "A", albums: {data: [{title: "x", price: -1}]}}]'),
+    role: "music_editor",
+    error: { message: 'new row violates row-level security policy for table "album"', path: at(".objects[0].albums.data"), code: "permission-error" },
+  },
+  // the places of database errors
+  { title: "G-NST-10 a list without nested data", query: artist('[{name: "New"}, {name: "Abba"}]'), error: { message: expect.stringContaining("Uniqueness violation."), path: at(".objects"), code: "constraint-violation" } },
+  { title: "G-NST-10 a list with nested data", query: artist('[{name: "New", albums: {data: [{title: "x"}]}}, {name: "Abba"}]'), error: { message: expect.stringContaining("Uniqueness violation."), path: at(".objects[1]") } },
+  { title: "G-NST-10 inside, a list without deeper data", query: artist('[{name: "New"}, {name: "N2", albums: {data: [{title: "x", id: 1}]}}]'), error: { message: expect.stringContaining("album_pkey"), path: at(".objects[1].albums.data") } },
+  {
+    title: "G-NST-10 inside, with deeper data",
+    query: 'mutation { insert_playlist(objects: [{name: "P", playlist_songs: {data: [{position: 1, song: {data: {title: "S"}}}, {position: 1, song: {data: {id: 1, title: "T"}}}]}}]) { affected_rows } }',
+    error: { message: expect.stringContaining("song_pkey"), path: "$.selectionSet.insert_playlist.args.objects[0].playlist_songs.data[1].song.data" },
+  },
+  {
+    title: "G-NST-10 inside, the row itself with deeper data",
+    query: 'mutation { insert_team(objects: [{name: "T", matches: {data: [{goals: 1, away_team_id: 999}, {teamByAwayTeamId: {data: {name: "U"}}}]}}]) { affected_rows } }',
+    error: { message: expect.stringContaining("Foreign key violation."), path: "$.selectionSet.insert_team.args.objects[0].matches.data[0]" },
+  },
+  { title: "G-NST-10 an object relationship before the row", query: album('[{title: "t", artist: {data: {name: "Abba"}}}]'), error: { message: expect.stringContaining("artist_name_key"), path: "$.selectionSet.insert_album.args.objects[0].artist.data" } },
+  {
+    title: "G-NST-10 an object relationship after the row",
+    query: 'mutation { insert_person(objects: [{name: "P", passport: {data: {id: 1, number: "x"}}}]) { affected_rows } }',
+    error: { message: expect.stringContaining("passport_pkey"), path: "$.selectionSet.insert_person.args.objects[0].passport.data" },
+  },
+  { title: "G-NST-10 insert_T_one", query: 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }', error: { message: expect.stringContaining("Uniqueness"), path: "$.selectionSet.insert_artist_one.args.object" } },
+  { title: "G-NST-10 insert_T_one with nested data", query: 'mutation { insert_artist_one(object: {name: "Abba", albums: {data: [{title: "x"}]}}) { id } }', error: { message: expect.stringContaining("Uniqueness"), path: "$.selectionSet.insert_artist_one.args.object[0]" } },
+  { title: "G-NST-10 insert_T_one, inside", query: 'mutation { insert_artist_one(object: {name: "N", albums: {data: [{id: 1, title: "x"}]}}) { id } }', error: { message: expect.stringContaining("album_pkey"), path: "$.selectionSet.insert_artist_one.args.object[0].albums.data" } },
+  { title: "G-NST-10 coercion has the path of the value", query: artist('[{name: "N", albums: {data: [{title: 3}]}}]'), error: { message: "parsing Text failed, expected String, but encountered Number", path: at(".objects[0].albums.data[0].title"), code: "parse-failed" } },
+]);
+
+const committing = await startApi(forGraphql({ dbTxEnd: "commit" }));
+
+test("G-NST-3 all in one transaction", async () => {
+  const query = 'mutation { insert_artist(objects: [{name: "Lost", albums: {data: [{title: "ok"}, {title: "twice", id: 1}]}}]) { affected_rows } }';
+  expect((await committing.gql(query)).errors[0].extensions.code).toBe("constraint-violation");
+  expect(await committing.sql("select from artist where name = 'Lost'")).toEqual([]);
+  const zero = 'mutation { insert_song_one(object: {title: "Lost"}) { id } insert_artist(objects: [{name: "Abba", albums: {data: [{title: "x"}]}}], on_conflict: {constraint: artist_name_key}) { affected_rows } }';
+  expect((await committing.gql(zero)).errors[0].extensions.code).toBe("not-supported");
+  expect(await committing.sql("select from song where title = 'Lost'")).toEqual([]);
+});
+
+test("G-NST-2 siblings of one kind run in name order of their fields", async () => {
+  await committing.sql(`
+    create table trail (id serial primary key, word text);
+    create function note_trail() returns trigger language plpgsql as $$ begin insert into trail (word) values (tg_table_name || ':' || coalesce(new.name, '-')); return new; end $$;
+    create trigger note after insert on team for each row execute function note_trail();
+    create trigger note after insert on person for each row execute function note_trail();
+    create trigger note after insert on sheep for each row execute function note_trail()`);
+  const query = 'mutation { insert_match_one(object: {teamByAwayTeamId: {data: {name: "away"}}, team: {data: {name: "home"}}}) { team { name } } insert_sheep_one(object: {name: "kid", person: {data: {name: "owner"}}}) { id } }';
+  const answer = await committing.post("/v1/graphql", { headers: asAdmin(), body: { query } });
+  expect(answer.json().errors).toBeUndefined();
+  expect((await committing.sql("select word from trail order by id")).map((row) => row["word"])).toEqual(["team:home", "team:away", "person:owner", "sheep:kid"]);
+});
