@@ -1,0 +1,48 @@
+/** What SQL sees of a caller: a function `seen` in schema `public`, asked on either surface. */
+import { expect } from "vitest";
+import type { Answer, HeaderValues, TestApi } from "./api.ts";
+
+/** Settings by name, `current_user` among them; null: never set on this connection. */
+export type Sight = Readonly<Record<string, string | null>>;
+
+const NAMES = ["role", "session.variables", "session.role", "session.user_id", "hasura.user", "request.jwt.claims"];
+
+/** Once per file; the API is reloaded. */
+export const installSight = async (api: TestApi): Promise<void> => {
+  await api.sql(`
+    create table if not exists public.sight (name text primary key, value text);
+    grant select, insert on public.sight to public;
+    create or replace function public.seen(more text default '') returns setof public.sight language sql stable as $$
+      select name, current_setting(name, true) from unnest('{${NAMES.join(",")}}'::text[] || string_to_array(nullif(more, ''), ',')) name
+      union all select 'current_user', current_user::text $$`);
+  await api.reload();
+};
+
+const toSight = (rows: readonly { readonly name: string; readonly value: string | null }[]): Sight => Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+
+/** `more`: further settings. */
+export const askRest = (api: TestApi, headers: HeaderValues = {}, more: readonly string[] = []): Promise<Answer> =>
+  api.get(`/api/rpc/seen?more=${more.join(",")}`, { headers });
+
+export const askGraphql = (api: TestApi, headers: HeaderValues = {}, more: readonly string[] = [], path = "/v1/graphql"): Promise<Answer> =>
+  api.post(path, { headers, body: { query: "query ($more: String) { seen(args: {more: $more}) { name value } }", variables: { more: more.join(",") } } });
+
+export const sightOfRest = (answer: Answer): Sight => {
+  expect(answer.status, answer.text).toBe(200);
+  return toSight(answer.json());
+};
+
+export const sightOfGraphql = (answer: Answer): Sight => {
+  const body = answer.json();
+  expect(body, answer.text).toHaveProperty("data");
+  return toSight(body.data.seen);
+};
+
+/** The one error of a GraphQL answer, in short. */
+export const gqlError = (answer: Answer): { readonly message: string; readonly code: string; readonly path: string } => {
+  const body = answer.json();
+  expect(body, answer.text).not.toHaveProperty("data");
+  expect(body.errors, answer.text).toHaveLength(1);
+  const { message, extensions } = body.errors[0];
+  return { message, code: extensions.code, path: extensions.path };
+};
