@@ -113,8 +113,9 @@ export interface EmbedSql {
 
 export interface MediaContext {
   readonly model: Model;
-  /** Alias of the rows of the answer. */
+  /** A row of the answer, as an expression. */
   readonly row: Sql;
+  /** Alias of the rows, for their columns. */
   readonly rowAlias: string;
   readonly envelope: Envelope;
   readonly options: Json | undefined;

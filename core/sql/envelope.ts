@@ -27,7 +27,8 @@ export const bodyOf = (compiler: Compiler, envelope: Envelope, facts: Omit<Media
   const body = compiler.hooks.compileMedia.for(envelope.media).call({
     ...facts,
     model: compiler.model,
-    row: ident(facts.rowAlias),
+    // the row itself, though one of its columns may have the alias' name
+    row: sql`(${ident(facts.rowAlias)}.*)`,
     envelope,
     options: envelope.mediaOptions,
   });

@@ -5,7 +5,7 @@ import type { Embed } from "../../core/index.ts";
 const compileNest = (embed: Embed, context: EmbedContext): EmbedSql => {
   if (context.needsJoin) {
     const row = context.alias();
-    const value = sql`case when ${ident(row)} is distinct from null then row_to_json(${ident(row)}.*) end`;
+    const value = sql`case when (${ident(row)}.*) is distinct from null then row_to_json(${ident(row)}.*) end`;
     return { join: context.lateral(context.rows(), row), row: ident(row), isInnerJoined: true, columns: [{ as: embed.as, value: context.isGrouped ? sql`${value}::jsonb` : value }] };
   }
   const value = context.isToOne ? context.object() : context.array();
