@@ -122,3 +122,14 @@ gqlCases(atlas, [
   spots("G-OP-3", "{at: {_in: [{type: Point, coordinates: [10.75, 59.91]}]}}", 1),
   spots("G-OP-1", "{at: {_eq: {type: Point, coordinates: [10.75, 59.91]}}}", 1),
 ]);
+
+const [tile] = raster ? await atlas.sql("select gis.st_ashexwkb(rast) as hex from atlas.tiles where id = 1") : [];
+const plain = '{type: "name", properties: {name: "EPSG:0"}}';
+const tiles = (rule: string, condition: string, ...list: number[]) => ({ ...is(rule, "atlas_tiles", condition, ...list), title: `${rule} ${condition.slice(0, 60)}`, when: raster });
+
+gqlCases(atlas, [
+  tiles("G-OP-29", `{rast: {_st_intersects_rast: "${tile?.["hex"]}"}}`, 1),
+  tiles("G-OP-30", `{rast: {_st_intersects_nband_geom: {nband: 1, geommin: {type: Point, coordinates: [11, 11], crs: ${plain}}}}}`, 2),
+  tiles("G-OP-31", `{rast: {_st_intersects_geom_nband: {geommin: {type: Point, coordinates: [1, 1], crs: ${plain}}}}}`, 1),
+  tiles("G-OP-31", `{rast: {_st_intersects_geom_nband: {nband: 1, geommin: {type: Point, coordinates: [5, 5], crs: ${plain}}}}}`),
+]);
