@@ -56,7 +56,7 @@ export const relApi = (preset: Preset): RelApi => {
     if (!loader.isTried) await loader.tried;
     const session = await hooks.authorize.promise(credentials);
     if (session === undefined) throw anonymousRefused();
-    return session;
+    return actingSession(session, credentials.surface, loader.current());
   };
   const context = createContext({ config, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize });
 
@@ -106,6 +106,20 @@ export const relApi = (preset: Preset): RelApi => {
 
 /** For requests in progress, when closing. */
 const CLOSE_PATIENCE_MS = 10_000;
+
+const loginSessions = new WeakMap<Session, Session>();
+
+/** A role whose rights are not the database's acts as the login role there; the session keeps its name. @rule G-PRM-3 */
+const actingSession = (session: Session, surface: string, model: Model | undefined): Session => {
+  if (session.databaseRole === undefined || model?.loginRoles?.get(surface)?.has(session.role) !== true) return session;
+  let acting = loginSessions.get(session);
+  if (acting === undefined) {
+    const { databaseRole: _, ...rest } = session;
+    acting = rest;
+    loginSessions.set(session, acting);
+  }
+  return acting;
+};
 
 /** @rule R-ADM-2 */
 const watchPool = (counters: Counters, database: Database): void => {

@@ -6,6 +6,7 @@ import { jwtTokens } from "../plugins/auth/jwt-tokens.ts";
 import { aggregateEmbeds } from "../plugins/embeds/aggregate.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
+import { metadata, metadataLoader, metadataPermissions } from "../plugins/metadata/index.ts";
 import { arrayRangeOperators } from "../plugins/operators/array-range.ts";
 import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { jsonOperators } from "../plugins/operators/json.ts";
@@ -18,6 +19,10 @@ export const common: readonly Plugin[] = [
   catalogIntrospection,
   relationships,
   computedRelationships,
+  // what metadata says of it
+  metadataLoader,
+  metadata,
+  metadataPermissions,
   // who calls
   adminSecret,
   jwtTokens,

@@ -51,7 +51,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const offset = statements.length;
     for (const { program, values } of execution.programs) {
       for (const statement of program.statements) {
-        statements.push({ text: statement.text, name: nameOf(statement), values: fill(statement.slots, values, execution.session), isMultiRow: statement.isMultiRow });
+        statements.push({ text: statement.text, name: nameOf(statement), values: fillSlots(statement.slots, values, execution.session), isMultiRow: statement.isMultiRow });
         parts.logStatement?.(statement.text);
       }
     }
@@ -238,7 +238,8 @@ const preRequestText = (name: string): string => {
 /** Few: settings name one at a time. */
 const preRequestTexts = new Map<string, string>();
 
-const fill = (slots: readonly Slot[], values: readonly BoundValue[], session: Session): BoundValue[] => {
+/** The values of a statement's parameters. @throws RelApiError `missing-session-variable` */
+export const fillSlots = (slots: readonly Slot[], values: readonly BoundValue[], session: Session): BoundValue[] => {
   const filled: BoundValue[] = [];
   for (const source of slots) filled.push(fillSlot(source, values, session));
   return filled;
@@ -332,8 +333,8 @@ const addColumns = (merged: Record<string, string | null>, statement: ProgramSta
 /** @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6 */
 const runChecks = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number): void => {
   let at = offset;
-  for (const { program } of execution.programs) {
-    for (const check of program.checks) if (!holds(check, program, rows[at + check.statement])) throw failureOf(check);
+  for (const { program, path } of execution.programs) {
+    for (const check of program.checks) if (!holds(check, program, rows[at + check.statement])) throw failureOf(check, path);
     at += program.statements.length;
   }
 };
@@ -345,4 +346,4 @@ const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined):
   return found !== "f" && found !== "false" && found !== "0";
 };
 
-const failureOf = (check: ProgramCheck): Error => (check.kind === "permission" ? permissionCheckFailed(check.path) : stepWroteNothing(check.message, check.path));
+const failureOf = (check: ProgramCheck, path: string | undefined): Error => (check.kind === "permission" ? permissionCheckFailed(check.path ?? path ?? "$") : stepWroteNothing(check.message, check.path ?? "$"));

@@ -216,7 +216,9 @@ export interface Model {
   readonly extensions: ReadonlyMap<string, string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
-  /** `pg_timezone_names`-independent facts other plugins add, keyed by plugin name. */
+  /** By surface: roles whose rights are kept outside the database. Their statements run as the login role (G-PRM-3). */
+  readonly loginRoles?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Facts that plugins add for each other, keyed by plugin name. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
 

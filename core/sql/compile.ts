@@ -54,7 +54,7 @@ const finish = (compiler: Compiler, statements: readonly ProgramStatement[], mai
   isOpenEnded: compiler.seen.isOpenEnded,
 });
 
-const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({ ...toStatement(fragment), columns: columns.map((column) => column.name) });
+const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({ ...toStatement(fragment), columns: columns.map((column) => column.name), fragment });
 
 const single = (compiler: Compiler, columns: readonly EnvelopeColumn[], head: Sql, from: Sql, envelope: Envelope = {}): Program => {
   const fragment = sql`${head}select ${selectOf(columns)}${from}`;
@@ -120,7 +120,7 @@ const answerOf = (compiler: Compiler, read: Read, isOne: boolean, place: ReadPla
 const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, envelope: Envelope): Program => {
   const write = compileWrite(compiler, plan, { columns: envelope.location ?? [], countInserted: envelope.countInserted === true });
   const checks: readonly ProgramCheck[] =
-    write.check === undefined ? [] : [{ statement: 0, column: "check", kind: "permission", message: "", path: plan.kind === "insert" ? "" : "$" }];
+    write.check === undefined ? [] : [{ statement: 0, column: "check", kind: "permission", message: "" }];
   const extra: EnvelopeColumn[] = write.check === undefined ? [] : [{ name: "check", sql: write.check }];
   if (envelope.location !== undefined && envelope.location.length > 0) extra.push({ name: "location", sql: locationOf(write.name, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());

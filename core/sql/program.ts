@@ -1,5 +1,5 @@
 /** What a plan is compiled to. */
-import type { Slot } from "./fragment.ts";
+import type { Slot, Sql } from "./fragment.ts";
 
 /** One SQL statement of a program. */
 export interface ProgramStatement {
@@ -11,6 +11,8 @@ export interface ProgramStatement {
   readonly isMultiRow?: boolean;
   /** Place in the request, for errors the database raises in it. */
   readonly path?: string;
+  /** What the text was made of, so that statements over many subscribers can be made of it too (`multiplex`). */
+  readonly fragment?: Sql;
 }
 
 /** Failing checks a program's row can report: the column is "false" or "0". */
@@ -19,7 +21,8 @@ export interface ProgramCheck {
   readonly column: string;
   readonly kind: "permission" | "step";
   readonly message: string;
-  readonly path: string;
+  /** Absent: that of the program. */
+  readonly path?: string;
 }
 
 export interface Program {

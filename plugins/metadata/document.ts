@@ -1,0 +1,102 @@
+/** The metadata as written, in one shape whatever its version: names and permissions by table, nothing looked up yet. */
+import { metadataVersionUnknown } from "./errors.ts";
+import { isObject, type Raw } from "./load.ts";
+import type { QualifiedName } from "../../core/index.ts";
+
+export type RawObject = { readonly [key: string]: Raw };
+
+export interface TableDocument {
+  readonly name: QualifiedName;
+  readonly raw: RawObject;
+  readonly configuration: RawObject;
+}
+
+export interface MetadataDocument {
+  readonly customization: RawObject;
+  readonly tables: readonly TableDocument[];
+  readonly functions: readonly { readonly name: QualifiedName; readonly raw: RawObject; readonly configuration: RawObject }[];
+  readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
+  readonly closedForRoles: readonly string[];
+}
+
+export type Note = (message: string) => void;
+
+const IGNORED: ReadonlySet<string> = new Set([
+  "actions", "custom_types", "remote_schemas", "remote_relationships", "remote_schema_permissions", "query_collections", "allowlist", "allow_list",
+  "rest_endpoints", "cron_triggers", "event_triggers", "network", "api_limits", "metrics_config", "opentelemetry", "backend_configs", "native_queries",
+  "logical_models", "stored_procedures",
+]);
+
+const TOP_KEYS: ReadonlySet<string> = new Set(["version", "sources", "tables", "functions", "inherited_roles", "graphql_schema_introspection"]);
+const SOURCE_KEYS: ReadonlySet<string> = new Set(["name", "kind", "configuration", "customization", "tables", "functions"]);
+const TABLE_KEYS: ReadonlySet<string> = new Set([
+  "table", "is_enum", "configuration", "object_relationships", "array_relationships", "computed_fields", "select_permissions", "insert_permissions",
+  "update_permissions", "delete_permissions", "logical_primary_key", "apollo_federation_config", "comment",
+]);
+
+export const textOf = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
+
+export const listOf = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
+
+export const objectOf = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
+
+/** `name` or `{ schema, name }`. */
+export const nameOf = (raw: Raw | undefined): QualifiedName | undefined => {
+  if (typeof raw === "string") return { schema: "public", name: raw };
+  if (!isObject(raw) || typeof raw["name"] !== "string") return undefined;
+  return { schema: textOf(raw["schema"]) ?? "public", name: raw["name"] };
+};
+
+const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: string, note: Note): void => {
+  for (const [key, value] of Object.entries(raw)) {
+    if (known.has(key)) continue;
+    const isEmpty = value === null || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
+    if (!isEmpty || !IGNORED.has(key)) note(IGNORED.has(key) ? `${place}${key} is not served and ignored` : `${place}unknown key "${key}" is ignored`);
+  }
+};
+
+/** @throws RelApiError on a version that is not read @rule G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
+export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
+  const envelope = objectOf(loaded);
+  const top = isObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
+  const version = Number(top["version"] ?? (top["sources"] === undefined ? 2 : 3));
+  if (version !== 2 && version !== 3) throw metadataVersionUnknown(String(top["version"]));
+  noteUnknown(top, TOP_KEYS, "", note);
+  const source = version === 3 ? servedSource(listOf(top["sources"]), note) : top;
+  if (version === 3) noteUnknown(source, SOURCE_KEYS, "source: ", note);
+  return {
+    customization: objectOf(source["customization"]),
+    tables: listOf(source["tables"]).flatMap((raw) => tableDocument(raw, note)),
+    functions: listOf(source["functions"]).flatMap((raw) => {
+      const name = nameOf(isObject(raw) ? (raw["function"] ?? null) : raw);
+      if (name === undefined) {
+        note(`function entry without a name is left out: ${JSON.stringify(raw)}`);
+        return [];
+      }
+      return [{ name, raw: objectOf(raw), configuration: objectOf(objectOf(raw)["configuration"]) }];
+    }),
+    inheritedRoles: listOf(top["inherited_roles"]).flatMap((raw) => {
+      const role = textOf(objectOf(raw)["role_name"]);
+      return role === undefined ? [] : [{ role, parents: listOf(objectOf(raw)["role_set"]).flatMap((parent) => textOf(parent) ?? []) }];
+    }),
+    closedForRoles: listOf(objectOf(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap((role) => textOf(role) ?? []),
+  };
+};
+
+const servedSource = (sources: readonly Raw[], note: Note): RawObject => {
+  const isPostgres = (raw: Raw): boolean => ["postgres", "pg"].includes(textOf(objectOf(raw)["kind"]) ?? "postgres");
+  const served = sources.find(isPostgres);
+  for (const other of sources) if (other !== served) note(`source ${textOf(objectOf(other)["name"]) ?? "without a name"} is skipped: one source of kind postgres is served`);
+  return objectOf(served);
+};
+
+const tableDocument = (raw: Raw, note: Note): readonly TableDocument[] => {
+  const table = objectOf(raw);
+  const name = nameOf(table["table"]);
+  if (name === undefined) {
+    note(`table entry without a name is left out: ${JSON.stringify(raw)?.slice(0, 100)}`);
+    return [];
+  }
+  noteUnknown(table, TABLE_KEYS, `table ${name.name}: `, note);
+  return [{ name, raw: table, configuration: objectOf(table["configuration"]) }];
+};

@@ -1,0 +1,148 @@
+/** `METADATA=./metadata`: the names, relationships and permissions a team brings from its Hasura metadata. */
+import {
+  columnOf, definePlugin, ident, nameKey, relationOf, sql, Stage,
+  type GqlMetadata, type IntrospectContext, type Model, type PluginContext, type QualifiedName, type Relation,
+} from "../../core/index.ts";
+import { listOf, nameOf, objectOf, readDocument, type MetadataDocument, type Note, type TableDocument } from "./document.ts";
+import { createFilterReader } from "./filter.ts";
+import { loadMetadata } from "./load.ts";
+import { customizationOf, functionEntries, matchTables, type NamedTable } from "./names.ts";
+import { buildPermissions, type Permissions } from "./permissions.ts";
+import { applyPermissions, permissionsOf } from "./transform.ts";
+import { createView } from "./view.ts";
+
+/** What the metadata plugins leave in the model for each other. */
+interface MetadataPart extends GqlMetadata {
+  readonly permissions: Permissions;
+}
+
+const DOCUMENT_PART = "metadata-document";
+
+const noteWith =
+  (warn: IntrospectContext["warn"]): Note =>
+  (message) =>
+    warn(`metadata: ${message}`);
+
+/** Reads the files before the catalog is read, so that tables of schemas that are not exposed are loaded too. @rule G-MET-1 … G-MET-7 */
+export const metadataLoader = definePlugin({
+  name: "metadata-loader",
+  before: ["catalog-introspection"],
+  apply: (hooks, context) => {
+    const { metadata } = context.options;
+    if (metadata === undefined) return;
+    let last: MetadataDocument | undefined;
+    hooks.introspect.tapPromise("metadata-loader", async (model, { warn }) => {
+      const note = noteWith(warn);
+      try {
+        last = readDocument(await loadMetadata(metadata), note);
+      } catch (error) {
+        if (last === undefined) throw error;
+        note(`the new metadata cannot be read and the old stays: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      const wanted = { relations: wantedRelations(last), routines: wantedRoutines(last) };
+      return { ...model, parts: { ...model.parts, [DOCUMENT_PART]: last, "catalog-wanted": wanted } };
+    });
+  },
+});
+
+const wantedRelations = (document: MetadataDocument): readonly QualifiedName[] => document.tables.map((table) => table.name);
+
+const wantedRoutines = (document: MetadataDocument): readonly QualifiedName[] => [
+  ...document.functions.map((fn) => fn.name),
+  ...document.tables.flatMap((table) => listOf(table.raw["computed_fields"]).flatMap((field) => nameOf(objectOf(objectOf(field)["definition"])["function"]) ?? [])),
+];
+
+/** Matches the document with the catalog: what fits is served, the rest is logged with its place. @rule G-MET-8 … G-MET-12 G-PRM-3 */
+export const metadata = definePlugin({
+  name: "metadata",
+  requires: ["metadata-loader", "computed-relationships"],
+  stage: Stage.late,
+  apply: (hooks, context) => {
+    if (context.options.metadata === undefined) return;
+    hooks.introspect.tapPromise("metadata", async (model, introspection) => {
+      const document = model.parts[DOCUMENT_PART] as MetadataDocument | undefined; // put there by the loader alone
+      return document === undefined ? model : matchDocument(document, model, introspection, context);
+    });
+  },
+});
+
+const matchDocument = async (document: MetadataDocument, model: Model, introspection: IntrospectContext, { registry, options }: PluginContext): Promise<Model> => {
+  const note = noteWith(introspection.warn);
+  const enums = await loadEnums(document, model, introspection, note);
+  const matched = matchTables(document, model, enums, note);
+  const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
+  const reader = createFilterReader(matched.model, registry, (relation) => entries.get(nameKey(relation)));
+  const permissions = buildPermissions(document, matched.tables, { model: matched.model, reader, note });
+  const part: MetadataPart = {
+    customization: customizationOf(document.customization),
+    tables: matched.tables.map((table: NamedTable) => table.entry),
+    functions: functionEntries(document, matched.model, note),
+    view: createView(document, permissions, options.inferFunctionPermissions),
+    permissions,
+  };
+  const roles: ReadonlySet<string> = new Set(permissions.keys());
+  return {
+    ...matched.model,
+    parts: { ...matched.model.parts, metadata: part },
+    loginRoles: new Map([["graphql", roles], ...(options.metadataPermissionsForRest ? ([["rest", roles]] as const) : [])]),
+  };
+};
+
+const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
+
+type EnumValues = readonly { readonly key: string; readonly comment: string | null }[];
+
+/** @rule G-ENM-1 G-ENM-5 */
+const loadEnums = async (document: MetadataDocument, model: Model, { query }: IntrospectContext, note: Note): Promise<ReadonlyMap<TableDocument, EnumValues>> => {
+  const found = new Map<TableDocument, EnumValues>();
+  for (const table of document.tables) {
+    if (table.raw["is_enum"] !== true) continue;
+    const relation = relationOf(model, table.name);
+    if (relation === undefined) continue;
+    const place = `table ${relation.name}: it cannot be an enum table: `;
+    const columns = enumColumns(model, relation);
+    if (typeof columns === "string") {
+      note(`${place}${columns}`);
+      continue;
+    }
+    const comment = columns.comment === undefined ? sql`null::text` : ident(columns.comment);
+    const rows = await query<{ key: string; comment: string | null }>(sql`select ${ident(columns.key)} as key, ${comment} as comment from ${ident(relation.schema, relation.name)} order by 1`);
+    const bad = rows.find((row) => !ENUM_NAME.test(row.key) || row.key.startsWith("__") || ["true", "false", "null"].includes(row.key));
+    if (rows.length === 0) note(`${place}it has no rows`);
+    else if (bad !== undefined) note(`${place}"${bad.key}" is no GraphQL enum value`);
+    else found.set(table, rows);
+  }
+  return found;
+};
+
+/** @returns what is wrong with it */
+const enumColumns = (model: Model, relation: Relation): { readonly key: string; readonly comment: string | undefined } | string => {
+  const [key, ...more] = relation.primaryKey;
+  if (key === undefined || more.length > 0) return "its primary key is not one column";
+  const isText = (name: string): boolean => {
+    const column = columnOf(relation, name);
+    return column !== undefined && model.types.get(column.type)?.name === "text";
+  };
+  if (!isText(key)) return "its primary key is not of type text";
+  const others = relation.columns.filter((column) => column.name !== key);
+  if (others.length > 1) return "it has more than two columns";
+  const [comment] = others;
+  return comment === undefined || isText(comment.name) ? { key, comment: comment?.name } : "its second column is not of type text";
+};
+
+/** Permissions written into plans, for GraphQL and, when the preset says so, for REST. @rule G-PRM-7 … G-PRM-12 */
+export const metadataPermissions = definePlugin({
+  name: "metadata-permissions",
+  requires: ["metadata"],
+  apply: (hooks, context) => {
+    if (context.options.metadata === undefined) return;
+    hooks.transformPlan.tap("metadata-permissions", (plan, { model, session, surface, options }) => {
+      const isRest = surface === "rest";
+      if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
+      const part = model.parts["metadata"] as MetadataPart | undefined; // put there by the plugin above alone
+      const ofRole = part?.permissions.get(session.role);
+      return ofRole === undefined ? plan : applyPermissions(plan, { model, ofTable: permissionsOf(ofRole), isBackend: session.isBackend === true, checksNames: isRest });
+    });
+  },
+});
+

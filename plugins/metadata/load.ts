@@ -1,0 +1,83 @@
+/** Metadata from a folder of YAML files, one file, or an object: into one plain value with every include in its place. */
+import { readFile, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { LineCounter, parseDocument, type ScalarTag } from "yaml";
+import { metadataUnreadable } from "./errors.ts";
+
+export type Raw = null | boolean | number | string | readonly Raw[] | { readonly [key: string]: Raw };
+
+export const isObject = (raw: Raw | undefined): raw is { readonly [key: string]: Raw } => typeof raw === "object" && raw !== null && !Array.isArray(raw);
+
+/** `!include tables.yaml`, as a tag or as the beginning of a string. */
+const INCLUDE = /^!include\s+(.+)$/;
+
+const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
+
+const MAX_DEPTH = 20;
+
+/** @throws RelApiError `metadata-unreadable` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
+export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<Raw> => {
+  if (typeof source !== "string") return structuredClone(source) as Raw; // an object of the caller's own, plain by contract
+  const path = resolve(source);
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw metadataUnreadable(source, error.code === "ENOENT" ? "there is no such file or folder" : error.message);
+  });
+  return found.isDirectory() ? loadFolder(path) : loadFile(path, dirname(path), 0);
+};
+
+const loadFile = async (path: string, root: string, depth: number): Promise<Raw> => {
+  const text = await readFile(path, "utf8").catch((error: Error) => {
+    throw metadataUnreadable(path, error.message);
+  });
+  const lines = new LineCounter();
+  // JSON is YAML too; aliases are bounded so that a small file cannot become a large value
+  const document = parseDocument(text, { lineCounter: lines, customTags: [includeTag], prettyErrors: false });
+  const [problem] = document.errors;
+  if (problem !== undefined) {
+    const { line, col } = lines.linePos(problem.pos[0]);
+    throw metadataUnreadable(`${path}:${line}:${col}`, problem.message);
+  }
+  return expand((document.toJS({ maxAliasCount: 100 }) ?? null) as Raw, path, root, depth); // toJS of a parsed document is plain
+};
+
+const expand = async (value: Raw, file: string, root: string, depth: number): Promise<Raw> => {
+  if (typeof value === "string") {
+    const name = INCLUDE.exec(value)?.[1]?.trim();
+    if (name === undefined) return value;
+    const path = resolve(dirname(file), name);
+    const inside = relative(root, path);
+    if (inside.startsWith("..") || isAbsolute(inside)) throw metadataUnreadable(file, `it includes ${name}, which lies outside the metadata folder`);
+    if (depth >= MAX_DEPTH) throw metadataUnreadable(file, `includes are nested more than ${MAX_DEPTH} deep`);
+    return loadFile(path, root, depth + 1);
+  }
+  if (Array.isArray(value)) return Promise.all(value.map((item) => expand(item, file, root, depth)));
+  if (!isObject(value)) return value;
+  const entries = await Promise.all(Object.entries(value).map(async ([key, item]) => [key, await expand(item, file, root, depth)] as const));
+  return Object.fromEntries(entries);
+};
+
+/** Files of a folder, beside those of `databases/`, by the key they fill. */
+const PARTS = ["inherited_roles", "graphql_schema_introspection", "actions", "remote_schemas", "query_collections", "allow_list", "cron_triggers", "rest_endpoints", "network", "api_limits", "opentelemetry"] as const;
+
+const loadFolder = async (root: string): Promise<Raw> => {
+  const optional = async (...names: readonly string[]): Promise<Raw | undefined> => {
+    const path = join(root, ...names);
+    const exists = await stat(path).then(() => true, () => false);
+    return exists ? loadFile(path, root, 0) : undefined;
+  };
+  const version = await optional("version.yaml");
+  if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");
+  const metadata: Record<string, Raw> = { version: isObject(version) ? (version["version"] ?? null) : version };
+  const sources = await optional("databases", "databases.yaml");
+  if (sources !== undefined) metadata["sources"] = sources;
+  for (const name of ["tables", "functions"] as const) {
+    const part = await optional(`${name}.yaml`);
+    if (part !== undefined) metadata[name] = part;
+  }
+  for (const name of PARTS) {
+    const part = await optional(`${name}.yaml`);
+    if (part !== undefined && part !== null) metadata[name] = part;
+  }
+  return metadata;
+};
+

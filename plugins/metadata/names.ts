@@ -1,0 +1,244 @@
+/** Names, relationships and computed fields of the metadata, matched with the model. */
+import {
+  baseTypeOf, columnOf, relationOf, routinesOf,
+  type ColumnPair, type GqlComputedEntry, type GqlCustomization, type GqlFunctionEntry, type GqlRootFieldEntry, type GqlRootFieldName, type GqlTableEntry,
+  type Model, type Relation, type Relationship,
+} from "../../core/index.ts";
+import { listOf, nameOf, objectOf, textOf, type MetadataDocument, type Note, type RawObject, type TableDocument } from "./document.ts";
+import { isObject, type Raw } from "./load.ts";
+
+/** Null and "" hide the default description. */
+const commentOf = (raw: Raw | undefined): string | null | undefined => (raw === undefined || raw === null ? undefined : typeof raw === "string" ? (raw === "" ? null : raw) : undefined);
+
+const ROOT_FIELDS: readonly GqlRootFieldName[] = ["select", "select_by_pk", "select_aggregate", "insert", "insert_one", "update", "update_by_pk", "update_many", "delete", "delete_by_pk"];
+
+const rootFieldEntry = (raw: Raw | undefined): GqlRootFieldEntry | undefined => {
+  if (typeof raw === "string") return { name: raw };
+  if (!isObject(raw)) return undefined;
+  const comment = commentOf(raw["comment"]);
+  return { ...(typeof raw["name"] === "string" ? { name: raw["name"] } : {}), ...(comment === undefined ? {} : { comment }) };
+};
+
+const rootFieldEntries = <Name extends string>(raw: RawObject, names: readonly Name[]): Partial<Record<Name, GqlRootFieldEntry>> => {
+  const entries: Partial<Record<Name, GqlRootFieldEntry>> = {};
+  for (const name of names) {
+    const entry = rootFieldEntry(raw[name]);
+    if (entry !== undefined) entries[name] = entry;
+  }
+  return entries;
+};
+
+/** @rule G-NAM-6 */
+export const customizationOf = (raw: RawObject): GqlCustomization => {
+  const root = objectOf(raw["root_fields"]);
+  const types = objectOf(raw["type_names"]);
+  const convention = textOf(raw["naming_convention"]);
+  return {
+    namespace: textOf(root["namespace"]),
+    rootPrefix: textOf(root["prefix"]),
+    rootSuffix: textOf(root["suffix"]),
+    typePrefix: textOf(types["prefix"]),
+    typeSuffix: textOf(types["suffix"]),
+    namingConvention: convention === "graphql-default" || convention === "hasura-default" ? convention : undefined,
+  };
+};
+
+export interface NamedTable {
+  readonly document: TableDocument;
+  readonly relation: Relation;
+  readonly entry: GqlTableEntry;
+}
+
+/** Tables that exist, with their relationships put into the model. @rule G-MET-8 G-MET-9 G-MET-12 */
+export const matchTables = (document: MetadataDocument, model: Model, enumValues: ReadonlyMap<TableDocument, GqlTableEntry["enumValues"]>, note: Note): { readonly model: Model; readonly tables: readonly NamedTable[] } => {
+  const relations = new Map(model.relations);
+  const found = document.tables.flatMap((table) => {
+    const relation = relationOf(model, table.name);
+    if (relation === undefined) note(`table ${table.name.name}: it does not exist in schema ${table.name.schema} and is left out`);
+    return relation === undefined ? [] : [{ table, relation }];
+  });
+  const tables = found.map(({ table, relation }): NamedTable => {
+    const added: Relationship[] = [];
+    const relationships: GqlTableEntry["relationships"][number][] = [];
+    const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {
+      const name = textOf(objectOf(raw)["name"]);
+      if (name === undefined) return;
+      const place = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
+      if (columnOf(relation, name) !== undefined) return note(`${place}a column has that name`);
+      if (relationships.some((other) => other.name === name)) return note(`${place}the name is taken`);
+      const using = objectOf(objectOf(raw)["using"]);
+      const matched = matchRelationship(model, relation, using, isObjectRelationship, name);
+      if (typeof matched === "string") return note(`${place}${matched}`);
+      if (matched.isNew) added.push(matched.relationship);
+      relationships.push({ name, relationship: matched.relationship.id, ...(matched.isAfter ? { isAfter: true } : {}) });
+    };
+    for (const raw of listOf(table.raw["object_relationships"])) addRelationship(raw, true);
+    for (const raw of listOf(table.raw["array_relationships"])) addRelationship(raw, false);
+    const own: Relation = added.length === 0 ? relation : { ...relation, relationships: [...relation.relationships, ...added] };
+    relations.set(`${own.schema}\u0000${own.name}`, own);
+    return { document: table, relation: own, entry: tableEntry(model, own, table, relationships, enumValues.get(table), note) };
+  });
+  return { model: { ...model, relations }, tables };
+};
+
+const tableEntry = (model: Model, relation: Relation, table: TableDocument, relationships: GqlTableEntry["relationships"], enumValues: GqlTableEntry["enumValues"], note: Note): GqlTableEntry => {
+  const { configuration, raw } = table;
+  const columns: Record<string, { customName?: string; comment?: string | null }> = {};
+  const columnEntries = [
+    ...Object.entries(objectOf(configuration["custom_column_names"])).map(([column, name]): readonly [string, RawObject] => [column, { custom_name: name }]),
+    ...Object.entries(objectOf(configuration["column_config"])).map(([column, config]): readonly [string, RawObject] => [column, objectOf(config)]),
+  ];
+  for (const [column, config] of columnEntries) {
+    if (columnOf(relation, column) === undefined) {
+      note(`table ${relation.name}: column "${column}" does not exist`);
+      continue;
+    }
+    const comment = commentOf(config["comment"]);
+    const customName = textOf(config["custom_name"]);
+    columns[column] = { ...columns[column], ...(customName === undefined ? {} : { customName }), ...(comment === undefined ? {} : { comment }) };
+  }
+  const primaryKey = listOf(raw["logical_primary_key"]).flatMap((column) => textOf(column) ?? []);
+  const isKeyKnown = primaryKey.length > 0 && primaryKey.every((column) => columnOf(relation, column) !== undefined);
+  if (primaryKey.length > 0 && !isKeyKnown) note(`table ${relation.name}: logical_primary_key names a column that does not exist`);
+  const comment = commentOf(configuration["comment"]);
+  const customName = textOf(configuration["custom_name"]);
+  return {
+    relation: { schema: relation.schema, name: relation.name },
+    ...(customName === undefined ? {} : { customName }),
+    ...(comment === undefined ? {} : { comment }),
+    rootFields: rootFieldEntries(objectOf(configuration["custom_root_fields"]), ROOT_FIELDS),
+    columns,
+    relationships,
+    computedFields: listOf(raw["computed_fields"]).flatMap((field) => computedEntry(model, relation, objectOf(field), note)),
+    ...(isKeyKnown ? { primaryKey } : {}),
+    ...(enumValues === undefined ? {} : { enumValues }),
+  };
+};
+
+/** @rule G-CF-1 */
+const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: Note): readonly GqlComputedEntry[] => {
+  const name = textOf(raw["name"]);
+  const definition = objectOf(raw["definition"]);
+  const routine = nameOf(definition["function"]);
+  if (name === undefined || routine === undefined) return [];
+  const place = `table ${relation.name}: computed field ${name}: `;
+  if (columnOf(relation, name) !== undefined) {
+    note(`${place}a column has that name`);
+    return [];
+  }
+  const takesRow = routinesOf(model, routine).some((one) => one.parameters.some((parameter) => parameter.type === relation.rowType));
+  if (!takesRow) {
+    note(`${place}no function "${routine.schema}"."${routine.name}" takes a row of it`);
+    return [];
+  }
+  const comment = commentOf(raw["comment"]);
+  return [
+    {
+      name,
+      routine,
+      ...(textOf(definition["table_argument"]) === undefined ? {} : { tableArgument: textOf(definition["table_argument"]) }),
+      ...(textOf(definition["session_argument"]) === undefined ? {} : { sessionArgument: textOf(definition["session_argument"]) }),
+      ...(comment === undefined ? {} : { comment }),
+    },
+  ];
+};
+
+interface MatchedRelationship {
+  readonly relationship: Relationship;
+  readonly isNew: boolean;
+  readonly isAfter: boolean;
+}
+
+const sameSet = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((one) => b.includes(one));
+
+/** @returns what is wrong, where it cannot be found @rule G-MET-9 G-NST-9 */
+const matchRelationship = (model: Model, relation: Relation, using: RawObject, isObjectRelationship: boolean, name: string): MatchedRelationship | string => {
+  const key = using["foreign_key_constraint_on"];
+  if (key === undefined || key === null) return manualRelationship(model, relation, objectOf(using["manual_configuration"]), isObjectRelationship, name);
+  if (typeof key === "string" || Array.isArray(key)) {
+    const columns = typeof key === "string" ? [key] : listOf(key).flatMap((column) => textOf(column) ?? []);
+    const missing = columns.find((column) => columnOf(relation, column) === undefined);
+    if (missing !== undefined) return `column "${missing}" does not exist`;
+    const relationship = relation.relationships.find((one) => one.isOwnKey && one.isToOne && one.columns.length > 0 && sameSet(one.columns.map(([source]) => source), columns));
+    return relationship === undefined ? `no foreign key has exactly the columns ${columns.map((column) => `"${column}"`).join(", ")}` : { relationship, isNew: false, isAfter: false };
+  }
+  const other = objectOf(key);
+  const target = nameOf(other["table"]);
+  const columns = other["columns"] === undefined ? [textOf(other["column"]) ?? ""] : listOf(other["columns"]).flatMap((column) => textOf(column) ?? []);
+  if (target === undefined) return "it names no table";
+  const relationship = relation.relationships.find(
+    (one) => !one.isOwnKey && one.columns.length > 0 && one.target.name === target.name && one.target.schema === target.schema && sameSet(one.columns.map(([, column]) => column), columns),
+  );
+  if (relationship === undefined) return `table "${target.name}" has no foreign key of ${columns.map((column) => `"${column}"`).join(", ")} to this one`;
+  if (isObjectRelationship && !relationship.isToOne) return "the columns of the other table are not unique";
+  if (!isObjectRelationship && relationship.isToOne) {
+    // a one-to-one key named as an array: the same rows, as a list
+    return { relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false }, isNew: true, isAfter: false };
+  }
+  return { relationship, isNew: false, isAfter: false };
+};
+
+const manualRelationship = (model: Model, relation: Relation, raw: RawObject, isToOne: boolean, name: string): MatchedRelationship | string => {
+  const target = nameOf(raw["remote_table"]);
+  const other = target && relationOf(model, target);
+  if (target === undefined || other === undefined) return target === undefined ? "it says neither a foreign key nor a table" : `table "${target.name}" does not exist`;
+  const columns = Object.entries(objectOf(raw["column_mapping"])).map(([source, column]): ColumnPair => [source, textOf(column) ?? ""]);
+  for (const [source, column] of columns) {
+    if (columnOf(relation, source) === undefined) return `column "${source}" does not exist`;
+    if (columnOf(other, column) === undefined) return `column "${column}" of table "${other.name}" does not exist`;
+  }
+  if (columns.length === 0) return "its column_mapping is empty";
+  const isAfter = isToOne && raw["insertion_order"] === "after_parent";
+  return {
+    relationship: {
+      id: `metadata ${name}`,
+      cardinality: isToOne ? "many-to-one" : "one-to-many",
+      isToOne,
+      source: { schema: relation.schema, name: relation.name },
+      target: { schema: other.schema, name: other.name },
+      columns,
+      constraint: "",
+      isOwnKey: isToOne && !isAfter,
+      isManual: true,
+    },
+    isNew: true,
+    isAfter,
+  };
+};
+
+/** @rule G-MET-10 G-FN-2 */
+export const functionEntries = (document: MetadataDocument, model: Model, note: Note): readonly GqlFunctionEntry[] =>
+  document.functions.flatMap(({ name, configuration }): readonly GqlFunctionEntry[] => {
+    const routines = routinesOf(model, name);
+    const place = `function ${name.name}: `;
+    if (routines.length === 0) {
+      note(`${place}it does not exist in schema ${name.schema} and is left out`);
+      return [];
+    }
+    const exposedAs = textOf(configuration["exposed_as"]);
+    if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
+      note(
+        `the function "${name.name}" cannot be tracked because the function was requested to be exposed as a mutation, but is not marked VOLATILE. Maybe the function was given the wrong volatility when it was defined?`,
+      );
+      return [];
+    }
+    const sessionArgument = textOf(configuration["session_argument"]);
+    const parameter = sessionArgument === undefined ? undefined : routines[0]?.parameters.find((one) => one.name === sessionArgument);
+    const isJson = parameter !== undefined && ["json", "jsonb"].includes(baseTypeOf(model, parameter.type)?.name ?? "");
+    if (sessionArgument !== undefined && !isJson) {
+      note(`${place}session argument "${sessionArgument}" is no argument of type json`);
+      return [];
+    }
+    const comment = commentOf(configuration["comment"]);
+    const customName = textOf(configuration["custom_name"]);
+    return [
+      {
+        routine: name,
+        ...(exposedAs === "query" || exposedAs === "mutation" ? { exposedAs } : {}),
+        ...(sessionArgument === undefined ? {} : { sessionArgument }),
+        ...(customName === undefined ? {} : { customName }),
+        rootFields: rootFieldEntries(objectOf(configuration["custom_root_fields"]), ["function", "function_aggregate"]),
+        ...(comment === undefined ? {} : { comment }),
+      },
+    ];
+  });
