@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Answer, HeaderValues, TestApi } from "./api.ts";
 
-/** Settings by name, `current_user` among them; null: never set on this connection. */
+/** Settings by name, `current_user` and `pid` of the connection among them; null: never set on this connection. */
 export type Sight = Readonly<Record<string, string | null>>;
 
 const NAMES = ["role", "session.variables", "session.role", "session.user_id", "hasura.user", "request.jwt.claims"];
@@ -14,7 +14,7 @@ export const installSight = async (api: TestApi): Promise<void> => {
     grant select, insert on public.sight to public;
     create or replace function public.seen(more text default '') returns setof public.sight language sql stable as $$
       select name, current_setting(name, true) from unnest('{${NAMES.join(",")}}'::text[] || string_to_array(nullif(more, ''), ',')) name
-      union all select 'current_user', current_user::text $$`);
+      union all select 'current_user', current_user::text union all select 'pid', pg_backend_pid()::text $$`);
   await api.reload();
 };
 
