@@ -314,6 +314,10 @@ export interface GqlEngine {
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
   /** The text of the `data` object from the bodies of the steps. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[]): string;
+  /** JSON whose numbers keep all their digits, for `readRequest`. @throws SyntaxError */
+  parseJson(text: string): Json;
+  /** A request object (G-HTTP-1) from such a value. @throws RelApiError */
+  readRequest(value: Json): GqlRequest;
   /** `{"errors":[…]}` (G-ERR-1) of an error; anything but a RelApiError is logged and answered as an internal one. */
   encodeErrors(error: unknown, session: Session | undefined): { readonly body: string; readonly status: number };
 }

@@ -19,6 +19,8 @@ export { planKey, createCache, type Cache } from "./plan/key.ts";
 export { sql, ident, value, slot, join, literal, integer, empty, catalogText, toStatement, type Sql, type Statement, type Slot, type BoundValue } from "./sql/fragment.ts";
 export type { Program, ProgramStatement } from "./sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./sql/compile.ts";
+export { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, subscriberSlots, typesProgram } from "./sql/multiplex.ts";
+export { fillSlots } from "./database/execute.ts";
 export { VERSION } from "./version.ts";
 export { graphqlNameOf, matchesType, restNameOf } from "./registry.ts";
 export { readSetting, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./settings.ts";

@@ -66,6 +66,12 @@ export interface RelApiOptions {
   /** milliseconds */
   readonly liveQueryInterval?: number;
   readonly liveQueryBatchSize?: number;
+  /** WebSockets open at a time; further ones are refused with 503 */
+  readonly maxSockets?: number;
+  /** Operations running at a time on one WebSocket */
+  readonly maxSocketOperations?: number;
+  /** bytes; a larger message ends its WebSocket with 1009 */
+  readonly maxSocketMessageBytes?: number;
   readonly openapiMode?: "follow-privileges" | "ignore-privileges" | "disabled";
   readonly openapiSecurityActive?: boolean;
   readonly openapiServerProxyUri?: string;
@@ -114,6 +120,9 @@ export const DEFAULTS = {
   databaseReplicaUrls: [],
   liveQueryInterval: 1000,
   liveQueryBatchSize: 100,
+  maxSockets: 100_000,
+  maxSocketOperations: 1000,
+  maxSocketMessageBytes: 4 * 1024 * 1024,
   openapiMode: "follow-privileges",
   openapiSecurityActive: false,
   corsAllowedOrigins: ["*"],

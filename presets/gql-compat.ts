@@ -6,6 +6,7 @@ import {
 } from "../plugins/graphql/index.ts";
 import { geoOperators } from "../plugins/operators/geo.ts";
 import { documentOperators, incOperator } from "../plugins/operators/update.ts";
+import { liveQueries, pollChanges, websocketTransport } from "../plugins/subscriptions/index.ts";
 import { common } from "./common.ts";
 
 export const gqlCompat = (options: RelApiOptions): Preset =>
@@ -30,4 +31,8 @@ export const gqlCompat = (options: RelApiOptions): Preset =>
     graphqlUpdates,
     graphqlDeletes,
     graphqlIntrospection,
+    // live queries: the engine, transports, sources of changes (best first)
+    liveQueries,
+    websocketTransport,
+    pollChanges,
   );

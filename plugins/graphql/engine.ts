@@ -2,8 +2,10 @@
 import {
   createCache, isRelApiError, type GqlEngine, type GqlOperation, type GqlOutput, type GqlRequest, type PluginContext, type PreparedDocument, type RoleSchema, type Session,
 } from "../../core/index.ts";
+import { parseJson } from "./coerce/numbers.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { prepareDocument } from "./prepare.ts";
+import { readRequest } from "./request.ts";
 import type { Schemas } from "./schema.ts";
 
 /** Longer documents are read anew each time: they hold values in their text and rarely come twice. */
@@ -99,6 +101,8 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
       });
       return assemble(operation, rows.map((row) => row["body"] ?? null));
     },
+    parseJson,
+    readRequest,
     encodeErrors: (error, session) => {
       if (!isRelApiError(error)) context.logger.error("a GraphQL request failed by a fault of the server", { cause: error instanceof Error ? error : String(error) });
       return encodeErrors(error, session);

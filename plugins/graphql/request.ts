@@ -18,7 +18,8 @@ const textOf = (value: Json, path: string): string => {
   return value;
 };
 
-const readRequest = (value: Json, isInBatch: boolean): GqlRequest => {
+/** @throws RelApiError `parse-failed`, `not-supported` */
+export const readRequest = (value: Json, isInBatch = false): GqlRequest => {
   if (!isObject(value)) throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
   const { query, variables, operationName, extensions } = value;
   if (!isInBatch && isObject(extensions) && extensions["persistedQuery"] !== undefined) throw notSupported("Automatic Persisted Queries is not enabled", "$");

@@ -1,0 +1,99 @@
+/** What a relation's rows are made of: the tables behind views, the partitions of a table, what row policies look at. Read once per model. */
+import type { Model, PluginContext } from "../../core/index.ts";
+import { sql } from "../../core/sql/fragment.ts";
+
+export interface Bases {
+  /** Tables whose changes can change what is read of these relations. `isOpenEnded`: and something that no change of a table tells. */
+  of(relations: Iterable<string>): { readonly tables: ReadonlySet<string>; readonly isOpenEnded: boolean };
+}
+
+interface CatalogRow {
+  readonly name: string;
+  readonly kind: string;
+  readonly isOpenEnded: boolean;
+  readonly leads: readonly string[] | null;
+}
+
+/**
+ * `leads`: relations that the definition of a view and the policies of a table name, and children of a table. Open-ended are foreign and
+ * unlogged tables (their changes are in no log), materialized views (a refresh changes no row), and definitions that call functions of
+ * users, which may read anything, or look at the clock or at chance.
+ */
+const CATALOG = sql`
+with definition as (
+  select r.ev_class as relation, 'pg_catalog.pg_rewrite'::regclass as class, r.oid, r.ev_action::text as tree
+  from pg_catalog.pg_rewrite r join pg_catalog.pg_class c on c.oid = r.ev_class and c.relkind in ('v', 'm')
+  where r.ev_type = '1' and c.relnamespace <> 'pg_catalog'::regnamespace and c.relnamespace <> 'information_schema'::regnamespace
+  union all
+  select p.polrelid, 'pg_catalog.pg_policy'::regclass, p.oid, coalesce(p.polqual::text, '')
+  from pg_catalog.pg_policy p
+  where p.polcmd in ('r', '*')
+), called as (
+  select d.relation, bool_or(
+      f.pronamespace <> 'pg_catalog'::regnamespace and f.provolatile <> 'i'
+      or f.provolatile = 'v'
+      or f.proname in ('now', 'transaction_timestamp', 'statement_timestamp', 'age')
+    ) as is_open
+  from definition d
+  cross join lateral pg_catalog.regexp_matches(d.tree, ':(?:op)?funcid ([0-9]+)', 'g') as m
+  join pg_catalog.pg_proc f on f.oid = m[1]::oid
+  group by d.relation
+), clock as (
+  select distinct relation from definition where tree ~ 'SQLVALUEFUNCTION :op [0-8] '
+), edge as (
+  select d.relation, p.refobjid as target
+  from definition d
+  join pg_catalog.pg_depend p on p.classid = d.class and p.objid = d.oid and p.refclassid = 'pg_catalog.pg_class'::regclass and p.refobjid <> d.relation
+  union
+  select inhparent, inhrelid from pg_catalog.pg_inherits
+)
+select n.nspname || '.' || c.relname as name,
+  c.relkind as kind,
+  c.relkind in ('f', 'm') or c.relpersistence = 'u' or coalesce(f.is_open, false) or k.relation is not null as "isOpenEnded",
+  (select pg_catalog.array_agg(tn.nspname || '.' || t.relname)
+   from edge e join pg_catalog.pg_class t on t.oid = e.target join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
+   where e.relation = c.oid) as leads
+from pg_catalog.pg_class c
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+left join called f on f.relation = c.oid
+left join clock k on k.relation = c.oid
+where c.relkind in ('r', 'p', 'v', 'm', 'f')
+  and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
+  and c.relpersistence <> 't'`;
+
+/** @throws RelApiError of the query */
+export const loadBases = async (context: PluginContext): Promise<Bases> => {
+  const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
+  return {
+    of: (relations) => {
+      const tables = new Set<string>();
+      const seen = new Set<string>();
+      let isOpenEnded = false;
+      const visit = (name: string): void => {
+        if (seen.has(name)) return;
+        seen.add(name);
+        const row = rows.get(name);
+        // not of this database's tables: a relation of the catalog, or a function's name
+        if (row === undefined || row.isOpenEnded) isOpenEnded = true;
+        if (row?.kind === "r" || row?.kind === "p") tables.add(name);
+        for (const lead of row?.leads ?? []) visit(lead);
+      };
+      for (const name of relations) visit(name);
+      return { tables, isOpenEnded };
+    },
+  };
+};
+
+/** Those of the model in force. */
+export const createBases = (context: PluginContext): ((model: Model) => Promise<Bases>) => {
+  const byModel = new WeakMap<Model, Promise<Bases>>();
+  return (model) => {
+    let found = byModel.get(model);
+    if (found === undefined) {
+      found = loadBases(context);
+      byModel.set(model, found);
+      found.catch(() => byModel.delete(model)); // whoever asks next tries again
+    }
+    return found;
+  };
+};

@@ -1,0 +1,234 @@
+/** Live queries that one statement answers: the same program, run as the same caller. Equal ones share an entry, which is a row of it. */
+import type { Execution, Session } from "../../core/index.ts";
+import type { LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./live-query.ts";
+import type { Limiter } from "./limiter.ts";
+import { isLost, isOfAll } from "./failures.ts";
+import { hashOf, type Runner } from "./runner.ts";
+
+/** One subscriber of an entry. */
+export interface Subscription {
+  readonly source: LiveSource;
+  readonly subscriber: Subscriber;
+  /** Of the answer it was given last. */
+  lastHash: string | undefined;
+  /** Where it stands with its first answer: not yet in a run, in the one that runs, served. */
+  stage: "waiting" | "running" | "served";
+  entry: Entry | undefined;
+}
+
+export interface Entry {
+  readonly cohort: Cohort;
+  readonly key: string;
+  readonly query: LiveQuery;
+  /** Its row of the statement, `,"p0":"5"`; undefined: it runs alone. */
+  readonly row: string | undefined;
+  readonly subscriptions: Set<Subscription>;
+  /** Of the answer that its served subscribers have. */
+  hash: string | undefined;
+  /** Some subscriber waits for its first answer. */
+  isWanted: boolean;
+  /** Failed alone: kept out of batches until it succeeds. */
+  isFaulty: boolean;
+}
+
+/** What all queries of a cohort have in common. */
+export interface CohortFacts {
+  readonly key: string;
+  readonly session: Session;
+  readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
+  readonly relations: ReadonlySet<string>;
+  readonly isOpenEnded: boolean;
+}
+
+export interface Cohort {
+  readonly facts: CohortFacts;
+  readonly entries: Map<string, Entry>;
+  add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
+  remove(subscription: Subscription): void;
+  /** Something it reads may have changed. */
+  changed(): void;
+  close(): void;
+}
+
+export interface CohortParts {
+  readonly facts: CohortFacts;
+  readonly runner: Runner;
+  readonly limiter: Limiter;
+  readonly batchSize: number;
+  readonly whenEmpty: (cohort: Cohort) => void;
+}
+
+/** Subscribers that come within this time share a run. */
+const GATHER_MS = 3;
+/** Between runs of one cohort at most, so that a burst of changes is answered once; at least as long as the last run took. */
+const LONGEST_GAP_MS = 100;
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 3000;
+/** Runs in vain after which those who have no answer yet are told why. */
+const FAILURES_TO_TELL = 3;
+
+export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty }: CohortParts): Cohort => {
+  const entries = new Map<string, Entry>();
+  let isDirty = false;
+  let isRunning = false;
+  let isClosed = false;
+  let notBeforeMs = 0;
+  let failureCount = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let timerAtMs = 0;
+
+  const schedule = (delayMs: number): void => {
+    if (isRunning || isClosed) return;
+    const atMs = Math.max(performance.now() + delayMs, notBeforeMs);
+    if (timer !== undefined) {
+      if (timerAtMs <= atMs) return;
+      clearTimeout(timer);
+    }
+    timerAtMs = atMs;
+    timer = setTimeout(() => void run(), Math.max(0, atMs - performance.now()));
+  };
+
+  const deliver = (entry: Entry, answer: LiveAnswer): void => {
+    entry.hash = answer.hash;
+    for (const subscription of entry.subscriptions) {
+      // who came after the statement was sent gets an answer of the next run
+      if (subscription.stage === "waiting") continue;
+      subscription.stage = "served";
+      if (subscription.lastHash === answer.hash) continue;
+      subscription.lastHash = answer.hash;
+      subscription.subscriber.answer(answer);
+    }
+  };
+
+  const deliverError = (entry: Entry, error: unknown, isForNewAlone = false): void => {
+    for (const subscription of [...entry.subscriptions]) {
+      if (subscription.stage === "waiting" || (isForNewAlone && subscription.lastHash !== undefined)) continue;
+      const text = subscription.source.encodeError(error);
+      const hash = `error ${hashOf(text)}`;
+      subscription.stage = "served";
+      if (subscription.lastHash === hash) continue;
+      subscription.lastHash = hash;
+      subscription.subscriber.answer({ hash, text, isError: true });
+    }
+    // whatever comes next differs from it
+    entry.hash = undefined;
+  };
+
+  /** Those in the run wait again. */
+  const putBack = (batch: readonly Entry[]): void => {
+    for (const entry of batch) {
+      for (const subscription of entry.subscriptions) {
+        if (subscription.stage !== "running") continue;
+        subscription.stage = "waiting";
+        entry.isWanted = true;
+      }
+    }
+  };
+
+  const runBatch = async (batch: readonly Entry[]): Promise<void> => {
+    const alive = batch.filter((entry) => entry.subscriptions.size > 0);
+    if (alive.length === 0 || isClosed) return;
+    const hashes = alive.map((entry) => {
+      const { isWanted } = entry;
+      if (isWanted) {
+        entry.isWanted = false;
+        for (const subscription of entry.subscriptions) if (subscription.stage === "waiting") subscription.stage = "running";
+      }
+      return isWanted ? undefined : entry.hash;
+    });
+    let answers: readonly (LiveAnswer | undefined)[];
+    try {
+      answers = await runner.run(facts, alive, hashes);
+    } catch (error) {
+      return runFailed(alive, error);
+    }
+    failureCount = 0;
+    alive.forEach((entry, i) => {
+      entry.isFaulty = false;
+      const answer = answers[i];
+      if (answer !== undefined) deliver(entry, answer);
+    });
+  };
+
+  const runFailed = async (batch: readonly Entry[], error: unknown): Promise<void> => {
+    if (isClosed) return;
+    if (isLost(error)) {
+      failureCount++;
+      if (failureCount > FAILURES_TO_TELL) for (const entry of batch) deliverError(entry, error, true);
+      putBack(batch);
+      isDirty = true;
+      return;
+    }
+    if (batch.length === 1 || isOfAll(error)) {
+      for (const entry of batch) {
+        entry.isFaulty = batch.length === 1;
+        deliverError(entry, error);
+      }
+      return;
+    }
+    // one of them is to blame: the others must not suffer
+    putBack(batch);
+    const half = batch.length >> 1;
+    await runBatch(batch.slice(0, half));
+    await runBatch(batch.slice(half));
+  };
+
+  const batchesOf = (list: readonly Entry[]): readonly (readonly Entry[])[] => {
+    const batches: (readonly Entry[])[] = list.filter((entry) => entry.isFaulty).map((entry) => [entry]);
+    const sound = list.filter((entry) => !entry.isFaulty);
+    for (let i = 0; i < sound.length; i += batchSize) batches.push(sound.slice(i, i + batchSize));
+    return batches;
+  };
+
+  const run = async (): Promise<void> => {
+    timer = undefined;
+    if (isClosed) return;
+    isRunning = true;
+    const startedAtMs = performance.now();
+    const list = isDirty ? [...entries.values()] : [...entries.values()].filter((entry) => entry.isWanted);
+    const wasDirty = isDirty;
+    isDirty = false;
+    await Promise.all(batchesOf(list).map((batch) => limiter.run(() => runBatch(batch))));
+    isRunning = false;
+    const endedAtMs = performance.now();
+    if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), LONGEST_RETRY_MS);
+    else if (wasDirty) notBeforeMs = endedAtMs + Math.min(endedAtMs - startedAtMs, LONGEST_GAP_MS);
+    if (isDirty) schedule(0);
+    else if ([...entries.values()].some((entry) => entry.isWanted)) schedule(GATHER_MS);
+  };
+
+  const cohort: Cohort = {
+    facts,
+    entries,
+    add: (subscription, query, row, key) => {
+      let entry = entries.get(key);
+      if (entry === undefined) {
+        entry = { cohort, key, query, row, subscriptions: new Set(), hash: undefined, isWanted: true, isFaulty: false };
+        entries.set(key, entry);
+      }
+      entry.isWanted = true;
+      entry.subscriptions.add(subscription);
+      subscription.entry = entry;
+      subscription.stage = "waiting";
+      schedule(GATHER_MS);
+    },
+    remove: (subscription) => {
+      const { entry } = subscription;
+      if (entry === undefined || !entry.subscriptions.delete(subscription)) return;
+      subscription.entry = undefined;
+      if (entry.subscriptions.size > 0) return;
+      entries.delete(entry.key);
+      if (entries.size === 0) whenEmpty(cohort);
+    },
+    changed: () => {
+      if (isDirty) return;
+      isDirty = true;
+      schedule(0);
+    },
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+  return cohort;
+};

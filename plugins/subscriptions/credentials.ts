@@ -1,0 +1,49 @@
+/** The credentials of a socket: what `connection_init` brings, over what the upgrade request brought. @rule G-WS-1 */
+import type { IncomingMessage } from "node:http";
+import type { Credentials, Json } from "../../core/index.ts";
+
+/** Facts of the connection, which a message cannot change: rules about cookies go by them (G-AUTH-12). */
+const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
+
+const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Header values of the payload by lower-case name, the first of a name counts. */
+const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>();
+  if (!isRecord(payload)) return found;
+  const given = payload["headers"];
+  for (const [name, header] of Object.entries(isRecord(given) ? given : payload)) {
+    const key = name.toLowerCase();
+    if (typeof header === "string" && !found.has(key) && !OF_CONNECTION.has(key)) found.set(key, header);
+  }
+  return found;
+};
+
+const headersOfRequest = ({ rawHeaders }: IncomingMessage): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
+    if (!found.has(name)) found.set(name, rawHeaders[i + 1] as string);
+  }
+  return found;
+};
+
+const cookieOf = (text: string | undefined, name: string): string | undefined => {
+  for (const part of text?.split(";") ?? []) {
+    const equals = part.indexOf("=");
+    if (equals === -1 || part.slice(0, equals).trim() !== name) continue;
+    return part.slice(equals + 1).trim().replace(/^"(.*)"$/, "$1");
+  }
+  return undefined;
+};
+
+export const socketCredentials = (request: IncomingMessage, payload: Json | undefined): Credentials => {
+  const headers = new Map([...headersOfRequest(request), ...headersOfPayload(payload)]);
+  return {
+    header: (name) => headers.get(name.toLowerCase()),
+    headers: () => headers,
+    cookie: (name) => cookieOf(headers.get("cookie"), name),
+    surface: "graphql",
+    isSocket: true,
+  };
+};

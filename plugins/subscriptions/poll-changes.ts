@@ -1,0 +1,77 @@
+/** Changes by asking: every `LIVE_QUERY_INTERVAL` one small question, whether anything was committed. What no commit tells runs each time. @rule G-SUB-4 */
+import { definePlugin, type Interest, type PluginContext } from "../../core/index.ts";
+import { sql } from "../../core/sql/fragment.ts";
+
+interface Watcher {
+  readonly isOpenEnded: boolean;
+  readonly changed: () => void;
+}
+
+export const pollChanges = definePlugin({
+  name: "poll-changes",
+  requires: ["live-queries"],
+  apply: (hooks, context) => {
+    const watch = createPoll(context);
+    hooks.watchChanges.tap("poll-changes", watch);
+  },
+});
+
+/** Equal texts: no transaction that had written has ended in between. */
+const QUESTION = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
+
+const createPoll = (context: PluginContext): ((interest: Interest, changed: () => void) => () => void) => {
+  const { liveQueryInterval: intervalMs } = context.options;
+  const watchers = new Set<Watcher>();
+  let snapshot: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isAsking = false;
+
+  const ask = async (): Promise<boolean> => {
+    if (![...watchers].some((watcher) => !watcher.isOpenEnded)) {
+      snapshot = undefined;
+      return false;
+    }
+    try {
+      const [row] = await context.query<{ snapshot: string }>(QUESTION);
+      const isChanged = row?.snapshot !== snapshot;
+      snapshot = row?.snapshot;
+      return isChanged;
+    } catch {
+      snapshot = undefined; // whatever is the matter, the next answer counts as new
+      return false;
+    }
+  };
+
+  const schedule = (delayMs: number): void => {
+    if (timer === undefined && !isAsking && watchers.size > 0) timer = setTimeout(() => void tick(), delayMs);
+  };
+
+  const tick = async (): Promise<void> => {
+    const startedAtMs = performance.now();
+    timer = undefined;
+    isAsking = true;
+    const isChanged = await ask();
+    isAsking = false;
+    for (const watcher of watchers) if (isChanged || watcher.isOpenEnded) watcher.changed();
+    schedule(Math.max(1, intervalMs - (performance.now() - startedAtMs)));
+  };
+
+  context.onClose(() => {
+    watchers.clear();
+    clearTimeout(timer);
+  });
+
+  return ({ isOpenEnded }, changed) => {
+    const watcher: Watcher = { isOpenEnded, changed };
+    watchers.add(watcher);
+    schedule(intervalMs);
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size > 0) return;
+      clearTimeout(timer);
+      timer = undefined;
+      // what is committed while nobody watches is nobody's change, so the next answer counts as new
+      snapshot = undefined;
+    };
+  };
+};

@@ -1,0 +1,86 @@
+/** Runs a batch of entries: by one statement over all of them where the program allows it, else one by one. */
+import { createHash } from "node:crypto";
+import { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, typesProgram, type PluginContext, type Program, type ResultRow } from "../../core/index.ts";
+import type { CohortFacts, Entry } from "./cohort.ts";
+import type { LiveAnswer } from "./live-query.ts";
+
+export interface Runner {
+  /** Answers in the order of the entries; undefined where the hash is that of the entry. `hashes`: undefined asks for the text whatever it is.
+   *  @throws RelApiError of the first statement that fails */
+  run(facts: CohortFacts, entries: readonly Entry[], hashes: readonly (string | undefined)[]): Promise<readonly (LiveAnswer | undefined)[]>;
+}
+
+export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
+
+/** @rule G-SUB-5 G-SUB-6 */
+export const createRunner = (context: PluginContext): Runner => {
+  const multiplexed = new WeakMap<Program, Promise<Program | undefined>>();
+  let typesCount = 0;
+
+  const inferTypes = async (facts: CohortFacts, program: Program): Promise<readonly string[]> => {
+    const asked = typesProgram(program, `relapi_live_${process.pid}_${++typesCount}`);
+    const [row] = await context.execute({ ...facts.access, session: facts.session, access: "read only", programs: [{ program: asked, values: [] }], end: "commit", skipPreRequest: true });
+    return JSON.parse(row?.["types"] ?? "[]") as string[]; // names written by the catalog
+  };
+
+  const prepare = async (facts: CohortFacts, program: Program): Promise<Program | undefined> => {
+    if (!isMultiplexable(program)) return undefined;
+    return multiplex(program, needsTypes(program) ? await inferTypes(facts, program) : undefined);
+  };
+
+  const multiplexedOf = (facts: CohortFacts, entry: Entry): Promise<Program | undefined> => {
+    const [only] = entry.query.programs;
+    // bytes cannot travel in JSON
+    if (only === undefined || entry.row === undefined) return Promise.resolve(undefined);
+    let found = multiplexed.get(only.program);
+    if (found === undefined) {
+      found = prepare(facts, only.program);
+      multiplexed.set(only.program, found);
+      found.catch(() => multiplexed.delete(only.program)); // the next run asks again
+    }
+    return found;
+  };
+
+  const runTogether = async (facts: CohortFacts, program: Program, entries: readonly Entry[], hashes: readonly (string | undefined)[]): Promise<readonly (LiveAnswer | undefined)[]> => {
+    let rows = "[";
+    entries.forEach((entry, i) => {
+      const hash = hashes[i];
+      // hashes are digits and dots, or texts of ours
+      rows += `${i === 0 ? "" : ","}{"id":${i}${entry.row}${hash === undefined ? "" : `,"hash":"${hash}"`}}`;
+    });
+    rows += "]";
+    const path = entries[0]?.query.programs[0]?.path;
+    const [row] = await context.execute({ ...facts.access, session: facts.session, access: "read only", programs: [{ program, values: [rows], ...(path === undefined ? {} : { path }) }], end: "commit" });
+    const answers: (LiveAnswer | undefined)[] = new Array<undefined>(entries.length).fill(undefined);
+    const text = row?.["answers"];
+    if (text === null || text === undefined) return answers;
+    for (const piece of text.split(ANSWER_SEPARATOR)) {
+      const first = piece.indexOf(" ");
+      const second = piece.indexOf(" ", first + 1);
+      const id = Number(piece.slice(0, first));
+      const entry = entries[id];
+      if (entry === undefined) continue;
+      answers[id] = { hash: piece.slice(first + 1, second), text: entry.query.assemble([piece.slice(second + 1)]), isError: false };
+    }
+    return answers;
+  };
+
+  const runAlone = async (facts: CohortFacts, { query }: Entry, hash: string | undefined): Promise<LiveAnswer | undefined> => {
+    const rows: readonly ResultRow[] = await context.execute({ ...facts.access, session: query.session, access: "read only", programs: query.programs, end: "commit" });
+    const text = query.assemble(rows.map((row) => row["body"] ?? null));
+    const found = hashOf(text);
+    return found === hash ? undefined : { hash: found, text, isError: false };
+  };
+
+  return {
+    run: async (facts, entries, hashes) => {
+      const [first] = entries;
+      if (first === undefined) return [];
+      const together = await multiplexedOf(facts, first);
+      if (together !== undefined) return runTogether(facts, together, entries, hashes);
+      const answers: (LiveAnswer | undefined)[] = [];
+      for (const [i, entry] of entries.entries()) answers.push(await runAlone(facts, entry, hashes[i]));
+      return answers;
+    },
+  };
+};

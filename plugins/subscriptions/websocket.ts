@@ -1,0 +1,167 @@
+/** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-transport-ws`. @rule G-WS-1 … G-WS-20 */
+import { validateMessage } from "graphql-ws";
+import { definePlugin, type Json, type Session } from "../../core/index.ts";
+import { socketCredentials } from "./credentials.ts";
+import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
+import { encodeFrame } from "./outbox.ts";
+import { atExpiry, socketsOf, type Connection, type Conversation, type SocketProtocol } from "./sockets.ts";
+
+/** After the connection is open. @rule G-WS-11 */
+const INIT_MS = 3000;
+
+const PING = '{"type":"ping","payload":{"message":"keepalive"}}';
+/** What most clients answer it with. */
+const USUAL_PONGS: ReadonlySet<string> = new Set(['{"type":"pong"}', '{"type":"pong","payload":{"message":"keepalive"}}']);
+
+export const websocketTransport = definePlugin({
+  name: "websocket-transport",
+  requires: ["graphql", "live-queries"],
+  before: ["legacy-websocket"],
+  apply: (_hooks, context) => socketsOf(context).add(transport()),
+});
+
+interface Message {
+  readonly type: string;
+  readonly id?: string;
+  readonly payload?: Json;
+}
+
+const transport = (): SocketProtocol => {
+  // equal answers for equal ids are encoded once: many subscribers of one row mostly come under one id
+  let lastId = "";
+  let lastText = "";
+  let lastIsError = false;
+  let lastFrame: Uint8Array | undefined;
+  const encodeNext = (id: string, text: string, isError: boolean): Uint8Array => {
+    if (lastFrame !== undefined && text === lastText && id === lastId && isError === lastIsError) return lastFrame;
+    const frame = encodeFrame(nextText(id, text, isError));
+    if (frame.length > MAX_KEPT_BYTES) return frame;
+    lastId = id;
+    lastText = text;
+    lastIsError = isError;
+    lastFrame = frame;
+    return frame;
+  };
+  return {
+    name: "graphql-transport-ws",
+    isDefaultOn: (path) => path === "/v1/graphql/ws",
+    open: (connection) => converse(connection, encodeNext),
+  };
+};
+
+const MAX_KEPT_BYTES = 1024 * 1024;
+
+/** Bodies go in as the database wrote them. */
+const nextText = (id: string, text: string, isError: boolean): string => `{"id":${JSON.stringify(id)},"type":"next","payload":${isError ? text : `{"data":${text}}`}}`;
+
+const converse = (connection: Connection, encodeNext: (id: string, text: string, isError: boolean) => Uint8Array): Conversation => {
+  const { outbox, context, engine, heartbeat } = connection;
+  const running = new Map<string, () => void>();
+  let session: Session | undefined;
+  let isInitAsked = false;
+  let leaveHeartbeat: (() => void) | undefined;
+  let forgetExpiry: (() => void) | undefined;
+  let hasEnded = false;
+  const initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
+
+  const ping = (): void => {
+    // it hears from us soon enough
+    if (!outbox.isSlow) outbox.send(PING);
+  };
+
+  const init = async (payload: Json | undefined): Promise<void> => {
+    if (isInitAsked) return connection.close(4429, "Too many initialisation requests");
+    isInitAsked = true;
+    clearTimeout(initTimer);
+    let found: Session;
+    try {
+      found = await context.authorize(socketCredentials(connection.request, payload));
+    } catch {
+      return connection.close(4403, "Forbidden");
+    }
+    if (hasEnded) return;
+    session = found;
+    outbox.send('{"type":"connection_ack"}');
+    leaveHeartbeat = heartbeat.join(ping);
+    forgetExpiry = atExpiry(found, () => connection.close(4403, "Forbidden"));
+  };
+
+  const sendError = (id: string, error: unknown): void => {
+    const { body } = engine.encodeErrors(error, session);
+    outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${errorsOf(body)}}`);
+  };
+
+  const stop = (id: string): void => {
+    running.get(id)?.();
+    running.delete(id);
+    outbox.forget(id);
+  };
+
+  const subscribe = (id: string, payload: Json): Promise<void> | void => {
+    if (session === undefined) return connection.close(4401, "Unauthorized");
+    if (running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
+    const limit = context.options.maxSocketOperations;
+    if (running.size >= limit) return sendError(id, tooManyOperations(limit));
+    const refused = (error: unknown): void => sendError(id, error);
+    const sink: OperationSink = {
+      refused,
+      failed: refused,
+      done: (data) => {
+        outbox.send(nextText(id, data, false));
+        outbox.send(`{"id":${JSON.stringify(id)},"type":"complete"}`);
+      },
+      live: ({ hash, text, isError }) => outbox.offer(id, hash, () => encodeNext(id, text, isError)),
+      liveEnded: (error) => {
+        stop(id);
+        sendError(id, error);
+      },
+    };
+    const started = startOperation(connection, session, () => engine.readRequest(payload), sink);
+    if (typeof started !== "function") return started;
+    running.set(id, started);
+  };
+
+  const take = (text: string): Promise<void> | void => {
+    if (USUAL_PONGS.has(text)) return;
+    let message: Message;
+    try {
+      message = readMessage(engine.parseJson(text));
+    } catch (error) {
+      return connection.close(4400, `Parsing client message failed: ${error instanceof Error ? error.message : "no message"}`);
+    }
+    const { type, id, payload } = message;
+    switch (type) {
+      case "connection_init":
+        return init(payload);
+      case "ping":
+        return outbox.send(payload === undefined ? '{"type":"pong"}' : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }));
+      case "subscribe":
+        return subscribe(id ?? "", payload ?? null);
+      case "complete":
+        return stop(id ?? "");
+    }
+  };
+
+  return {
+    take,
+    ended: () => {
+      hasEnded = true;
+      clearTimeout(initTimer);
+      leaveHeartbeat?.();
+      forgetExpiry?.();
+      for (const id of [...running.keys()]) stop(id);
+    },
+  };
+};
+
+const OF_CLIENTS: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
+
+/** @throws Error that says what is wrong @rule G-WS-8 */
+const readMessage = (value: Json): Message => {
+  const message = validateMessage(value) as unknown as Message; // the package's union of the same shapes
+  if (!OF_CLIENTS.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);
+  return message;
+};
+
+/** `[…]` of `{"errors":[…]}`. */
+const errorsOf = (body: string): string => body.slice('{"errors":'.length, -1);
