@@ -74,7 +74,7 @@ const inRoom = (...rooms: readonly string[]) => (item: Import): boolean => rooms
 const leadsTo = (...rooms: readonly string[]) => (item: Import): boolean => isProject(item) && rooms.includes(roomOf(item.to));
 
 /** What builds SQL: not for the surfaces, which write plans. */
-const SQL_NAMES = ["sql", "ident", "value", "slot", "join", "literal", "integer", "catalogText", "toStatement"];
+const SQL_NAMES: readonly string[] = ["sql", "ident", "value", "slot", "join", "literal", "integer", "catalogText", "toStatement"];
 
 describe("import table", () => {
   test("there are imports to look at", () => {
@@ -150,12 +150,14 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("the surfaces build no SQL", () => {
-    expect(
-      imports
-        .filter((item) => inRoom("plugins/rest", "plugins/graphql")(item) && item.to.startsWith("core/"))
-        .flatMap((item) => item.names.filter((name) => SQL_NAMES.includes(name)).map((name) => `${item.from} imports ${name}`)),
-    ).toEqual([]);
+  test("the surfaces build no SQL, but for what no plan can say", () => {
+    const builders = imports.filter(
+      ({ from, to, names }) => /^plugins\/(rest|graphql)\//.test(from) && to.startsWith("core/") && names.some((name) => SQL_NAMES.includes(name)),
+    );
+    expect(builders.map(({ from }) => from)).toEqual([
+      "plugins/graphql/plan/functions.ts", // compiles a plan function of its own
+      "plugins/rest/openapi.ts", // a statement without a plan: what the pre-request says to the answer
+    ]);
   });
 
   test("presets import core/index.ts, each other and files that define plugins", () => {
