@@ -4,6 +4,7 @@ import {
   aggregatePredicates, graphql, graphqlAggregates, graphqlCasts, graphqlComparisons, graphqlComputedFields, graphqlDeletes, graphqlFunctions,
   graphqlInserts, graphqlIntrospection, graphqlQueries, graphqlRelationships, graphqlUpdates,
 } from "../plugins/graphql/index.ts";
+import { playground } from "../plugins/graphql/playground/index.ts";
 import { geoOperators } from "../plugins/operators/geo.ts";
 import { documentOperators, incOperator } from "../plugins/operators/update.ts";
 import { liveQueries, pollChanges, websocketTransport } from "../plugins/subscriptions/index.ts";
@@ -31,6 +32,7 @@ export const gqlCompat = (options: RelApiOptions): Preset =>
     graphqlUpdates,
     graphqlDeletes,
     graphqlIntrospection,
+    playground,
     // live queries: the engine, transports, sources of changes (best first)
     liveQueries,
     websocketTransport,

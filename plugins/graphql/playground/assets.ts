@@ -1,0 +1,57 @@
+/** The files of the page: bundled by the build, read when first asked for. */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+
+export interface Asset {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+  readonly gzipped: Buffer;
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  "main.js": "text/javascript; charset=utf-8",
+  "main.css": "text/css; charset=utf-8",
+  "editor.worker.js": "text/javascript; charset=utf-8",
+  "json.worker.js": "text/javascript; charset=utf-8",
+  "graphql.worker.js": "text/javascript; charset=utf-8",
+  "codicon.ttf": "font/ttf",
+  "LICENSES.txt": "text/plain; charset=utf-8",
+};
+
+/** Beside this module when it is built; a checkout that runs from its sources looks into `dist`. Undefined: not bundled. */
+export const findAssetFolder = (): string | undefined =>
+  ["./app", "../../../dist/plugins/graphql/playground/app"].map((path) => fileURLToPath(new URL(path, import.meta.url))).find((folder) => existsSync(join(folder, "main.js")));
+
+/** Changes with the files, so that they can be kept for good. */
+export const digestOf = (folder: string): string => {
+  const hash = createHash("sha256");
+  for (const name of Object.keys(CONTENT_TYPES)) if (existsSync(join(folder, name))) hash.update(readFileSync(join(folder, name)));
+  return hash.digest("base64url").slice(0, 12);
+};
+
+const compress = promisify(gzip);
+
+/** Undefined: no such file. */
+export const createAssets = (folder: string): ((name: string) => Promise<Asset> | undefined) => {
+  const loaded = new Map<string, Promise<Asset>>();
+  const load = async (name: string, contentType: string): Promise<Asset> => {
+    const bytes = await readFile(join(folder, name));
+    return { contentType, bytes, gzipped: await compress(bytes) };
+  };
+  return (name) => {
+    const contentType = Object.hasOwn(CONTENT_TYPES, name) ? CONTENT_TYPES[name] : undefined;
+    if (contentType === undefined) return undefined;
+    let asset = loaded.get(name);
+    if (asset === undefined) {
+      asset = load(name, contentType);
+      asset.catch(() => loaded.delete(name)); // tried again next time; whoever waits hears of it
+      loaded.set(name, asset);
+    }
+    return asset;
+  };
+};

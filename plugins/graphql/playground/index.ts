@@ -1,0 +1,84 @@
+/** `GET /v1/graphql` in a browser: a page on which queries, mutations and subscriptions are written and run. Works without the internet. */
+import { randomBytes } from "node:crypto";
+import { definePlugin, type Answer, type Exchange, type Surface } from "../../../core/index.ts";
+import { createAssets, digestOf, findAssetFolder, type Asset } from "./assets.ts";
+import { buildPage, policyOf } from "./page.ts";
+
+const PAGE_PATH = "/v1/graphql";
+const ASSETS_PATH = "/v1/graphql/playground/";
+
+const YEAR_SECONDS = 31_536_000;
+
+/** A page is what the caller wants, or whatever there is. */
+const takesHtml = (accept: string | undefined): boolean =>
+  accept === undefined || accept.split(",").some((item) => ["text/html", "text/*", "*/*"].includes(item.split(";", 1)[0]?.trim().toLowerCase() ?? ""));
+
+type AnyExchange = Omit<Exchange, "session">;
+
+const sendAsset = (asset: Asset, exchange: AnyExchange): Answer => {
+  const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(exchange.header("accept-encoding") ?? "");
+  return {
+    status: 200,
+    headers: [
+      ["Content-Type", asset.contentType],
+      ["Cache-Control", `public, max-age=${YEAR_SECONDS}, immutable`],
+      ["Vary", "Accept-Encoding"],
+      ["X-Content-Type-Options", "nosniff"],
+      ...(isGzipped ? [["Content-Encoding", "gzip"] as const] : []),
+    ],
+    body: isGzipped ? asset.gzipped : asset.bytes,
+  };
+};
+
+const createSurface = (folder: string): Surface => {
+  const assets = createAssets(folder);
+  let known: string | undefined;
+  const digest = (): string => (known ??= digestOf(folder));
+
+  const sendPage = (exchange: AnyExchange): Answer => {
+    const nonce = randomBytes(16).toString("base64url");
+    return {
+      status: 200,
+      headers: [
+        ["Content-Type", "text/html; charset=utf-8"],
+        ["Content-Security-Policy", policyOf(nonce, exchange.header("host"))],
+        ["Cache-Control", "no-store"],
+        ["Vary", "Accept"],
+        ["X-Content-Type-Options", "nosniff"],
+      ],
+      body: buildPage(`graphql/playground/${digest()}`, nonce),
+    };
+  };
+
+  const answer = async (exchange: AnyExchange): Promise<Answer> => {
+    if (exchange.path === PAGE_PATH) return sendPage(exchange);
+    const [version, name = ""] = exchange.path.slice(ASSETS_PATH.length).split("/", 2);
+    const asset = version === digest() ? await assets(name) : undefined;
+    return asset === undefined ? { status: 404, headers: [] } : sendAsset(asset, exchange);
+  };
+
+  return {
+    name: "playground",
+    match: (path, method, request) => {
+      if (method !== "GET" && method !== "HEAD") return false;
+      return path === PAGE_PATH ? takesHtml(request.headers.accept) : path.startsWith(ASSETS_PATH);
+    },
+    beforeAuthorize: answer,
+    handle: answer,
+    encodeError: (error) => ({ status: error.status, headers: [] }),
+  };
+};
+
+export const playground = definePlugin({
+  name: "playground",
+  // the surface of that address answers the other methods
+  before: ["graphql"],
+  apply: (_hooks, context) => {
+    const folder = findAssetFolder();
+    if (folder === undefined) {
+      context.logger.warn("the playground is off: its page is not built (npm run build:playground)");
+      return;
+    }
+    context.addSurface(createSurface(folder));
+  },
+});
