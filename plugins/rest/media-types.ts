@@ -202,8 +202,8 @@ const customChoice = (type: MediaType, { rest, model, wanted }: Lookup): MediaCh
   return general === undefined ? undefined : aggregateChoice(type, type.name, general);
 };
 
-const aggregateChoice = (type: MediaType, name: string, { aggregate, isBytea }: MediaHandler): MediaChoice =>
-  custom(type, name, CUSTOM_AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea }, isBytea);
+const aggregateChoice = (type: MediaType, name: string, { aggregate, relation, isBytea }: MediaHandler): MediaChoice =>
+  custom(type, name, CUSTOM_AGGREGATE, { schema: aggregate.schema, name: aggregate.name, takesRowType: relation !== undefined, isBytea }, isBytea);
 
 /** An answer of a handler for any type says nothing of its type. */
 const custom = (type: MediaType, handled: string, media: string, mediaOptions: Json, isBinary: boolean): MediaChoice => ({

@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { readCsv } from "./csv-body.ts";
 import { scanJson } from "./json-keys.ts";
 import { parseMediaType, type MediaType } from "./media-types.ts";
+import { decodePercent } from "./query-string.ts";
 import { contentTypeError, csvError, jsonError, keysError } from "./write-errors.ts";
 
 /** Rows of a body as one JSON text. */
@@ -56,13 +57,7 @@ const uninspected = (body: Buffer): Payload => {
   return { text, shape: /^[ \t\r\n]*\{/.test(text) ? "object" : "array", keys: [], isEmpty: false, isUninspected: true };
 };
 
-const decodeForm = (text: string): string => {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    throw contentTypeError(FORM);
-  }
-};
+const decodeForm = (text: string): string => decodePercent(text.replaceAll("+", " "));
 
 /** Name and value pairs in order. @rule R-BODY-7 */
 export const parseForm = (body: Buffer): readonly (readonly [name: string, value: string])[] =>

@@ -1,4 +1,5 @@
 /** Plans of function calls. */
+import { isUtf8 } from "node:buffer";
 import { relationOf, routinesOf, type BoundValue, type Call, type Envelope, type Read, type Routine, type RoutineArgument, type RoutineCall } from "../../core/index.ts";
 import { resolveRead } from "./embed.ts";
 import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
@@ -22,7 +23,10 @@ export interface PlannedCall {
   readonly plan: Call;
   readonly routine: Routine;
   readonly envelope: Envelope;
+  /** Values by index; the body's own place, where it is taken, is 0. */
   readonly values: readonly BoundValue[];
+  /** The body is bound: as the JSON text of the arguments, or as the one argument itself. */
+  readonly body: "arguments" | "argument" | undefined;
   readonly media: MediaChoice;
   readonly maxAffected: number | undefined;
   readonly applied: AppliedPreferences;
@@ -37,8 +41,9 @@ export const planCall = (request: RestRequest, input: CallInput, hasBody: boolea
   const chosen = chooseRoutine(model, callable, shape);
   if (chosen === undefined) throw routineNotFound(schema, name, shape, suggest(request, callable, shape));
   const { routine, isRaw } = chosen;
-  const values: BoundValue[] = [];
-  const call = isRaw ? rawCall(routine, input, values) : namedCall(request, routine, input, shape, values);
+  const body = isRaw ? "argument" : input.kind === "payload" && shape.names.length > 0 ? "arguments" : undefined;
+  const values: BoundValue[] = body === undefined ? [] : [null];
+  const call = isRaw ? rawCall(routine) : namedCall(routine, input, shape, values);
   const { plan, isWholeRow, legacyNames } = planResult(request, routine, call, values);
   const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
   const media = chooseMedia(request, { relation, routine, isWholeRow });
@@ -50,6 +55,7 @@ export const planCall = (request: RestRequest, input: CallInput, hasBody: boolea
     routine,
     envelope: { ...(hasBody ? media.envelope : { explain: media.envelope.explain }), count: preferences.count },
     values,
+    body,
     media,
     maxAffected,
     applied: { "max-affected": maxAffected !== undefined },
@@ -77,21 +83,13 @@ const suggest = ({ model, schema, name }: RestRequest, overloads: readonly Routi
 const nameOf = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({ schema, name });
 
 /** The body is the argument. @rule R-RPC-6 */
-const rawCall = (routine: Routine, input: CallInput, values: BoundValue[]): RoutineCall => {
-  const type = routine.parameters[0]?.sqlType;
-  if (input.kind === "raw") values.push(input.type === "bytea" ? input.body : input.body.toString("utf8"));
-  else if (input.kind === "payload") values.push(input.isEmpty ? "" : input.payload.text);
-  return { routine: nameOf(routine), oid: routine.oid, arguments: [{ value: { param: 0, type } }] };
-};
+const rawCall = (routine: Routine): RoutineCall => ({ routine: nameOf(routine), oid: routine.oid, arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }] });
 
 /** Arguments by name: text cast to the parameter's type, or read from the JSON text by the database. @rule R-RPC-3 R-RPC-4 R-RPC-5 */
-const namedCall = (_request: RestRequest, routine: Routine, input: CallInput, { names }: CallShape, values: BoundValue[]): RoutineCall => {
+const namedCall = (routine: Routine, input: CallInput, { names }: CallShape, values: BoundValue[]): RoutineCall => {
   const base = { routine: nameOf(routine), oid: routine.oid };
   if (names.length === 0) return { ...base, arguments: [] };
-  if (input.kind === "payload") {
-    values.push(input.payload.text);
-    return { ...base, arguments: [], payload: { json: { param: 0 }, shape: input.payload.shape, names } };
-  }
+  if (input.kind === "payload") return { ...base, arguments: [], payload: { json: { param: 0 }, shape: input.payload.shape, names } };
   const pairs = input.kind === "pairs" ? input.pairs : [];
   const given = routine.parameters.filter((parameter) => names.includes(parameter.name));
   return {
@@ -103,6 +101,14 @@ const namedCall = (_request: RestRequest, routine: Routine, input: CallInput, { 
       return { name: parameter.name, value: { param, type: parameter.sqlType }, variadic: isVariadic ? true : undefined };
     }),
   };
+};
+
+/** What the body is bound as. */
+export const bodyValue = (input: CallInput, body: PlannedCall["body"]): BoundValue => {
+  // bytes that are no text are the database's to refuse
+  if (input.kind === "raw") return input.type === "bytea" || !isUtf8(input.body) ? input.body : input.body.toString("utf8");
+  if (input.kind === "pairs") return null;
+  return body === "argument" && input.isEmpty ? "" : input.payload.text;
 };
 
 /** `{"a","b"}`: each element quoted. */
@@ -121,8 +127,7 @@ const planResult = (request: RestRequest, routine: Routine, call: RoutineCall, v
   if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
   if (kind !== "composite") {
     refuseColumns(request);
-    const result = isSet ? valuesWindow(request, call, values) : undefined;
-    return { plan: { kind: "call", call, returns: isSet ? "values" : "value", result }, isWholeRow: query.select === undefined, legacyNames: [] };
+    return { plan: { kind: "call", call, returns: isSet ? "values" : "value", result: valuesWindow(request, call, values) }, isWholeRow: query.select === undefined, legacyNames: [] };
   }
   const relation = returned === undefined ? undefined : relationOf(model, returned);
   const resolved = resolveRead({
@@ -146,7 +151,7 @@ const refuseColumns = ({ query, name }: RestRequest): void => {
   if (filter !== undefined) throw columnOfValue(name, filter);
 };
 
-/** The window of a set of values. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
+/** The window of values; a single value may be taken away by it. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
 const valuesWindow = ({ range, rest }: RestRequest, call: RoutineCall, values: BoundValue[]): Read | undefined => {
   const cap = rest.context.options.dbMaxRows;
   if (range.limit === undefined && range.offset === 0n && cap === undefined) return undefined;

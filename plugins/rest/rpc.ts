@@ -5,11 +5,12 @@ import { encodeErrorBody } from "./encode-error.ts";
 import { notSingular, offsetBeyondRows } from "./errors.ts";
 import { buildAnswer, encodeLegacyWarning } from "./headers.ts";
 import { onTarget, withMethods } from "./handlers.ts";
+import { createKept, type Kept } from "./kept.ts";
 import { bodyType, parseForm, readPayload } from "./payload.ts";
 import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
 import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
 import type { RestRequest } from "./request.ts";
-import { planCall, type CallInput, type PlannedCall } from "./rpc-plan.ts";
+import { bodyValue, planCall, type CallInput, type PlannedCall } from "./rpc-plan.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
 import { maxAffectedExceeded } from "./write-errors.ts";
 
@@ -22,7 +23,7 @@ const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
 const NOTHING = Buffer.from("{}");
 
 /** Where the arguments come from. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
-export const readInput = async ({ exchange, query, method }: RestRequest): Promise<CallInput> => {
+const readInput = async ({ exchange, query, method }: RestRequest): Promise<CallInput> => {
   if (method !== "POST") return { kind: "pairs", pairs: query.parameters };
   const body = await exchange.body();
   const type = bodyType(exchange.header("content-type"));
@@ -35,12 +36,31 @@ export const readInput = async ({ exchange, query, method }: RestRequest): Promi
   return { kind: "payload", payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns), isJson, isEmpty };
 };
 
+/** Planned calls, by everything they depend on. */
+type PlannedCalls = Kept<PlannedCall>;
+
+/** What of the arguments a planned call depends on; undefined: not worth keeping. The query string stands for itself. */
+const inputKey = (input: CallInput, method: string): readonly string[] | undefined => {
+  if (input.kind === "raw") return [input.type];
+  if (input.kind === "pairs") return method === "POST" ? undefined : [];
+  const { shape, keys, isUninspected } = input.payload;
+  return [`${shape}${isUninspected ? "?" : ""}${input.isJson ? "j" : ""}`, ...keys];
+};
+
+const lookUp = (kept: PlannedCalls, request: RestRequest, input: CallInput): PlannedCall => {
+  const { schema, name, method, exchange, model } = request;
+  const plan = (): PlannedCall => planCall(request, input, method !== "HEAD");
+  const { prefer, accept } = exchange.request.headers;
+  const parts = inputKey(input, method);
+  return parts === undefined ? plan() : kept.get(model, [method, schema, name, exchange.query ?? "", String(prefer), accept ?? "*/*", ...parts], plan);
+};
+
 /** The handler of GET, HEAD and POST. @rule R-RPC-14 R-RPC-15 R-TX-2 */
-export const callRoutine = async (request: RestRequest): Promise<Answer> => {
+const callRoutine = async (request: RestRequest, kept: PlannedCalls): Promise<Answer> => {
   const { rest, exchange, method, preferences } = request;
   const { context } = rest;
   const input = await readInput(request);
-  const found = planCall(request, input, method !== "HEAD");
+  const found = lookUp(kept, request, input);
   if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
   const program = context.prepare(found, exchange.session, "rest");
   exchange.mark("plan");
@@ -52,7 +72,7 @@ export const callRoutine = async (request: RestRequest): Promise<Answer> => {
     isolation: routineIsolation(request, found.routine) ?? isolationOf(request),
     schema: request.schema,
     settings: buildRequestSettings(request, hoistedSettings(request, found.routine)),
-    programs: [{ program, values: found.values }],
+    programs: [{ program, values: found.body === undefined ? found.values : [bodyValue(input, found.body), ...found.values.slice(1)] }],
     end,
     onGone: (listener) => exchange.onGone(listener),
     check: checkOf(found),
@@ -77,27 +97,30 @@ const hoistedSettings = ({ rest }: RestRequest, { settings }: Routine): NonNulla
 const routineIsolation = ({ rest }: RestRequest, { settings }: Routine): string | undefined =>
   rest.context.options.dbHoistedTxSettings.includes(ISOLATION) ? settings.find(([name]) => name === ISOLATION)?.[1] : undefined;
 
-const returnedRows = (row: ResultRow | undefined): bigint => BigInt(row?.page_total ?? 0);
+/** A single value or row counts as one, also when a filter or window took it away. */
+const returnedRows = ({ routine }: PlannedCall, row: ResultRow | undefined): bigint => (routine.returns.isSet ? BigInt(row?.page_total ?? 0) : 1n);
 
 /** Looks at the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
-const checkOf = ({ media, maxAffected, routine, envelope }: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
+const checkOf = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
+  const { media, maxAffected, routine, envelope } = found;
   const isSingular = media.isSingular && routine.returns.isSet;
   if (envelope.explain !== undefined || (!isSingular && maxAffected === undefined)) return undefined;
   return ([row]) => {
-    const rows = Number(returnedRows(row));
+    const rows = Number(returnedRows(found, row));
     if (isSingular && rows !== 1) throw notSingular(rows);
     if (maxAffected !== undefined && rows > maxAffected) throw maxAffectedExceeded(rows);
   };
 };
 
 /** @rule R-RPC-14 R-CNT-4 */
-const answerCall = (request: RestRequest, { plan, media, envelope }: PlannedCall, row: ResultRow, headers: Headers): Answer => {
+const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow, headers: Headers): Answer => {
+  const { plan, media, envelope, routine } = found;
   const { preferences, range, rest } = request;
   const { contentType } = media;
   if (envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
-  const rows = returnedRows(row);
+  const rows = returnedRows(found, row);
   const counts = preferences.count === "exact" || preferences.count === "estimated";
-  const total = counts ? BigInt(row.total ?? row.page_total ?? 0) : undefined;
+  const total = !counts ? undefined : routine.returns.isSet ? BigInt(row.total ?? row.page_total ?? 0) : rows;
   const window = contentRangeHeaders(encodeContentRange(range.offset, rows, total));
   const status = statusOfRange(range.offset, rows, total);
   const all = [...window, ...headers];
@@ -111,7 +134,8 @@ export const restRpc = definePlugin({
   name: "rest-rpc",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const call = onTarget(context, callRoutine);
+    const kept: PlannedCalls = createKept(context.options.cacheEntries);
+    const call = onTarget(context, (request) => callRoutine(request, kept));
     const handlers = ["POST", "GET", "HEAD"].map((method) => [method, call] as const);
     hooks.buildRestRoute.tap("rest-rpc", (route) => (route.target.kind === "routine" ? withMethods(route, handlers) : route));
   },

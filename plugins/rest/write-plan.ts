@@ -30,7 +30,7 @@ export interface PlannedWrite {
 /** `payload` of a DELETE is undefined. Checks in the order of R-PIPE-1 steps 10 and 10a.
  *  @throws RelApiError */
 export const planWrite = (request: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined): PlannedWrite => {
-  const values: BoundValue[] = payload === undefined ? [] : [payload.text];
+  const values: BoundValue[] = payload === undefined ? [] : [null];
   const shown = planReturning(request, relation, values);
   const plan = withReturning(planOf(request, relation, method, payload, values), shown.read);
   checkPreferences(request.preferences);

@@ -1,10 +1,11 @@
 /** `POST /vessels`, `PATCH /vessels?id=eq.1`, `PUT /vessels?id=eq.1`, `DELETE /vessels?id=eq.1`: rows are written. */
-import { createCache, definePlugin, type Answer, type Cache, type Model, type Relation, type ResultRow } from "../../core/index.ts";
+import { definePlugin, type Answer, type Relation, type ResultRow } from "../../core/index.ts";
 import { contentRangeHeaders } from "./content-range.ts";
 import { notSingular } from "./errors.ts";
 import { buildAnswer, encode, encodeLegacyWarning, type AnswerParts } from "./headers.ts";
 import { onRelation, withMethods } from "./handlers.ts";
 import { headerText } from "./header-text.ts";
+import { createKept, type Kept } from "./kept.ts";
 import { bodyType, readPayload, type Payload } from "./payload.ts";
 import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
 import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
@@ -13,18 +14,18 @@ import { buildRequestSettings, isolationOf } from "./settings.ts";
 import { maxAffectedExceeded, putKeyMismatch } from "./write-errors.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./write-plan.ts";
 
-/** Planned writes of each model, by everything they depend on. Bounded, and gone with the model. */
-export type PlannedWrites = WeakMap<Model, Cache<PlannedWrite>>;
+/** Planned writes, by everything they depend on. */
+type PlannedWrites = Kept<PlannedWrite>;
 
 /** The body's rows; DELETE has none. @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-4 */
-export const readBody = async ({ exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
+const readBody = async ({ exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
   if (method === "DELETE") return undefined;
   const body = await exchange.body();
   return readPayload(body, bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT");
 };
 
 /** The handler of the writing methods. @rule R-TX-1 R-TX-2 R-PIPE-1 */
-export const writeRelation = async (request: RestRequest, relation: Relation, method: WriteMethod, kept: PlannedWrites): Promise<Answer> => {
+const writeRelation = async (request: RestRequest, relation: Relation, method: WriteMethod, kept: PlannedWrites): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
   const { context } = rest;
   const payload = await readBody(request, method);
@@ -56,27 +57,12 @@ export const writeRelation = async (request: RestRequest, relation: Relation, me
   return buildAnswer(request, { ...body, ...outcome, headers: [...(outcome.headers ?? []), ...headers], row });
 };
 
-/** Everything a planned write depends on beside the model. */
-const keyOf = ({ schema, exchange }: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined): string => {
+const lookUp = (kept: PlannedWrites, request: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined): PlannedWrite => {
+  const { schema, exchange, model } = request;
   const { prefer, accept } = exchange.request.headers;
   const shape = payload === undefined ? "" : `${payload.shape}${payload.isUninspected ? "?" : ""}`;
-  return [method, schema, relation.schema, relation.name, exchange.query ?? "", prefer, accept ?? "*/*", shape, ...(payload?.keys ?? [])].join("\u0000");
-};
-
-const lookUp = (kept: PlannedWrites, request: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined): PlannedWrite => {
-  const { model, rest } = request;
-  let writes = kept.get(model);
-  if (writes === undefined) {
-    writes = createCache(rest.context.options.cacheEntries);
-    kept.set(model, writes);
-  }
-  const key = keyOf(request, relation, method, payload);
-  const known = writes.get(key);
-  if (known !== undefined) return known;
-  const planned = planWrite(request, relation, method, payload);
-  // the values of one body must not outlive it
-  writes.set(key, payload === undefined ? planned : { ...planned, values: ["", ...planned.values.slice(1)] });
-  return planned;
+  const parts = [method, schema, relation.schema, relation.name, exchange.query ?? "", String(prefer), accept ?? "*/*", shape, ...(payload?.keys ?? [])];
+  return kept.get(model, parts, () => planWrite(request, relation, method, payload));
 };
 
 const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
@@ -135,7 +121,7 @@ export const restWrites = definePlugin({
   name: "rest-writes",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const kept: PlannedWrites = new WeakMap();
+    const kept: PlannedWrites = createKept(context.options.cacheEntries);
     const handlers = METHODS.map((method) => [method, onRelation(context, (request, relation) => writeRelation(request, relation, method, kept))] as const);
     hooks.buildRestRoute.tap("rest-writes", (route) => (route.target.kind === "relation" ? withMethods(route, handlers) : route));
   },

@@ -88,6 +88,7 @@ cases(api, [
   // forms
   { title: "R-BODY-7 one row of text", request: "POST /vessels?select=name,tonnage", headers: form, body: "name=Fair+wind%26&tonnage=7", status: 201, answer: [{ name: "Fair wind&", tonnage: 7 }] },
   { title: "R-BODY-7 the last of repeated names wins, without = is empty", request: "POST /ports?select=name,country", headers: form, body: "name=A&name=B&country", answer: [{ name: "B", country: "" }] },
+  { title: "R-BODY-7 escapes that are none stay", request: "POST /ports?select=name", headers: form, body: "name=100%", answer: [{ name: "100%" }] },
   { title: "R-BODY-7 an empty body is an object without keys", request: "POST /voyages?select=vessel_id", headers: form, body: "", status: 201, answer: [{ vessel_id: null }] },
 
   // texts of the CSV reader

@@ -68,6 +68,8 @@ cases(api, [
   { title: "R-MED-4 replaces a built-in one for that relation", request: "GET /notices?order=id", headers: accept("text/csv"), bytes: "body\nmind the step\nno, swimming\n" },
   { title: "R-MED-4 serves no other relation", request: "GET /ports", headers: accept("text/plain"), status: 406 },
   { title: "R-MED-4 an aggregate over any row", request: "GET /ports?select=id", headers: accept("application/vnd.sea.tally"), bytes: "2 rows", responseHeaders: { "Content-Type": "application/vnd.sea.tally" } },
+  { title: "R-MED-4 rows with representations too", request: "GET /paints", headers: accept("application/vnd.sea.tally"), bytes: "2 rows" },
+  { title: "R-MED-4 a representation of a relation with a handler of its own", request: "POST /notices", headers: { ...shown, accept: "text/plain" }, body: { id: 9, body: "x" }, status: 201, bytes: "x\n" },
   { title: "R-MED-4 serves functions", request: "GET /rpc/all_vessels", headers: accept("application/vnd.sea.tally"), bytes: "3 rows" },
   { title: "R-MED-4 serves values", request: "GET /rpc/tonnages", headers: accept("application/vnd.sea.tally"), bytes: "3 rows" },
   { title: "R-MED-4 serves representations", request: "PATCH /vessels", headers: { ...shown, accept: "application/vnd.sea.tally" }, body: { tonnage: 1 }, bytes: "3 rows" },

@@ -72,6 +72,7 @@ cases(api, [
   { title: "R-RPC-6 with columns it arrives untouched", request: "POST /rpc/raw_json?columns=x", headers: { "content-type": "application/json" }, body: "[1,2]", bytes: "[1,2]" },
   { title: "R-RPC-6 an empty body", request: "POST /rpc/raw_json", headers: { "content-type": "application/json" }, body: "", status: 400, check: code("22P02") },
   { title: "R-RPC-6 text", request: "POST /rpc/raw_text", headers: text, body: 'a "b" é', bytes: '"a \\"b\\" é"' },
+  { title: "R-RPC-6 text that is none", request: "POST /rpc/raw_text", headers: text, body: Buffer.from([0x41, 0xff]), status: 400, check: code("22021") },
   { title: "R-RPC-6 xml", request: "POST /rpc/raw_xml", headers: { "content-type": "text/xml" }, body: "<a><b/></a>", bytes: '"<a><b/></a>"' },
   { title: "R-RPC-6 invalid xml", request: "POST /rpc/raw_xml", headers: { "content-type": "text/xml" }, body: "<a>", status: 400, check: code("2200N") },
   { title: "R-RPC-6 bytes", request: "POST /rpc/raw_bytes", headers: { "content-type": "application/octet-stream" }, body: Buffer.from([0, 255, 16, 34]), bytes: "4" },
@@ -145,6 +146,7 @@ cases(api, [
   { title: "R-RPC-13 a single row that a filter takes away", request: "GET /rpc/vessel_named?name=Fram&id=gt.9", status: 200, bytes: "null", responseHeaders: { "Content-Range": "0-0/*" } },
   { title: "R-RPC-13 a single row that limit takes away", request: "GET /rpc/vessel_named?name=Fram&limit=0", status: 200, bytes: "null" },
   { title: "R-RPC-13 a single row that offset takes away", request: "GET /rpc/vessel_named?name=Fram&offset=1", status: 200, bytes: "null" },
+  { title: "R-RPC-13 a single value that limit takes away", request: "GET /rpc/add_numbers?a=1&b=2&limit=0", headers: counted, status: 200, bytes: "null", responseHeaders: { "Content-Range": "0-0/1" } },
   { title: "R-RPC-13 with the singular type too", request: "GET /rpc/vessel_named?name=Fram&id=gt.9", headers: object, status: 200, bytes: "null" },
 
   { title: "R-RPC-14 a set of scalars in a window", request: "GET /rpc/tonnages?limit=1&offset=1", headers: counted, status: 206, answer: [402], responseHeaders: { "Content-Range": "1-1/3" } },
