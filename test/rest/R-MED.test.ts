@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { capabilities, rolledBack, startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { without } from "../../core/index.ts";
+import { definePlugin, sql, without } from "../../core/index.ts";
 
 const api = await startApi();
 
@@ -135,6 +135,19 @@ test("R-MED-1 a media type whose plugin is left out is unknown", async () => {
     expect(answer.json().code).toBe("PGRST107");
   }
   expect((await bare.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
+});
+
+test("R-MED-1 a media type of a plugin of one's own", async () => {
+  const linesMedia = definePlugin({
+    name: "lines-media",
+    apply: (hooks) => {
+      hooks.compileMedia.for("application/x-ndjson").tap("lines-media", ({ row }) => sql`coalesce(string_agg(row_to_json(${row})::text, E'\\n'), '')`);
+    },
+  });
+  const own = await startApi({ parts: [linesMedia] });
+  const answer = await own.get("/vessels?select=id,name&order=id&limit=2", { headers: { accept: "application/x-ndjson, */*;q=0.1" } });
+  expect(answer.headers["content-type"]).toBe("application/x-ndjson");
+  expect(answer.text).toBe('{"id":1,"name":"Ariel"}\n{"id":2,"name":"Fram"}');
 });
 
 const geo = capabilities.postgis ? await startApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"], anonRole: undefined }) : undefined;
