@@ -3,10 +3,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { JwtSecret } from "../../core/index.ts";
+import type { Credentials, JwtSecret, PluginContext, RelApiOptions, Session } from "../../core/index.ts";
+import { createCounters } from "../../core/counters.ts";
+import { createHooks } from "../../core/hooks.ts";
+import { resolveOptions } from "../../core/options.ts";
 import { parseClaimPath, readClaimPath } from "../../plugins/auth/claim-path.ts";
 import { exactJson, parseExact, textOf } from "../../plugins/auth/exact-json.ts";
 import { parseRoleClaimKey } from "../../plugins/auth/json-path.ts";
+import { jwtTokens } from "../../plugins/auth/jwt-tokens.ts";
 import { fixedKeys, refreshDelayMs, remoteKeys, type KeyRing } from "../../plugins/auth/key-ring.ts";
 import { MAX_TOKEN_CHARACTERS, readToken } from "../../plugins/auth/token.ts";
 import { parseTokenSettings } from "../../plugins/auth/token-settings.ts";
@@ -223,6 +227,81 @@ describe("reading a token", () => {
   });
 });
 
+/** The plugin alone; `change` is what a reload of settings does. */
+const plugin = (given: RelApiOptions) => {
+  const hooks = createHooks();
+  const closers: (() => void | Promise<void>)[] = [];
+  const log: unknown[] = [];
+  let options = resolveOptions(given);
+  const context = {
+    get options() {
+      return options;
+    },
+    logger: { error: (...told: unknown[]) => log.push(told) },
+    counters: createCounters(),
+    onClose: (closer: () => void) => closers.push(closer),
+  } as unknown as PluginContext; // what this plugin uses of it
+  jwtTokens.apply!(hooks, context);
+  const credentials = (token: string): Credentials => ({
+    header: (name) => (name === "authorization" ? `Bearer ${token}` : undefined),
+    headers: () => [],
+    cookie: () => undefined,
+    surface: "rest",
+    isSocket: false,
+  });
+  const session = (token: string): Promise<Session | undefined> => hooks.authorize.promise(credentials(token));
+  return {
+    session,
+    /** The role, or why there is none. */
+    ask: async (token: string): Promise<string | undefined> => session(token).then((found) => found?.role, (error: Error) => error.message),
+    change: (next: RelApiOptions) => {
+      options = resolveOptions(next);
+    },
+    log,
+    counters: context.counters,
+    close: () => closers.forEach((closer) => void closer()),
+  };
+};
+
+describe("settings that change", () => {
+  const second = "the-second-secret-with-more-than-32-bytes";
+  test("R-AUT-12 R-SC-4 a new secret is taken over, tokens of the old one are refused though they were kept", async () => {
+    const { ask, change, close } = plugin({ jwtSecret });
+    const [first, next] = [signToken({ role: "x" }), signToken({ role: "y" }, { secret: second })];
+    expect([await ask(first), await ask(next)]).toEqual(["x", "No suitable key or wrong key type"]);
+    change({ jwtSecret: second });
+    expect([await ask(first), await ask(next)]).toEqual(["No suitable key or wrong key type", "y"]);
+    close();
+  });
+  test("R-AUT-7 R-SC-4 wrong settings are logged once, and the old ones stay", async () => {
+    const { ask, change, log, close } = plugin({ jwtSecret });
+    change({ jwtSecret: second, jwtRoleClaimKey: "no path" });
+    for (let i = 0; i < 3; i++) expect(await ask(signToken({ role: "x" }))).toBe("x");
+    expect(log).toHaveLength(1);
+    expect(JSON.stringify(log)).toContain("no path");
+    change({ jwtSecret: "short" });
+    expect(await ask(signToken({ role: "x" }))).toBe("x");
+    expect(log).toHaveLength(2);
+    expect(JSON.stringify(log)).not.toContain('"short"');
+    close();
+  });
+  test("R-AUT-12 the same token gives the same session, ended when the token ends", async () => {
+    const { session, counters, close } = plugin({ jwtSecret });
+    const token = signToken({ role: "x", exp: 4e9 });
+    const found = await session(token);
+    expect(found).toMatchObject({ role: "x", databaseRole: "x", isAdmin: false, expiresAtMs: 4e12 });
+    expect(await session(token)).toBe(found);
+    expect([counters.get("jwt-cache-requests"), counters.get("jwt-cache-hits")]).toEqual([2, 1]);
+    close();
+  });
+  test("G-WS-15 allowed_skew prolongs the session as well", async () => {
+    const { session, close } = plugin({ jwtSecret: { type: "HS256", key: jwtSecret, allowed_skew: 5 } });
+    expect((await session(signToken({ role: "x", exp: 4e9 })))?.expiresAtMs).toBe(4e12 + 5000);
+    expect(await session(signToken({ role: "x" }))).not.toHaveProperty("expiresAtMs");
+    close();
+  });
+});
+
 describe("keys by address", () => {
   const MINUTE = 60_000;
   const now = Date.parse("2026-01-01T00:00:00Z");
@@ -240,6 +319,26 @@ describe("keys by address", () => {
     ["an age that is none", { "cache-control": "max-age=soon" }, 60 * MINUTE],
   ])("G-AUTH-11 refresh by %s", (_title, headers, delay) => {
     expect(refreshDelayMs(new Headers(headers), now)).toBe(delay);
+  });
+
+  test("R-AUT-12 G-AUTH-11 a kept token is refused once its key is gone from the set", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let keys = [jwkOf(ed.publicKey)];
+    const url = await serve(() => ({ headers: { "cache-control": "max-age=60" }, body: JSON.stringify({ keys }) }));
+    const { ask, close } = plugin({ jwtSecret: { jwk_url: url.href } });
+    const token = signToken({ role: "x" }, { algorithm: "EdDSA", key: ed.privateKey });
+    expect(await ask(token)).toBe("x"); // waits for the first fetch
+    expect(await ask(token)).toBe("x");
+    keys = [jwkOf(rsa.publicKey)];
+    vi.advanceTimersByTime(60_000);
+    await vi.waitFor(async () => expect(await ask(token)).toBe("No suitable key or wrong key type"));
+    close();
+  });
+  test("G-AUTH-11 without any keys yet tokens are refused", async () => {
+    const url = await serve(() => ({ status: 503, body: "" }));
+    const { ask, close } = plugin({ jwtSecret: { jwk_url: url.href } });
+    expect(await ask(signToken({ role: "x" }, { algorithm: "EdDSA", key: ed.privateKey }))).toBe("No suitable key or wrong key type");
+    close();
   });
 
   let server: Server | undefined;

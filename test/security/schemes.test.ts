@@ -1,0 +1,102 @@
+/** Schemes from outside: written as docs/guides/write-an-auth-scheme.md shows. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { definePlugin, RelApiError, Stage, tokenRefused, without } from "../../core/index.ts";
+import { forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
+import { adminSecret, bearer } from "../support/tokens.ts";
+
+/** `X-Api-Key: …`: the role is looked up by the SHA-256 of the key. */
+export const apiKeys = (roleOfKey: ReadonlyMap<string, string>) =>
+  definePlugin({
+    name: "api-keys",
+    stage: Stage.early,
+    apply: (hooks) => {
+      hooks.authorize.tap("api-keys", (credentials) => {
+        const key = credentials.header("x-api-key");
+        if (key === undefined) return undefined; // not this scheme: the next one is asked
+        const role = roleOfKey.get(createHash("sha256").update(key).digest("hex"));
+        if (role === undefined) throw tokenRefused("unknown API key");
+        return { role, databaseRole: role, isAdmin: false, claims: { role }, variables: { "x-session-role": role } };
+      });
+    },
+  });
+
+const keys = new Map([[createHash("sha256").update("open sesame").digest("hex"), "music_reader"]]);
+
+describe("an auth scheme in fifteen lines", () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [apiKeys(keys)] }));
+    await installSight(api);
+  });
+
+  test("R-AUT-6 G-AUTH-6 its callers are known on both surfaces", async () => {
+    const headers = { "X-Api-Key": "open sesame" };
+    for (const sight of [sightOfRest(await askRest(api, headers)), sightOfGraphql(await askGraphql(api, headers))])
+      expect(sight).toMatchObject({ current_user: "music_reader", "session.role": "music_reader", "session.variables": '{"x-session-role":"music_reader"}', "request.jwt.claims": '{"role":"music_reader"}' });
+  });
+  test("R-AUT-9 G-AUTH-6 a bad credential is refused in the surfaces' words, whatever comes after", async () => {
+    const headers = { "X-Api-Key": "guess", ...bearer({ role: "music_reader" }) };
+    const onRest = await askRest(api, headers);
+    expect(onRest.status).toBe(401);
+    expect(onRest.json()).toEqual({ code: "PGRST301", details: null, hint: null, message: "unknown API key" });
+    expect(onRest.headers["www-authenticate"]).toBe('Bearer error="invalid_token", error_description="unknown API key"');
+    expect(gqlError(await askGraphql(api, headers))).toEqual({ message: "unknown API key", code: "access-denied", path: "$" });
+    expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(401);
+  });
+  test("R-AUT-6 G-AUTH-7 the other schemes go on as before", async () => {
+    expect(sightOfRest(await askRest(api)).current_user).toBe("music_nobody");
+    expect(sightOfRest(await askRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_editor");
+    expect(sightOfGraphql(await askGraphql(api, { "x-session-admin-secret": adminSecret })).current_user).toBe("postgres");
+  });
+  test("the guide shows this very scheme", () => {
+    const schemeIn = (path: string): string => /export const apiKeys[^]*?\n {2}\}\);\n/.exec(readFileSync(new URL(path, import.meta.url), "utf8"))?.[0] ?? path;
+    expect(schemeIn("../../docs/guides/write-an-auth-scheme.md")).toBe(schemeIn("./schemes.test.ts"));
+    expect(schemeIn("./schemes.test.ts").split("\n").length).toBeLessThan(18);
+  });
+});
+
+describe("each scheme is a plugin of its own", () => {
+  test("R-AUT-6 without jwt-tokens a token is no credential", async () => {
+    const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("jwt-tokens")] }));
+    await installSight(api);
+    expect(sightOfRest(await askRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_nobody");
+    expect(sightOfGraphql(await askGraphql(api, { authorization: "Bearer nonsense" })).current_user).toBe("music_nobody");
+  });
+  test("G-AUTH-5 without jwt-tokens the secret is asked for, whatever jwtSecret says", async () => {
+    const api = await startApi(forGraphql({ anonRole: undefined, parts: [without("jwt-tokens")] }));
+    expect(gqlError(await askGraphql(api)).message).toBe("x-session-admin-secret required, but not found");
+  });
+  test("R-AUT-8 without admin-secret nobody is administrator", async () => {
+    const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("admin-secret")] }));
+    await installSight(api);
+    expect(sightOfRest(await askRest(api, { "x-session-admin-secret": adminSecret })).current_user).toBe("music_nobody");
+  });
+  test("R-AUT-6 without anonymous nobody is let in without a credential", async () => {
+    const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("anonymous")] }));
+    const answer = await askRest(api);
+    expect([answer.status, answer.json().code]).toEqual([401, "PGRST302"]);
+    expect(gqlError(await askGraphql(api))).toMatchObject({ code: "access-denied" });
+  });
+  test("R-AUT-6 a scheme may look somewhere else and take its time", async () => {
+    const slow = definePlugin({
+      name: "slow-scheme",
+      stage: Stage.early,
+      apply: (hooks) => {
+        hooks.authorize.tapPromise("slow-scheme", async (credentials) => {
+          const name = credentials.cookie("who");
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          if (name === "teapot") throw new RelApiError({ code: "teapot", status: 418, message: "short and stout" });
+          return name === undefined ? undefined : { role: name, databaseRole: name, isAdmin: false, claims: { role: name }, variables: { "x-session-role": name } };
+        });
+      },
+    });
+    const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [slow] }));
+    await installSight(api);
+    expect(sightOfRest(await askRest(api, { cookie: "a=b; who=music_reader" })).current_user).toBe("music_reader");
+    expect(sightOfGraphql(await askGraphql(api, {})).current_user).toBe("music_nobody");
+    expect((await askRest(api, { cookie: "who=teapot" })).status).toBe(418);
+  });
+});
