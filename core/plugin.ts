@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import type { IncomingMessage } from "node:http";
 import type { Surface } from "./http/exchange.ts";
 import type { Counters } from "./counters.ts";
+import type { ChangeFeed, ChangeFeedHandlers } from "./database/change-feed.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./model/model.ts";
 import type { Embed, Envelope, Plan } from "./plan/plan.ts";
@@ -157,8 +158,10 @@ export interface PluginContext {
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Asks the authorize taps. @throws RelApiError when nobody knows the caller */
   authorize(credentials: Credentials): Promise<Session>;
-  /** `LISTEN` on the shared listener connection; returns how to stop. */
-  listen(channel: string, listener: (payload: string) => void): () => void;
+  /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been lost. */
+  listen(channel: string, listener: (payload: string) => void, missed?: () => void): () => void;
+  /** Committed changes from now on, by logical replication. @throws RelApiError when the database does not tell them: no `wal_level` logical, no right, no slot */
+  openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
   addSurface(surface: Surface): void;
   /** What a plugin offers to others under a name (`graphql`: GqlEngine). Twice the same name is a preset error. */
   offer(name: string, service: unknown): void;

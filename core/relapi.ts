@@ -178,6 +178,7 @@ const createContext = (parts: ContextParts): PluginContext => {
     query: database.query,
     authorize,
     listen: database.listener.listen,
+    openChangeFeed: database.openChangeFeed,
     addSurface: (surface) => {
       surfaces.push(surface);
     },

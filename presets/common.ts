@@ -13,6 +13,7 @@ import { jsonOperators } from "../plugins/operators/json.ts";
 import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/update.ts";
+import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
 
 export const common: readonly Plugin[] = [
   // what the database offers
@@ -38,4 +39,10 @@ export const common: readonly Plugin[] = [
   aggregateEmbeds,
   // writes
   setOperator,
+  // live queries: the engine, event streams, sources of changes (best first)
+  liveQueries,
+  sse,
+  replicationChanges,
+  notifyChanges,
+  pollChanges,
 ];

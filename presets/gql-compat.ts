@@ -7,7 +7,7 @@ import {
 import { playground } from "../plugins/graphql/playground/index.ts";
 import { geoOperators } from "../plugins/operators/geo.ts";
 import { documentOperators, incOperator } from "../plugins/operators/update.ts";
-import { liveQueries, pollChanges, websocketTransport } from "../plugins/subscriptions/index.ts";
+import { legacyWebsocket, websocketTransport } from "../plugins/subscriptions/index.ts";
 import { common } from "./common.ts";
 
 export const gqlCompat = (options: RelApiOptions): Preset =>
@@ -33,8 +33,7 @@ export const gqlCompat = (options: RelApiOptions): Preset =>
     graphqlDeletes,
     graphqlIntrospection,
     playground,
-    // live queries: the engine, transports, sources of changes (best first)
-    liveQueries,
+    // live queries over WebSocket
     websocketTransport,
-    pollChanges,
+    legacyWebsocket,
   );

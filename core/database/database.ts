@@ -3,6 +3,7 @@ import type { Model } from "../model/model.ts";
 import type { Logger, ResolvedOptions } from "../options.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { isRelApiError, presetError } from "../errors.ts";
+import { openChangeFeed, type ChangeFeed, type ChangeFeedHandlers } from "./change-feed.ts";
 import { createExecutor, type Execute } from "./execute.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { fromStatement, isPgError } from "./pg-errors.ts";
@@ -17,6 +18,8 @@ export interface Database {
   /** Several in one read-only transaction at one snapshot, with an empty search path. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   readonly listener: Listener;
+  /** Committed changes from now on. @throws RelApiError when the database does not tell them */
+  openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
   /** Pooled connections are replaced as they become free. */
   renew(): void;
   /** Of the primary's pool. */
@@ -83,6 +86,7 @@ export const createDatabase = (current: () => ResolvedOptions, logger: Logger, m
         return result;
       }),
     listener,
+    openChangeFeed: (handlers) => openChangeFeed(target, handlers),
     renew: () => {
       primary.renew();
       for (const replica of replicas) replica.renew();

@@ -5,8 +5,8 @@ import { openConnection, type Connection, type Target } from "./pool.ts";
 import { createBackoff } from "./backoff.ts";
 
 export interface Listener {
-  /** Returns how to stop. */
-  listen(channel: string, heard: (payload: string) => void): () => void;
+  /** Returns how to stop. `missed`: called when notifications may have been lost. */
+  listen(channel: string, heard: (payload: string) => void, missed?: () => void): () => void;
   /** Called when the connection is there again after it was lost: what was said meanwhile is lost. */
   onReconnect(listener: () => void): void;
   close(): Promise<void>;
@@ -17,7 +17,7 @@ const CONNECT_MS = 10_000;
 /** @rule R-SC-5 */
 export const createListener = (target: Target, logger: Logger): Listener => {
   const channels = new Map<string, Set<(payload: string) => void>>();
-  const reconnected: (() => void)[] = [];
+  const reconnected = new Set<() => void>();
   const backoff = createBackoff();
   let connection: Connection | undefined;
   let isConnecting = false;
@@ -74,7 +74,8 @@ export const createListener = (target: Target, logger: Logger): Listener => {
   };
 
   return {
-    listen: (channel, heard) => {
+    listen: (channel, heard, missed) => {
+      if (missed !== undefined) reconnected.add(missed);
       let listeners = channels.get(channel);
       if (listeners === undefined) {
         listeners = new Set();
@@ -84,6 +85,7 @@ export const createListener = (target: Target, logger: Logger): Listener => {
       }
       listeners.add(heard);
       return () => {
+        if (missed !== undefined) reconnected.delete(missed);
         listeners.delete(heard);
         if (listeners.size > 0 || channels.get(channel) !== listeners) return;
         channels.delete(channel);
@@ -91,7 +93,7 @@ export const createListener = (target: Target, logger: Logger): Listener => {
       };
     },
     onReconnect: (listener) => {
-      reconnected.push(listener);
+      reconnected.add(listener);
     },
     close: async () => {
       isClosed = true;

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import pg from "pg";
 import { poolTimeout } from "../errors.ts";
 import { fromConnecting } from "./pg-errors.ts";
-import { WireBatch, type WirePlan, type WireResult } from "./wire.ts";
+import { CopyBoth, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** Where a pool connects to. */
 export type Target = { readonly url: string } | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
@@ -26,6 +26,10 @@ export interface Connection {
   run(plan: WirePlan): Promise<WireResult>;
   /** An ordinary query with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Starts a copy in both directions, which goes on until the connection ends. Rejects when the server refuses or ends it. */
+  copyBoth(text: string, take: (bytes: Buffer) => void): Promise<void>;
+  /** The client's part of such a copy. */
+  sendCopy(bytes: Buffer): void;
   /** Asks the server to stop what runs. Settles when the server has taken notice, so that the request cannot hit a later statement. */
   cancel(): Promise<void>;
   /** Calls for each `NOTIFY` of the channels listened to. */
@@ -72,9 +76,11 @@ type Client = pg.Client & {
   readonly ssl: unknown;
   readonly host: string;
   readonly port: number;
+  readonly connection: { sendCopyFromChunk(bytes: Buffer): void };
 };
 
-const clientConfig = (target: Target, timeoutMs: number): pg.ClientConfig => {
+/** pg's types leave `replication` out. */
+const clientConfig = (target: Target, timeoutMs: number): pg.ClientConfig & { replication?: string } => {
   const common = { fallback_application_name: "relapi", connectionTimeoutMillis: timeoutMs, keepAlive: true };
   if ("stream" in target) return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
   return { ...common, connectionString: toUrl(target.url) };
@@ -112,11 +118,12 @@ const keywordsToUrl = (text: string): string => {
   return `postgres://${credentials}${isFolder ? "localhost" : place}${port === "" || isFolder ? "" : `:${port}`}/${database}${query.length === 0 ? "" : `?${query.join("&")}`}`;
 };
 
-/** @throws RelApiError `connection-failed` */
-export const openConnection = async (target: Target, timeoutMs: number): Promise<Connection> => {
+/** `replicates`: a connection that takes commands of the replication protocol too. @throws RelApiError `connection-failed` */
+export const openConnection = async (target: Target, timeoutMs: number, replicates = false): Promise<Connection> => {
   try {
     if ("ready" in target) await target.ready;
-    const client = new pg.Client(clientConfig(target, timeoutMs)) as Client;
+    const config = clientConfig(target, timeoutMs);
+    const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
     const connection = wrap(client, "url" in target);
     await client.connect();
     return connection;
@@ -147,6 +154,11 @@ const wrap = (client: Client, canCancel: boolean): Connection => {
       const result: unknown = await client.query(text, values as unknown[]);
       return (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
     },
+    copyBoth: (text, take) =>
+      new Promise((_resolve, reject) => {
+        client.query(new CopyBoth(text, take, reject) as CopyBoth & pg.Submittable); // pg's types ask for its own Connection in submit
+      }),
+    sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
     cancel: () => (canCancel ? sendCancel(client) : Promise.resolve()),
     onNotification: (listener) => {
       client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));

@@ -30,8 +30,10 @@ export interface Answer {
   readonly statusText?: string;
   readonly headers: Headers;
   readonly body?: string | Uint8Array;
-  /** The surface has written the answer itself (event streams, static files). */
+  /** The surface has written the answer itself (static files). */
   readonly isSent?: boolean;
+  /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). */
+  readonly stream?: (response: ServerResponse) => void;
 }
 
 /** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches answers. */

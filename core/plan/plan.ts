@@ -26,7 +26,7 @@ export interface PathStep {
 
 /** A value computed from one row. */
 export type Expression =
-  /** `of: "root"`: of the row the outermost predicate stands on (column comparison with `$`); else of the row at hand.
+  /** `of: "root"`: of the row the outermost predicate, or the nearest one with `isRoot`, stands on (column comparison with `$`); else of the row at hand.
    *  A name the model lacks is passed to the database, whose error it then is. */
   | { readonly kind: "column"; readonly name: string; readonly path?: readonly PathStep[]; readonly of?: "root" }
   /** function of the row; arguments beside the row */
@@ -62,8 +62,9 @@ export type Operand =
   | { readonly fields: Readonly<Record<string, Operand>> };
 
 export type Predicate =
-  /** `and` of nothing holds, `or` of nothing does not */
-  | { readonly kind: "and" | "or"; readonly of: readonly Predicate[] }
+  /** `and` of nothing holds, `or` of nothing does not. `isRoot`: `of: "root"` inside means the row at hand, wherever this stands
+   *  (a permission's filter put into another condition) */
+  | { readonly kind: "and" | "or"; readonly of: readonly Predicate[]; readonly isRoot?: true }
   | { readonly kind: "not"; readonly of: Predicate }
   | Comparison
   /** some related row (visible: transformPlan adds its filter) satisfies `where` */

@@ -259,8 +259,10 @@ const mapPredicate = (predicate: Predicate, scope: PlanScope, walk: Walk): Predi
 const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): Predicate => {
   switch (predicate.kind) {
     case "and":
-    case "or":
-      return changed(predicate, { of: mapList(predicate.of, (part) => mapPredicate(part, scope, walk)) });
+    case "or": {
+      const within = predicate.isRoot === true ? { ...scope, root: scope.relation } : scope;
+      return changed(predicate, { of: mapList(predicate.of, (part) => mapPredicate(part, within, walk)) });
+    }
     case "not":
       return changed(predicate, { of: mapPredicate(predicate.of, scope, walk) });
     case "compare":

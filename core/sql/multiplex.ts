@@ -76,7 +76,7 @@ export const multiplex = (program: Program, types: readonly string[] = []): Prog
   });
   const declared = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
   // `offset 0` keeps the planner from pulling the subqueries up, which would compute the body once for each mention
-  const fragment = sql`select pg_catalog.string_agg(${row}.id::text || ' ' || _b.hash || ' ' || _b.body, pg_catalog.chr(30)) from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared}) cross join lateral (select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body, 'null') as body from (${join(parts, "")}) as _m offset 0) as _a offset 0) as _b where _b.hash is distinct from ${row}.hash`;
+  const fragment = sql`select pg_catalog.string_agg(${row}.id::text || ' ' || _b.hash || ' ' || _b.body, pg_catalog.chr(30)) from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared}) cross join lateral (select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${join(parts, "")}) as _m offset 0) as _a offset 0) as _b where _b.hash is distinct from ${row}.hash`;
   const statement: ProgramStatement = { ...toStatement(fragment), columns: ["answers"], ...(only.path === undefined ? {} : { path: only.path }) };
   return { ...program, statements: [statement] };
 };

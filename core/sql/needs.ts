@@ -40,7 +40,11 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
   };
   const predicate = (condition: Predicate | undefined): void => {
     if (condition === undefined) return;
-    if (condition.kind === "and" || condition.kind === "or") condition.of.forEach(predicate);
+    if (condition.kind === "and" || condition.kind === "or") {
+      // which of its columns conditions on other rows look at is not worth finding out
+      if (condition.isRoot === true) isWholeRow = true;
+      condition.of.forEach(predicate);
+    }
     else if (condition.kind === "not") predicate(condition.of);
     else if (condition.kind === "compare") {
       expression(condition.left);

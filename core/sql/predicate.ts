@@ -14,8 +14,9 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     case "or": {
       const [first] = predicate.of;
       if (first === undefined) return predicate.kind === "and" ? sql`true` : sql`false`;
-      if (predicate.of.length === 1) return compilePredicate(compiler, first, scope);
-      const parts = predicate.of.map((part) => compilePredicate(compiler, part, scope));
+      const within = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
+      if (predicate.of.length === 1) return compilePredicate(compiler, first, within);
+      const parts = predicate.of.map((part) => compilePredicate(compiler, part, within));
       return sql`(${join(parts, predicate.kind === "and" ? " and " : " or ")})`;
     }
     case "not":

@@ -4,6 +4,7 @@ import { encodeError } from "./encode-error.ts";
 import { methodUnsupported, methodUnsupportedByRoutine, relationNotFound, rootDisabled } from "./errors.ts";
 import { buildGrammar } from "./grammar.ts";
 import { onRelation, REST } from "./handlers.ts";
+import { createRestLive } from "./live.ts";
 import { parseRequest } from "./parse-request.ts";
 import { belowRoot, locate, type Location } from "./path.ts";
 import { bodyType, readPayload } from "./payload.ts";
@@ -87,6 +88,7 @@ export const rest = definePlugin({
     const read = onRelation(context, (request, relation) => readRelation(request, relation, kept));
     const surface = createRest(hooks, context, { relation: new Map([["GET", read], ["HEAD", read]]), routine: new Map(), root: new Map() });
     context.offer(REST, surface);
+    context.offer("rest-live", createRestLive(context, surface, kept));
     context.addSurface({
       name: "rest",
       match: (path) => belowRoot(options, path) !== undefined,

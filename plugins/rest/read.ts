@@ -49,7 +49,7 @@ const planRead = (request: RestRequest, relation: Relation): PlannedRead => {
 };
 
 /** Values of the root's limit and offset, in the order in which a read takes them. */
-const windowOf = ({ limit, offset }: RootRange): readonly string[] => [...(limit === undefined ? [] : [String(limit)]), ...(offset === 0n ? [] : [String(offset)])];
+export const windowOf = ({ limit, offset }: RootRange): readonly string[] => [...(limit === undefined ? [] : [String(limit)]), ...(offset === 0n ? [] : [String(offset)])];
 
 /** The handler of GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
 export const readRelation = async (request: RestRequest, relation: Relation, kept: PlannedReads): Promise<Answer> => {
@@ -84,7 +84,8 @@ export const readRelation = async (request: RestRequest, relation: Relation, kep
   return answerRows(request, found, row, headers);
 };
 
-const lookUp = (kept: PlannedReads, model: Model, maxEntries: number, request: RestRequest, relation: Relation): PlannedRead => {
+/** The planned read, made when it is asked for first. */
+export const lookUp = (kept: PlannedReads, model: Model, maxEntries: number, request: RestRequest, relation: Relation): PlannedRead => {
   let reads = kept.get(model);
   if (reads === undefined) {
     reads = createCache(maxEntries);

@@ -1,0 +1,153 @@
+/** Which tables committed transactions have changed, by logical replication: a temporary slot with the output plugin `test_decoding`,
+ *  which comes with PostgreSQL and needs neither publication nor trigger. Only names are read of what it tells. */
+import { randomBytes } from "node:crypto";
+import { connectionFailed, isRelApiError } from "../errors.ts";
+import { catalogText, ident, sql, toStatement } from "../sql/fragment.ts";
+import { fromStatement } from "./pg-errors.ts";
+import { openConnection, type Connection, type Target } from "./pool.ts";
+
+export interface ChangeFeedHandlers {
+  /** `xid`: the transaction, low 32 bits. It may be told before other sessions see it. `relations`: `schema.name`; partitions under their own names. */
+  committed(xid: number, relations: ReadonlySet<string>): void;
+  /** The feed has ended by itself. */
+  lost(reason: string): void;
+}
+
+export interface ChangeFeed {
+  end(): Promise<void>;
+}
+
+const CONNECT_MS = 10_000;
+/** The server gives up on a receiver it has not heard of for `wal_sender_timeout`, a minute usually; and keeps the log until it hears. */
+const STATUS_MS = 10_000;
+
+/** @throws RelApiError of connecting, or of the server when it refuses */
+export const openChangeFeed = async (target: Target, { committed, lost }: ChangeFeedHandlers): Promise<ChangeFeed> => {
+  if ("stream" in target) throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
+  const connection = await openConnection(target, CONNECT_MS, true);
+  let isEnded = false;
+  let timer: NodeJS.Timeout | undefined;
+  const ended = (reason: string): void => {
+    if (isEnded) return;
+    isEnded = true;
+    clearInterval(timer);
+    void connection.end();
+    lost(reason);
+  };
+  try {
+    const slot = ident(`relapi_${process.pid}_${randomBytes(6).toString("hex")}`);
+    await command(connection, toStatement(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`).text);
+    const reader = createReader(committed, (bytes) => connection.sendCopy(bytes));
+    timer = setInterval(reader.status, STATUS_MS);
+    connection.onEnd(() => ended("the connection was lost"));
+    const start = toStatement(sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`).text;
+    connection.copyBoth(start, reader.take).catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
+  } catch (error) {
+    isEnded = true;
+    clearInterval(timer);
+    void connection.end();
+    throw isRelApiError(error) ? error : fromStatement(error);
+  }
+  return {
+    end: async () => {
+      isEnded = true;
+      clearInterval(timer);
+      await connection.end();
+    },
+  };
+};
+
+const command = (connection: Connection, text: string): Promise<unknown> => connection.query(text, []);
+
+const XLOG_DATA = 0x77;
+const KEEPALIVE = 0x6b;
+/** Of the header of a message with data: type, start, end, time. */
+const DATA_AT = 25;
+/** Names come first, and the longest two with all their quotes are shorter than this; of a TRUNCATE there may be more. */
+const NAMES_BYTES = 600;
+/** Microseconds from 1970 to 2000, where PostgreSQL's clock starts. */
+const EPOCH_US = 946_684_800_000_000n;
+
+interface Reader {
+  take(bytes: Buffer): void;
+  status(): void;
+}
+
+const createReader = (committed: ChangeFeedHandlers["committed"], send: (bytes: Buffer) => void): Reader => {
+  let position = 0n;
+  let relations = new Set<string>();
+
+  const status = (): void => {
+    const bytes = Buffer.alloc(34);
+    bytes[0] = 0x72;
+    for (const at of [1, 9, 17]) bytes.writeBigUInt64BE(position, at);
+    bytes.writeBigInt64BE(BigInt(Date.now()) * 1000n - EPOCH_US, 25);
+    send(bytes);
+  };
+
+  /** `BEGIN 731`, `table public.album: UPDATE: id[integer]:1 …`, `COMMIT 731`. */
+  const line = (bytes: Buffer): void => {
+    const text = bytes.toString("utf8", DATA_AT, Math.min(bytes.length, DATA_AT + NAMES_BYTES));
+    if (text.startsWith("table ")) {
+      const names = readNames(text, "table ".length);
+      // a list that is longer than what was looked at
+      const all = names.isWhole ? names : readNames(bytes.toString("utf8", DATA_AT), "table ".length);
+      for (const name of all.names) relations.add(name);
+    } else if (text.startsWith("COMMIT")) {
+      const changed = relations;
+      relations = new Set();
+      if (changed.size > 0) committed(Number(text.slice("COMMIT ".length)) >>> 0, changed);
+    } else if (text.startsWith("BEGIN")) {
+      relations = new Set();
+    }
+  };
+
+  return {
+    take: (bytes) => {
+      if (bytes[0] === XLOG_DATA) {
+        const at = bytes.readBigUInt64BE(9);
+        if (at > position) position = at;
+        line(bytes);
+      } else if (bytes[0] === KEEPALIVE) {
+        const at = bytes.readBigUInt64BE(1);
+        if (at > position) position = at;
+        if (bytes[17] === 1) status();
+      }
+    },
+    status,
+  };
+};
+
+/** `public.album: UPDATE`, `"my ""odd"" schema".crates, public.b: TRUNCATE`. Names come as `schema.name` without quotes. */
+export const readNames = (text: string, from: number): { readonly names: readonly string[]; readonly isWhole: boolean } => {
+  const names: string[] = [];
+  let name = "";
+  let at = from;
+  while (at < text.length) {
+    const character = text[at] as string; // at is within its length
+    if (character === '"') {
+      const end = endOfQuoted(text, at + 1);
+      name += text.slice(at + 1, end).replaceAll('""', '"');
+      at = end + 1;
+    } else if (character === ":" || character === ",") {
+      names.push(name);
+      name = "";
+      if (character === ":") return { names, isWhole: true };
+      at += 2; // the blank too
+    } else {
+      name += character;
+      at++;
+    }
+  }
+  return { names, isWhole: false };
+};
+
+const endOfQuoted = (text: string, from: number): number => {
+  let at = from;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    if (text[quote + 1] !== '"') return quote;
+    at = quote + 2;
+  }
+};

@@ -1,0 +1,33 @@
+/** `GET /vessels?tonnage=gte.500` as a query that is asked again and again: planned like any read, answered as plain JSON. */
+import { internalError, isRelApiError, nameKey, type Exchange, type PluginContext, type RestLive } from "../../core/index.ts";
+import { encodeError } from "./encode-error.ts";
+import { relationNotFound } from "./errors.ts";
+import { parseRequest } from "./parse-request.ts";
+import { lookUp, windowOf, type PlannedReads } from "./read.ts";
+import type { Rest } from "./request.ts";
+import { buildRequestSettings, isolationOf } from "./settings.ts";
+
+/** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule G-SES-10 */
+const PERSONAL: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
+
+/** The same request, asking for JSON. */
+const askingForJson = (exchange: Exchange): Exchange =>
+  Object.create(exchange, { header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) } }) as Exchange; // the prototype has the rest
+
+export const createRestLive = (context: PluginContext, rest: Rest, kept: PlannedReads): RestLive => ({
+  plan: (exchange, target) => {
+    const request = parseRequest(rest, askingForJson(exchange), "relation");
+    const { model, schema, name } = request;
+    const relation = model.relations.get(nameKey({ schema, name }));
+    if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);
+    const { planned, values } = lookUp(kept, model, context.options.cacheEntries, request, relation);
+    const isolation = isolationOf(request);
+    return {
+      schema,
+      programs: [{ program: context.prepare(planned, exchange.session, "rest"), values: [...values, ...windowOf(request.range)] }],
+      settings: buildRequestSettings(request).filter(([setting]) => !PERSONAL.has(setting)),
+      ...(isolation === undefined ? {} : { isolation }),
+    };
+  },
+  encodeError: (error, exchange) => String(encodeError(context.options, isRelApiError(error) ? error : internalError(error), exchange).body ?? ""),
+});

@@ -1,0 +1,85 @@
+/** Answers of one live query as Server-Sent Events: `id` is the answer's hash. A slow client gets the newest answer when it has read the last. */
+import type { Answer, Headers } from "../../core/index.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+
+export interface StreamEvent {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: string;
+}
+
+export interface EventStream {
+  /** Kept back while the client is slow; a newer one takes its place. */
+  offer(event: StreamEvent): void;
+  /** Sent in any case, then the end. */
+  end(last?: StreamEvent): void;
+}
+
+const HEADERS: Headers = [
+  ["Content-Type", "text/event-stream; charset=utf-8"],
+  ["Cache-Control", "no-cache, no-transform"],
+  // proxies that gather answers would hold events back
+  ["X-Accel-Buffering", "no"],
+];
+
+/** Bytes that may wait in the response before the client counts as slow. */
+const MAX_BUFFERED_BYTES = 64 * 1024;
+
+/** `start` is given the stream when the headers are out; what it returns is called once at the end, whoever ends. */
+export const answerEvents = (heartbeat: Heartbeat, start: (stream: EventStream) => () => void, headers: Headers = []): Answer => ({
+  status: 200,
+  headers: [...HEADERS, ...headers],
+  stream: (response) => {
+    let waiting: StreamEvent | undefined;
+    let isSlow = false;
+    let isEnded = false;
+    let stop: (() => void) | undefined;
+    const write = (text: string): void => {
+      response.write(text);
+      if (isSlow || response.writableLength <= MAX_BUFFERED_BYTES) return;
+      isSlow = true;
+      response.once("drain", () => {
+        isSlow = false;
+        const event = waiting;
+        waiting = undefined;
+        if (event !== undefined && !isEnded) write(encodeEvent(event));
+      });
+    };
+    const leave = heartbeat.join(() => {
+      if (!isSlow) write(":\n\n");
+    });
+    const ended = (): void => {
+      if (isEnded) return;
+      isEnded = true;
+      leave();
+      stop?.();
+    };
+    response.on("close", ended);
+    // a short answer must not wait for the next one
+    response.socket?.setNoDelay(true);
+    stop = start({
+      offer: (event) => {
+        if (isEnded) return;
+        if (isSlow) waiting = event;
+        else write(encodeEvent(event));
+      },
+      end: (last) => {
+        if (isEnded) return;
+        if (last !== undefined) response.write(encodeEvent(last));
+        ended();
+        response.end();
+      },
+    });
+    if (isEnded) stop();
+  },
+});
+
+const encodeEvent = ({ id, event, data }: StreamEvent): string =>
+  `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
+
+/** Whether the client asks for events before anything else. */
+export const wantsEvents = (accept: string | undefined): boolean => accept?.split(",", 1)[0]?.split(";", 1)[0]?.trim().toLowerCase() === "text/event-stream";
+
+/** What the client had last, before its connection broke. */
+export const lastEventId = (header: string | undefined): string | undefined => (header !== undefined && /^[\w.-]{1,64}$/.test(header) ? header : undefined);
+

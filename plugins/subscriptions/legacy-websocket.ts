@@ -1,0 +1,172 @@
+/** `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-ws` of older clients (the package
+ *  `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
+import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
+import { socketCredentials } from "./credentials.ts";
+import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
+import { encodeFrame } from "./outbox.ts";
+import { atExpiry, socketsOf, type Connection, type Conversation } from "./sockets.ts";
+
+const OLD_PATH = "/v1alpha1/graphql";
+
+export const legacyWebsocket = definePlugin({
+  name: "legacy-websocket",
+  requires: ["graphql", "live-queries"],
+  apply: (_hooks, context) => socketsOf(context).add({ name: "graphql-ws", isDefaultOn: (path) => path !== "/v1/graphql/ws", open: converse }),
+});
+
+const startFailed = (message: string): RelApiError => new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
+
+const dataText = (id: string, payload: string): string => `{"type":"data","id":${JSON.stringify(id)},"payload":${payload}}`;
+
+interface GqlError {
+  readonly message: string;
+  readonly extensions: { readonly path: string; readonly code: string; readonly internal?: Json };
+}
+
+const converse = (connection: Connection): Conversation => {
+  const { outbox, context, engine, heartbeat, path } = connection;
+  const running = new Map<string, () => void>();
+  let session: Session | undefined;
+  /** Of the refused init. */
+  let refusal: string | undefined;
+  let leaveHeartbeat: (() => void) | undefined;
+  let forgetExpiry: (() => void) | undefined;
+  let hasEnded = false;
+
+  const errorOf = (error: unknown): GqlError => (JSON.parse(engine.encodeErrors(error, session).body) as { readonly errors: readonly [GqlError] }).errors[0];
+
+  /** One error in the words of the path. @rule G-WSL-4 G-WSL-7 */
+  const oneError = (error: unknown): Json => {
+    const found = errorOf(error);
+    return path === OLD_PATH ? inOldWords(found) : (found as unknown as Json); // JSON as parsed
+  };
+
+  /** @rule G-WSL-5 */
+  const errorsText = (error: unknown): string => JSON.stringify({ errors: [oneError(error)] });
+
+  /** @rule G-WSL-4 */
+  const refusalText = (error: unknown): string => (path === OLD_PATH ? JSON.stringify(oneError(error)) : errorsText(error));
+
+  const complete = (id: string): void => outbox.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
+
+  const sendError = (id: string, payload: string): void => {
+    outbox.send(`{"type":"error","id":${JSON.stringify(id)},"payload":${payload}}`);
+    complete(id);
+  };
+
+  const init = async (payload: Json | undefined): Promise<void> => {
+    if (session !== undefined || refusal !== undefined) return;
+    try {
+      const found = await context.authorize(socketCredentials(connection.request, payload));
+      if (hasEnded) return;
+      session = found;
+    } catch (error) {
+      refusal = errorOf(error).message;
+      outbox.send(JSON.stringify({ type: "connection_error", payload: refusal }));
+      return connection.close(4400, `Connection initialization failed: ${refusal}`);
+    }
+    outbox.send('{"type":"connection_ack"}');
+    leaveHeartbeat = heartbeat.join(() => {
+      // it hears from us soon enough
+      if (!outbox.isSlow) outbox.send('{"type":"ka"}');
+    });
+    forgetExpiry = atExpiry(session, () => connection.close(4403, "Forbidden"));
+  };
+
+  const stop = (id: string): void => {
+    running.get(id)?.();
+    running.delete(id);
+    outbox.forget(id);
+  };
+
+  const start = (id: string, payload: Json): Promise<void> | void => {
+    const limit = context.options.maxSocketOperations;
+    const reason =
+      refusal !== undefined ? startFailed(`cannot start as connection_init failed with: ${refusal}`)
+      : session === undefined ? startFailed("start received before the connection is initialised")
+      : running.has(id) ? startFailed(`an operation already exists with this id: ${id}`)
+      : running.size >= limit ? tooManyOperations(limit)
+      : undefined;
+    if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(oneError(reason)));
+    const liveText = (isError: boolean, text: string): string => {
+      if (!isError) return dataText(id, `{"data":${text}}`);
+      return dataText(id, path === OLD_PATH ? JSON.stringify({ errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(inOldWords) }) : text);
+    };
+    const sink: OperationSink = {
+      refused: (error) => sendError(id, refusalText(error)),
+      failed: (error) => {
+        outbox.send(dataText(id, errorsText(error)));
+        complete(id);
+      },
+      done: (data) => {
+        outbox.send(dataText(id, `{"data":${data}}`));
+        complete(id);
+      },
+      live: ({ hash, text, isError }) => outbox.offer(id, hash, () => encodeFrame(liveText(isError, text))),
+      liveEnded: (error) => {
+        stop(id);
+        sendError(id, refusalText(error));
+      },
+    };
+    const started = startOperation(connection, session, () => engine.readRequest(payload), sink);
+    if (typeof started !== "function") return started;
+    running.set(id, started);
+  };
+
+  const take = (text: string): Promise<void> | void => {
+    let message: Message;
+    try {
+      message = readMessage(engine.parseJson(text));
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : "no message";
+      return outbox.send(JSON.stringify({ type: "connection_error", payload: `parsing ClientMessage failed, ${detail}` }));
+    }
+    const { type, id, payload } = message;
+    switch (type) {
+      case "connection_init":
+        return init(payload);
+      case "start":
+        return start(id, payload ?? null);
+      case "stop":
+        return stop(id);
+      case "connection_terminate":
+        return connection.close(1000, "");
+    }
+  };
+
+  return {
+    take,
+    ended: () => {
+      hasEnded = true;
+      leaveHeartbeat?.();
+      forgetExpiry?.();
+      for (const id of [...running.keys()]) stop(id);
+    },
+  };
+};
+
+const inOldWords = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({ path, error: message, code, ...(internal === undefined ? {} : { internal }) });
+
+interface Message {
+  readonly type: "connection_init" | "start" | "stop" | "connection_terminate";
+  /** Empty where the type has none. */
+  readonly id: string;
+  readonly payload?: Json;
+}
+
+/** @throws Error that says what is wrong @rule G-WSL-8 */
+const readMessage = (value: Json): Message => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("expected an object");
+  const { type, id, payload } = value as Readonly<Record<string, Json>>;
+  switch (type) {
+    case "connection_init":
+    case "connection_terminate":
+      return { type, id: "", ...(payload === undefined ? {} : { payload }) };
+    case "start":
+    case "stop":
+      if (typeof id !== "string") throw new Error("the key 'id' was not present");
+      return { type, id, ...(payload === undefined ? {} : { payload }) };
+    default:
+      throw new Error(type === undefined ? "the key 'type' was not present" : `unexpected type ${JSON.stringify(type)} for ClientMessage`);
+  }
+};

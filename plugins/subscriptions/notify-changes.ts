@@ -1,0 +1,100 @@
+/** Changes by `NOTIFY`: of tables that carry the triggers which `relapi live-triggers` prints. For databases whose log may not be read. */
+import { definePlugin, type Interest, type Model, type PluginContext, type Unwatch } from "../../core/index.ts";
+import { ident, join, literal, sql, toStatement } from "../../core/sql/fragment.ts";
+import { loadBases } from "./bases.ts";
+import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
+
+const CHANNEL = "relapi_changes";
+const TRIGGER = "relapi_notify_change";
+
+export const notifyChanges = definePlugin({
+  name: "notify-changes",
+  requires: ["live-queries"],
+  before: ["poll-changes"],
+  apply: (hooks, context) => {
+    const source = createNotifications(context);
+    hooks.watchChanges.tap("notify-changes", source.watch);
+    context.onModel(source.load);
+  },
+});
+
+/** Tables with the trigger switched on. */
+const TRIGGERED = sql`
+select n.nspname || '.' || c.relname as name
+from pg_catalog.pg_trigger t
+join pg_catalog.pg_class c on c.oid = t.tgrelid
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+where t.tgname = ${literal(TRIGGER)} and t.tgenabled in ('O', 'A')`;
+
+interface Notifications {
+  watch(interest: Interest, changed: () => void): Unwatch | undefined;
+  load(model: Model): void;
+}
+
+const createNotifications = (context: PluginContext): Notifications => {
+  const watchers = new Map<() => void, Interest>();
+  let triggered: ReadonlySet<string> = new Set();
+  let stop: (() => void) | undefined;
+
+  const load = async (model: Model): Promise<void> => {
+    const rows = await context.query<{ name: string }>(TRIGGERED);
+    if (context.model() !== model) return;
+    const had = triggered.size;
+    triggered = new Set(rows.map((row) => row.name));
+    // whoever was refused before may be taken now
+    if (had > 0 || triggered.size > 0) context.service<LiveQueries>(LIVE_QUERIES)?.rewatch();
+  };
+
+  const heard = (relation: string): void => {
+    for (const [changed, { relations }] of watchers) if (relations.has(relation)) changed();
+  };
+
+  const missed = (): void => {
+    for (const changed of watchers.keys()) changed();
+  };
+
+  return {
+    load: (model) => {
+      load(model).catch((error: unknown) => context.logger.warn("triggers for live queries could not be looked up", { reason: error instanceof Error ? error.message : String(error) }));
+    },
+    watch: (interest, changed) => {
+      if (interest.isOpenEnded || interest.relations.size === 0 || ![...interest.relations].every((name) => triggered.has(name))) return undefined;
+      watchers.set(changed, interest);
+      stop ??= context.listen(CHANNEL, heard, missed);
+      return () => {
+        watchers.delete(changed);
+        if (watchers.size > 0) return;
+        stop?.();
+        stop = undefined;
+      };
+    },
+  };
+};
+
+/** Hands over the SQL that installs the triggers on every table behind the exposed schemas, once the schema is loaded. */
+export const liveTriggers = (take: (text: string) => void) =>
+  definePlugin({
+    name: "live-triggers",
+    apply: (_hooks, context) => {
+      context.onModel((model) => {
+        void loadTriggerSql(context, model).then(take);
+      });
+    },
+  });
+
+const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
+  const bases = await loadBases(context);
+  const exposed = [...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`);
+  const names = await context.query<{ schema: string; name: string }>(sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`);
+  const wanted = bases.of(exposed).tables;
+  const routine = ident(model.schemas[0] ?? "public", TRIGGER);
+  const statements = [
+    sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${literal(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,
+    ...names
+      .filter(({ schema, name }) => wanted.has(`${schema}.${name}`))
+      .map(({ schema, name }) => sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`),
+    // a running server looks for triggers when it reads the schema
+    sql`notify ${ident(context.options.dbChannel)}`,
+  ];
+  return `${toStatement(join(statements, ";\n")).text};\n`;
+};

@@ -1,0 +1,165 @@
+/** Changes as the database commits them, by logical replication: only live queries that read a changed table run again. Where `wal_level` or
+ *  rights do not allow it, the next source watches. */
+import { definePlugin, isRelApiError, type ChangeFeed, type Interest, type PluginContext, type Unwatch } from "../../core/index.ts";
+import { sql } from "../../core/sql/fragment.ts";
+import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
+
+export const replicationChanges = definePlugin({
+  name: "replication-changes",
+  requires: ["live-queries"],
+  before: ["notify-changes", "poll-changes"],
+  apply: (hooks, context) => {
+    const watch = createReplication(context);
+    hooks.watchChanges.tap("replication-changes", watch);
+  },
+});
+
+/** A feed that nobody needs is kept so long: clients come and go. */
+const IDLE_MS = 30_000;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
+
+const createReplication = (context: PluginContext): ((interest: Interest, changed: () => void) => Unwatch | undefined) => {
+  const { logger } = context;
+  const byRelation = new Map<string, Set<() => void>>();
+  let watcherCount = 0;
+  let feed: ChangeFeed | undefined;
+  let state: "closed" | "opening" | "open" | "refused" = context.options.database === undefined ? "closed" : "refused";
+  let isEnding = false;
+  let retryMs = FIRST_RETRY_MS;
+  let timer: NodeJS.Timeout | undefined;
+  const dispatch = createDispatch(context, (relations) => {
+    const calls = new Set<() => void>();
+    for (const relation of relations) for (const changed of byRelation.get(relation) ?? []) calls.add(changed);
+    for (const changed of calls) changed();
+  });
+
+  const open = async (): Promise<void> => {
+    state = "opening";
+    clearTimeout(timer);
+    try {
+      const opened = await context.openChangeFeed({ committed: dispatch, lost });
+      if (isEnding) return void (await opened.end());
+      feed = opened;
+      state = "open";
+      retryMs = FIRST_RETRY_MS;
+      logger.info("live queries hear of changes by logical replication");
+      context.service<LiveQueries>(LIVE_QUERIES)?.rewatch();
+    } catch (error) {
+      if (isEnding) return;
+      if (mayPass(error)) return retryLater();
+      state = "refused";
+      logger.info("no logical replication for live queries, another source of changes is used", { reason: reasonOf(error) });
+    }
+  };
+
+  const retryLater = (): void => {
+    state = "opening";
+    timer = setTimeout(() => void open(), retryMs);
+    retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+  };
+
+  const lost = (reason: string): void => {
+    if (isEnding) return;
+    feed = undefined;
+    logger.warn("logical replication for live queries was lost", { reason });
+    retryLater();
+    // others watch meanwhile
+    context.service<LiveQueries>(LIVE_QUERIES)?.rewatch();
+  };
+
+  const rest = (): void => {
+    if (watcherCount > 0 || state !== "open") return;
+    state = "closed";
+    void feed?.end();
+    feed = undefined;
+  };
+
+  context.onClose(async () => {
+    isEnding = true;
+    clearTimeout(timer);
+    await feed?.end();
+  });
+
+  return ({ relations, isOpenEnded }, changed) => {
+    if (isOpenEnded || state === "refused") return undefined;
+    if (state === "closed") void open();
+    if (state !== "open") return undefined;
+    watcherCount++;
+    for (const relation of relations) {
+      let set = byRelation.get(relation);
+      if (set === undefined) byRelation.set(relation, (set = new Set()));
+      set.add(changed);
+    }
+    return () => {
+      for (const relation of relations) {
+        const set = byRelation.get(relation);
+        set?.delete(changed);
+        if (set?.size === 0) byRelation.delete(relation);
+      }
+      if (--watcherCount > 0) return;
+      clearTimeout(timer);
+      timer = setTimeout(rest, IDLE_MS);
+    };
+  };
+};
+
+/** States of a server that will be otherwise: it starts, it is full. No state at all: it was not reached. */
+const mayPass = (error: unknown): boolean => {
+  if (!isRelApiError(error)) return false;
+  const { sqlstate } = error.facts;
+  return typeof sqlstate !== "string" || /^(?:08|53|57)/.test(sqlstate);
+};
+
+const reasonOf = (error: unknown): string => {
+  if (!isRelApiError(error)) return String(error);
+  return typeof error.details === "string" && error.code === "connection-failed" ? error.details : error.message;
+};
+
+const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
+const PAUSE_MS = 2;
+
+/** A commit is told when it stands in the log, which is a moment before other sessions see it (much longer with synchronous replication): a
+ *  live query that ran in between would miss it for good. So the snapshot is looked at first, once for all commits that came meanwhile. */
+const createDispatch = (context: PluginContext, changed: (relations: ReadonlySet<string>) => void): ((xid: number, relations: ReadonlySet<string>) => void) => {
+  let waiting = new Map<number, ReadonlySet<string>>();
+  let isAsking = false;
+
+  const ask = async (): Promise<void> => {
+    isAsking = true;
+    while (waiting.size > 0) {
+      const commits = waiting;
+      waiting = new Map();
+      let isSeen: (xid: number) => boolean;
+      try {
+        const [row] = await context.query<{ snapshot: string }>(SNAPSHOT);
+        isSeen = readSnapshot(row?.snapshot ?? "");
+      } catch {
+        isSeen = () => true; // the queries will not fare better now, and run again until they do
+      }
+      const relations = new Set<string>();
+      for (const [xid, names] of commits) {
+        if (isSeen(xid)) for (const name of names) relations.add(name);
+        else waiting.set(xid, names);
+      }
+      if (relations.size > 0) changed(relations);
+      if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    isAsking = false;
+  };
+
+  return (xid, relations) => {
+    waiting.set(xid, relations);
+    if (!isAsking) void ask();
+  };
+};
+
+const LOW_BITS = 0xffff_ffffn;
+
+/** `100:104:100,102`: all below 100, and 101 and 103, have ended; ids of the log are the low bits. */
+const readSnapshot = (text: string): ((xid: number) => boolean) => {
+  const [, next = "0", running = ""] = text.split(":");
+  const limit = Number(BigInt(next) & LOW_BITS);
+  const open = new Set(running.split(",").filter((id) => id !== "").map((id) => Number(BigInt(id) & LOW_BITS)));
+  return (xid) => ((xid - limit) | 0) < 0 && !open.has(xid);
+};

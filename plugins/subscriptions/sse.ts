@@ -1,0 +1,133 @@
+/** `curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`: live queries over plain HTTP, on both surfaces, for clients without WebSocket. */
+import {
+  definePlugin, RelApiError, type Exchange, type GqlEngine, type PluginContext, type RestHandler, type RestLive, type RestTarget, type Surface,
+} from "../../core/index.ts";
+import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
+import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
+import { graphqlSource, LIVE_QUERIES, type LiveQueries, type LiveSource } from "./live-query.ts";
+import { atExpiry } from "./sockets.ts";
+
+export const sse = definePlugin({
+  name: "sse",
+  requires: ["live-queries"],
+  before: ["graphql", "rest"],
+  apply: (hooks, context) => {
+    const heartbeat = createHeartbeat();
+    context.onClose(heartbeat.close);
+    context.addSurface(createGraphqlEvents(context, heartbeat));
+    hooks.buildRestRoute.tap("sse", (route) => {
+      const get = route.methods.get("GET");
+      if (route.target.kind !== "relation" || get === undefined) return route;
+      return { ...route, methods: new Map([...route.methods, ["GET", orEvents(context, heartbeat, get)]]) };
+    });
+  },
+});
+
+const liveOf = (context: PluginContext): LiveQueries => {
+  const live = context.service<LiveQueries>(LIVE_QUERIES);
+  if (live === undefined) throw new Error('the plugin "live-queries" is not there'); // this one requires it
+  return live;
+};
+
+// --- GraphQL --------------------------------------------------------------------------------------------------------
+
+const PATHS: ReadonlySet<string> = new Set(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"]);
+
+/** Events as the package `graphql-sse` reads them: `next` with an answer, `complete` at the end. */
+const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surface => {
+  const engineOf = (): GqlEngine | undefined => context.service<GqlEngine>("graphql");
+
+  const stream = (engine: GqlEngine, { session, path }: Exchange, text: string, lastId: string | undefined, events: EventStream): (() => void) => {
+    const settings = [["request.method", "POST"], ["request.path", path]] as const;
+    const finish = (body: string): void => {
+      events.offer({ event: "next", data: body });
+      events.end({ event: "complete", data: "" });
+    };
+    const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
+    try {
+      const request = engine.readRequest(readJson(engine, text));
+      const document = engine.prepare(request, session);
+      if (document.operation !== "subscription") {
+        const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
+        void engine.run(document.bind(request.variables), session, { settings, end }).then((data) => finish(`{"data":${data}}`), refuse);
+        return () => undefined;
+      }
+      const stop = liveOf(context).subscribe(
+        graphqlSource(context, engine, request, session, settings),
+        {
+          answer: ({ hash, text: body, isError }) => events.offer({ id: idOf(hash), event: "next", data: isError ? body : `{"data":${body}}` }),
+          end: (error) => (error === undefined ? events.end({ event: "complete", data: "" }) : refuse(error)),
+        },
+        lastId,
+      );
+      const forgetExpiry = atExpiry(session, () => events.end({ event: "complete", data: "" }));
+      return () => {
+        forgetExpiry();
+        stop();
+      };
+    } catch (error) {
+      refuse(error);
+      return () => undefined;
+    }
+  };
+
+  return {
+    // whose rules of tokens and roles count
+    name: "graphql",
+    match: (path, method, request) => method === "POST" && PATHS.has(path) && wantsEvents(request.headers.accept) && engineOf() !== undefined,
+    handle: async (exchange) => {
+      const engine = engineOf();
+      if (engine === undefined) throw new Error("matched without a GraphQL surface");
+      const text = (await exchange.body()).toString("utf8");
+      return answerEvents(heartbeat, (events) => stream(engine, exchange, text, lastEventId(exchange.header("last-event-id")), events));
+    },
+    encodeError: (error, { session }) => ({
+      status: 200,
+      headers: [["Content-Type", "application/json; charset=utf-8"]],
+      body: engineOf()?.encodeErrors(error, session).body ?? "",
+    }),
+  };
+};
+
+const readJson = (engine: GqlEngine, text: string) => {
+  try {
+    return engine.parseJson(text);
+  } catch (error) {
+    throw new RelApiError({ code: "invalid-json", status: 400, message: `Error in $: ${error instanceof Error ? error.message : "no JSON"}`, path: "$" });
+  }
+};
+
+/** Hashes of ours hold one blank at most. */
+const idOf = (hash: string): string => hash.replace(" ", "-");
+
+// --- REST -----------------------------------------------------------------------------------------------------------
+
+/** The handler of GET, but for clients that ask for events. */
+const orEvents =
+  (context: PluginContext, heartbeat: Heartbeat, get: RestHandler): RestHandler =>
+  (exchange, target: RestTarget) => {
+    if (!wantsEvents(exchange.header("accept"))) return get(exchange, target);
+    const rest = context.service<RestLive>("rest-live");
+    if (rest === undefined) return get(exchange, target);
+    const { session } = exchange;
+    const source: LiveSource = {
+      plan: () => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
+      encodeError: (error) => rest.encodeError(error, exchange),
+    };
+    source.plan(); // what is wrong with the request is answered as for any other
+    return answerEvents(heartbeat, (events) => {
+      const stop = liveOf(context).subscribe(
+        source,
+        {
+          answer: ({ hash, text, isError }) => events.offer({ id: idOf(hash), ...(isError ? { event: "failure" } : {}), data: text }),
+          end: (error) => events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) }),
+        },
+        lastEventId(exchange.header("last-event-id")),
+      );
+      const forgetExpiry = atExpiry(session, () => events.end());
+      return () => {
+        forgetExpiry();
+        stop();
+      };
+    });
+  };
