@@ -11,6 +11,9 @@ import type { Planner } from "./plan/planner.ts";
 /** Plans kept per document, one per shape of the variables that decide it. */
 const MAX_SHAPES = 64;
 
+/** Fields of one operation, after fragments are inlined. */
+const MAX_FIELDS = 50_000;
+
 /** Values nest too deeply for a walk over them. */
 const guarded = <Result>(walk: () => Result): Result => {
   try {
@@ -34,7 +37,7 @@ const prepare = (schema: RoleSchema, text: string, operationName: string | undef
   const templates = createCache<OperationTemplate>(MAX_SHAPES);
 
   const plan = (variables: VariableValues): OperationTemplate => {
-    const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, shapes, sources: [] };
+    const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, shapes, budget: { fields: MAX_FIELDS }, sources: [] };
     const template = planOperation(planner, parsed, root);
     // what decides the plan is known better now than before
     const signature = shapes.signature(variables);

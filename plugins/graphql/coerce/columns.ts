@@ -13,6 +13,8 @@ const stringOf = (value: Json): string | undefined => (typeof value === "string"
 const integer =
   (name: string, bits: bigint): Coercion =>
   (value, path) => {
+    // the usual case, without looking at digits
+    if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < 2 ** (Number(bits) - 1)) return String(value);
     const text = numberText(value);
     if (text === undefined) return stringOf(value) ?? refuse(`parsing Integer expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`, path);
     const whole = isFloatLiteral(value) ? undefined : integerOf(decimalOf(text));

@@ -27,8 +27,8 @@ export const exactNumber = (text: string): Json => {
 
 // --- reading JSON ---------------------------------------------------------------------------------------------------
 
-// Long runs of digits, exponents, a fraction that ends in 0, minus zero: `12345678901234567`, `1e400`, `1.50`, `-0`. Strings may match too; that costs time alone.
-const MAY_LOSE_DIGITS = /\d{16}|\d\.\d{14}|\d[eE][-+]?\d|\.\d*0(?!\d)|-0(?![.\d])/;
+// 16 digits and more, exponents, a fraction that ends in 0, minus zero: `12345678901234567`, `1e400`, `1.50`, `-0`. Strings may match too; that costs time alone.
+const MAY_LOSE_DIGITS = /\d{16}|[\d.]{17}|\d[eE][-+]?\d|\.\d*0(?!\d)|-0(?![.\d])/;
 
 /** Like `JSON.parse`, but a number that would not come back as it was written stays text (`numberText`). @throws SyntaxError */
 export const parseJson = (text: string): Json => {

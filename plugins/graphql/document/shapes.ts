@@ -63,7 +63,7 @@ const shapeOf = (value: Json, branch: Branch | undefined): string => {
   if (branch === undefined || (branch.kind === undefined && branch.keys.size === 0)) return writeJson(value);
   // null alone may mean something else than a value would
   if (branch.kind === "value") return value === null ? "null" : "?";
-  if (branch.kind === "rows") return columnsOf(value);
+  if (branch.kind === "rows") return columnsOf(value, branch.keys.get("*") ?? branch);
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map((item) => shapeOf(item, branch.keys.get("*"))).join(",")}]`;
   // a single value where a list may stand
   if (!isPlainObject(value)) return writeJson(value);
@@ -71,15 +71,16 @@ const shapeOf = (value: Json, branch: Branch | undefined): string => {
   return `{${Object.entries(value).map(([key, part]) => `${JSON.stringify(key)}:${shapeOf(part, branch.keys.get(key) ?? single?.keys.get(key))}`).join(",")}}`;
 };
 
-const columnsOf = (rows: Json): string => {
+/** `cells`: what is known of the fields of a row. */
+const columnsOf = (rows: Json, cells: Branch): string => {
   const list: readonly Json[] = Array.isArray(rows) ? (rows as readonly Json[]) : [rows];
   if (list.length === 0) return "none";
   const names = new Set<string>();
   for (const row of list) {
     if (!isPlainObject(row)) return writeJson(rows);
-    for (const [key, cell] of Object.entries(row)) {
+    for (const key of Object.keys(row)) {
       // whatever is not plainly a cell may be nested data
-      if (isPlainObject(cell)) return writeJson(rows);
+      if (!names.has(key) && cells.keys.get(key)?.kind !== "value") return writeJson(rows);
       names.add(key);
     }
   }

@@ -214,6 +214,12 @@ const follow = (value: Json, keys: readonly (string | number)[]): Json => {
   return at;
 };
 
+/** What stands at the same place of other values of the variable. */
+export const heldIn = (variables: VariableValues, { variable, keys }: Extract<Input, { readonly kind: "held" }>): Json => {
+  const value = variables.get(variable);
+  return value !== undefined && "json" in value ? follow(value.json, keys) : null;
+};
+
 /** A value that is bound and not looked at otherwise: now, and again for other values of the variables. */
 export interface Leaf {
   readonly now: Json;
@@ -224,13 +230,8 @@ export interface Leaf {
 /** `isJson`: enum literals in it are strings, and its own lists are no lists of the schema. */
 export const leafInput = (context: InputContext, input: Input, place: Place, path: string, isJson: boolean): Leaf => {
   if (input.kind === "held") {
-    const { variable, keys } = input;
-    context.shapes.isBound(variable, keys);
-    const again = (variables: VariableValues): Json => {
-      const value = variables.get(variable);
-      return value !== undefined && "json" in value ? follow(value.json, keys) : null;
-    };
-    return { now: input.value, again };
+    context.shapes.isBound(input.variable, input.keys);
+    return { now: input.value, again: (variables) => heldIn(variables, input) };
   }
   const { node } = input;
   checkItems(context, node, place, path);

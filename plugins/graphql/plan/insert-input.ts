@@ -4,7 +4,7 @@ import { coerceColumn } from "../coerce/columns.ts";
 import { validationFailed } from "../errors.ts";
 import { planConflict } from "./conflict.ts";
 import { isNull, itemPlace, leafInput, open, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
-import { isJsonValue, type Planner, type ValueSource } from "./planner.ts";
+import { isJsonValue, refuseStringLiteral, type Planner, type ValueSource } from "./planner.ts";
 
 export interface InputCell {
   readonly column: Column;
@@ -54,6 +54,7 @@ export const readRow = (planner: Planner, input: Input, place: Place, path: stri
 };
 
 const readCell = (planner: Planner, { field, input, path }: FieldInput, column: Column, value: GqlValueType): InputCell => {
+  refuseStringLiteral(value, input, path);
   const leaf = leafInput(planner, input, placeOf(field), path, isJsonValue(value));
   const fixed = coerceColumn(value, leaf.now, path);
   const { again } = leaf;

@@ -2,11 +2,13 @@
 import type { OnConflict, Relation } from "../../../core/index.ts";
 import { createShapes } from "../document/shapes.ts";
 import { planConflict } from "./conflict.ts";
-import { open, type Input } from "./input.ts";
+import type { VariableValues } from "../document/variables.ts";
+import { heldIn, open, type Input } from "./input.ts";
 import { hasNested, readRow, readRows, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner, type ValueSource } from "./planner.ts";
+import { quickRows } from "./quick-rows.ts";
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
@@ -38,7 +40,9 @@ const payloadSource = (planner: Planner, { input, place, path }: GivenArgument, 
   const opened: Input = open(planner, input, place, path);
   if (!isOne && opened.kind === "held") {
     planner.shapes.isRows(opened.variable, opened.keys);
-    return { make: (variables) => rowsText(readRows({ ...planner, variables, shapes: createShapes(), sources: [] }, input, place, path), variables) };
+    const quick = quickRows(place.type);
+    const again = (variables: VariableValues): string => rowsText(readRows({ ...planner, variables, shapes: createShapes(), sources: [] }, input, place, path), variables);
+    return { make: (variables) => quick(heldIn(variables, opened)) ?? again(variables) };
   }
   if (isFixed(rows)) return { fixed: isOne ? rowText(rows[0] as InputRow, planner.variables) : rowsText(rows, planner.variables) };
   return { make: (variables) => (isOne ? rowText(rows[0] as InputRow, variables) : rowsText(rows, variables)) };

@@ -13,6 +13,8 @@ export interface Planner extends InputContext {
   readonly schema: RoleSchema;
   readonly document: DocumentNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** Fields that may still be planned: fragments inside fragments multiply. */
+  readonly budget: { fields: number };
   /** Values of the step at hand, by parameter. */
   readonly sources: ValueSource[];
 }
@@ -31,7 +33,7 @@ export const bindLeaf = (planner: Planner, input: Input, place: Place, path: str
 };
 
 /** A string literal is no enum value, a string in a variable is. @rule G-COE-7 */
-const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
+export export const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
   const { enumTable } = value.element ?? value;
   if (enumTable === undefined || input.kind !== "literal" || ["EnumValue", "NullValue", "Variable", "ListValue"].includes(input.node.kind)) return;
   throw expectedFor("an enum value", value.scalar, found(input), path);
