@@ -33,7 +33,7 @@ export const bindLeaf = (planner: Planner, input: Input, place: Place, path: str
 };
 
 /** A string literal is no enum value, a string in a variable is. @rule G-COE-7 */
-export export const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
+export const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
   const { enumTable } = value.element ?? value;
   if (enumTable === undefined || input.kind !== "literal" || ["EnumValue", "NullValue", "Variable", "ListValue"].includes(input.node.kind)) return;
   throw expectedFor("an enum value", value.scalar, found(input), path);
