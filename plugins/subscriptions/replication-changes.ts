@@ -27,7 +27,8 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   let state: "closed" | "opening" | "open" | "refused" = context.options.database === undefined ? "closed" : "refused";
   let isEnding = false;
   let retryMs = FIRST_RETRY_MS;
-  let timer: NodeJS.Timeout | undefined;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
   const dispatch = createDispatch(context, (relations) => {
     const calls = new Set<() => void>();
     for (const relation of relations) for (const changed of byRelation.get(relation) ?? []) calls.add(changed);
@@ -36,7 +37,6 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
 
   const open = async (): Promise<void> => {
     state = "opening";
-    clearTimeout(timer);
     try {
       const opened = await context.openChangeFeed({ committed: dispatch, lost });
       if (isEnding) return void (await opened.end());
@@ -55,7 +55,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
 
   const retryLater = (): void => {
     state = "opening";
-    timer = setTimeout(() => void open(), retryMs);
+    retryTimer = setTimeout(() => void open(), retryMs);
     retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
   };
 
@@ -77,7 +77,8 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
 
   context.onClose(async () => {
     isEnding = true;
-    clearTimeout(timer);
+    clearTimeout(retryTimer);
+    clearTimeout(idleTimer);
     await feed?.end();
   });
 
@@ -98,8 +99,8 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
         if (set?.size === 0) byRelation.delete(relation);
       }
       if (--watcherCount > 0) return;
-      clearTimeout(timer);
-      timer = setTimeout(rest, IDLE_MS);
+      clearTimeout(idleTimer);
+      idleTimer = setTimeout(rest, IDLE_MS);
     };
   };
 };

@@ -1,0 +1,163 @@
+/** `npm run bench:live`: live queries of one server process. Subscribers have a WebSocket each, on a row of their own or all on one row; what is
+ *  measured is the time from sending the commit to each subscriber's answer, answers that never came, and what the server uses while nothing
+ *  happens. Needs a PostgreSQL with `wal_level` logical: TEST_DATABASE_URL (superuser), or the server programs of one on this machine. */
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { WebSocket } from "ws";
+import { startServer } from "./postgres.ts";
+
+const SIZES = (process.env["BENCH_SUBSCRIBERS"] ?? "1000,5000,10000").split(",").map(Number);
+const SOURCES = (process.env["BENCH_SOURCES"] ?? "replication,polling").split(",");
+const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 5);
+const IDLE_MS = Number(process.env["BENCH_IDLE_MS"] ?? 10_000);
+const PATIENCE_MS = 20_000;
+
+interface Used {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+const ask = <Answer>(child: ChildProcess, message: string): Promise<Answer> =>
+  new Promise((resolve) => {
+    child.once("message", (answer) => resolve(answer as Answer));
+    child.send(message);
+  });
+
+const startLive = async (databaseUrl: string, source: string): Promise<{ readonly child: ChildProcess; readonly port: number }> => {
+  const child = fork(fileURLToPath(new URL("./live-server.js", import.meta.url)), [databaseUrl, source], { execArgv: ["--expose-gc"], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once("message", (message) => resolve((message as { port: number }).port));
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+  return { child, port };
+};
+
+/** Hears of the value `n` of each answer. */
+interface Client {
+  readonly socket: WebSocket;
+  /** Of its last answer. */
+  n: number;
+}
+
+const QUERY = "subscription ($id: Int!) { seat_by_pk(id: $id) { id n name } }";
+
+const connect = (port: number, id: number, heard: (client: Client) => void): Promise<Client> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/graphql/ws`, ["graphql-transport-ws"], { perMessageDeflate: false });
+    const client: Client = { socket, n: -1 };
+    socket.on("error", reject);
+    socket.on("open", () => {
+      socket.send('{"type":"connection_init"}');
+      socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query: QUERY, variables: { id } } }));
+    });
+    socket.on("message", (data: Buffer) => {
+      const text = data.toString();
+      const at = text.indexOf('"n":');
+      if (at === -1) {
+        if (text.startsWith('{"type":"ping"')) socket.send('{"type":"pong"}');
+        return;
+      }
+      const isFirst = client.n === -1;
+      client.n = Number.parseInt(text.slice(at + 4), 10);
+      if (isFirst) resolve(client);
+      heard(client);
+    });
+  });
+
+const connectAll = async (port: number, count: number, idOf: (i: number) => number, heard: (client: Client) => void): Promise<readonly Client[]> => {
+  const clients: Client[] = [];
+  for (let i = 0; i < count; i += 100) {
+    const some = Array.from({ length: Math.min(100, count - i) }, (_, k) => connect(port, idOf(i + k), heard));
+    clients.push(...(await Promise.all(some)));
+  }
+  return clients;
+};
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const percentile = (sorted: readonly number[], part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+
+interface Measured {
+  readonly timesMs: number[];
+  lostCount: number;
+}
+
+const measure = async (database: pg.Client, update: string, concerned: number, state: { n: number; heard: (client: Client) => void }): Promise<Measured> => {
+  const measured: Measured = { timesMs: [], lostCount: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const n = ++state.n;
+    await database.query("begin");
+    await database.query(update.replaceAll("$n", String(n)));
+    const times: number[] = [];
+    let startedAtMs = 0;
+    const done = new Promise<void>((resolve) => {
+      state.heard = (client) => {
+        if (client.n !== n) return;
+        times.push(performance.now() - startedAtMs);
+        if (times.length === concerned) resolve();
+      };
+    });
+    startedAtMs = performance.now();
+    await database.query("commit");
+    await Promise.race([done, pause(PATIENCE_MS)]);
+    measured.timesMs.push(...times);
+    measured.lostCount += concerned - times.length;
+    await pause(300 + 211 * (round % 4)); // not in step with polling
+  }
+  return measured;
+};
+
+const row = (cells: readonly (string | number)[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+
+const server = await startServer(["shared_buffers = 256MB"]);
+try {
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query("do $$ begin create role bench_anon; exception when duplicate_object then null; end $$");
+  await admin.query("drop database if exists relapi_live with (force)");
+  await admin.query("create database relapi_live");
+  await admin.end();
+  const databaseUrl = server.urlOf("relapi_live");
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  await database.query(`create table seat (id int primary key, n int not null, name text not null);
+    insert into seat select i, 0, 'seat number ' || i from generate_series(1, ${Math.max(...SIZES)}) as i; grant select on seat to bench_anon; analyze seat`);
+
+  row(["source", "subscribers", "what changes", "p50 ms", "p99 ms", "max ms", "lost", "idle CPU", "kB each"]);
+  row(Array.from({ length: 9 }, () => "---"));
+  for (const source of SOURCES) {
+    for (const count of SIZES) {
+      for (const isShared of [false, true]) {
+        const { child, port } = await startLive(databaseUrl, source);
+        await database.query("update seat set n = 0");
+        const state = { n: 0, heard: (_client: Client): void => undefined };
+        // connections, statements and code are warm before memory is looked at
+        const first = await connectAll(port, 1, () => 1, () => undefined);
+        const before = await ask<Used>(child, "collect");
+        const clients = await connectAll(port, count, (i) => (isShared ? 1 : i + 1), (client) => state.heard(client));
+        await pause(2000);
+        const open = await ask<Used>(child, "collect");
+        await pause(IDLE_MS);
+        const idle = await ask<Used>(child, "used");
+        const idleCpu = `${(((idle.cpuMs - open.cpuMs) / IDLE_MS) * 100).toFixed(1)} %`;
+        const memory = ((open.rssBytes - before.rssBytes) / count / 1024).toFixed(1);
+        const cases = isShared
+          ? [["the one row of all", "update seat set n = $n where id = 1", count] as const]
+          : [["every row, one commit", "update seat set n = $n", count] as const, ["one row of one", "update seat set n = $n where id = 1", 1] as const];
+        for (const [label, update, concerned] of cases) {
+          const { timesMs, lostCount } = await measure(database, update, concerned, state);
+          timesMs.sort((a, b) => a - b);
+          row([source, count, label, percentile(timesMs, 0.5).toFixed(0), percentile(timesMs, 0.99).toFixed(0), (timesMs.at(-1) ?? Number.NaN).toFixed(0), lostCount, idleCpu, memory]);
+        }
+        for (const { socket } of [...first, ...clients]) socket.terminate();
+        const ended = new Promise((resolve) => child.once("exit", resolve));
+        child.send("stop");
+        await ended;
+      }
+    }
+  }
+  await database.end();
+} finally {
+  await server.stop();
+}
