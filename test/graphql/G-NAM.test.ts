@@ -44,6 +44,25 @@ test("G-NAM-3 of two objects with one name the first by schema and name stays", 
   expect(lines.filter((line) => line.includes("shop.item"))).not.toEqual([]);
 });
 
+test("G-NAM-3 a generated type gives way to what another table cannot do without", async () => {
+  await api.sql("create table song_max (id int primary key, song_id int references song)");
+  try {
+    await api.reload();
+    const schema = await schemaOf(api);
+    expect(schema.members("song_max_order_by")).toMatchObject({ id: "order_by", song: "song_order_by" });
+    expect(Object.keys(schema.args("query_root", "song_max"))).toContain("order_by");
+    await api.sql("alter table song add column max_id int references song_max");
+    await api.reload();
+    const both = await schemaOf(api);
+    expect(both.members("song_max_order_by")).toHaveProperty("song_id");
+    expect(Object.keys(both.members("song_aggregate_order_by"))).not.toContain("max");
+    expect(Object.keys(both.members("song_aggregate_order_by"))).toContain("min");
+  } finally {
+    await api.sql("alter table song drop column if exists max_id; drop table song_max");
+    await api.reload();
+  }
+});
+
 test("G-NAM-4 names beginning with two underscores are left out", () => {
   expect(admin.has("__hidden")).toBe(false);
   expect(Object.keys(admin.members("odd_names"))).not.toContain("__reserved");

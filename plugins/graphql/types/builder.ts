@@ -4,14 +4,14 @@ import {
   GraphQLEnumType, GraphQLInputObjectType, GraphQLNonNull, GraphQLObjectType, GraphQLString, type GraphQLFieldMap, type GraphQLInputFieldMap, type GraphQLInputType, type GraphQLNamedType, type GraphQLOutputType, type GraphQLScalarType,
 } from "graphql";
 import {
-  GQL_EXTENSION, nameKey, withPart, type GqlBuild, type GqlEnumSpec, type GqlFieldContext, type GqlFields, type GqlRoleView, type GqlTable,
+  GQL_EXTENSION, nameKey, withPart, type GqlBuild, type GqlEnumSpec, type GqlFieldContext, type GqlFields, type GqlRoleView, type GqlScope, type GqlTable,
   type GqlTableRights, type GqlTypeSpec, type GqlValueType, type Model, type Registry, type RelApiHooks, type ResolvedOptions, type RoleSchema,
 } from "../../../core/index.ts";
 import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { makeInputFields, makeOutputFields } from "./fields.ts";
 import { isLegalName } from "./names.ts";
-import { once } from "./once.ts";
+import { once, onceFor } from "./once.ts";
 import type { Source } from "./source.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
@@ -72,7 +72,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     const found = made.get(spec.name);
     if (found !== undefined) return isSame(found.spec, spec) ? (found.type as Type | undefined) : undefined; // same spec, same kind of type
     const owner = ownTypes.get(spec.name);
-    if (!isLegalName(spec.name) || (owner !== undefined && !(spec.scope === "row" && spec.relation === owner.relation))) return undefined;
+    if (!isLegalName(spec.name) || (owner !== undefined && !(owner.scope === spec.scope && owner.table.relation === spec.relation))) return undefined;
     let type: Type | undefined;
     if (spec.isOptional === true) {
       const fields = fieldsOf(spec);
@@ -232,13 +232,25 @@ const enumValues = (spec: GqlEnumSpec) => {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 };
 
-const ownTypesOf = new WeakMap<Source, ReadonlyMap<string, GqlTable>>();
+interface Owner {
+  readonly table: GqlTable;
+  readonly scope: GqlScope;
+}
 
-const ownTypeNames = (source: Source): ReadonlyMap<string, GqlTable> => {
-  let own = ownTypesOf.get(source);
-  if (own === undefined) {
-    own = new Map(source.tables.map((table) => [source.names.typeName(table.word), table]));
-    ownTypesOf.set(source, own);
+/** Words between a table's name and the end of one of its generated types: `album_max_order_by` could be of `album` or of `album_max`. */
+const INNER_WORDS = /^(.+)_(?:aggregate|arr_rel|obj_rel|avg|max|min|stddev(?:_pop|_samp)?|sum|var_pop|var_samp|variance)$/;
+
+const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
+
+/** Names that only one table may have: that of its rows, and where another table's generated type could come by the same name, what the
+ *  table cannot do without. @rule G-NAM-3 */
+const ownTypeNames = onceFor(({ tables, names }: Source): ReadonlyMap<string, Owner> => {
+  const own = new Map<string, Owner>();
+  const words = new Set(tables.map((table) => table.word.text));
+  for (const table of tables) {
+    own.set(names.typeName(table.word), { table, scope: "row" });
+    if (!words.has(INNER_WORDS.exec(table.word.text)?.[1] ?? "")) continue;
+    for (const scope of OWN_SCOPES) own.set(names.typeName(table.word, scope), { table, scope });
   }
   return own;
-};
+});
