@@ -1,6 +1,4 @@
 import { expect, test } from "vitest";
-import { RelApiError } from "../../core/index.ts";
-import { errorWords } from "../../plugins/graphql/errors.ts";
 import { asAdmin } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import { gqlApi } from "./start.ts";
@@ -43,14 +41,4 @@ test("G-DBE-12 v1alpha1 answers 500, the others 200", async () => {
   expect((await api.post("/v1alpha1/graphql", { headers: asAdmin(), body })).status).toBe(500);
   expect((await api.post("/v1/graphql", { headers: asAdmin(), body })).status).toBe(200);
   expect((await api.post("/v1alpha1/graphql", { headers: asAdmin(), body: { query: 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }' } })).status).toBe(400);
-});
-
-const words = (code: string) => errorWords(new RelApiError({ code, status: 500, message: "the driver's words" }));
-
-test("G-DBE-13 connection lost or refused", () => {
-  for (const code of ["connection-failed", "connection-lost"]) expect(words(code)).toMatchObject({ code: "postgres-error", message: "connection error", status: 500 });
-});
-
-test("G-DBE-14 too many connections, or none free in time", () => {
-  for (const code of ["53300", "pool-timeout"]) expect(words(code)).toMatchObject({ code: "postgres-max-connections-error", message: "max connections reached on postgres", status: 503 });
 });

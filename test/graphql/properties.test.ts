@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { numberText, parseJson, writeJson } from "../../plugins/graphql/coerce/numbers.ts";
 import { asAdmin } from "../support/api.ts";
 import { albumConditions, albumOrders, asJson, asLiteral } from "./random-documents.ts";
 import { gqlApi } from "./start.ts";
@@ -113,22 +112,4 @@ test("G-ERR-1 G-BEXP-4 broken documents give the envelope, never a fault of the 
     }),
     { numRuns: 600 },
   );
-});
-
-test("G-TYP-29 JSON is read as JSON.parse reads it, and written back to the digit", () => {
-  fc.assert(
-    fc.property(fc.json({ maxDepth: 4 }), (text) => {
-      const flatten = (value: unknown): unknown => {
-        const digits = typeof value === "object" ? numberText(value) : undefined;
-        if (digits !== undefined) return Number(digits);
-        if (Array.isArray(value)) return value.map(flatten);
-        return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, flatten(part)])) : value;
-      };
-      expect(flatten(parseJson(text))).toEqual(JSON.parse(text));
-    }),
-  );
-  const texts = fc.tuple(fc.boolean(), fc.stringMatching(/^(0|[1-9][0-9]{0,25})$/), fc.stringMatching(/^(\.[0-9]{1,25})?$/), fc.constantFrom("", "e5", "E-30", "e+400")).map(([minus, whole, fraction, power]) => (minus ? "-" : "") + whole + fraction + power);
-  fc.assert(fc.property(fc.array(texts, { maxLength: 4 }), (numbers) => {
-    expect(writeJson(parseJson(`{"a": [${numbers.join(", ")}]}`))).toBe(`{"a":[${numbers.join(",")}]}`);
-  }));
 });
