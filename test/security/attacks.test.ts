@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
 import { startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
 import { askGraphql, askRest, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
+import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer, jwtSecret, signToken } from "../support/tokens.ts";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -274,6 +275,51 @@ describe("headers of a session", () => {
     const text = await sendRaw([`Authorization: Bearer ${signToken(CLAIMS)}`, `Authorization: Bearer ${signToken(WANTED)}`]);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
     expect(text).toContain('{"name":"current_user","value":"music_reader"}');
+  });
+});
+
+describe("over a socket", () => {
+  const cookies: StartOptions = { jwtSecret: { type: "HS256", key: jwtSecret, header: { type: "Cookie", name: "tok" } } };
+  /** The role of a caller whose `connection_init` has that payload, or the code of the query's error; a number: closed with it. */
+  const roleOf = async (payload: unknown, options: StartOptions = HS, headers: Readonly<Record<string, string>> = {}): Promise<string | number> => {
+    const socket = await openSocket(await apiFor(options), { headers });
+    socket.send({ type: "connection_init", payload });
+    const closed = socket.closed.then(({ code }) => code);
+    const first = await Promise.race([socket.next(({ type }) => type === "connection_ack"), closed]);
+    if (typeof first === "number") return first;
+    socket.send({ id: "1", type: "subscribe", payload: { query: "{ seen { name value } }" } });
+    const { payload: answer } = await socket.next(({ id }) => id === "1");
+    await socket.close();
+    const errors = Array.isArray(answer) ? answer : answer.errors;
+    return errors?.[0].extensions.code ?? answer.data.seen.find(({ name }: { name: string }) => name === "current_user").value;
+  };
+  const acting = { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "music_reader" };
+
+  test("G-WS-1 G-AUTH-4 the order of names does not matter", async () => {
+    expect(await roleOf({ headers: acting })).toBe("music_reader");
+    expect(await roleOf({ headers: { "x-session-ROLE": "music_reader", "X-SESSION-admin-secret": adminSecret } })).toBe("music_reader");
+  });
+  test.each<[string, unknown, string | number]>([
+    ["a wrong secret", { headers: { ...acting, "X-Session-Admin-Secret": "guess" } }, 4403],
+    ["alg none", { headers: { authorization: `Bearer ${signToken(WANTED, { algorithm: "none" })}` } }, 4403],
+    ["a token of a megabyte", { headers: { authorization: `Bearer ${signToken({ ...WANTED, pad: "x".repeat(1_000_000) })}` } }, 4403],
+    ["a million parts", { headers: { authorization: `Bearer ${".".repeat(1_000_000)}` } }, 4403],
+    ["a role that the token has not", { headers: { ...bearer(CLAIMS), "x-session-role": "music_editor" } }, 4403],
+    ["variables without secret", { headers: { "x-session-role": "music_editor", "x-session-user-id": "1" } }, "music_nobody"],
+    ["values that are no text", { headers: { "x-session-admin-secret": { length: 1 }, authorization: [`Bearer ${signToken(WANTED)}`] } }, "music_nobody"],
+    ["__proto__", JSON.parse('{"headers":{"__proto__":{"x-session-admin-secret":"x"}}}'), "music_nobody"],
+    ["lines in a value", { headers: { ...acting, "X-Session-User-Id": "a\r\nX-Session-Role: admin" } }, "music_reader"],
+    ["NUL in a value", { headers: { ...acting, "X-Session-User-Id": "a\u0000b" } }, "data-exception"],
+    ["lines in a role", { headers: { ...acting, "X-Session-Role": "music_reader\r\n" } }, "validation-failed"], // a role that does not exist has no schema
+  ])("G-WS-1 G-AUTH-6 %s", async (_title, payload, outcome) => {
+    expect(await roleOf(payload)).toBe(outcome);
+  });
+  test("G-AUTH-12 a page cannot lend itself another's origin for the cookies of its visitor", async () => {
+    const upgrade = { cookie: `tok=${signToken(CLAIMS)}`, origin: "https://evil.example" };
+    const { port } = await apiFor(cookies);
+    expect(await roleOf({}, cookies, { cookie: upgrade.cookie })).toBe("music_reader");
+    expect(await roleOf({}, cookies, upgrade)).toBe("music_nobody");
+    expect(await roleOf({ headers: { origin: `http://127.0.0.1:${port}`, host: "evil.example" } }, cookies, upgrade)).toBe("music_nobody");
   });
 });
 
