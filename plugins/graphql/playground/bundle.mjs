@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const outdir = join(root, "dist", "plugins", "graphql", "playground", "app");
 
 // the workers must be of the very editor that GraphiQL has

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const files = ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "favicon-32x32.png", "LICENSE", "NOTICE"];
 const source = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js"));
-const target = join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "plugins", "openapi-page", "swagger-ui");
+const target = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", "plugins", "openapi-page", "swagger-ui");
 
 mkdirSync(target, { recursive: true });
 for (const file of files) copyFileSync(join(source, file), join(target, file));
