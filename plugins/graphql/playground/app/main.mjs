@@ -1,4 +1,4 @@
-// The playground's page: GraphiQL against the address it was loaded from. Bundled by scripts/build-playground.mjs; nothing of it comes from elsewhere.
+// The playground's page: GraphiQL against the address it was loaded from. Bundled by ../bundle.mjs; nothing of it comes from elsewhere.
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
 import "graphiql/style.css";
