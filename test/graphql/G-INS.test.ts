@@ -120,3 +120,47 @@ test("G-INS-3 lists of any length and of the same columns share one plan", async
     extensions: { path: "$.selectionSet.insert_artist.args.objects[1].name", code: "parse-failed" },
   });
 });
+
+const song = { schema: "public", name: "song" };
+const governed = await gqlApi({
+  metadata: {
+    version: 3,
+    sources: [
+      {
+        name: "default",
+        kind: "postgres",
+        tables: [
+          {
+            table: song,
+            select_permissions: [{ role: "singer", permission: { columns: ["id", "title", "seconds"], filter: { seconds: { _gt: 100 } } } }],
+            insert_permissions: [{ role: "singer", permission: { check: { seconds: { _lt: 1000 } }, columns: ["id", "title"], set: { seconds: "x-session-seconds" } } }],
+            update_permissions: [{ role: "singer", permission: { columns: ["title"], filter: { id: { _lt: 3 } }, check: { title: { _neq: "forbidden" } }, set: { seconds: 7 } } }],
+          },
+        ],
+      },
+    ],
+  },
+});
+const singer = { role: "singer", session: { seconds: "42" } };
+
+gqlCases(governed, [
+  {
+    title: "G-INS-7 column presets are always applied",
+    query: 'mutation { insert_song(objects: [{title: "a"}, {title: "b"}]) { affected_rows returning { title seconds } } one: insert_song_one(object: {title: "c"}) { seconds } }',
+    ...singer,
+    data: { insert_song: { affected_rows: 2, returning: [{ title: "a", seconds: 42 }, { title: "b", seconds: 42 }] }, one: { seconds: 42 } },
+  },
+  {
+    title: "G-INS-7 preset columns are not in the input",
+    query: 'mutation { insert_song_one(object: {title: "a", seconds: 1}) { id } }',
+    ...singer,
+    error: { message: "field 'seconds' not found in type: 'song_insert_input'", path: "$.selectionSet.insert_song_one.args.object.seconds" },
+  },
+  {
+    title: "G-INS-5 rows outside the select filter are returned all the same",
+    query: 'mutation { insert_song_one(object: {title: "a"}) { title seconds } }',
+    role: "singer",
+    session: { seconds: "50" },
+    data: { insert_song_one: { title: "a", seconds: 50 } },
+  },
+]);

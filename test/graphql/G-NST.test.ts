@@ -157,3 +157,24 @@ test("G-NST-2 siblings of one kind run in name order of their fields", async () 
   expect(answer.json().errors).toBeUndefined();
   expect((await committing.sql("select word from trail order by id")).map((row) => row["word"])).toEqual(["team:home", "team:away", "person:owner", "sheep:kid"]);
 });
+
+const manual = (insertionOrder?: string) => ({
+  name: "song",
+  using: { manual_configuration: { remote_table: { schema: "public", name: "song" }, column_mapping: { position: "id" }, ...(insertionOrder === undefined ? {} : { insertion_order: insertionOrder }) } },
+});
+const withOrder = (insertionOrder?: string) =>
+  gqlApi({
+    metadata: {
+      version: 3,
+      sources: [{ name: "default", kind: "postgres", tables: [{ table: { schema: "public", name: "song" } }, { table: { schema: "public", name: "playlist_song" }, object_relationships: [manual(insertionOrder)] }] }],
+    },
+  });
+const insertSong = (position: string, data: string) => `mutation { insert_playlist_song_one(object: {playlist_id: 2, song_id: 3${position}, song: {data: ${data}}}) { position song { id title } } }`;
+
+gqlCases(await withOrder(), [
+  { title: "G-NST-9 a manual relationship is inserted before the row", query: insertSong("", '{id: 77, title: "first"}'), data: { insert_playlist_song_one: { position: 77, song: { id: 77, title: "first" } } } },
+]);
+
+gqlCases(await withOrder("after_parent"), [
+  { title: "G-NST-9 or after it, when metadata says so", query: insertSong(", position: 88", '{title: "second"}'), data: { insert_playlist_song_one: { position: 88, song: { id: 88, title: "second" } } } },
+]);

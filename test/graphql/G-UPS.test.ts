@@ -74,3 +74,45 @@ gqlCases(api, [
   refused("G-UPS-7", "{constraint: album_pkey}", "expected one of the values ['artist_name_key', 'artist_pkey'] for type 'artist_constraint', but found 'album_pkey'", ".constraint"),
   refused("G-UPS-7", "{constraint: artist_pkey, update_columns: [age]}", "expected one of the values ['born', 'country', 'id', 'name', 'stats'] for type 'artist_update_column', but found 'age'", ".update_columns[0]"),
 ]);
+
+const song = { schema: "public", name: "song" };
+const governed = await gqlApi({
+  metadata: {
+    version: 3,
+    sources: [
+      {
+        name: "default",
+        kind: "postgres",
+        tables: [
+          {
+            table: song,
+            select_permissions: [{ role: "singer", permission: { columns: ["id", "title", "seconds"], filter: { seconds: { _gt: 100 } } } }],
+            insert_permissions: [{ role: "singer", permission: { check: { seconds: { _lt: 1000 } }, columns: ["id", "title"], set: { seconds: "x-session-seconds" } } }],
+            update_permissions: [{ role: "singer", permission: { columns: ["title"], filter: { id: { _lt: 3 } }, check: { title: { _neq: "forbidden" } }, set: { seconds: 7 } } }],
+          },
+        ],
+      },
+    ],
+  },
+});
+const singer = { role: "singer", session: { seconds: "42" } };
+
+const checkFailed = { message: "check constraint of an insert/update permission has failed", code: "permission-error", path: "$.selectionSet.insert_song.args.objects" };
+const upsert = (objects: string, conflict = "{constraint: song_pkey, update_columns: [title]}") => `mutation { insert_song(objects: ${objects}, on_conflict: ${conflict}) { affected_rows returning { id title seconds } } }`;
+
+gqlCases(governed, [
+  {
+    title: "G-UPS-3 the update filter is added, update presets are set",
+    query: upsert('[{id: 1, title: "new"}, {id: 3, title: "outside"}]'),
+    ...singer,
+    data: { insert_song: { affected_rows: 1, returning: [{ id: 1, title: "new", seconds: 7 }] } },
+  },
+  { title: "G-UPS-4 the insert check applies to inserted rows", query: upsert('[{title: "x"}]'), role: "singer", session: { seconds: "5000" }, error: checkFailed },
+  { title: "G-UPS-4 the update check applies to updated rows", query: upsert('[{id: 1, title: "forbidden"}]'), ...singer, error: checkFailed },
+  {
+    title: "G-UPS-4 each to its own rows",
+    query: upsert('[{title: "forbidden"}, {id: 2, title: "fine"}]'),
+    ...singer,
+    data: { insert_song: { affected_rows: 2, returning: [{ id: expect.any(Number), title: "forbidden", seconds: 42 }, { id: 2, title: "fine", seconds: 7 }] } },
+  },
+]);
