@@ -69,6 +69,8 @@ export interface GqlMetadata {
   /** Exactly these are served; absent: every relation of the exposed schemas. */
   readonly tables?: readonly GqlTableEntry[];
   readonly functions?: readonly GqlFunctionEntry[];
+  /** Roles without `__schema` and `__type`, whatever their rights come from. @rule G-INT-9 */
+  readonly introspectionClosedFor?: ReadonlySet<string>;
   /** What the role may by the metadata; undefined: it is not in there (grants count, G-PRM-2). Never asked for the administrator. */
   view(session: Session): GqlRoleView | undefined;
 }

@@ -33,6 +33,9 @@ const TABLE_KEYS: ReadonlySet<string> = new Set([
   "table", "is_enum", "configuration", "object_relationships", "array_relationships", "computed_fields", "select_permissions", "insert_permissions",
   "update_permissions", "delete_permissions", "logical_primary_key", "apollo_federation_config", "comment",
 ]);
+const CONFIGURATION_KEYS: ReadonlySet<string> = new Set(["custom_name", "comment", "custom_root_fields", "column_config", "custom_column_names", "identifier"]);
+const FUNCTION_KEYS: ReadonlySet<string> = new Set(["function", "configuration", "permissions", "comment"]);
+const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set(["exposed_as", "session_argument", "custom_name", "custom_root_fields", "comment", "response"]);
 
 export const textOf = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
 
@@ -47,11 +50,18 @@ export const nameOf = (raw: Raw | undefined): QualifiedName | undefined => {
   return { schema: textOf(raw["schema"]) ?? "public", name: raw["name"] };
 };
 
-const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: string, note: Note): void => {
+/** Exports write every key, with empty lists in it. */
+const saysNothing = (raw: Raw): boolean => {
+  if (raw === null) return true;
+  if (Array.isArray(raw)) return raw.length === 0;
+  return isObject(raw) && Object.values(raw).every(saysNothing);
+};
+
+/** @rule G-MET-5 G-MET-6 */
+export const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: string, note: Note): void => {
   for (const [key, value] of Object.entries(raw)) {
     if (known.has(key)) continue;
-    const isEmpty = value === null || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
-    if (!isEmpty || !IGNORED.has(key)) note(IGNORED.has(key) ? `${place}${key} is not served and ignored` : `${place}unknown key "${key}" is ignored`);
+    if (!IGNORED.has(key) || !saysNothing(value)) note(IGNORED.has(key) ? `${place}${key} is not served and ignored` : `${place}unknown key "${key}" is ignored`);
   }
 };
 
@@ -62,6 +72,7 @@ export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
   const version = Number(top["version"] ?? (top["sources"] === undefined ? 2 : 3));
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(String(top["version"]));
   noteUnknown(top, TOP_KEYS, "", note);
+  if (!isObject(loaded)) note("it is no object, so nothing of it is served");
   const source = version === 3 ? servedSource(listOf(top["sources"]), note) : top;
   if (version === 3) noteUnknown(source, SOURCE_KEYS, "source: ", note);
   return {
@@ -73,7 +84,11 @@ export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
         note(`function entry without a name is left out: ${JSON.stringify(raw)}`);
         return [];
       }
-      return [{ name, raw: objectOf(raw), configuration: objectOf(objectOf(raw)["configuration"]) }];
+      const fn = objectOf(raw);
+      const configuration = objectOf(fn["configuration"]);
+      if (fn["function"] !== undefined) noteUnknown(fn, FUNCTION_KEYS, `function ${name.name}: `, note);
+      noteUnknown(configuration, FUNCTION_CONFIGURATION_KEYS, `function ${name.name}: configuration: `, note);
+      return [{ name, raw: fn, configuration }];
     }),
     inheritedRoles: listOf(top["inherited_roles"]).flatMap((raw) => {
       const role = textOf(objectOf(raw)["role_name"]);
@@ -98,5 +113,7 @@ const tableDocument = (raw: Raw, note: Note): readonly TableDocument[] => {
     return [];
   }
   noteUnknown(table, TABLE_KEYS, `table ${name.name}: `, note);
-  return [{ name, raw: table, configuration: objectOf(table["configuration"]) }];
+  const configuration = objectOf(table["configuration"]);
+  noteUnknown(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, note);
+  return [{ name, raw: table, configuration }];
 };

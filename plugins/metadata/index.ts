@@ -1,19 +1,22 @@
 /** `METADATA=./metadata`: the names, relationships and permissions a team brings from its Hasura metadata. */
 import {
-  columnOf, definePlugin, ident, nameKey, relationOf, sql, Stage,
+  columnOf, definePlugin, ident, mayUseColumn, nameKey, relationOf, sql, Stage,
   type GqlMetadata, type IntrospectContext, type Model, type PluginContext, type QualifiedName, type Relation,
 } from "../../core/index.ts";
 import { listOf, nameOf, objectOf, readDocument, type MetadataDocument, type Note, type TableDocument } from "./document.ts";
 import { createFilterReader } from "./filter.ts";
 import { loadMetadata } from "./load.ts";
+import { inheritance } from "./inherit.ts";
 import { customizationOf, functionEntries, matchTables, type NamedTable } from "./names.ts";
 import { buildPermissions, type Permissions } from "./permissions.ts";
+import { roleGone } from "./errors.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
-import { createView } from "./view.ts";
+import { createFunctionRights, createView, type FunctionRights } from "./view.ts";
 
 /** What the metadata plugins leave in the model for each other. */
 interface MetadataPart extends GqlMetadata {
   readonly permissions: Permissions;
+  readonly functionRights: FunctionRights;
 }
 
 const DOCUMENT_PART = "metadata-document";
@@ -72,13 +75,17 @@ const matchDocument = async (document: MetadataDocument, model: Model, introspec
   const matched = matchTables(document, model, enums, note);
   const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
   const reader = createFilterReader(matched.model, registry, (relation) => entries.get(nameKey(relation)));
-  const permissions = buildPermissions(document, matched.tables, { model: matched.model, reader, note });
+  const parentsOf = inheritance(document, note);
+  const permissions = buildPermissions(matched.tables, parentsOf, { model: matched.model, reader, note });
+  const functionRights = createFunctionRights(document, parentsOf);
   const part: MetadataPart = {
-    customization: customizationOf(document.customization),
+    customization: customizationOf(document.customization, note),
     tables: matched.tables.map((table: NamedTable) => table.entry),
     functions: functionEntries(document, matched.model, note),
-    view: createView(document, permissions, options.inferFunctionPermissions),
+    introspectionClosedFor: new Set(document.closedForRoles),
+    view: createView(permissions, functionRights, document.closedForRoles, options.inferFunctionPermissions),
     permissions,
+    functionRights,
   };
   const roles: ReadonlySet<string> = new Set(permissions.keys());
   return {
@@ -123,6 +130,7 @@ const enumColumns = (model: Model, relation: Relation): { readonly key: string; 
     const column = columnOf(relation, name);
     return column !== undefined && model.types.get(column.type)?.name === "text";
   };
+  if (!relation.columns.every((column) => mayUseColumn(model, model.loginRole, relation, column, "select"))) return "the login role may not read it";
   if (!isText(key)) return "its primary key is not of type text";
   const others = relation.columns.filter((column) => column.name !== key);
   if (others.length > 1) return "it has more than two columns";
@@ -141,8 +149,14 @@ export const metadataPermissions = definePlugin({
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
       const part = model.parts["metadata"] as MetadataPart | undefined; // put there by the plugin above alone
       const ofRole = part?.permissions.get(session.role);
-      return ofRole === undefined ? plan : applyPermissions(plan, { model, ofTable: permissionsOf(ofRole), isBackend: session.isBackend === true, checksNames: isRest });
+      if (part === undefined || ofRole === undefined) {
+        // a session from before a reload, when the metadata still had the role: the login role's rights are not for it
+        if (session.databaseRole === undefined) throw roleGone(session.role);
+        return plan;
+      }
+      const mayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: boolean): boolean =>
+        part.functionRights.isGranted(session.role, routine) || (options.inferFunctionPermissions && isOfTable && !isMutation && part.functionRights.isListed(routine));
+      return applyPermissions(plan, { model, ofTable: permissionsOf(ofRole), isBackend: session.isBackend === true, checksNames: isRest, mayCall });
     });
   },
 });
-

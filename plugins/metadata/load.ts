@@ -13,57 +13,70 @@ const INCLUDE = /^!include\s+(.+)$/;
 
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 
-const MAX_DEPTH = 20;
+/** Where a value stands: the file it is in, and the files that led there. */
+interface Place {
+  readonly root: string;
+  readonly file: string;
+  readonly through: readonly string[];
+}
 
-/** @throws RelApiError `metadata-unreadable` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
+/** @throws RelApiError `preset` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
 export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<Raw> => {
   if (typeof source !== "string") return structuredClone(source) as Raw; // an object of the caller's own, plain by contract
   const path = resolve(source);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "there is no such file or folder" : error.message);
   });
-  return found.isDirectory() ? loadFolder(path) : loadFile(path, dirname(path), 0);
+  return found.isDirectory() ? loadFolder(path) : loadFile({ root: dirname(path), file: path, through: [] });
 };
 
-const loadFile = async (path: string, root: string, depth: number): Promise<Raw> => {
-  const text = await readFile(path, "utf8").catch((error: Error) => {
-    throw metadataUnreadable(path, error.message);
+const loadFile = async (place: Place): Promise<Raw> => {
+  const { file } = place;
+  const text = await readFile(file, "utf8").catch((error: Error) => {
+    throw metadataUnreadable(file, error.message);
   });
   const lines = new LineCounter();
   // JSON is YAML too; aliases are bounded so that a small file cannot become a large value
-  const document = parseDocument(text, { lineCounter: lines, customTags: [includeTag], prettyErrors: false });
+  const document = parseDocument(text, { lineCounter: lines, customTags: [includeTag], prettyErrors: false, merge: true });
   const [problem] = document.errors;
   if (problem !== undefined) {
     const { line, col } = lines.linePos(problem.pos[0]);
-    throw metadataUnreadable(`${path}:${line}:${col}`, problem.message);
+    throw metadataUnreadable(`${file}:${line}:${col}`, problem.message);
   }
-  return expand((document.toJS({ maxAliasCount: 100 }) ?? null) as Raw, path, root, depth); // toJS of a parsed document is plain
+  return expand((document.toJS({ maxAliasCount: 100 }) ?? null) as Raw, place); // toJS of a parsed document is plain
 };
 
-const expand = async (value: Raw, file: string, root: string, depth: number): Promise<Raw> => {
+const expand = async (value: Raw, place: Place): Promise<Raw> => {
   if (typeof value === "string") {
     const name = INCLUDE.exec(value)?.[1]?.trim();
-    if (name === undefined) return value;
-    const path = resolve(dirname(file), name);
-    const inside = relative(root, path);
-    if (inside.startsWith("..") || isAbsolute(inside)) throw metadataUnreadable(file, `it includes ${name}, which lies outside the metadata folder`);
-    if (depth >= MAX_DEPTH) throw metadataUnreadable(file, `includes are nested more than ${MAX_DEPTH} deep`);
-    return loadFile(path, root, depth + 1);
+    return name === undefined ? value : include(name, place);
   }
-  if (Array.isArray(value)) return Promise.all(value.map((item) => expand(item, file, root, depth)));
+  if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expand(item, place)));
   if (!isObject(value)) return value;
-  const entries = await Promise.all(Object.entries(value).map(async ([key, item]) => [key, await expand(item, file, root, depth)] as const));
+  const entries = await Promise.all(Object.entries(value).map(async ([key, item]) => [key, await expand(item, place)] as const));
   return Object.fromEntries(entries);
 };
 
+/** @rule G-MET-2 */
+const include = (name: string, { root, file, through }: Place): Promise<Raw> => {
+  const path = resolve(dirname(file), name);
+  const inside = relative(root, path);
+  if (inside.startsWith("..") || isAbsolute(inside)) throw metadataUnreadable(file, `it includes ${name}, which lies outside the metadata folder`);
+  if (path === file || through.includes(path)) throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
+  return loadFile({ root, file: path, through: [...through, file] });
+};
+
 /** Files of a folder, beside those of `databases/`, by the key they fill. */
-const PARTS = ["inherited_roles", "graphql_schema_introspection", "actions", "remote_schemas", "query_collections", "allow_list", "cron_triggers", "rest_endpoints", "network", "api_limits", "opentelemetry"] as const;
+const PARTS = [
+  "inherited_roles", "graphql_schema_introspection", "actions", "custom_types", "remote_schemas", "remote_schema_permissions", "query_collections", "allow_list",
+  "cron_triggers", "rest_endpoints", "network", "api_limits", "metrics_config", "opentelemetry", "backend_configs",
+] as const;
 
 const loadFolder = async (root: string): Promise<Raw> => {
   const optional = async (...names: readonly string[]): Promise<Raw | undefined> => {
     const path = join(root, ...names);
     const exists = await stat(path).then(() => true, () => false);
-    return exists ? loadFile(path, root, 0) : undefined;
+    return exists ? loadFile({ root, file: path, through: [] }) : undefined;
   };
   const version = await optional("version.yaml");
   if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");

@@ -1,10 +1,10 @@
 /** Names, relationships and computed fields of the metadata, matched with the model. */
 import {
-  baseTypeOf, columnOf, relationOf, routinesOf,
+  baseTypeOf, columnOf, nameKey, relationOf, routinesOf,
   type ColumnPair, type GqlComputedEntry, type GqlCustomization, type GqlFunctionEntry, type GqlRootFieldEntry, type GqlRootFieldName, type GqlTableEntry,
-  type Model, type Relation, type Relationship,
+  type Model, type QualifiedName, type Relation, type Relationship,
 } from "../../core/index.ts";
-import { listOf, nameOf, objectOf, textOf, type MetadataDocument, type Note, type RawObject, type TableDocument } from "./document.ts";
+import { listOf, nameOf, noteUnknown, objectOf, textOf, type MetadataDocument, type Note, type RawObject, type TableDocument } from "./document.ts";
 import { isObject, type Raw } from "./load.ts";
 
 /** Null and "" hide the default description. */
@@ -19,7 +19,8 @@ const rootFieldEntry = (raw: Raw | undefined): GqlRootFieldEntry | undefined => 
   return { ...(typeof raw["name"] === "string" ? { name: raw["name"] } : {}), ...(comment === undefined ? {} : { comment }) };
 };
 
-const rootFieldEntries = <Name extends string>(raw: RawObject, names: readonly Name[]): Partial<Record<Name, GqlRootFieldEntry>> => {
+const rootFieldEntries = <Name extends string>(raw: RawObject, names: readonly Name[], place: string, note: Note): Partial<Record<Name, GqlRootFieldEntry>> => {
+  noteUnknown(raw, new Set<string>([...names, "select_stream"]), `${place}custom_root_fields: `, note);
   const entries: Partial<Record<Name, GqlRootFieldEntry>> = {};
   for (const name of names) {
     const entry = rootFieldEntry(raw[name]);
@@ -29,19 +30,23 @@ const rootFieldEntries = <Name extends string>(raw: RawObject, names: readonly N
 };
 
 /** @rule G-NAM-6 */
-export const customizationOf = (raw: RawObject): GqlCustomization => {
+export const customizationOf = (raw: RawObject, note: Note): GqlCustomization => {
   const root = objectOf(raw["root_fields"]);
   const types = objectOf(raw["type_names"]);
   const convention = textOf(raw["naming_convention"]);
+  const isKnown = convention === "graphql-default" || convention === "hasura-default";
+  if (convention !== undefined && !isKnown) note(`customization: naming_convention ${convention} is unknown and ignored`);
   return {
     namespace: textOf(root["namespace"]),
     rootPrefix: textOf(root["prefix"]),
     rootSuffix: textOf(root["suffix"]),
     typePrefix: textOf(types["prefix"]),
     typeSuffix: textOf(types["suffix"]),
-    namingConvention: convention === "graphql-default" || convention === "hasura-default" ? convention : undefined,
+    namingConvention: isKnown ? convention : undefined,
   };
 };
+
+const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 
 export interface NamedTable {
   readonly document: TableDocument;
@@ -52,30 +57,35 @@ export interface NamedTable {
 /** Tables that exist, with their relationships put into the model. @rule G-MET-8 G-MET-9 G-MET-12 */
 export const matchTables = (document: MetadataDocument, model: Model, enumValues: ReadonlyMap<TableDocument, GqlTableEntry["enumValues"]>, note: Note): { readonly model: Model; readonly tables: readonly NamedTable[] } => {
   const relations = new Map(model.relations);
-  const found = document.tables.flatMap((table) => {
+  const found = new Map<string, { readonly table: TableDocument; readonly relation: Relation }>();
+  for (const table of document.tables) {
     const relation = relationOf(model, table.name);
     if (relation === undefined) note(`table ${table.name.name}: it does not exist in schema ${table.name.schema} and is left out`);
-    return relation === undefined ? [] : [{ table, relation }];
-  });
-  const tables = found.map(({ table, relation }): NamedTable => {
+    else if (found.has(nameKey(relation))) note(`table ${table.name.name}: it is listed twice, the first entry stays`);
+    else found.set(nameKey(relation), { table, relation });
+  }
+  const isListed = (name: QualifiedName): boolean => found.has(nameKey(name));
+  const tables = [...found.values()].map(({ table, relation }): NamedTable => {
     const added: Relationship[] = [];
     const relationships: GqlTableEntry["relationships"][number][] = [];
     const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {
       const name = textOf(objectOf(raw)["name"]);
-      if (name === undefined) return;
+      if (name === undefined) return note(`table ${relation.name}: a relationship without a name is left out`);
       const place = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
+      if (!GRAPHQL_NAME.test(name)) return note(`${place}its name is no GraphQL name`);
       if (columnOf(relation, name) !== undefined) return note(`${place}a column has that name`);
       if (relationships.some((other) => other.name === name)) return note(`${place}the name is taken`);
       const using = objectOf(objectOf(raw)["using"]);
       const matched = matchRelationship(model, relation, using, isObjectRelationship, name);
       if (typeof matched === "string") return note(`${place}${matched}`);
+      if (!isListed(matched.relationship.target)) return note(`${place}table "${matched.relationship.target.name}" is not in the metadata`);
       if (matched.isNew) added.push(matched.relationship);
       relationships.push({ name, relationship: matched.relationship.id, ...(matched.isAfter ? { isAfter: true } : {}) });
     };
     for (const raw of listOf(table.raw["object_relationships"])) addRelationship(raw, true);
     for (const raw of listOf(table.raw["array_relationships"])) addRelationship(raw, false);
     const own: Relation = added.length === 0 ? relation : { ...relation, relationships: [...relation.relationships, ...added] };
-    relations.set(`${own.schema}\u0000${own.name}`, own);
+    relations.set(nameKey(own), own);
     return { document: table, relation: own, entry: tableEntry(model, own, table, relationships, enumValues.get(table), note) };
   });
   return { model: { ...model, relations }, tables };
@@ -106,7 +116,7 @@ const tableEntry = (model: Model, relation: Relation, table: TableDocument, rela
     relation: { schema: relation.schema, name: relation.name },
     ...(customName === undefined ? {} : { customName }),
     ...(comment === undefined ? {} : { comment }),
-    rootFields: rootFieldEntries(objectOf(configuration["custom_root_fields"]), ROOT_FIELDS),
+    rootFields: rootFieldEntries(objectOf(configuration["custom_root_fields"]), ROOT_FIELDS, `table ${relation.name}: `, note),
     columns,
     relationships,
     computedFields: listOf(raw["computed_fields"]).flatMap((field) => computedEntry(model, relation, objectOf(field), note)),
@@ -215,6 +225,7 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
       note(`${place}it does not exist in schema ${name.schema} and is left out`);
       return [];
     }
+    if (!routines.some((routine) => routine.returns.relation !== undefined)) note(`${place}it returns no rows of a table, so GraphQL has no field for it`);
     const exposedAs = textOf(configuration["exposed_as"]);
     if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
       note(
@@ -237,7 +248,7 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
         ...(exposedAs === "query" || exposedAs === "mutation" ? { exposedAs } : {}),
         ...(sessionArgument === undefined ? {} : { sessionArgument }),
         ...(customName === undefined ? {} : { customName }),
-        rootFields: rootFieldEntries(objectOf(configuration["custom_root_fields"]), ["function", "function_aggregate"]),
+        rootFields: rootFieldEntries(objectOf(configuration["custom_root_fields"]), ["function", "function_aggregate"], place, note),
         ...(comment === undefined ? {} : { comment }),
       },
     ];

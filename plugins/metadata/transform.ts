@@ -1,8 +1,10 @@
 /** Permissions written into plans: filters, checks, presets and limits hold wherever a relation is read or written. @rule G-PRM-7 … G-PRM-12 G-PRE-1 … G-PRE-4 */
 import {
-  mapPlan, nameKey, relationshipOf, RelApiError,
-  type Assignment, type Cell, type Expression, type Insert, type Model, type Output, type Plan, type Predicate, type QualifiedName, type Read, type Relation, type Update,
+  columnOf, mapPlan, nameKey, relationOf, relationshipOf, routinesOf,
+  type Assignment, type Cell, type Expression, type Insert, type Model, type Output, type Plan, type Predicate, type QualifiedName, type Read, type Relation,
+  type RoutineCall, type Update,
 } from "../../core/index.ts";
+import { permissionDenied } from "./errors.ts";
 import type { SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
 
 const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
@@ -13,9 +15,9 @@ const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate | undefi
 const withWhere = <Node extends { readonly where?: Predicate }>(node: Node, filter: Predicate | undefined): Node =>
   filter === undefined ? node : { ...node, where: allOf(filter, node.where) };
 
-/** The caller has no such right; said in PostgreSQL's words, so that both surfaces answer as for a grant. */
-const denied = (what: string, relation: QualifiedName): RelApiError =>
-  new RelApiError({ code: "42501", status: 403, message: `permission denied for ${what} ${relation.name}` });
+const NO_ROWS: Predicate = { kind: "or", of: [] };
+
+const isAlways = (predicate: Predicate): boolean => predicate.kind === "and" && predicate.of.length === 0;
 
 export interface TransformParts {
   readonly model: Model;
@@ -23,29 +25,44 @@ export interface TransformParts {
   readonly isBackend: boolean;
   /** The surface's schema does not know the permissions, so names are checked here. */
   readonly checksNames: boolean;
+  /** `isOfTable`: its rows are those of a relation. */
+  readonly mayCall: (routine: QualifiedName, isOfTable: boolean, isMutation: boolean) => boolean;
 }
 
 export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts): P => {
   const { model, ofTable, checksNames } = parts;
-  const selectOf = (name: QualifiedName | undefined): SelectPermission | undefined => (name === undefined ? undefined : ofTable(name)?.select);
-  const filterAlong = (relation: Relation | undefined, id: string): Predicate | undefined => {
-    const target = relation && relationshipOf(relation, id)?.target;
-    return visibleRows(target);
-  };
+  const selectOf = (name: QualifiedName): SelectPermission | undefined => ofTable(name)?.select;
   /** No right: no row. */
-  const visibleRows = (name: QualifiedName | undefined): Predicate | undefined => {
-    if (name === undefined) return undefined;
+  const visibleRows = (name: QualifiedName): Predicate | undefined => {
     const select = selectOf(name);
-    return select === undefined ? { kind: "or", of: [] } : select.filter;
+    return select === undefined ? NO_ROWS : select.filter;
+  };
+  const filterAlong = (relation: Relation | undefined, id: string): Predicate | undefined => {
+    if (checksNames) checkWay(relation, id);
+    const target = relation && relationshipOf(relation, id)?.target;
+    return target === undefined ? NO_ROWS : visibleRows(target);
   };
   const writeOf = (name: QualifiedName, operation: "insert" | "update" | "delete"): WritePermission => {
     const permission = ofTable(name)?.[operation];
-    if (permission === undefined || (permission.isBackendOnly && !parts.isBackend)) throw denied("table", name);
+    if (permission === undefined || (permission.isBackendOnly && !parts.isBackend)) throw permissionDenied("table", name.name);
     return permission;
   };
   const checkColumns = (names: readonly string[], allowed: ReadonlySet<string>, relation: QualifiedName): void => {
-    if (checksNames && names.some((name) => !allowed.has(name))) throw denied("table", relation);
+    if (checksNames && names.some((name) => !allowed.has(name))) throw permissionDenied("table", relation.name);
   };
+  const mayUseRoutine = (relation: Relation, routine: QualifiedName): boolean => [...(selectOf(relation)?.routines.values() ?? [])].includes(nameKey(routine));
+
+  /** Rows that a way leads through are read as well: those of a junction, what a function of the row returns. */
+  function checkWay(relation: Relation | undefined, id: string): void {
+    const relationship = relation && relationshipOf(relation, id);
+    if (relation === undefined || relationship === undefined) return;
+    const { junction, routine } = relationship;
+    if (routine !== undefined && !mayUseRoutine(relation, routine)) throw permissionDenied("function", routine.name);
+    if (junction === undefined) return;
+    const select = selectOf(junction.relation);
+    // a filter on the junction's rows would have to stand in the join
+    if (select === undefined || select.filter !== undefined) throw permissionDenied("table", junction.relation.name);
+  }
 
   const permitRead = (read: Read, relation: Relation | undefined): Read => {
     if (relation === undefined) return read;
@@ -54,11 +71,12 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     if (select === undefined) {
       // what was written may be counted by a caller who may not look at it
       if (isWritten && !checksNames) return read;
-      throw denied("table", relation);
+      throw permissionDenied("table", relation.name);
     }
     const outputs = read.output.flatMap((output): readonly Output[] => {
       if (output.kind === "all" && checksNames)
         return relation.columns.flatMap((column): readonly Output[] => (select.columns.has(column.name) ? [{ kind: "value", as: column.name, value: permitted({ kind: "column", name: column.name }, relation) }] : []));
+      if (output.kind === "aggregate" && checksNames && !select.mayAggregate) throw permissionDenied("table", relation.name);
       if (output.kind === "nodes" && select.limit !== undefined) return [{ ...output, cap: Math.min(output.cap ?? select.limit, select.limit) }];
       return [output];
     });
@@ -68,38 +86,49 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     return withWhere(capped, select.filter);
   };
 
+  /** The computed field that an expression asks for: by its function, or as a column that is none (R-CMP-1). */
+  const computedField = (expression: Expression, select: SelectPermission): string | undefined => {
+    for (const [field, routine] of select.routines) {
+      if (expression.kind === "computed" && routine === nameKey(expression.routine)) return field;
+      if (expression.kind === "column" && routine.endsWith(`\u0000${expression.name}`)) return field;
+    }
+    return undefined;
+  };
+
   const permitted = (expression: Expression, relation: Relation | undefined): Expression => {
     if (relation === undefined || (expression.kind !== "column" && expression.kind !== "computed")) return expression;
-    const name = expression.kind === "column" ? expression.name : expression.routine.name;
     const select = selectOf(relation);
-    if (checksNames && select !== undefined && !select.columns.has(name) && !select.computedFields.has(name)) throw denied("table", relation);
-    const when = select?.masked?.get(name);
-    return when === undefined ? expression : { kind: "masked", of: expression, when };
+    if (select === undefined) {
+      if (checksNames) throw permissionDenied("table", relation.name);
+      return expression;
+    }
+    const isColumn = expression.kind === "column" && columnOf(relation, expression.name) !== undefined;
+    const name = isColumn ? expression.name : computedField(expression, select);
+    const isAllowed = name !== undefined && (isColumn ? select.columns : select.computedFields).has(name);
+    // a name that nobody has is the database's to refuse
+    if (checksNames && !isAllowed && (isColumn || name !== undefined || isRoutineOf(expression, relation))) throw permissionDenied("table", relation.name);
+    const when = name === undefined ? undefined : select.masked?.get(name);
+    return when === undefined || isAlways(when) ? expression : { kind: "masked", of: expression, when };
+  };
+
+  const isRoutineOf = (expression: Expression, relation: Relation): boolean =>
+    expression.kind === "computed" ||
+    (expression.kind === "column" &&
+      [...model.routines.values()].some((overloads) => overloads[0]?.name === expression.name && overloads.some((one) => one.parameters[0]?.type === relation.rowType)));
+
+  const permitCall = (call: RoutineCall): RoutineCall => {
+    if (!checksNames) return call;
+    const routine = routinesOf(model, call.routine).find((one) => one.oid === call.oid);
+    const returned = routine?.returns.relation;
+    const isOfTable = returned !== undefined && relationOf(model, returned) !== undefined;
+    if (!parts.mayCall(call.routine, isOfTable, routine?.volatility === "volatile")) throw permissionDenied("function", call.routine.name);
+    return call;
   };
 
   const presetAssignments = (cells: readonly Cell[]): readonly Assignment[] =>
     cells.flatMap((cell) => (cell.value === undefined ? [] : [{ column: cell.column, operator: "set", operand: cell.value }]));
 
-  return mapPlan(plan, model, {
-    read: (read, { relation }) => permitRead(read, relation),
-    predicate: (predicate, { relation }) => {
-      if (predicate.kind === "related") return withWhere(predicate, filterAlong(relation, predicate.relationship));
-      return predicate.kind === "computed-rows" ? withWhere(predicate, visibleRows(predicate.target)) : predicate;
-    },
-    expression: (expression, { relation }) => {
-      if (expression.kind === "related" || expression.kind === "related-aggregate") return withWhere(expression, filterAlong(relation, expression.relationship));
-      if (expression.kind === "computed-aggregate") return withWhere(expression, visibleRows(expression.target));
-      return permitted(expression, relation);
-    },
-    insert: (insert) => permitInsert(insert),
-    update: (update) => permitUpdate(update),
-    delete: (remove) => {
-      const permission = writeOf(remove.from, "delete");
-      return withWhere(remove, permission.filter);
-    },
-  });
-
-  function permitInsert(insert: Insert): Insert {
+  const permitInsert = (insert: Insert): Insert => {
     const permission = writeOf(insert.into, "insert");
     checkColumns("cells" in insert.rows ? insert.rows.cells.map((cell) => cell.column) : insert.rows.columns.map((column) => column.name), permission.columns, insert.into);
     const check = allOf(insert.check, permission.check);
@@ -107,10 +136,9 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     const next: Insert = { ...insert, ...(check === undefined ? {} : { check }), ...(set.length === 0 ? {} : { set }) };
     const { onConflict } = insert;
     if (onConflict === undefined || onConflict.update.length === 0) return next;
-    const update = ofTable(insert.into)?.update;
-    if (update === undefined) throw denied("table", insert.into);
+    const update = writeOf(insert.into, "update");
     checkColumns(onConflict.update, update.columns, insert.into);
-    const where = allOf(onConflict.where, update.filter);
+    const where = allOf(update.filter, onConflict.where);
     const updateSet = [...(onConflict.set ?? []), ...update.presets];
     return {
       ...next,
@@ -121,17 +149,38 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
         ...(update.check === undefined ? {} : { check: update.check }),
       },
     };
-  }
+  };
 
-  function permitUpdate(update: Update): Update {
+  const permitUpdate = (update: Update): Update => {
     const permission = writeOf(update.relation, "update");
     checkColumns([...(update.payload?.columns ?? []).map((column) => column.name), ...(update.assignments ?? []).map((one) => one.column)], permission.columns, update.relation);
     const check = allOf(update.check, permission.check);
     const assignments = [...(update.assignments ?? []), ...presetAssignments(permission.presets)];
     const next: Update = { ...update, ...(check === undefined ? {} : { check }), ...(assignments.length === 0 ? {} : { assignments }) };
     return withWhere(next, permission.filter);
-  }
+  };
+
+  return mapPlan(plan, model, {
+    read: (read, { relation }) => permitRead(read, relation),
+    call: permitCall,
+    embed: (embed, { relation }) => {
+      if (checksNames && "relationship" in embed.via) checkWay(relation, embed.via.relationship);
+      if (checksNames && "routine" in embed.via && relation !== undefined && !mayUseRoutine(relation, embed.via.routine)) throw permissionDenied("function", embed.via.routine.name);
+      return embed;
+    },
+    predicate: (predicate, { relation }) => {
+      if (predicate.kind === "related") return withWhere(predicate, filterAlong(relation, predicate.relationship));
+      return predicate.kind === "computed-rows" ? withWhere(predicate, visibleRows(predicate.target)) : predicate;
+    },
+    expression: (expression, { relation }) => {
+      if (expression.kind === "related" || expression.kind === "related-aggregate") return withWhere(expression, filterAlong(relation, expression.relationship));
+      if (expression.kind === "computed-aggregate") return withWhere(expression, visibleRows(expression.target));
+      return permitted(expression, relation);
+    },
+    insert: permitInsert,
+    update: permitUpdate,
+    delete: (remove) => withWhere(remove, writeOf(remove.from, "delete").filter),
+  });
 };
 
 export const permissionsOf = (tables: ReadonlyMap<string, Readonly<TablePermissions>>) => (name: QualifiedName): Readonly<TablePermissions> | undefined => tables.get(nameKey(name));
-

@@ -1,7 +1,8 @@
 /** What a role of the metadata may see of the GraphQL schema. */
-import { nameKey, type GqlMetadata, type GqlRoleView, type GqlTableRights, type Session } from "../../core/index.ts";
+import { nameKey, type GqlMetadata, type GqlRoleView, type GqlTableRights, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
 import { listOf, objectOf, textOf } from "./document.ts";
+import { ancestorsOf } from "./inherit.ts";
 import type { Permissions, TablePermissions } from "./permissions.ts";
 
 const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
@@ -26,30 +27,45 @@ const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend
   };
 };
 
-/** @rule G-PRM-3 G-PRM-11 G-FN-8 G-PRM-16 G-INT-9 */
-export const createView = (document: MetadataDocument, permissions: Permissions, infersFunctions: boolean): GqlMetadata["view"] => {
+/** Is the function listed, and by name for the role or one it inherits from? */
+export interface FunctionRights {
+  isListed(routine: QualifiedName): boolean;
+  isGranted(role: string, routine: QualifiedName): boolean;
+}
+
+/** @rule G-FN-8 G-PRM-16 */
+export const createFunctionRights = (document: MetadataDocument, parentsOf: ReadonlyMap<string, readonly string[]>): FunctionRights => {
   const callers = new Map<string, ReadonlySet<string>>();
   for (const fn of document.functions) {
     const roles = listOf(fn.raw["permissions"]).flatMap((entry) => textOf(objectOf(entry)["role"]) ?? []);
     callers.set(nameKey(fn.name), new Set(roles));
   }
-  const parentsOf = new Map(document.inheritedRoles.map((entry) => [entry.role, entry.parents]));
-  const mayCall = (role: string, name: string, depth = 0): boolean =>
-    callers.get(name)?.has(role) === true || (depth < 32 && (parentsOf.get(role) ?? []).some((parent) => mayCall(parent, name, depth + 1)));
+  return {
+    isListed: (routine) => callers.has(nameKey(routine)),
+    isGranted: (role, routine) => {
+      const granted = callers.get(nameKey(routine));
+      return granted !== undefined && [...ancestorsOf(role, parentsOf)].some((one) => granted.has(one));
+    },
+  };
+};
+
+/** @rule G-PRM-3 G-PRM-11 G-FN-8 G-INT-9 */
+export const createView = (permissions: Permissions, functions: FunctionRights, closedForRoles: readonly string[], infersFunctions: boolean): GqlMetadata["view"] => {
   const views = new Map<string, GqlRoleView>();
   return (session: Session) => {
-    const ofRole = permissions.get(session.role);
+    const { role } = session;
+    const ofRole = permissions.get(role);
     if (ofRole === undefined) return undefined;
     const isBackend = session.isBackend === true;
-    const key = `metadata ${session.role}${isBackend ? " backend" : ""}`;
+    const key = `metadata ${role}${isBackend ? " backend" : ""}`;
     let view = views.get(key);
     if (view === undefined) {
       view = {
         key,
-        role: session.role,
+        role,
         rights: (table) => rightsOf(ofRole.get(nameKey(table.relation)), isBackend),
-        mayCall: (fn) => (!fn.isMutation && infersFunctions) || mayCall(session.role, nameKey(fn.routine)),
-        ...(document.closedForRoles.includes(session.role) ? { isIntrospectionClosed: true } : {}),
+        mayCall: (fn) => (!fn.isMutation && infersFunctions) || functions.isGranted(role, fn.routine),
+        ...(closedForRoles.includes(role) ? { isIntrospectionClosed: true } : {}),
       };
       views.set(key, view);
     }

@@ -78,5 +78,7 @@ export const viewOf = (model: Model, session: Session): GqlRoleView => {
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // written by the metadata plugin alone
   const view = metadata?.view(session);
   if (view !== undefined) return view;
-  return model.roles.get(session.role)?.isAssumable === true ? grantView(model, session.role) : emptyView;
+  const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;
+  const own = model.roles.get(session.role)?.isAssumable === true ? grantView(model, session.role) : emptyView;
+  return isClosed ? { ...own, key: `${own.key} closed`, isIntrospectionClosed: true, role: session.role } : own;
 };

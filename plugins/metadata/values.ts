@@ -1,0 +1,76 @@
+/** Values of the metadata, fixed ones and session variables, as plans name them. @rule G-FIL-5 G-FIL-6 G-PRE-1 */
+import type { Model, Operand, PgType, ValueRef } from "../../core/index.ts";
+import type { Raw } from "./load.ts";
+
+/** What makes a permission inconsistent; caught where the permission is built. */
+export class Inconsistent extends Error {}
+
+const SESSION = /^x-(?:session|hasura)-(.+)$/i;
+
+/** `X-Hasura-User-Id` → `x-session-user-id`; undefined: an ordinary text. */
+export const sessionVariable = (raw: Raw): string | undefined => {
+  const name = typeof raw === "string" ? SESSION.exec(raw)?.[1] : undefined;
+  return name === undefined ? undefined : `x-session-${name.toLowerCase()}`;
+};
+
+/** Types whose values are written as GeoJSON or hexadecimal text. @rule G-TYP-34 G-TYP-35 */
+const INPUT_FUNCTIONS: Readonly<Record<string, string>> = { geometry: "from-geojson", geography: "from-geojson", raster: "from-hexwkb" };
+
+/** `{1,"a b",NULL,{2}}` */
+const arrayLiteral = (items: readonly (string | null | readonly (string | null)[])[]): string =>
+  `{${items.map((item) => (item === null ? "NULL" : typeof item === "string" ? `"${item.replace(/["\\]/g, "\\$&")}"` : arrayLiteral(item))).join(",")}}`;
+
+const isJson = (type: PgType): boolean => type.name === "json" || type.name === "jsonb";
+
+const scalarText = (raw: Raw): string | null => (raw === null ? null : typeof raw === "string" ? raw : JSON.stringify(raw));
+
+export interface ValueReader {
+  /** By its name in the catalog; one that the catalog lacks is the database's to refuse. */
+  typeNamed(name: string): PgType;
+  value(raw: Raw, type: PgType): ValueRef;
+  /** The operand of `_in` and its like; a variable holds an array literal. @throws Inconsistent */
+  list(raw: Raw, type: PgType): Operand;
+}
+
+export const createValueReader = (model: Model): ValueReader => {
+  const byName = new Map<string, PgType>();
+  const arrays = new Map<number, PgType>();
+  for (const type of model.types.values()) {
+    if (!byName.has(type.name) || type.schema === "pg_catalog") byName.set(type.name, type);
+    if (type.kind === "array" && type.element !== undefined) arrays.set(type.element, type);
+  }
+  const arrayType = (type: PgType): string => arrays.get(type.oid)?.sqlName ?? `${type.sqlName}[]`;
+
+  const literalText = (raw: Raw, type: PgType): string | null => {
+    if (isJson(type)) return JSON.stringify(raw);
+    if (!Array.isArray(raw) || type.kind !== "array") return scalarText(raw);
+    const element = type.element === undefined ? undefined : model.types.get(type.element);
+    const nested = (item: Raw): string | null | readonly (string | null)[] =>
+      Array.isArray(item) && !(element !== undefined && isJson(element)) ? item.map((one) => scalarText(one)) : element === undefined ? scalarText(item) : literalText(item, element);
+    return arrayLiteral(raw.map(nested));
+  };
+
+  const value = (raw: Raw, type: PgType): ValueRef => {
+    const apply = INPUT_FUNCTIONS[type.name];
+    const session = sessionVariable(raw);
+    if (session !== undefined) return apply === undefined ? { session, type: type.sqlName } : { session, apply };
+    if (apply !== undefined) return { constant: scalarText(raw), apply };
+    return { constant: literalText(raw, type), type: type.sqlName };
+  };
+
+  return {
+    typeNamed: (name) => {
+      const isArray = name.startsWith("_");
+      return byName.get(name) ?? { oid: 0, schema: "pg_catalog", name, sqlName: isArray ? `${name.slice(1)}[]` : name, kind: isArray ? "array" : "base", category: "U" };
+    },
+    value,
+    list: (raw, type) => {
+      const session = sessionVariable(raw);
+      if (session !== undefined) return { session, type: arrayType(type) };
+      const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray leaves readonly lists out
+      if (items.includes(null)) throw new Inconsistent("a list of values has no null");
+      if (type.name in INPUT_FUNCTIONS || items.some((item) => sessionVariable(item) !== undefined)) return { items: items.map((item) => value(item, type)) };
+      return { constant: arrayLiteral(items.map((item) => literalText(item, type))), type: arrayType(type) };
+    },
+  };
+};
