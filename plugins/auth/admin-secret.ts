@@ -13,8 +13,8 @@ const MAX_SESSIONS = 1000;
 export const adminSecret = definePlugin({
   name: "admin-secret",
   stage: Stage.early,
-  apply: (hooks, { options }) => {
-    const secrets = adminSecretsOf(options).map(digest);
+  apply: (hooks, context) => {
+    const secrets = adminSecretsOf(context.options).map(digest);
     if (secrets.length === 0) return;
     const sessions: Cache<Session> = createCache(MAX_SESSIONS);
     hooks.authorize.tap("admin-secret", (credentials) => {
@@ -23,7 +23,7 @@ export const adminSecret = definePlugin({
       const hash = digest(sent);
       // every secret is compared, whichever fits
       if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw adminSecretRefused();
-      return sessionFor(credentials, options, sessions);
+      return sessionFor(credentials, context.options, sessions);
     });
   },
 });
@@ -44,14 +44,15 @@ const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, ses
     if (name === undefined || NO_VARIABLES.has(name) || (name !== header && credentials.header(name) !== undefined)) continue;
     variables[name] = headerText(credentials, value);
   }
-  const key = JSON.stringify([isBackend, variables]);
+  const isAnonymous = role === anonRole;
+  const key = JSON.stringify([isBackend, isAnonymous, variables]);
   let session = sessions.get(key);
   if (session === undefined) {
     session = Object.freeze({
       role,
       ...(role === ADMIN ? {} : { databaseRole: role, isBackend }),
       isAdmin: role === ADMIN,
-      ...(role === anonRole ? { isAnonymous: true } : {}),
+      ...(isAnonymous ? { isAnonymous } : {}),
       claims: Object.freeze({ role }),
       variables: Object.freeze(variables),
     });

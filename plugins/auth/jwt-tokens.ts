@@ -19,12 +19,7 @@ export const jwtTokens = definePlugin({
   apply: (hooks, context) => {
     const tokens = createTokens(context);
     context.onClose(tokens.close);
-    if (!tokens.mayWait) hooks.authorize.tap("jwt-tokens", tokens.authorize);
-    else
-      hooks.authorize.tapPromise("jwt-tokens", async (credentials) => {
-        await tokens.pending();
-        return tokens.authorize(credentials);
-      });
+    hooks.authorize.tapPromise("jwt-tokens", tokens.authorize);
   },
 });
 
@@ -34,6 +29,8 @@ interface State {
   readonly configurations: readonly TokenConfiguration[];
   readonly find: FindToken;
   readonly roles: RoleSettings;
+  /** The header that asks for a role counts. */
+  readonly takesRoleHeader: boolean;
 }
 
 /** A verified token with what it leads to, made once per surface and role. */
@@ -43,10 +40,7 @@ interface KnownToken extends VerifiedToken {
 }
 
 interface Tokens {
-  readonly mayWait: boolean;
-  /** Keys that are fetched for the first time. */
-  pending(): Promise<unknown> | undefined;
-  authorize(credentials: Credentials): Session | undefined;
+  authorize(credentials: Credentials): Promise<Session | undefined>;
   close(): void;
 }
 
@@ -56,7 +50,7 @@ const createTokens = (context: PluginContext): Tokens => {
   const read = (options: ResolvedOptions): State => {
     const roles: RoleSettings = { anonRole: options.anonRole || undefined, readRoleClaim: parseRoleClaimKey(options.jwtRoleClaimKey) };
     const configurations = parseTokenSettings(options, (url) => remoteKeys({ url, logger: context.logger, changed: known.clear }));
-    return { options, configurations, find: createTokenFinder(configurations, options.corsAllowedOrigins), roles };
+    return { options, configurations, find: createTokenFinder(configurations, options.corsAllowedOrigins), roles, takesRoleHeader: isAdminSecretSet(options) };
   };
 
   let state = read(context.options);
@@ -79,21 +73,18 @@ const createTokens = (context: PluginContext): Tokens => {
   };
 
   return {
-    mayWait: state.configurations.some(({ keys }) => keys.pending !== undefined),
-    pending: () => {
-      const waiting = current().configurations.flatMap(({ keys }) => keys.pending ?? []);
-      return waiting.length === 0 ? undefined : Promise.all(waiting);
-    },
-    authorize: (credentials) => {
-      const { configurations, find, roles, options } = current();
+    authorize: async (credentials) => {
+      const { configurations, find, roles, options, takesRoleHeader } = current();
       const rules = credentials.surface === "graphql" ? graphqlRules : restRules;
       if (configurations.length === 0) return refuseUnreadable(credentials, rules);
       const found = find(credentials, rules);
       if (found === undefined) return undefined;
+      // keys that are fetched for the first time
+      for (const { keys } of found.candidates) if (keys.pending !== undefined) await keys.pending;
       const token = known.get(found, () => verify(found, rules));
       rules.judge(token, Date.now() / 1000);
       const grant = remembered(token.grants, rules, () => rules.grant(token, roles));
-      const role = rules.choose(grant, isAdminSecretSet(options) ? sessionHeader(credentials, "role") : undefined);
+      const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
       const sessions = remembered(token.sessions, rules, () => new Map<string, Session>());
       return remembered(sessions, role, () => buildSession(token, grant, role, options));
     },

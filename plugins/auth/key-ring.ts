@@ -91,9 +91,12 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
   const address = new URL(url);
   address.username = "";
   address.password = "";
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const pair = `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
   return { address, headers: { ...accept, authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
 };
+
+/** What is no encoding stays as it is. */
+const percentDecoded = (text: string): string => text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
 
 const readText = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = [];

@@ -359,6 +359,24 @@ describe("what refusing costs", () => {
     expect(cacheCounts(count)).toEqual([3, 0, 0]);
     await own.close();
   });
+  test("R-AUT-12 R-SC-4 kept tokens are forgotten when the secret changes", async () => {
+    const own = await startApi();
+    const second = "a-second-secret-of-the-tests-with-32-bytes";
+    const statuses = async (): Promise<readonly number[]> =>
+      Promise.all([jwtSecret, second].map(async (secret) => (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk" }, { secret }) })).status));
+    expect(await statuses()).toEqual([200, 401]);
+    const [{ name }] = (await own.sql("select quote_ident(current_database()) as name")) as [{ name: string }];
+    await own.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = '${second}'`);
+    await own.reload();
+    expect(await statuses()).toEqual([401, 200]);
+    await own.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = 'short'`);
+    await own.reload();
+    expect(await statuses()).toEqual([401, 200]);
+    await own.sql(`alter role postgres in database ${name} reset pgrst.jwt_secret`);
+    await own.reload();
+    expect(await statuses()).toEqual([200, 401]);
+    await own.close();
+  });
   test("R-AUT-12 0 turns the cache off", async () => {
     const { own, count } = await counting({ jwtCacheMaxEntries: 0 });
     expect(await ask(own, "a")).toBe(200);
