@@ -9,7 +9,7 @@ export interface ParsedDocument {
 }
 
 /** Levels of selection sets and values, counted together. Walks over a document recurse. */
-const MAX_DEPTH = 500;
+export const MAX_DEPTH = 500;
 
 /** @throws RelApiError `validation-failed`, `parse-failed` */
 export const parseDocument = (text: string, operationName: string | undefined): ParsedDocument => {

@@ -1,6 +1,6 @@
 /** Arguments and input fields: literals of the document, or what variables hold. @rule G-COE-1 … G-COE-8 G-VAR-6 G-VAR-9 G-ERR-5 G-ERR-6 */
 import {
-  getNamedType, getNullableType, isInputObjectType, isListType, isRequiredInputField,
+  getNamedType, getNullableType, GraphQLBoolean, GraphQLInt, GraphQLString, isEnumType, isInputObjectType, isListType, isNonNullType, isRequiredInputField,
   type ConstValueNode, type GraphQLEnumType, type GraphQLEnumValue, type GraphQLInputField, type GraphQLInputObjectType, type GraphQLInputType, type ValueNode,
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
@@ -8,6 +8,7 @@ import { foundInLiteral, foundInVariable, isPlainObject, leafOf, type LookUp } f
 import { decimalOf, integerOf, isIntegral, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
 import type { Shapes } from "../document/shapes.ts";
+import { MAX_DEPTH } from "../document/parse.ts";
 import { fits, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
 import { expectedFor, expectedList, fieldNotFound, integerOutOfRange, missingField, notOneOf, validationFailed, variableMisfit } from "../errors.ts";
 
@@ -92,6 +93,7 @@ const membersOf = (context: InputContext, given: Input, place: Place, path: stri
     return input.node.fields.map((field) => [field.name.value, { kind: "literal", node: field.value }]);
   }
   const { value, variable, keys } = input;
+  if (keys.length > MAX_DEPTH) throw validationFailed(`the value of variable "${variable}" is nested too deeply`, "$");
   if (!isPlainObject(value)) throw expectedFor("an object", type.name, found(input), path);
   return Object.entries(value).map(([name, part]) => {
     if (!NAME.test(name)) throw validationFailed(`variable value contains object with key "${name}", which is not a legal GraphQL name`, path);
@@ -182,6 +184,16 @@ export const checkInteger = (text: string, bits: number, path: string): string =
 };
 
 export const isFraction = (text: string): boolean => !isIntegral(decimalOf(text));
+
+/** A value of a built-in scalar or an enum that a part looks at itself; other types are left to it. */
+export const checkPlain = (context: InputContext, input: Input, place: Place, path: string): void => {
+  if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(place.type)) return;
+  const type = getNullableType(place.type);
+  if (isEnumType(type)) readEnum(context, input, place, path);
+  else if (type === GraphQLBoolean) readBoolean(context, input, place, path);
+  else if (type === GraphQLInt) readInt(context, input, place, path);
+  else if (type === GraphQLString) readString(context, input, place, path);
+};
 
 /** @rule G-COE-7 */
 export const readEnum = (context: InputContext, given: Input, place: Place, path: string): GraphQLEnumValue => {

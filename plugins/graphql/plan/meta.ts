@@ -1,9 +1,9 @@
 /** `__schema` and `__type` in a query. @rule G-INT-1 G-INT-3 */
-import { getNamedType, isEnumType, type FieldNode, type GraphQLObjectType, type SelectionSetNode } from "graphql";
+import type { FieldNode, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { leafOf } from "../coerce/leaf.ts";
 import { lookUpIn } from "../document/variables.ts";
-import { readBoolean, readEnum, readInt, readString, type Input, type Place } from "./input.ts";
+import { checkPlain } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 
@@ -14,22 +14,13 @@ export const planMetaField = (planner: Planner, selected: Selected): string => {
 };
 
 const checkField = (planner: Planner, selected: Selected): void => {
-  eachArgument(selected, ({ input, place, path }) => checkArgument(planner, input, place, path));
+  // read, so that their variables count among those that make the plan
+  eachArgument(selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
   const type: GraphQLObjectType | undefined = subselection(selected);
   if (type === undefined) return;
   eachSelection(planner, type, selected.selections, selected.path, (selection) => {
     if (selection.kind === "field") checkField(planner, selection);
   });
-};
-
-/** Read, so that the variable counts among those that make the plan. */
-const checkArgument = (planner: Planner, input: Input, place: Place, path: string): void => {
-  const type = getNamedType(place.type);
-  if (input.kind === "literal" && input.node.kind === "NullValue" && place.hasDefault) return;
-  if (isEnumType(type)) readEnum(planner, input, place, path);
-  else if (type.name === "Boolean") readBoolean(planner, input, place, path);
-  else if (type.name === "Int") readInt(planner, input, place, path);
-  else readString(planner, input, place, path);
 };
 
 /** The selections of all occurrences under one node. */

@@ -53,7 +53,7 @@ const rowsOf = (planner: Planner, selected: Selected, target: QualifiedName, lis
 const planRelationship = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "relationship" }>): Output => {
   const list = planListArguments(planner, selected);
   const capped = part.relationship.isToOne ? list : { ...list, ...capOf(planner) };
-  return embed(selected.as, "nest", { relationship: part.relationship.id }, rowsOf(planner, selected, nameOf(part.target), capped));
+  return embed(selected.as, part.mode ?? "nest", { relationship: part.relationship.id }, rowsOf(planner, selected, nameOf(part.target), capped));
 };
 
 // --- values -----------------------------------------------------------------------------------------------------------
