@@ -100,6 +100,7 @@ export const SETTINGS: readonly Setting[] = [
   plain("jwtRoleClaimKey", text, ["JWT_ROLE_CLAIM_KEY", "PGRST_JWT_ROLE_CLAIM_KEY"]),
   plain("adminSecret", text, ["ADMIN_SECRET", "HASURA_GRAPHQL_ADMIN_SECRET"], { isSecret: true }),
   plain("metadata", text, ["METADATA", "HASURA_GRAPHQL_METADATA_DIR"]),
+  plain("metadataPermissionsForRest", flag, ["METADATA_PERMISSIONS_FOR_REST"]),
   plain("dbPool", wholeNumber(1, 10_000), ["DB_POOL", "PGRST_DB_POOL"]),
   plain("dbPoolAcquisitionTimeout", wholeNumber(1, 2_000_000), ["DB_POOL_ACQUISITION_TIMEOUT", "PGRST_DB_POOL_ACQUISITION_TIMEOUT"]),
   plain("dbPreparedStatements", flag, ["DB_PREPARED_STATEMENTS", "PGRST_DB_PREPARED_STATEMENTS"]),

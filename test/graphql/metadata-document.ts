@@ -1,0 +1,36 @@
+/** Metadata documents of tests, short to write. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** `table("album", { … })`, `table("shop.item")` */
+export const table = (name: string, more: Entry = {}): Entry => {
+  const [schema, own] = name.includes(".") ? name.split(".") : ["public", name];
+  return { table: { schema, name: own }, ...more };
+};
+
+/** `permissions({ reader: {…} })`: the list under `select_permissions` and its like. */
+export const permissions = (byRole: Readonly<Record<string, Entry>>): readonly Entry[] => Object.entries(byRole).map(([role, permission]) => ({ role, permission }));
+
+export const object = (name: string, column: unknown): Entry => ({ name, using: { foreign_key_constraint_on: column } });
+
+export const array = (name: string, on: string, column: string): Entry => ({ name, using: { foreign_key_constraint_on: { table: { schema: "public", name: on }, column } } });
+
+export const documentOf = (tables: readonly Entry[], more: Entry = {}, ofSource: Entry = {}): Entry => ({
+  version: 3,
+  sources: [{ name: "default", kind: "postgres", tables, ...ofSource }],
+  ...more,
+});
+
+export interface Notes {
+  readonly logger: { error(message: string): void; warn(message: string): void; info(): void; debug(): void; access(): void };
+  /** Warnings so far that speak of the metadata. */
+  all(): readonly string[];
+}
+
+/** A logger that keeps what is left out of the metadata. */
+export const notes = (): Notes => {
+  const kept: string[] = [];
+  const keep = (message: string): void => {
+    if (message.startsWith("metadata: ")) kept.push(message.slice("metadata: ".length));
+  };
+  return { logger: { error: keep, warn: keep, info: () => {}, debug: () => {}, access: () => {} }, all: () => kept };
+};
