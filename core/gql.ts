@@ -74,8 +74,9 @@ export type GqlPart =
   | { readonly kind: "constant"; readonly text: string }
   // rows, bool_exp, order_by, inputs, by-pk arguments, pk_columns, `_select_column` and `_update_column` values
   | { readonly kind: "column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
-  /** In inputs: `data` is inserted along it. `isAfter`: to-one rows that are inserted after this one though no column says so (G-NST-9). */
-  | { readonly kind: "relationship"; readonly relationship: Relationship; readonly target: Relation; readonly isAfter?: boolean }
+  /** In inputs: `data` is inserted along it. `isAfter`: to-one rows that are inserted after this one though no column says so (G-NST-9).
+   *  `mode`: how the rows are embedded, in rows. */
+  | { readonly kind: "relationship"; readonly relationship: Relationship; readonly target: Relation; readonly isAfter?: boolean; readonly mode?: string }
   | { readonly kind: "relationship-aggregate"; readonly relationship: Relationship; readonly target: Relation }
   /** `value`: of scalar ones. In `order_by` and `bool_exp` they have no arguments. `isAggregate`: `<table computed field>_aggregate` of `order_by`. */
   | { readonly kind: "computed"; readonly field: GqlComputedField; readonly relation: Relation; readonly value?: GqlValueType; readonly isAggregate?: boolean }

@@ -52,7 +52,9 @@ export interface OperatorSpec {
 export interface EmbedSpec {
   readonly mode: string;
   readonly rest?: { readonly prefix: string };
-  readonly graphql?: { readonly suffix: string };
+  /** A field per relationship, its name and the suffix: `albums_first`; "": the relationship's name alone. It leads to the rows as the
+   *  relationship does, or with `row` to at most one of them. Fields that `aggregate` answers for are a plugin's own (`buildGqlField`). */
+  readonly graphql?: { readonly suffix: string; readonly answers?: "row" | "aggregate" };
   readonly compile: (embed: Embed, context: EmbedContext) => EmbedSql;
 }
 

@@ -21,6 +21,8 @@ const FAMILIES = /^\/(?:v1|v2|v1alpha1|v1beta1)\//;
 
 const ALLOW = "OPTIONS, GET, HEAD, POST";
 
+const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
+
 /** Bytes from which bodies are compressed. */
 const MIN_GZIP_BYTES = 700;
 
@@ -118,10 +120,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
       if (method === "OPTIONS") return { status: 200, headers: [["Allow", ALLOW], requestId(exchange)] };
       return { status: 405, headers: [["Allow", ALLOW], requestId(exchange)] };
     }
-    if (path === SOCKET_PATH) return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
+    if (path === SOCKET_PATH && context.registry.has("live-queries")) return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
     if (isRead(method) && path === "/healthz") return health();
     if (isRead(method) && path === "/v1/version") return json(exchange, 200, version);
-    return json(exchange, 404, '{"path":"$","error":"resource does not exist","code":"not-found"}');
+    return json(exchange, 404, NOT_FOUND);
   };
 
   return {
@@ -130,6 +132,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
     beforeAuthorize: open,
     handle: post,
     encodeError: (error: CoreError, exchange) => {
+      // a path of no surface, where this one is the last
+      if (error.code === "path-not-found") return json(exchange, 404, NOT_FOUND);
       const { body, status } = encodeErrors(error, exchange.session);
       return json(exchange, statusFor(exchange, error.code === "body-too-large" ? error.status : status), body);
     },

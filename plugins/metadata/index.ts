@@ -76,7 +76,8 @@ const matchDocument = async (document: MetadataDocument, model: Model, introspec
   const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
   const reader = createFilterReader(matched.model, registry, (relation) => entries.get(nameKey(relation)));
   const parentsOf = inheritance(document, note);
-  const permissions = buildPermissions(matched.tables, parentsOf, { model: matched.model, reader, note });
+  // nothing would enforce them without that plugin: then grants count, for roles of the metadata as for others
+  const permissions: Permissions = registry.has("metadata-permissions") ? buildPermissions(matched.tables, parentsOf, { model: matched.model, reader, note }) : new Map();
   const functionRights = createFunctionRights(document, parentsOf);
   const part: MetadataPart = {
     customization: customizationOf(document.customization, note),

@@ -1,7 +1,7 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST. */
 import { createCache, definePlugin, nameKey, routinesOf, type Answer, type Exchange, type PluginContext, type RelApiHooks, type RestTarget } from "../../core/index.ts";
 import { encodeError } from "./encode-error.ts";
-import { methodUnsupported, methodUnsupportedByRoutine, relationNotFound, rootDisabled } from "./errors.ts";
+import { methodUnsupported, methodUnsupportedByRoutine, pathInvalid, relationNotFound, rootDisabled } from "./errors.ts";
 import { buildGrammar } from "./grammar.ts";
 import { onRelation, REST } from "./handlers.ts";
 import { createRestLive } from "./live.ts";
@@ -52,6 +52,8 @@ const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
     return refuseUnknown(rest, exchange, schema, location.name);
   }
   const { methods } = rest.routeOf(model, schema, target);
+  // functions are not served at all where no plugin calls them
+  if (target.kind === "routine" && methods.size === (methods.has("OPTIONS") ? 1 : 0)) throw location.path === "/" ? rootDisabled() : pathInvalid();
   const handler = methods.get(method);
   if (handler === undefined) throw target.kind === "root" && !methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
   return handler(exchange, target);

@@ -1,5 +1,5 @@
 /** The Swagger 2.0 document of one schema as one role sees it (section 23 of the contract). */
-import { mayExecute, type AclItem, type Model, type Relation, type Role, type Routine } from "../../core/index.ts";
+import { mayExecute, routinesOf, type AclItem, type Model, type Relation, type RestTarget, type Role, type Routine } from "../../core/index.ts";
 import { relationDefinition } from "./openapi-definitions.ts";
 import { isCallable, takesRaw } from "./overload.ts";
 import { parameterSchema, queryParameterSchema } from "./openapi-types.ts";
@@ -18,6 +18,8 @@ export interface DocumentInput {
   readonly place: DocumentPlace;
   readonly hasSecurity: boolean;
   readonly version: string;
+  /** What the plugins answer for a target. */
+  readonly methodsOf: (target: RestTarget) => ReadonlyMap<string, unknown>;
 }
 
 type Part = Readonly<Record<string, unknown>>;
@@ -87,12 +89,18 @@ export const buildDocument = (input: DocumentInput): Part => {
     ...(input.hasSecurity ? SECURITY : {}),
     paths: {
       "/": ROOT_PATH,
-      ...Object.fromEntries(relations.map((relation) => [`/${relation.name}`, relationPath(relation)])),
-      ...Object.fromEntries(routines.map((routine) => [`/rpc/${routine.name}`, routinePath(input.model, routine)])),
+      ...Object.fromEntries(relations.flatMap((relation) => answered(`/${relation.name}`, relationPath(relation), input.methodsOf({ kind: "relation", relation })))),
+      ...Object.fromEntries(routines.flatMap((routine) => answered(`/rpc/${routine.name}`, routinePath(input.model, routine), input.methodsOf({ kind: "routine", name: routine.name, routines: routinesOf(input.model, routine) })))),
     },
     definitions: Object.fromEntries(relations.map((relation) => [relation.name, relationDefinition(input.model, relation)])),
     parameters: { ...SHARED_PARAMETERS, ...Object.fromEntries(relations.flatMap(relationParameters)) },
   });
+};
+
+/** The path with the operations that some plugin answers; none: no path. */
+const answered = (path: string, operations: Part, methods: ReadonlyMap<string, unknown>): readonly (readonly [string, Part])[] => {
+  const kept = Object.entries(operations).filter(([method]) => methods.has(method.toUpperCase()));
+  return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)]];
 };
 
 const SECURITY: Part = {

@@ -66,7 +66,7 @@ const documentOf = (kept: Kept, { rest, model, schema, exchange }: RestRequest):
   const key = [schema, role ?? "", place.host, place.basePath].join("\u0000");
   const known = documents.get(key);
   if (known !== undefined) return known;
-  const text = JSON.stringify(buildDocument({ model, schema, role, place, hasSecurity: options.openapiSecurityActive, version: VERSION }));
+  const text = JSON.stringify(buildDocument({ model, schema, role, place, hasSecurity: options.openapiSecurityActive, version: VERSION, methodsOf: (target) => rest.routeOf(model, schema, target).methods }));
   if (documents.size >= MAX_KEPT) documents.clear();
   documents.set(key, text);
   return text;

@@ -71,9 +71,10 @@ const createSurface = (folder: string): Surface => {
 
 export const playground = definePlugin({
   name: "playground",
-  // the surface of that address answers the other methods
+  // the surface of that address answers the other methods; it comes after, so it cannot be in `requires`
   before: ["graphql"],
   apply: (_hooks, context) => {
+    if (!context.registry.has("graphql")) return;
     const folder = findAssetFolder();
     if (folder === undefined) {
       context.logger.warn("the playground is off: its page is not built (npm run build:playground)");

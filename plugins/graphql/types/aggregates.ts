@@ -2,7 +2,7 @@
  *  @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, type GraphQLOutputType } from "graphql";
 import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable, type GqlValueType } from "../../../core/index.ts";
-import { lensOf, type Lens, type LensColumn } from "./lens.ts";
+import { hasEmbed, lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
 import { aggregateOrderBy, aggregateType, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType, selectColumn } from "./shapes.ts";
@@ -75,7 +75,7 @@ const aggregated = (context: GqlFieldContext) => {
 
 const rowFields = (context: GqlFieldContext): GqlFields =>
   fieldsOf(
-    aggregated(context).map((each) => {
+    (hasEmbed(context.build, "aggregate") ? aggregated(context) : []).map((each) => {
       const type = aggregateType(context.build, each.table);
       const { relationship, target } = each;
       return (

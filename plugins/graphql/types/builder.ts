@@ -185,7 +185,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       return mutation;
     },
     get subscription() {
-      if (subscription === null) subscription = root("subscription_root", "subscription_root", null);
+      if (subscription === null) subscription = registry.has("live-queries") ? root("subscription_root", "subscription_root", null) : undefined;
       return subscription;
     },
     introspect: (...question) => introspect(...question),

@@ -3,7 +3,7 @@
 import { definePlugin, type GqlBuild, type GqlComputedField, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
 import { aggregatedType, takes } from "./aggregates.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
-import { lensOf, ownParameters, type LensComputed } from "./lens.ts";
+import { hasEmbed, lensOf, ownParameters, type LensComputed } from "./lens.ts";
 import { pathArgument } from "./queries.ts";
 import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
@@ -55,7 +55,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   return fieldsOf([
     ...lensOf(build, table).computed.map((each) => [build.fieldName(each.field.name), scalarField(build, table, each)] as const),
-    ...rowFieldsOf(build, table).map((each) => {
+    ...(hasEmbed(build, "nest") ? rowFieldsOf(build, table) : []).map((each) => {
       const row = rowType(build, each.target);
       return (
         row &&

@@ -1,7 +1,7 @@
 /** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: functions that return rows, as root fields. @rule G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
 import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlFunction, type GqlTable } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
-import { lensOf } from "./lens.ts";
+import { hasOperator, lensOf } from "./lens.ts";
 import { describedName } from "./names.ts";
 import { aggregateType, listArguments, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
@@ -56,10 +56,13 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
   ];
 };
 
+/** Of a single row it is asked whether it is one. @rule G-FN-3 */
+const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean => routine.returns.isSet || hasOperator(build, "is");
+
 /** Functions of one root whose rows the role may read. */
 const served = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
   build.source.functions.flatMap((fn) => {
-    const table = fn.isMutation === isMutation && build.view.mayCall(fn) ? build.table(fn.relation) : undefined;
+    const table = fn.isMutation === isMutation && isPlannable(build, fn) && build.view.mayCall(fn) ? build.table(fn.relation) : undefined;
     return table === undefined || build.rights(table).select === undefined ? [] : [{ fn, table }];
   });
 

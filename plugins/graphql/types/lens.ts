@@ -24,7 +24,7 @@ export interface Lens {
   readonly readable: readonly LensColumn[];
   readonly insertable: readonly LensColumn[];
   readonly updatable: readonly LensColumn[];
-  /** It has a primary key and all its columns may be read. */
+  /** It has a primary key, all its columns may be read, and some plugin compares them. */
   readonly hasKey: boolean;
   readonly key: readonly LensColumn[];
   readonly numeric: readonly LensColumn[];
@@ -46,6 +46,11 @@ export const lensOf = (build: GqlBuild, table: GqlTable): Lens => {
 };
 
 const none: ReadonlySet<string> = new Set();
+
+/** Fields whose plans need an operator or an embedding mode are there only where a plugin brings it. */
+export const hasOperator = ({ schema }: GqlBuild, name: string): boolean => schema.registry.operators.some((operator) => operator.name === name);
+
+export const hasEmbed = ({ schema }: GqlBuild, mode: string): boolean => schema.registry.embeds.some((embed) => embed.mode === mode);
 
 /** Arguments that are left for the caller. */
 export const ownParameters = ({ routine, tableArgument, sessionArgument }: GqlComputedField) =>
@@ -85,7 +90,7 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
     build,
     table,
     rights,
-    hasKey: table.primaryKey.length > 0 && table.primaryKey.every((name) => select?.columns.has(name) === true),
+    hasKey: hasOperator(build, "eq") && table.primaryKey.length > 0 && table.primaryKey.every((name) => select?.columns.has(name) === true),
     mayAggregate: select?.mayAggregate === true,
     get readable() { return readable(); },
     get insertable() { return insertable(); },

@@ -1,6 +1,6 @@
 /** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … } }`: related rows.
  *  @rule G-REL-1 G-REL-2 G-REL-3 */
-import { columnOf, definePlugin, type GqlFieldContext, type GqlFields, type GqlRelationshipField, type GqlTable } from "../../../core/index.ts";
+import { columnOf, definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlRelationshipField, type GqlTable } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
@@ -19,21 +19,29 @@ const isCertain = (table: GqlTable, { relationship }: GqlRelationshipField): boo
 const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
+  const modes = modesOf(build);
   return fieldsOf(
-    lensOf(build, table).relationships.map((each) => {
+    lensOf(build, table).relationships.flatMap((each) => {
       const row = rowType(build, each.table);
-      if (row === undefined) return undefined;
-      const config = each.relationship.isToOne
-        ? { type: isCertain(table, each) ? required(row) : row, description: "An object relationship" }
-        : {
-            type: requiredList(row),
-            get args() { return listArguments(build, each.table); },
-            description: "An array relationship",
-          };
-      return [each.name, { config, toPlan: relationshipPart(each) }] as const;
+      if (row === undefined) return [];
+      return modes.map(({ mode, suffix, isOne }) => {
+        const config = each.relationship.isToOne
+          ? { type: isCertain(table, each) ? required(row) : row, description: "An object relationship" }
+          : {
+              type: isOne ? row : requiredList(row),
+              get args() { return listArguments(build, each.table); },
+              description: isOne ? "An object out of an array relationship" : "An array relationship",
+            };
+        const name = suffix === "" ? each.name : build.fieldName({ text: each.name, isCustom: true }, suffix);
+        return [name, { config, toPlan: { ...relationshipPart(each), mode } }] as const;
+      });
     }),
   );
 };
+
+/** Each embedding mode that answers rows is a field of its own per relationship: `albums`, `albums_first`. */
+const modesOf = ({ schema }: GqlBuild) =>
+  schema.registry.embeds.flatMap(({ mode, graphql }) => (graphql === undefined || graphql.answers === "aggregate" ? [] : [{ mode, suffix: graphql.suffix.replace(/^_/, ""), isOne: graphql.answers === "row" }]));
 
 const boolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);

@@ -1,0 +1,50 @@
+/** Every plugin of `fullCompat` can be left out: the preset without it starts, or names what has to go with it. What is then unknown is
+ *  asked in without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts. */
+import { afterEach, describe, expect, test } from "vitest";
+import { compose, isRelApiError, relApi, without, type Plugin, type RelApi } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { requiring } from "./left-out.ts";
+
+/** Nobody listens there: what is thrown was found without a database. */
+const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "silent" } as const;
+
+const { plugins } = fullCompat(options);
+
+const opened: RelApi[] = [];
+afterEach(async () => {
+  for (const api of opened.splice(0)) await api.close();
+});
+
+const startWithout = (names: readonly string[]): void => {
+  opened.push(relApi(compose(fullCompat(options), ...names.map(without))));
+};
+
+const thrownBy = (run: () => void): unknown => {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+};
+
+describe.each(plugins.map((plugin): [string, Plugin] => [plugin.name, plugin]))("without %s", (name) => {
+  const [, ...others] = requiring(name);
+
+  test("the preset starts once all that requires it is gone too", () => {
+    expect(() => startWithout([name, ...others])).not.toThrow();
+  });
+
+  test.skipIf(others.length === 0)("what requires it is named, one after the other, with the remedy", () => {
+    const gone = [name];
+    for (let round = 0; round < plugins.length; round++) {
+      const error = thrownBy(() => startWithout(gone));
+      if (error === undefined) break;
+      if (!isRelApiError(error)) throw error;
+      const [, waiting = "", removed = ""] = /^plugin "([^"]+)" requires "([^"]+)", which part \d+ of the preset removed: remove both or keep both$/.exec(error.message) ?? [];
+      expect(gone, error.message).toContain(removed);
+      gone.push(waiting);
+    }
+    expect([...gone].sort()).toEqual([name, ...others].sort());
+  });
+});
