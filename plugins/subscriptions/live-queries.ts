@@ -64,8 +64,8 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
         const base = bases.of(relations);
         const interest: Interest = { relations: base.tables, isOpenEnded: isOpenEnded || base.isOpenEnded };
         const unwatch = hooks.watchChanges.call(interest, cohort.changed);
-        if (unwatch === undefined) context.logger.warn("no plugin watches for changes of a live query: it is answered once", { relations: [...relations] });
         watches.set(cohort, unwatch ?? (() => undefined));
+        if (unwatch === undefined) return context.logger.warn("no plugin watches for changes of a live query: it is answered once", { relations: [...relations] });
         // nobody watched until now
         cohort.changed();
       },

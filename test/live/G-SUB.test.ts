@@ -1,32 +1,51 @@
 import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { openSocket, type TestSocket } from "../support/socket.ts";
+import { initiated, subscribe } from "./start.ts";
 
 const api = await startApi(forGraphql());
 
-const subscribe = (socket: TestSocket, id: string, query: string, variables: Record<string, unknown> = {}): void =>
-  socket.send({ id, type: "subscribe", payload: { query, variables } });
-
-const initiated = async (payload?: unknown): Promise<TestSocket> => {
-  const socket = await openSocket(api);
-  await socket.init(payload);
-  return socket;
-};
-
 const asRole = (role: string, variables: Record<string, string> = {}) => ({ headers: asAdmin(role, variables) });
 
-describe("live queries", () => {
+describe("answers", () => {
+  test("G-SUB-1 fields of the query root are live queries; there are no _stream fields", async () => {
+    const socket = await initiated(api);
+    for (const [i, field] of ["album(limit: 1) { id }", "album_by_pk(id: 1) { id }", "album_aggregate { aggregate { count } }"].entries()) {
+      subscribe(socket, `f${i}`, `subscription { ${field} }`);
+      expect(await socket.next()).toMatchObject({ id: `f${i}`, type: "next", payload: { data: {} } });
+    }
+    subscribe(socket, "stream", "subscription { album_stream(batch_size: 1, cursor: []) { id } }");
+    expect(await socket.next()).toMatchObject({ id: "stream", type: "error", payload: [{ message: "field 'album_stream' not found in type: 'subscription_root'" }] });
+    await socket.close();
+  });
+
+  test("G-SUB-2 one root field, unless the directive lifts the rule", async () => {
+    const socket = await initiated(api);
+    const two = "{ album_by_pk(id: 1) { id } artist_by_pk(id: 1) { id } }";
+    subscribe(socket, "1", `subscription ${two}`);
+    expect(await socket.next()).toEqual({
+      id: "1",
+      type: "error",
+      payload: [{ message: "subscriptions must select one top level field", extensions: { path: "$", code: "validation-failed" } }],
+    });
+    subscribe(socket, "1", `subscription @_multiple_top_level_fields ${two}`);
+    expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { album_by_pk: { id: 1 }, artist_by_pk: { id: 1 } } } });
+    await socket.close();
+  });
+
   test("G-SUB-3 the first answer comes at once, also an empty one", async () => {
-    const socket = await initiated();
+    const socket = await initiated(api);
     subscribe(socket, "1", "subscription { album(where: {id: {_eq: 1}}) { id title } }");
     expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { album: [{ id: 1, title: expect.any(String) }] } } });
     subscribe(socket, "2", "subscription { album(where: {id: {_eq: -1}}) { id } }");
     expect(await socket.next()).toEqual({ id: "2", type: "next", payload: { data: { album: [] } } });
+    subscribe(socket, "3", "subscription { __typename }");
+    expect(await socket.next()).toEqual({ id: "3", type: "next", payload: { data: { __typename: "subscription_root" } } });
     await socket.close();
   });
 
   test("G-SUB-3 a further answer is sent when the text differs, and never an equal one", async () => {
-    const socket = await initiated();
+    const socket = await initiated(api);
     const [before] = await api.sql("select sold from album where id = 2");
     subscribe(socket, "1", "subscription { album_by_pk(id: 2) { sold } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: before!.sold } } } });
@@ -39,28 +58,182 @@ describe("live queries", () => {
     await socket.close();
   });
 
-  test("G-SUB-6 different variables, aliases and roles are answered each for itself", async () => {
-    const socket = await initiated();
-    const query = "subscription ($id: Int!) { album_by_pk(id: $id) { id } }";
-    for (let id = 1; id <= 5; id++) subscribe(socket, `s${id}`, query, { id });
+  test("G-SUB-3 who comes later to the same live query gets the present answer, the others nothing", async () => {
+    const [early, late] = [await initiated(api), await initiated(api)];
+    const query = "subscription { album_by_pk(id: 3) { sold } }";
+    await api.sql("update album set sold = 1 where id = 3");
+    subscribe(early, "1", query);
+    expect(await early.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 1 } } } });
+    subscribe(late, "1", query);
+    expect(await late.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 1 } } } });
+    expect(await early.during(250)).toEqual([]);
+    await api.sql("update album set sold = 2 where id = 3");
+    for (const socket of [early, late]) expect(await socket.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 2 } } } });
+    await early.close();
+    await late.close();
+  });
+
+  test("G-SUB-4 after a burst of changes the last answer is delivered", async () => {
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { album_by_pk(id: 4) { sold } }");
+    await socket.next();
+    for (let sold = 1; sold <= 60; sold++) await api.sql("update album set sold = $1 where id = 4", [sold]);
+    const last = await socket.next((message) => message.payload?.data?.album_by_pk?.sold === 60);
+    expect(last.id).toBe("1");
+    expect(await socket.during(300)).toEqual([]);
+    await socket.close();
+  });
+
+  test("G-SUB-4 changes behind views, partitions, relationships and functions are noticed", async () => {
+    const socket = await initiated(api);
+    const queries = {
+      view: "subscription { album_title(where: {id: {_eq: 5}}) { title } }",
+      parts: "subscription { measure_aggregate { aggregate { count } } }",
+      related: "subscription { artist_by_pk(id: 3) { albums(where: {id: {_eq: 5}}) { title } } }",
+      routine: 'subscription { search_albums(args: {term: "zzz"}) { title } }',
+    };
+    for (const [id, query] of Object.entries(queries)) subscribe(socket, id, query);
+    const first = new Map<string, any>();
+    while (first.size < 4) {
+      const message = await socket.next();
+      expect(message.type).toBe("next");
+      first.set(message.id, message.payload.data);
+    }
+    const [{ title }] = (await api.sql("select title from album where id = 5")) as [{ title: string }];
+    const [column] = await api.sql("select string_agg(quote_ident(attname), ',') as names from pg_attribute where attrelid = 'measure'::regclass and attnum > 0");
+    await api.sql(`insert into measure (${column!.names}) select ${column!.names} from measure limit 1`).catch(() => api.sql("delete from measure where ctid in (select ctid from measure limit 1)"));
+    await api.sql("update album set title = 'zzz' where id = 5");
+    const changed = new Set<string>();
+    while (changed.size < 4) {
+      const message = await socket.next();
+      expect(message.payload.data).not.toEqual(first.get(message.id));
+      changed.add(message.id);
+    }
+    await api.sql("update album set title = $1 where id = 5", [title]);
+    await socket.close();
+  });
+});
+
+describe("callers and batches", () => {
+  test("G-SUB-6 different variables, and null among them, are answered each for itself", async () => {
+    const socket = await initiated(api);
+    const query = "subscription ($id: Int!, $limit: Int) { album(where: {id: {_in: [$id]}}, limit: $limit) { id } }";
+    for (let id = 1; id <= 5; id++) subscribe(socket, `s${id}`, query, { id, limit: id === 5 ? null : 1 });
     const answers = new Map<string, unknown>();
     for (let i = 0; i < 5; i++) {
       const message = await socket.next();
       answers.set(message.id, message.payload.data);
     }
-    for (let id = 1; id <= 5; id++) expect(answers.get(`s${id}`)).toEqual({ album_by_pk: { id } });
+    for (let id = 1; id <= 5; id++) expect(answers.get(`s${id}`)).toEqual({ album: [{ id }] });
     await socket.close();
   });
 
-  test("G-SUB-5 G-SUB-6 session variables of row policies: subscribers see their own rows", async () => {
+  test("G-SUB-6 more subscribers than a statement takes", async () => {
+    const many = await startApi(forGraphql({ liveQueryBatchSize: 3 }));
+    const socket = await initiated(many);
+    for (let i = 0; i < 20; i++) subscribe(socket, String(i), "subscription ($price: numeric!) { album_aggregate(where: {price: {_gt: $price}}) { aggregate { count } } }", { price: i });
+    const seen = new Map<string, number>();
+    while (seen.size < 20) {
+      const message = await socket.next();
+      seen.set(message.id, message.payload.data.album_aggregate.aggregate.count);
+    }
+    for (const [id, count] of seen) {
+      const [row] = await many.sql("select count(*)::int as count from album where price > $1", [Number(id)]);
+      expect(count).toBe(row!.count);
+    }
+    await socket.close();
+    await many.close();
+  });
+
+  test("G-SUB-5 G-SUB-6 session variables of row policies: subscribers see their own rows, and go on seeing them", async () => {
     const query = "subscription { diary(order_by: {id: asc}) { id } }";
-    const [one, two] = [await initiated(asRole("music_artist", { "artist-id": "1" })), await initiated(asRole("music_artist", { "artist-id": "2" }))];
+    const [one, two] = [await initiated(api, asRole("music_artist", { "artist-id": "1" })), await initiated(api, asRole("music_artist", { "artist-id": "2" }))];
     subscribe(one, "1", query);
     subscribe(two, "1", query);
     const idsOf = async (artist: number) => (await api.sql("select id from diary where artist_id = $1 order by id", [artist])).map(({ id }) => ({ id }));
+    const first = (await one.next()).payload.data.diary;
+    expect(first).toEqual(await idsOf(1));
+    const second = (await two.next()).payload.data.diary;
+    expect(second).toEqual(await idsOf(2));
+    expect(first).not.toEqual(second);
+    await api.sql("delete from diary where id = $1", [first[0].id]);
     expect((await one.next()).payload.data.diary).toEqual(await idsOf(1));
-    expect((await two.next()).payload.data.diary).toEqual(await idsOf(2));
+    expect(await two.during(250)).toEqual([]);
     await one.close();
     await two.close();
   });
+
+  test("G-SUB-5 a role without rights gets the error of a query", async () => {
+    const socket = await initiated(api, asRole("music_reader"));
+    subscribe(socket, "1", "subscription { diary { id } }");
+    expect(await socket.next()).toMatchObject({ id: "1", type: "error", payload: [{ extensions: { code: "validation-failed" } }] });
+    await socket.close();
+  });
+});
+
+describe("errors", () => {
+  test("G-SUB-7 an error is an answer of the one it concerns, and the live query goes on", async () => {
+    const socket = await initiated(api);
+    await api.sql("create or replace function public.album_share(a public.album) returns int language sql stable as 'select 100 / a.sold'");
+    await api.sql("update album set sold = 1 where id = 1; update album set sold = 1 where id = 2");
+    await api.reload();
+    const query = "subscription ($id: Int!) { album_by_pk(id: $id) { album_share } }";
+    const probe = await api.gql("{ album_by_pk(id: 1) { album_share } }");
+    expect(probe).toEqual({ data: { album_by_pk: { album_share: 100 } } });
+    subscribe(socket, "1", query, { id: 1 });
+    subscribe(socket, "2", query, { id: 2 });
+    await socket.next();
+    await socket.next();
+    await api.sql("update album set sold = 0 where id = 1; update album set sold = 2 where id = 2");
+    const [a, b] = [await socket.next(), await socket.next()];
+    const byId = new Map([a, b].map((message) => [message.id, message]));
+    expect(byId.get("1")).toMatchObject({ type: "next", payload: { errors: [{ extensions: { code: "data-exception" } }] } });
+    expect(byId.get("1").payload).not.toHaveProperty("data");
+    expect(byId.get("2")).toMatchObject({ payload: { data: { album_by_pk: { album_share: 50 } } } });
+    expect(await socket.during(350)).toEqual([]);
+    await api.sql("update album set sold = 4 where id = 1");
+    expect(await socket.next()).toMatchObject({ id: "1", payload: { data: { album_by_pk: { album_share: 25 } } } });
+    await socket.close();
+  });
+
+  test("G-SUB-8 a reload ends live queries whose fields are gone, others go on", async () => {
+    const socket = await initiated(api);
+    await api.sql("create table public.fleeting (id int primary key, n int); insert into public.fleeting values (1, 1)");
+    await api.reload();
+    subscribe(socket, "gone", "subscription { fleeting { n } }");
+    expect(await socket.next()).toMatchObject({ id: "gone", payload: { data: { fleeting: [{ n: 1 }] } } });
+    subscribe(socket, "stays", "subscription { artist_by_pk(id: 2) { country } }");
+    await socket.next();
+    await api.sql("drop table public.fleeting");
+    await api.reload();
+    const error = await socket.next((message) => message.type === "error");
+    expect(error).toMatchObject({ id: "gone", payload: [{ message: "field 'fleeting' not found in type: 'subscription_root'" }] });
+    await api.sql("update artist set country = 'LIVE' where id = 2");
+    expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { artist_by_pk: { country: "LIVE" } } } });
+    await socket.close();
+  });
+
+  test("G-SUB-9 what is wrong with the document is said at once and starts nothing", async () => {
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { albun { id } }");
+    expect(await socket.next()).toEqual({
+      id: "1",
+      type: "error",
+      payload: [{ message: "field 'albun' not found in type: 'subscription_root'", extensions: { path: "$.selectionSet.albun", code: "validation-failed" } }],
+    });
+    subscribe(socket, "1", "subscription { album(limit: 1) { id } }");
+    expect(await socket.next()).toMatchObject({ id: "1", type: "next" });
+    await socket.close();
+  });
+});
+
+test("G-SUB-4 without any source of changes a live query is answered once", async () => {
+  const deaf = await startApi(forGraphql({ parts: [without("poll-changes"), without("notify-changes"), without("replication-changes")] }));
+  const socket = await initiated(deaf);
+  subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
+  await socket.next();
+  await deaf.sql("update artist set country = 'X' where id = 1");
+  expect(await socket.during(300)).toEqual([]);
+  await socket.close();
+  await deaf.close();
 });

@@ -1,0 +1,308 @@
+import { request } from "node:http";
+import { WebSocket } from "ws";
+import { afterAll, describe, expect, test } from "vitest";
+import { compose, without } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { openSocket } from "../support/socket.ts";
+import { adminSecret, signToken } from "../support/tokens.ts";
+import { initiated, pause, subscribe } from "./start.ts";
+
+const api = await startApi(forGraphql());
+const closed = await startApi(forGraphql({ anonRole: undefined, corsAllowedOrigins: ["https://shop.example"] }));
+
+afterAll(() => api.close());
+
+/** The answer to an upgrade that is not granted. */
+const refused = (target: TestApi, path: string, headers: Record<string, string> = {}): Promise<string> =>
+  openSocket(target, { path, headers }).then(
+    () => "granted",
+    (error: Error) => error.message,
+  );
+
+describe("connection", () => {
+  test("G-WS-1 G-WS-2 headers of the payload, in headers or at its top, in any letter case", async () => {
+    for (const payload of [{ headers: { "X-Session-Admin-Secret": adminSecret, "x-SESSION-role": "music_reader" } }, { "x-session-admin-secret": adminSecret }]) {
+      const socket = await openSocket(closed);
+      socket.send({ type: "connection_init", payload });
+      expect(await socket.next()).toEqual({ type: "connection_ack" });
+      await socket.close();
+    }
+  });
+
+  test("G-WS-1 headers of the upgrade count, the payload's win", async () => {
+    const socket = await openSocket(closed, { headers: asAdmin("music_reader") as Record<string, string> });
+    await socket.init({});
+    subscribe(socket, "1", "{ diary { id } }");
+    expect(await socket.next()).toMatchObject({ type: "error" });
+    await socket.close();
+    const other = await openSocket(closed, { headers: { "x-session-admin-secret": "wrong" } });
+    await other.init({ headers: { "x-session-admin-secret": adminSecret } });
+    await other.close();
+  });
+
+  test("G-WS-3 a ping right after the acknowledgement, and again after five seconds", async () => {
+    const socket = await openSocket(api);
+    await socket.init();
+    const isPing = (message: any): boolean => message.type === "ping";
+    expect(await socket.next(isPing, 500)).toEqual({ type: "ping", payload: { message: "keepalive" } });
+    const startedAtMs = performance.now();
+    await socket.next(isPing, 7000);
+    const passedMs = performance.now() - startedAtMs;
+    expect(passedMs).toBeGreaterThan(4500);
+    expect(passedMs).toBeLessThan(6000);
+    await socket.close();
+  });
+
+  test("G-WS-3 a client's ping is answered with its payload, also before the acknowledgement", async () => {
+    const socket = await openSocket(api);
+    const isPong = (message: any): boolean => message.type === "pong";
+    socket.send({ type: "ping", payload: { n: 1 } });
+    expect(await socket.next(isPong)).toEqual({ type: "pong", payload: { n: 1 } });
+    socket.send({ type: "ping" });
+    expect(await socket.next(isPong)).toEqual({ type: "pong" });
+    socket.send({ type: "pong" });
+    await socket.init();
+    await socket.close();
+  });
+});
+
+describe("operations", () => {
+  test("G-WS-4 G-WS-5 G-WS-7 queries and mutations: next, then complete", async () => {
+    const socket = await initiated(api);
+    subscribe(socket, "q", "query One($id: Int!) { album_by_pk(id: $id) { id } }", { id: 1 });
+    expect(await socket.next()).toEqual({ id: "q", type: "next", payload: { data: { album_by_pk: { id: 1 } } } });
+    expect(await socket.next()).toEqual({ id: "q", type: "complete" });
+    subscribe(socket, "m", 'mutation { update_artist_by_pk(pk_columns: {id: 4}, _set: {country: "WS"}) { country } }');
+    expect(await socket.next()).toEqual({ id: "m", type: "next", payload: { data: { update_artist_by_pk: { country: "WS" } } } });
+    expect(await socket.next()).toEqual({ id: "m", type: "complete" });
+    await socket.close();
+  });
+
+  test("G-WS-4 large numbers in variables keep their digits", async () => {
+    const socket = await initiated(api);
+    socket.send('{"id":"1","type":"subscribe","payload":{"query":"query ($n: numeric!) { album(where: {price: {_gt: $n}}) { id } }","variables":{"n":99999999999999999999.5}}}');
+    expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { album: [] } } });
+    await socket.close();
+  });
+
+  test("G-WS-6 an error ends the operation without complete, and the id is free again", async () => {
+    const socket = await initiated(api);
+    subscribe(socket, "1", "mutation { insert_artist_one(object: {id: 1, name: \"x\"}) { id } }");
+    expect(await socket.next()).toMatchObject({ id: "1", type: "error", payload: [{ message: expect.stringMatching(/^Uniqueness violation/), extensions: { code: "constraint-violation" } }] });
+    subscribe(socket, "1", "{ nothing }");
+    expect(await socket.next()).toMatchObject({ id: "1", type: "error", payload: [{ extensions: { code: "validation-failed" } }] });
+    expect(await socket.during(150)).toEqual([]);
+    await socket.close();
+  });
+
+  test("G-WS-7 a client's complete ends a live query; an unknown id is ignored", async () => {
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
+    await socket.next();
+    socket.send({ id: "1", type: "complete" });
+    socket.send({ id: "unknown", type: "complete" });
+    await api.sql("update artist set country = 'CC' where id = 1");
+    expect(await socket.during(350)).toEqual([]);
+    subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
+    expect(await socket.next()).toMatchObject({ id: "1", payload: { data: { artist_by_pk: { country: "CC" } } } });
+    await socket.close();
+  });
+
+  test("G-WS-16 messages are taken in order while live queries go on beside them", async () => {
+    const socket = await initiated(api);
+    subscribe(socket, "live", "subscription { artist_by_pk(id: 3) { country } }");
+    await socket.next();
+    for (let i = 0; i < 20; i++) subscribe(socket, `m${i}`, `mutation { update_artist_by_pk(pk_columns: {id: 3}, _set: {country: "c${i}"}) { country } }`);
+    const order: string[] = [];
+    while (order.length < 20) {
+      const message = await socket.next();
+      if (message.id !== "live" && message.type === "next") order.push(message.id);
+    }
+    expect(order).toEqual(Array.from({ length: 20 }, (_, i) => `m${i}`));
+    await socket.next((message) => message.id === "live" && message.payload.data.artist_by_pk.country === "c19");
+    await socket.close();
+  });
+});
+
+describe("close codes", () => {
+  test.each([
+    ["no JSON", "{"],
+    ["an unknown type", { type: "start", id: "1" }],
+    ["a message of servers", { type: "next", id: "1", payload: {} }],
+    ["no id", { type: "subscribe", payload: { query: "{ __typename }" } }],
+    ["no payload", { type: "subscribe", id: "1" }],
+  ])("G-WS-8 %s", async (_, message) => {
+    const socket = await openSocket(api);
+    socket.send(message);
+    const { code, reason } = await socket.closed;
+    expect(code).toBe(4400);
+    expect(reason).toMatch(/^Parsing client message failed: ./);
+  });
+
+  test("G-WS-9 subscribe before connection_init", async () => {
+    const socket = await openSocket(api);
+    subscribe(socket, "1", "{ __typename }");
+    expect(await socket.closed).toEqual({ code: 4401, reason: "Unauthorized" });
+  });
+
+  test("G-WS-10 refused credentials", async () => {
+    const socket = await openSocket(api);
+    socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": "wrong" } } });
+    expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden" });
+  });
+
+  test("G-WS-10 G-WS-15 a token ends the connection when it expires", async () => {
+    const socket = await openSocket(api);
+    const token = signToken({ "x-session-default-role": "music_reader", "x-session-allowed-roles": ["music_reader"], exp: Math.floor(Date.now() / 1000) + 2 });
+    await socket.init({ headers: { Authorization: `Bearer ${token}` } });
+    subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { id } }");
+    expect(await socket.next()).toMatchObject({ type: "next" });
+    expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden" });
+  });
+
+  test("G-WS-11 no connection_init within three seconds", async () => {
+    const socket = await openSocket(api);
+    const startedAtMs = performance.now();
+    expect(await socket.closed).toEqual({ code: 4408, reason: "Connection initialisation timeout" });
+    expect(performance.now() - startedAtMs).toBeGreaterThan(2500);
+  });
+
+  test("G-WS-12 an id in use", async () => {
+    const socket = await initiated(api);
+    subscribe(socket, "x", "subscription { artist { id } }");
+    subscribe(socket, "x", "subscription { artist { id } }");
+    expect(await socket.closed).toEqual({ code: 4409, reason: "Subscriber for x already exists" });
+  });
+
+  test("G-WS-13 a second connection_init", async () => {
+    const socket = await initiated(api);
+    socket.send({ type: "connection_init" });
+    expect(await socket.closed).toEqual({ code: 4429, reason: "Too many initialisation requests" });
+  });
+
+  test("G-WS-14 a subprotocol nobody knows", async () => {
+    const socket = await openSocket(api, { protocols: ["soap"] });
+    expect((await socket.closed).code).toBe(1002);
+  });
+
+  test("G-WS-20 shutdown closes every connection with 1001", async () => {
+    const other = await startApi(forGraphql());
+    const sockets = [await initiated(other), await openSocket(other, { protocols: ["graphql-ws"] }), await openSocket(other)];
+    subscribe(sockets[0]!, "1", "subscription { artist { id } }");
+    await sockets[0]!.next();
+    await other.close();
+    for (const socket of sockets) expect((await socket.closed).code).toBe(1001);
+  });
+});
+
+describe("upgrade", () => {
+  test("G-WS-17 another path", async () => {
+    expect(await refused(api, "/v2/graphql")).toBe("refused with 404: only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets");
+  });
+
+  test("G-WS-18 an origin that is not in the list", async () => {
+    const body = '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}';
+    expect(await refused(closed, "/v1/graphql/ws", { origin: "https://evil.example" })).toBe(`refused with 400: ${body}`);
+    expect(await refused(closed, "/v1/graphql/ws", { origin: "https://shop.example" })).toBe("granted");
+    expect(await refused(closed, "/v1/graphql/ws")).toBe("granted");
+  });
+
+  test("G-WS-18 the payload does not change the origin", async () => {
+    expect(await refused(closed, "/v1/graphql", { origin: "null" })).toMatch(/^refused with 400/);
+  });
+
+  test.each([
+    ["/v1/graphql/ws", [], "transport"],
+    ["/v1/graphql", [], "legacy"],
+    ["/v1alpha1/graphql", [], "legacy"],
+    ["/v1/graphql", ["graphql-ws", "graphql-transport-ws"], "transport"],
+    ["/v1/graphql/ws", ["graphql-ws"], "legacy"],
+  ] as const)("G-WS-19 %s offering %j speaks %s", async (path, protocols, spoken) => {
+    const socket = await openSocket(api, { path, protocols });
+    socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
+    expect(await socket.next((message) => message.type !== "connection_ack")).toMatchObject({ type: spoken === "legacy" ? "ka" : "ping" });
+    await socket.close();
+  });
+
+  test("G-HTTP-12 the address without an upgrade", async () => {
+    const answer = await api.get("/v1/graphql/ws");
+    expect([answer.status, answer.headers["upgrade"]]).toEqual([426, "websocket"]);
+  });
+});
+
+describe("pressure", () => {
+  test("G-WS-4 more operations than the limit on one connection", async () => {
+    const small = await startApi(forGraphql({ maxSocketOperations: 2 }));
+    const socket = await initiated(small);
+    for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
+    const error = await socket.next((message) => message.type === "error");
+    expect(error).toMatchObject({ id: "3", payload: [{ message: "too many operations on one connection: the limit is 2" }] });
+    await socket.close();
+    await small.close();
+  });
+
+  test("G-WS-8 a message beyond the limit ends the connection with 1009", async () => {
+    const small = await startApi(forGraphql({ maxSocketMessageBytes: 2000 }));
+    const socket = await initiated(small);
+    subscribe(socket, "1", `{ __typename } # ${"x".repeat(3000)}`);
+    expect((await socket.closed).code).toBe(1009);
+    await small.close();
+  });
+
+  test("G-WS-17 more connections than the limit are refused with 503", async () => {
+    const small = await startApi(forGraphql({ maxSockets: 1 }));
+    const socket = await initiated(small);
+    expect(await refused(small, "/v1/graphql/ws")).toMatch(/^refused with 503/);
+    await socket.close();
+    await pause(50);
+    expect(await refused(small, "/v1/graphql/ws")).toBe("granted");
+    await small.close();
+  });
+
+  test("G-SUB-3 a client that does not read skips answers and gets the newest when it reads again", async () => {
+    await api.sql("create table if not exists public.bulk (id int primary key, n int, filler text); insert into public.bulk values (1, 0, repeat('x', 1000000))");
+    await api.reload();
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { bulk_by_pk(id: 1) { n filler } }");
+    await socket.next();
+    socket.socket.pause();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let n = 1; n <= 60; n++) {
+      await api.sql("update public.bulk set n = $1 where id = 1", [n]);
+      await pause(30);
+    }
+    await pause(300);
+    const grownBytes = process.memoryUsage().arrayBuffers - before;
+    socket.socket.resume();
+    let count = 0;
+    for (let n = 0; n < 60; count++) n = (await socket.next()).payload.data.bulk_by_pk.n;
+    expect(count).toBeLessThan(20);
+    expect(grownBytes).toBeLessThan(40_000_000);
+    await socket.close();
+  });
+});
+
+describe("a server of one's own", () => {
+  test("G-WS-4 without the transport its subprotocol is unknown", async () => {
+    const other = await startApi(forGraphql({ preset: (options) => compose(fullCompat(options), without("websocket-transport")) }));
+    const socket = await openSocket(other);
+    expect((await socket.closed).code).toBe(1002);
+    await other.close();
+  });
+
+  test("G-WS-17 a plain HTTP/1.0 style upgrade without a key is refused, not answered by silence", async () => {
+    const status = await new Promise<number | undefined>((resolve) => {
+      request({ port: api.port, path: "/v1/graphql/ws", headers: { connection: "Upgrade", upgrade: "websocket" } }, (response) => resolve(response.statusCode)).end();
+    });
+    expect(status).toBe(400);
+  });
+
+  test("G-WS-7 the end of the socket ends its live queries", async () => {
+    const socket = new WebSocket(`${api.wsUrl}/v1/graphql/ws`, ["graphql-transport-ws"]);
+    await new Promise((resolve) => socket.once("open", resolve));
+    socket.terminate();
+    await pause(50);
+    expect((await api.gql("{ __typename }")).data).toEqual({ __typename: "query_root" });
+  });
+});
