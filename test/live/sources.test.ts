@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { without, type Logger } from "../../core/index.ts";
+import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { initiated, pause, subscribe, until } from "./start.ts";
+
+const SLOW_MS = 60_000;
+
+/** What an api says in its log. */
+const listening = (): { readonly lines: string[]; readonly logger: Logger } => {
+  const lines: string[] = [];
+  const take = (message: string): void => void lines.push(message);
+  return { lines, logger: { error: take, warn: take, info: take, debug: () => undefined, access: () => undefined } };
+};
+
+const polling: StartOptions = { parts: [without("replication-changes"), without("notify-changes")] };
+
+/** Sold of album 1, set and seen. */
+const changesReach = async (api: TestApi, sold: number, withinMs: number): Promise<void> => {
+  const socket = await initiated(api);
+  subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
+  await socket.next();
+  await api.sql("update album set sold = $1 where id = 1", [sold]);
+  await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold, withinMs);
+  await socket.close();
+};
+
+describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
+  const log = listening();
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logger: log.logger }));
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { album { id } }");
+    await until(() => log.lines.includes("live queries hear of changes by logical replication"));
+    await socket.close();
+  });
+
+  test("G-SUB-4 a change arrives long before the interval", async () => {
+    await changesReach(api, 501, 3000);
+  });
+
+  test("G-SUB-4 changes of partitions, through views, by TRUNCATE and in tables with odd names", async () => {
+    await api.sql(`create table public."a ""b"", c: d" (id int primary key, n int); insert into public."a ""b"", c: d" values (1, 1);
+      create view public.odd_view as select id, n from public."a ""b"", c: d";
+      create table public.cleared (id int primary key); insert into public.cleared values (1)`);
+    await api.reload();
+    const socket = await initiated(api);
+    subscribe(socket, "view", "subscription { odd_view { n } }");
+    subscribe(socket, "cleared", "subscription { cleared { id } }");
+    subscribe(socket, "parts", "subscription { measure_aggregate { aggregate { count } } }");
+    for (let i = 0; i < 3; i++) await socket.next();
+    await pause(100);
+    await api.sql(`update public."a ""b"", c: d" set n = 2`);
+    expect(await socket.next()).toMatchObject({ id: "view", payload: { data: { odd_view: [{ n: 2 }] } } });
+    await api.sql("truncate public.cleared");
+    expect(await socket.next()).toMatchObject({ id: "cleared", payload: { data: { cleared: [] } } });
+    await api.sql("delete from measure where ctid in (select ctid from measure limit 1)");
+    expect(await socket.next()).toMatchObject({ id: "parts" });
+    await socket.close();
+  });
+
+  test("G-SUB-4 a transaction that commits in the middle of others is not missed", async () => {
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
+    await socket.next();
+    const other = await api.database.connect();
+    for (let i = 0; i < 20; i++) {
+      await other.query("begin");
+      await other.query("update album set sold = sold + 1 where id = 5");
+      await api.sql("update artist set country = $1 where id = 1", [`n${i}`]);
+      await socket.next((message) => message.payload?.data?.artist_by_pk?.country === `n${i}`, 3000);
+      await other.query("commit");
+    }
+    await other.end();
+    await socket.close();
+  });
+
+  test("G-SUB-4 when the feed is lost another source watches until it is back", async () => {
+    await api.sql("select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database() and active_pid is not null");
+    await until(() => log.lines.includes("logical replication for live queries was lost"));
+    await until(() => log.lines.filter((line) => line === "live queries hear of changes by logical replication").length > 1);
+    await changesReach(api, 502, 3000);
+  });
+});
+
+describe.skipIf(!capabilities.realServer)("fallback", () => {
+  test("G-SUB-4 a login role without the right to replicate falls back with a log line", async () => {
+    const log = listening();
+    const shared = await startApi(forGraphql());
+    const api = await startApi(forGraphql({ databaseUrl: shared.database.urlAs("sea_login"), anonRole: undefined, liveQueryInterval: 100, logger: log.logger }));
+    await shared.sql("grant select on artist to sea_login");
+    await api.reload();
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
+    await socket.next();
+    await shared.sql("update artist set country = 'FB' where id = 1");
+    expect(await socket.next()).toMatchObject({ payload: { data: { artist_by_pk: { country: "FB" } } } });
+    await socket.close();
+    expect(log.lines).toContain("no logical replication for live queries, another source of changes is used");
+    await api.close();
+    await shared.close();
+  });
+});
+
+describe("notifications", () => {
+  test("G-SUB-4 tables with the triggers tell by themselves, others are polled", async () => {
+    const api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, parts: [without("replication-changes"), without("poll-changes")] }));
+    await api.sql(`create or replace function public.relapi_notify_change() returns trigger language plpgsql as
+      $$ begin perform pg_catalog.pg_notify('relapi_changes', tg_table_schema || '.' || tg_table_name); return null; end $$`);
+    await api.sql("create or replace trigger relapi_notify_change after insert or update or delete or truncate on public.album for each statement execute function public.relapi_notify_change()");
+    await api.reload();
+    await pause(300);
+    await changesReach(api, 504, 3000);
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { artist_by_pk(id: 2) { country } }");
+    await socket.next();
+    await api.sql("update artist set country = 'NN' where id = 2");
+    expect(await socket.during(300)).toEqual([]);
+    await socket.close();
+    await api.sql("drop trigger relapi_notify_change on public.album");
+    await api.close();
+  });
+});
+
+describe("polling", () => {
+  test("G-SUB-4 while nothing is committed no live query runs", async () => {
+    const statements: string[] = [];
+    const { logger } = listening();
+    const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 50, logQuery: true, logger: { ...logger, info: (message) => void statements.push(message) } }));
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription ($id: Int!) { album_by_pk(id: $id) { sold } }", { id: 1 });
+    await socket.next();
+    await pause(300);
+    const runs = (): number => statements.filter((text) => text.includes("_relapi_subscribers")).length;
+    expect(runs()).toBeGreaterThan(0);
+    // transactions of other databases of a server count too, so it takes a quiet moment
+    const snapshot = async (): Promise<string> => (await api.sql("select pg_current_snapshot()::text as text"))[0]!.text;
+    let isQuiet = false;
+    for (let attempt = 0; attempt < 100 && !isQuiet; attempt++) {
+      const earlier = await snapshot();
+      await pause(60);
+      const before = runs();
+      await pause(140);
+      const after = runs();
+      isQuiet = (await snapshot()) === earlier;
+      if (isQuiet) expect(after).toBe(before);
+    }
+    expect(isQuiet).toBe(true);
+    const before = runs();
+    await api.sql("update artist set country = country");
+    await pause(300);
+    expect(runs()).toBeGreaterThan(before);
+    await socket.close();
+    await api.close();
+  });
+
+  test("G-SUB-4 what looks at the clock is asked at each interval, since no commit tells of it", async () => {
+    const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 50 }));
+    await api.sql("create or replace view public.clock_face as select 1 as id, clock_timestamp()::text as now");
+    await api.reload();
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { clock_face { now } }");
+    const first = await socket.next();
+    const second = await socket.next();
+    expect(second.payload.data.clock_face).not.toEqual(first.payload.data.clock_face);
+    await socket.close();
+    await api.sql("drop view public.clock_face");
+    await api.close();
+  });
+});
+
+describe.skipIf(!capabilities.realServer)("healing", () => {
+  test.each([["replication", {}], ["polling", polling]] as const)("G-SUB-4 %s: connections killed in the middle, every subscriber ends with the last answer", async (_, options) => {
+    const api = await startApi(forGraphql({ ...options, liveQueryInterval: 200 }));
+    const sockets = await Promise.all(Array.from({ length: 10 }, () => initiated(api)));
+    const last = new Map<string, number>();
+    sockets.forEach((socket, s) => {
+      for (let album = 1; album <= 5; album++) subscribe(socket, `${s}-${album}`, "subscription ($id: Int!) { album_by_pk(id: $id) { sold } }", { id: album });
+      socket.socket.on("message", (data: Buffer) => {
+        const message = JSON.parse(data.toString());
+        expect(message.type).not.toBe("error");
+        if (message.type === "next" && message.payload.data !== undefined) last.set(message.id, message.payload.data.album_by_pk.sold);
+      });
+    });
+    await until(() => last.size === 50);
+    const writer = await api.database.connect();
+    for (let n = 1; n <= 40; n++) {
+      await writer.query("update album set sold = $1", [9000 + n]);
+      if (n % 10 === 0) await writer.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()");
+      await pause(15);
+    }
+    await writer.query("update album set sold = 9999");
+    await until(() => [...last.values()].every((sold) => sold === 9999), 15_000);
+    expect(last.size).toBe(50);
+    await writer.end();
+    for (const socket of sockets) await socket.close();
+    await api.close();
+  });
+});

@@ -1,0 +1,160 @@
+import { request, type IncomingMessage } from "node:http";
+import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { adminSecret } from "../support/tokens.ts";
+import { pause, until } from "./start.ts";
+
+const api = await startApi();
+
+interface Event {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: string;
+}
+
+interface Stream {
+  readonly response: IncomingMessage;
+  readonly events: Event[];
+  readonly ended: Promise<void>;
+  close(): void;
+}
+
+const readEvent = (text: string): Event | undefined => {
+  const fields: Record<string, string> = {};
+  for (const line of text.split("\n")) {
+    const at = line.indexOf(": ");
+    if (at < 1) continue;
+    const [name, field] = [line.slice(0, at), line.slice(at + 2)];
+    fields[name] = fields[name] === undefined ? field : `${fields[name]}\n${field}`;
+  }
+  return "data" in fields ? (fields as unknown as Event) : undefined;
+};
+
+const open = (target: TestApi, path: string, { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: unknown } = {}): Promise<Stream> =>
+  new Promise((resolve, reject) => {
+    const sent = request({ port: target.port, path, method, headers: { accept: "text/event-stream", ...headers } }, (response) => {
+      const events: Event[] = [];
+      let text = "";
+      response.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+        for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
+          const event = readEvent(text.slice(0, at));
+          text = text.slice(at + 2);
+          if (event !== undefined) events.push(event);
+        }
+      });
+      response.on("error", () => undefined);
+      resolve({ response, events, ended: new Promise((end) => response.on("close", () => end())), close: () => sent.destroy() });
+    });
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+
+const subscription = (query: string, headers: Record<string, string> = {}) => ({ method: "POST", headers: { "x-session-admin-secret": adminSecret, ...headers }, body: { query } });
+
+describe("REST", () => {
+  test("R-MED-1 G-SUB-3 one event per changed answer, its id the hash", async () => {
+    const stream = await open(api, "/vessels?select=name,tonnage&id=eq.1", { headers: { origin: "https://shop.example" } });
+    expect(stream.response.statusCode).toBe(200);
+    expect(stream.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
+    expect(stream.response.headers["access-control-allow-origin"]).toBe("*");
+    await until(() => stream.events.length === 1);
+    const [row] = await api.sql("select name, tonnage from sea.vessels where id = 1");
+    expect(JSON.parse(stream.events[0]!.data)).toMatchObject([{ name: row!.name }]);
+    await api.sql("update sea.vessels set name = 'Live' where id = 1");
+    await until(() => stream.events.length === 2);
+    expect(JSON.parse(stream.events[1]!.data)).toMatchObject([{ name: "Live" }]);
+    expect(stream.events[1]!.id).not.toBe(stream.events[0]!.id);
+    await api.sql("update sea.vessels set name = name");
+    await pause(250);
+    expect(stream.events.length).toBe(2);
+    stream.close();
+    await api.sql("update sea.vessels set name = $1 where id = 1", [row!.name]);
+  });
+
+  test("R-MED-1 Last-Event-ID: no event while the answer is still that one", async () => {
+    const path = "/vessels?select=name&id=eq.2&limit=1";
+    const first = await open(api, path);
+    await until(() => first.events.length === 1);
+    first.close();
+    const again = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
+    await pause(300);
+    expect(again.events).toEqual([]);
+    await api.sql("update sea.vessels set name = name || '!' where id = 2");
+    await until(() => again.events.length === 1);
+    again.close();
+    const third = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
+    await until(() => third.events.length === 1);
+    third.close();
+    await api.sql("update sea.vessels set name = replace(name, '!', '') where id = 2");
+  });
+
+  test("R-FLT-3 filters of every type run over many clients in one statement", async () => {
+    const paths = ["/vessels?select=id&name=eq.Fram", "/vessels?select=id&tonnage=gte.100&order=id", "/vessels?select=id&id=in.(1,3)&order=id", "/vessels?select=id&id=in.(2)&order=id", "/vessels?select=id&name=like.*r*&offset=1&order=id", "/vessels?select=id,voyages(id)&voyages.limit=1&order=id"];
+    const streams = await Promise.all(paths.map((path) => open(api, path)));
+    await until(() => streams.every((stream) => stream.events.length === 1));
+    for (const [i, path] of paths.entries()) {
+      expect(streams[i]!.events[0]!.event).toBeUndefined();
+      expect(JSON.parse(streams[i]!.events[0]!.data)).toEqual((await api.get(path)).json());
+      streams[i]!.close();
+    }
+  });
+
+  test("R-PIPE-1 what is wrong with the request is answered as usual", async () => {
+    expect((await open(api, "/nothing")).response.statusCode).toBe(404);
+    expect((await open(api, "/vessels?id=nope.1")).response.statusCode).toBe(400);
+    expect((await open(api, "/vessels", { headers: { authorization: "Bearer x" } })).response.statusCode).toBe(401);
+  });
+
+  test("R-ERR-1 an error of a run is an event of its own kind", async () => {
+    const stream = await open(api, "/vessels?select=id&id=eq.abc");
+    await until(() => stream.events.length === 1);
+    expect(stream.events[0]!.event).toBe("failure");
+    expect(JSON.parse(stream.events[0]!.data)).toMatchObject({ code: "22P02" });
+    stream.close();
+  });
+
+  test("R-MED-1 without the plugin the media type is unknown", async () => {
+    const other = await startApi({ parts: [without("sse")] });
+    expect((await open(other, "/vessels")).response.statusCode).toBe(406);
+    await other.close();
+  });
+});
+
+describe("GraphQL", () => {
+  test("G-SUB-3 a subscription by POST: next for each answer", async () => {
+    const plain = await startApi({ dbSchemas: ["public"] });
+    const live = await open(plain, "/v1/graphql", subscription("subscription { artist_by_pk(id: 1) { country } }"));
+    await until(() => live.events.length === 1);
+    expect(live.events[0]!.event).toBe("next");
+    await plain.sql("update artist set country = 'SSE' where id = 1");
+    await until(() => live.events.length === 2);
+    expect(JSON.parse(live.events[1]!.data)).toEqual({ data: { artist_by_pk: { country: "SSE" } } });
+    const closing = plain.close();
+    await live.ended;
+    expect(live.events.at(-1)).toMatchObject({ event: "complete" });
+    await closing;
+  });
+
+  test("G-HTTP-9 without asking for events it is refused as ever", async () => {
+    const answer = await api.gql("subscription { __typename }");
+    expect(answer.errors[0].extensions.code).toBe("unexpected-payload");
+  });
+
+  test("G-SUB-9 errors and queries: one next, then complete", async () => {
+    const bad = await open(api, "/v1/graphql", subscription("subscription { nothing }"));
+    await bad.ended;
+    expect(bad.events.map(({ event }) => event)).toEqual(["next", "complete"]);
+    expect(JSON.parse(bad.events[0]!.data)).toMatchObject({ errors: [{ extensions: { code: "validation-failed" } }] });
+    const query = await open(api, "/v1/graphql", subscription("{ __typename }"));
+    await query.ended;
+    expect(query.events).toMatchObject([{ event: "next", data: '{"data":{"__typename":"query_root"}}' }, { event: "complete" }]);
+  });
+
+  test("G-AUTH-4 a wrong secret is answered without a stream", async () => {
+    const answer = await open(api, "/v1/graphql", subscription("subscription { __typename }", { "x-session-admin-secret": "wrong" }));
+    expect(answer.response.headers["content-type"]).toBe("application/json; charset=utf-8");
+    answer.close();
+  });
+});
