@@ -108,8 +108,11 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
   for (const output of outputs) addOutput(output);
 
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
-  const order = (read.orderBy ?? []).filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined).map((term) => compileOrder(compiler, term, scope));
-  const distinct = (read.distinctOn ?? []).map((expression) => compileExpression(compiler, expression, scope).sql);
+  const distinctValues = new Map<string, Sql>();
+  const distinct = (read.distinctOn ?? []).map(distinctValue);
+  const order = (read.orderBy ?? [])
+    .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
+    .map((term) => compileOrder(compiler, term, scope, distinctValues.get(JSON.stringify(term.by))));
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
   const select = isExistence ? [] : items.map((item) => (item.as === "*" || item.as === "" ? item.sql : sql`${item.sql} as ${ident(item.as)}`));
   // by position: an expression with parameters is not recognised when it is said again (R-SQL-15)
@@ -128,6 +131,17 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
     ),
     names,
   };
+
+  /** Computed once, under a name: said twice with parameters, an expression is not recognised as that of ORDER BY. @rule G-DIS-1 */
+  function distinctValue(expression: Expression): Sql {
+    const compiled = compileExpression(compiler, expression, scope).sql;
+    if (expression.kind === "column" && expression.path === undefined) return compiled;
+    const row = compiler.alias("_d");
+    joins.push(sql`cross join lateral (select ${compiled} as "v") as ${ident(row)}`);
+    const named = ident(row, "v");
+    distinctValues.set(JSON.stringify(expression), named);
+    return named;
+  }
 
   function addOutput(output: Output): void {
     switch (output.kind) {
@@ -193,8 +207,8 @@ const limitOf = (compiler: Compiler, read: Read): Sql => {
   return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${integer(cap)})`;
 };
 
-export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope): Sql => {
-  const by = compileExpression(compiler, term.by, scope).sql;
+export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: Sql): Sql => {
+  const by = known ?? compileExpression(compiler, term.by, scope).sql;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls = term.nulls === undefined ? empty : term.nulls === "first" ? sql` nulls first` : sql` nulls last`;
   return sql`${by}${direction}${nulls}`;

@@ -96,6 +96,14 @@ const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: Wr
 const counter = (step: "+ 1" | "- 1"): Sql =>
   sql`pg_catalog.set_config(${literal(INSERTED)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
 
+/** Setting that says, row by row, whether the row at hand was updated: where there is no `xmax` to tell. */
+const UPDATED = "relapi.updated";
+
+const markUpdated = (flag: "0" | "1"): Sql => sql`pg_catalog.set_config(${literal(UPDATED)}, ${literal(flag)}, true) is not null`;
+
+/** System columns are out of reach on views and when rows are routed to partitions. */
+const hasSystemColumns = (relation: Relation): boolean => relation.kind === "table";
+
 const cellValue = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
   if (cell.value === undefined) return catalogText(DEFAULT_KEYWORD);
   // without length limits: a cast would cut a text that is too long, an assignment refuses it
@@ -111,11 +119,14 @@ export const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): 
   compiler.alias(relation.name); // taken by the target itself
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returning = returningOf(relation, plan, use);
-  const rows = insertRows(compiler, relation, plan, presets, use);
-  const conflict = plan.onConflict === undefined ? empty : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true);
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
   const tellsNew = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
-  const clause = tellsNew ? sql`${returning.clause}, (${ident(relation.name)}.xmax = 0) as "_is_new"` : returning.clause;
+  const marksUpdated = tellsNew && !hasSystemColumns(relation);
+  // row by row: the source takes the mark away, an update sets it, RETURNING reads it
+  const rows = insertRows(compiler, relation, plan, presets, use, marksUpdated ? [markUpdated("0")] : []);
+  const conflict = plan.onConflict === undefined ? empty : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true, marksUpdated);
+  const isNew = marksUpdated ? sql`pg_catalog.current_setting(${literal(UPDATED)}) = '0'` : sql`${ident(relation.name)}.xmax = 0`;
+  const clause = tellsNew ? sql`${returning.clause}, (${isNew}) as "_is_new"` : returning.clause;
   const name = ident(compiler.alias("_written"));
   const written = tellsNew ? sql`(select ${join(relation.columns.map((column) => ident(column.name)))} from ${name})` : undefined;
   return {
@@ -126,8 +137,8 @@ export const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): 
   };
 };
 
-const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, presets: ReadonlyMap<string, Cell>, use: WriteUse): Sql => {
-  const required = [...new Set(use.requires ?? [])].map((step) => wroteRows(compiler, step));
+const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, presets: ReadonlyMap<string, Cell>, use: WriteUse, marks: readonly Sql[]): Sql => {
+  const required = [...[...new Set(use.requires ?? [])].map((step) => wroteRows(compiler, step)), ...marks];
   if ("cells" in plan.rows) {
     const cells = [...plan.rows.cells.filter((cell) => !presets.has(cell.column)), ...presets.values()];
     const columns = cells.length === 0 ? empty : sql` (${join(cells.map((cell) => ident(cell.column)))})`;
@@ -150,7 +161,7 @@ const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, preset
   return sql` select${from}${where}`;
 };
 
-const compileConflict = (compiler: Compiler, relation: Relation, conflict: NonNullable<Insert["onConflict"]>, countInserted: boolean): Sql => {
+const compileConflict = (compiler: Compiler, relation: Relation, conflict: NonNullable<Insert["onConflict"]>, countInserted: boolean, marksUpdated: boolean): Sql => {
   const target = "constraint" in conflict.target ? sql`on constraint ${ident(conflict.target.constraint)}` : sql`(${join(conflict.target.columns.map((column) => ident(column)))})`;
   if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
   const fixed = new Map((conflict.set ?? []).map((cell) => [cell.column, cell]));
@@ -160,6 +171,10 @@ const compileConflict = (compiler: Compiler, relation: Relation, conflict: NonNu
   ];
   const conditions = conflict.where === undefined ? [] : [compilePredicate(compiler, conflict.where, targetScope(relation, false))];
   if (countInserted) conditions.push(counter("- 1"));
+  if (marksUpdated) {
+    const known = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
+    return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${markUpdated("1")} else false end`;
+  }
   return sql` on conflict ${target} do update set ${join(assignments)}${conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`}`;
 };
 

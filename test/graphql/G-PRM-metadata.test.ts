@@ -1,0 +1,316 @@
+/** Roles of the metadata: limits, checks, upserts, rights that follow from others, inherited roles. */
+import { expect, test } from "vitest";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { openSocket } from "../support/socket.ts";
+import { array, documentOf, notes, object, permissions, table } from "./metadata-document.ts";
+import { schemaOf } from "./schema.ts";
+
+const everything = { columns: "*", filter: {} };
+const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
+
+const kept = notes();
+const api = await startApi(
+  forGraphql({
+    dbTxEnd: "rollback",
+    logger: kept.logger,
+    metadata: documentOf(
+      [
+        table("album", {
+          object_relationships: [object("artist", "artist_id")],
+          select_permissions: permissions({
+            short: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 2, allow_aggregations: true },
+            shorter: { columns: ["id", "sold"], filter: { live: { _eq: true } }, limit: 1 },
+            own: { columns: ["id", "artist_id", "title", "price"], filter: own },
+            checked: everything,
+            no_artist: everything,
+            no_key: { columns: ["title"], filter: {} },
+            nothing_seen: { columns: [], filter: {}, allow_aggregations: true },
+            public_part: { columns: ["id", "title"], filter: {} },
+            owner_part: { columns: ["id", "price", "sold"], filter: own, allow_aggregations: true },
+            query_only: { ...everything, allow_aggregations: true, query_root_fields: ["select_by_pk"], subscription_root_fields: [] },
+            roots_too: { ...everything, query_root_fields: ["select"], subscription_root_fields: ["select_stream"] },
+            overridden: { columns: ["id"], filter: { id: 1 } },
+          }),
+          insert_permissions: permissions({
+            checked: { check: { price: { _gt: 10 } }, columns: "*" },
+            only_insert: { check: {}, columns: ["id", "title", "artist_id"] },
+            insert_a: { check: { price: { _gt: 0 } }, columns: ["id", "title"], set: { artist_id: 1 } },
+            insert_b: { check: { price: { _gt: 0 } }, columns: ["title", "id"], set: { artist_id: 1 } },
+            insert_c: { check: { price: { _gt: 0 } }, columns: ["title", "id", "price"], set: { artist_id: 1 } },
+          }),
+          update_permissions: permissions({
+            checked: { columns: ["price", "title"], filter: { id: { _lt: 4 } }, check: { price: { _lt: 100 } } },
+            own: { columns: ["title"], filter: own, check: null },
+          }),
+          delete_permissions: permissions({ checked: { filter: { live: { _is_null: true } } }, backend: { filter: {}, backend_only: true }, delete_a: { filter: own }, delete_b: { filter: { artist_id: "X-Hasura-Artist-Id" } } }),
+        }),
+        table("artist", {
+          array_relationships: [array("albums", "album", "artist_id")],
+          select_permissions: permissions({ short: everything, own: { columns: ["id", "name"], filter: {} }, checked: everything, no_key: everything, query_only: everything }),
+          insert_permissions: permissions({ checked: { check: { country: { _is_null: false } } } }),
+        }),
+        table("measure", { select_permissions: permissions({ checked: everything }), insert_permissions: permissions({ checked: { check: { value: { _gt: 0 } } } }), update_permissions: permissions({ checked: { columns: "*", filter: {}, check: { value: { _gt: 10 } } } }) }),
+        table("person", {
+          computed_fields: [
+            { name: "title", definition: { function: "person_title" } },
+            { name: "points", definition: { function: "person_score" } },
+            { name: "peers", definition: { function: "person_peers" } },
+          ],
+          select_permissions: permissions({
+            public_part: { columns: ["id", "name"], filter: {}, computed_fields: ["title", "nothing"] },
+            owner_part: { columns: ["id"], filter: { id: 1 }, computed_fields: ["points"] },
+          }),
+        }),
+      ],
+      {
+        inherited_roles: [
+          { role_name: "both_short", role_set: ["short", "shorter"] },
+          { role_name: "mixed", role_set: ["public_part", "owner_part"] },
+          { role_name: "inner", role_set: ["owner_part"] },
+          { role_name: "outer", role_set: ["inner", "public_part"] },
+          { role_name: "insert_alike", role_set: ["insert_a", "insert_b"] },
+          { role_name: "insert_unlike", role_set: ["insert_a", "insert_c"] },
+          { role_name: "delete_alike", role_set: ["delete_a", "delete_b"] },
+          { role_name: "all_roots", role_set: ["query_only", "short"] },
+          { role_name: "two_roots", role_set: ["query_only", "roots_too"] },
+          { role_name: "overridden", role_set: ["public_part"] },
+          { role_name: "with_grants", role_set: ["public_part", "music_editor"] },
+          { role_name: "only_grants", role_set: ["music_editor"] },
+          { role_name: "circle_a", role_set: ["circle_b", "circle_b"] },
+          { role_name: "circle_b", role_set: ["circle_a", "circle_c"] },
+          { role_name: "circle_c", role_set: ["circle_b", "public_part"] },
+          { role_name: "beside_circle", role_set: ["circle_a", "public_part"] },
+          { role_name: "caller", role_set: ["singer"] },
+        ],
+      },
+      {
+        functions: [
+          { function: "search_albums" },
+          { function: { schema: "public", name: "sell_album" }, permissions: [{ role: "singer" }, { role: "checked" }] },
+          { function: "first_album" },
+        ],
+      },
+    ),
+  }),
+);
+const ask = (query: string, role: string, session: Record<string, string> = {}) => api.gql(query, {}, asAdmin(role, session));
+const data = async (query: string, role: string, session?: Record<string, string>) => {
+  const answer = await ask(query, role, session);
+  expect(answer.errors).toBeUndefined();
+  return answer.data;
+};
+const queries = async (role: string) => Object.keys((await schemaOf(api, role)).members("query_root"));
+
+test("G-PRM-3 a role of the metadata need not exist in the database, grants count for nothing", async () => {
+  expect(await api.sql("select from pg_roles where rolname = 'short'")).toEqual([]);
+  expect(await queries("short")).toEqual(["album", "album_aggregate", "album_by_pk", "artist", "artist_by_pk", "first_album", "first_album_aggregate", "search_albums", "search_albums_aggregate"]);
+});
+
+test("G-PRM-3 a role of the database with a permission in the metadata has that alone, and its statements are the login role's", async () => {
+  await api.sql("create view acting_now as select current_user::text as name, current_setting('session.user_id', true) as who");
+  const mixed = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("acting_now", { select_permissions: permissions({ music_reader: everything }) }), table("album")]) }));
+  const [login] = await api.sql("select current_user::text as name");
+  const answer = await mixed.gql("{ acting_now { name who } }", {}, asAdmin("music_reader", { "user-id": "7" }));
+  expect(answer).toEqual({ data: { acting_now: [{ name: login?.name, who: "7" }] } });
+  expect((await mixed.gql("{ album { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe("field 'album' not found in type: 'query_root'");
+  // others keep their grants, on what the metadata lists
+  expect((await mixed.gql("{ album { id } }", {}, asAdmin("music_editor"))).data.album).toHaveLength(5);
+  await mixed.close();
+  await api.sql("drop view acting_now");
+});
+
+test("G-PRM-7 the filter holds in functions, in where, in order_by and in what is answered of a write", async () => {
+  expect(await data('{ search_albums(args: {term: "a"}, order_by: {id: asc}) { id } first_album { id } }', "short")).toEqual({ search_albums: [{ id: 2 }, { id: 4 }], first_album: null });
+  expect(await data('{ search_albums_aggregate(args: {term: "a"}) { aggregate { count } } }', "short")).toEqual({ search_albums_aggregate: { aggregate: { count: 3 } } });
+  expect(await data("{ artist(where: {albums: {}}, order_by: {id: asc}) { id } }", "own", { "artist-id": "3" })).toEqual({ artist: [{ id: 3 }] });
+  expect(await data("{ artist(where: {_not: {albums: {}}}, order_by: {id: asc}) { id } }", "own", { "artist-id": "3" })).toEqual({ artist: [{ id: 1 }, { id: 2 }, { id: 4 }] });
+  expect(await data("{ artist(order_by: [{albums_aggregate: {count: desc}}, {id: asc}]) { id albums_aggregate { aggregate { count } } } }", "short")).toEqual({
+    artist: [[3, 2], [1, 1], [2, 1], [4, 0]].map(([id, count]) => ({ id, albums_aggregate: { aggregate: { count } } })),
+  });
+  expect(await data("{ album_by_pk(id: 1) { id } }", "short")).toEqual({ album_by_pk: null });
+  expect(await data('mutation { update_album(where: {id: {_in: [1, 3]}}, _set: {title: "t"}) { affected_rows returning { id artist { id albums { id } } } } }', "own", { "artist-id": "2" })).toEqual({
+    update_album: { affected_rows: 1, returning: [{ id: 3, artist: { id: 2, albums: [{ id: 3 }] } }] },
+  });
+});
+
+test("G-PRM-8 limit: lists, related lists and nodes; not counts, not single rows", async () => {
+  const answer = await data(
+    `{ album(order_by: {id: asc}) { id } one: album(order_by: {id: asc}, limit: 1) { id } more: album(order_by: {id: asc}, limit: 10, offset: 1) { id }
+       album_aggregate(order_by: {id: asc}) { aggregate { count max { id } } nodes { id } } album_by_pk(id: 5) { id }
+       artist_by_pk(id: 3) { albums(order_by: {id: desc}, limit: 5) { id artist { id } } albums_aggregate { aggregate { count } } } }`,
+    "short",
+  );
+  expect(answer).toEqual({
+    album: [{ id: 2 }, { id: 3 }],
+    one: [{ id: 2 }],
+    more: [{ id: 3 }, { id: 4 }],
+    album_aggregate: { aggregate: { count: 4, max: { id: 5 } }, nodes: [{ id: 2 }, { id: 3 }] },
+    album_by_pk: { id: 5 },
+    artist_by_pk: { albums: [{ id: 5, artist: { id: 3 } }, { id: 4, artist: { id: 3 } }], albums_aggregate: { aggregate: { count: 2 } } },
+  });
+});
+
+const failed = "check constraint of an insert/update permission has failed";
+
+test("G-PRM-9 a check that is NULL fails, defaults and triggers are seen", async () => {
+  expect((await ask('mutation { insert_album(objects: [{artist_id: 1, title: "x"}]) { affected_rows } }', "checked")).errors[0].message).toBe(failed);
+  expect((await ask('mutation { insert_album(objects: [{artist_id: 1, title: "x", price: 11}, {artist_id: 1, title: "x", price: 1}]) { affected_rows } }', "checked")).errors[0]).toEqual({
+    message: failed,
+    extensions: { path: "$.selectionSet.insert_album.args.objects", code: "permission-error" },
+  });
+  expect(await data('mutation { insert_album(objects: [{artist_id: 1, title: "x", price: 11}]) { affected_rows } }', "checked")).toEqual({ insert_album: { affected_rows: 1 } });
+});
+
+test("G-PRM-9 G-NST-10 nested rows have the check of their table, at their place", async () => {
+  const nested = (price: number, country: string) =>
+    ask(`mutation { insert_artist_one(object: {name: "N", country: ${country}, albums: {data: [{title: "x", price: ${price}}]}}) { name albums { price } } }`, "checked");
+  expect((await nested(1, '"SE"')).errors[0]).toEqual({ message: failed, extensions: { path: "$.selectionSet.insert_artist_one.args.object[0].albums.data", code: "permission-error" } });
+  expect((await nested(11, "null")).errors[0].extensions.path).toBe("$.selectionSet.insert_artist_one.args.object[0]");
+  expect((await nested(11, '"SE"')).data.insert_artist_one.albums).toEqual([{ price: 11 }]);
+});
+
+test("G-PRM-9 G-UPS-3 G-UPS-4 an upsert: the insert check for new rows, the update filter and check for the others", async () => {
+  const upsert = (id: number, price: number) =>
+    ask(`mutation { insert_album(objects: [{id: ${id}, artist_id: 1, title: "x", price: ${price}}], on_conflict: {constraint: album_pkey, update_columns: [price]}) { affected_rows returning { price } } }`, "checked");
+  expect((await upsert(1, 5)).data.insert_album.affected_rows).toBe(1); // the insert check would refuse 5
+  expect((await upsert(1, 150)).errors[0].message).toBe(failed); // the update check refuses 150
+  expect((await upsert(900, 150)).data.insert_album.affected_rows).toBe(1); // not for new rows
+  expect((await upsert(900, 5)).errors[0].message).toBe(failed);
+  expect((await upsert(4, 5)).data.insert_album).toEqual({ affected_rows: 0, returning: [] }); // the update filter leaves it out
+});
+
+test("G-PRM-9 G-UPS-4 an upsert on a partitioned table", async () => {
+  const upsert = (id: number, value: number) => ask(`mutation { insert_measure(objects: [{id: ${id}, kind: "a", value: ${value}}], on_conflict: {constraint: measure_pkey, update_columns: [value]}) { affected_rows } }`, "checked");
+  expect(await upsert(1, 5)).toMatchObject({ errors: [{ message: failed }] });
+  expect(await upsert(1, 50)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
+  expect(await upsert(9, 5)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
+});
+
+test("G-PRM-10 on_conflict without a right to update", async () => {
+  const schema = await schemaOf(api, "only_insert");
+  expect(schema.values("album_update_column")).toEqual(["_PLACEHOLDER"]);
+  expect(Object.keys(schema.members("album_bool_exp"))).toEqual(["_and", "_not", "_or"]);
+  const insert = (columns: string) => ask(`mutation { insert_album(objects: [{id: 1, artist_id: 1, title: "x"}], on_conflict: {constraint: album_pkey, update_columns: [${columns}]}) { affected_rows } }`, "only_insert");
+  expect(await insert("")).toEqual({ data: { insert_album: { affected_rows: 0 } } });
+  expect((await insert("_PLACEHOLDER")).errors[0]).toMatchObject({ message: "erroneous column name", extensions: { code: "validation-failed" } });
+});
+
+test("G-PRM-11 G-AUTH-20 backend-only fields, the header and its values", async () => {
+  const remove = (headers: Record<string, string>) => api.gql("mutation { delete_album(where: {}) { affected_rows } }", {}, { ...asAdmin("backend"), ...headers });
+  expect((await remove({})).errors[0].message).toBe("no mutations exist");
+  for (const text of ["TRUE", "t", "Yes", "y"]) expect(await remove({ "x-session-use-backend-only-permissions": text })).toEqual({ data: { delete_album: { affected_rows: 5 } } });
+  for (const text of ["false", "F", "no", "N"]) expect((await remove({ "X-Hasura-Use-Backend-Only-Permissions": text })).errors[0].message).toBe("no mutations exist");
+  expect((await remove({ "x-session-use-backend-only-permissions": "maybe" })).errors[0].extensions).toEqual({ path: "$", code: "bad-request" });
+});
+
+test("G-PRM-12 relationships need the right on their target, by-pk fields the key", async () => {
+  const without = await schemaOf(api, "no_artist");
+  expect(Object.keys(without.members("album"))).not.toContain("artist");
+  expect(Object.keys(without.members("album_bool_exp"))).not.toContain("artist");
+  expect(Object.keys(without.members("album_order_by"))).not.toContain("artist");
+  expect(await queries("no_artist")).toEqual(["album", "album_by_pk", "first_album", "search_albums"]);
+  const noKey = await schemaOf(api, "no_key");
+  expect(Object.keys(noKey.members("query_root")).filter((name) => name.startsWith("album"))).toEqual(["album"]);
+  expect(noKey.members("album")).toHaveProperty("artist");
+});
+
+test("G-PRM-13 rows of any parent, the largest limit, aggregates if one of them may, root fields united", async () => {
+  expect(await data("{ album(order_by: {id: asc}) { id } album_aggregate { aggregate { count } } }", "both_short")).toEqual({ album: [{ id: 1 }, { id: 2 }], album_aggregate: { aggregate: { count: 5 } } });
+  expect((await queries("two_roots")).filter((name) => name.startsWith("album"))).toEqual(["album", "album_by_pk"]);
+  expect((await queries("all_roots")).filter((name) => name.startsWith("album"))).toEqual(["album", "album_aggregate", "album_by_pk"]);
+});
+
+test("G-PRM-13 G-PRM-14 computed fields are like columns", async () => {
+  expect((await schemaOf(api, "mixed")).members("person")).toMatchObject({ id: "Int!", name: "String", title: "String", points: "numeric" });
+  expect(await data("{ person(order_by: {id: asc}) { id name title points } }", "mixed", { "artist-id": "1" })).toEqual({
+    person: [
+      { id: 1, name: "Ann", title: "Dear Ann", points: 1.5 },
+      { id: 2, name: "Ben", title: "Dear Ben", points: null },
+      { id: 3, name: "Cat", title: "Dear Cat", points: null },
+    ],
+  });
+  expect(await data("{ person(where: {points: {_is_null: false}}) { id } ordered: person(order_by: {points: asc_nulls_first}, limit: 2) { points } }", "mixed", { "artist-id": "1" })).toEqual({ person: [{ id: 1 }], ordered: [{ points: null }, { points: null }] });
+});
+
+test("G-PRM-14 a hidden cell is NULL in every place", async () => {
+  const session = { "artist-id": "1" };
+  const schema = await schemaOf(api, "mixed");
+  expect(schema.members("album")).toEqual({ id: "Int!", title: "String", price: "numeric", sold: "Int" });
+  expect(await data("{ album(order_by: {id: asc}) { id title price } }", "mixed", session)).toEqual({
+    album: [[1, "Arrival", 12.5], [2, "Waterloo", 20], [3, "Debut", null], [4, "Tago Mago", null], [5, "Future Days", null]].map(([id, title, price]) => ({ id, title, price })),
+  });
+  expect(
+    await data(
+      `{ filtered: album(where: {price: {_gt: 0}}, order_by: {id: asc}) { id } negated: album(where: {_not: {price: {_gt: 0}}}) { id } nulls: album(where: {price: {_is_null: true}}, order_by: {id: asc}) { id }
+         ordered: album(order_by: [{price: desc_nulls_last}, {id: asc}]) { id } first: album(order_by: [{price: asc_nulls_first}, {id: desc}], limit: 1) { id }
+         distinct: album(distinct_on: [sold], order_by: [{sold: asc_nulls_last}, {id: asc}]) { id sold }
+         album_aggregate { aggregate { count priced: count(columns: [price]) max { price } sum { sold } } nodes { id price } } }`,
+      "mixed",
+      session,
+    ),
+  ).toMatchObject({
+    filtered: [{ id: 1 }, { id: 2 }],
+    negated: [],
+    nulls: [{ id: 3 }, { id: 4 }, { id: 5 }],
+    ordered: [{ id: 2 }, { id: 1 }, { id: 3 }, { id: 4 }, { id: 5 }],
+    first: [{ id: 5 }],
+    distinct: [{ id: 1, sold: 3 }, { id: 2, sold: 10 }, { id: 3, sold: null }],
+    album_aggregate: { aggregate: { count: 5, priced: 2, max: { price: 20 }, sum: { sold: 13 } } },
+  });
+});
+
+test("G-PRM-14 G-PRM-17 inherited through an inherited role, the same cells", async () => {
+  expect(await data("{ album(order_by: {id: asc}) { id title price } }", "outer", { "artist-id": "2" })).toEqual({
+    album: [[1, "Arrival", null], [2, "Waterloo", null], [3, "Debut", 9.99], [4, "Tago Mago", null], [5, "Future Days", null]].map(([id, title, price]) => ({ id, title, price })),
+  });
+  expect((await schemaOf(api, "inner")).members("album")).toEqual({ id: "Int!", price: "numeric", sold: "Int" });
+});
+
+test("G-PRM-15 writes that are alike are inherited, others not, with a note", async () => {
+  expect(Object.keys((await schemaOf(api, "insert_alike")).members("album_insert_input"))).toEqual(["id", "title"]);
+  expect((await schemaOf(api, "insert_unlike")).roots.mutation).toBeUndefined();
+  expect(kept.all()).toContainEqual(expect.stringMatching(/^inherited role insert_unlike: table public\.album: its parents differ in insert/));
+  expect(await data("mutation { delete_album(where: {}) { affected_rows } }", "delete_alike", { "artist-id": "1" })).toEqual({ delete_album: { affected_rows: 2 } });
+});
+
+test("G-PRM-16 G-FN-8 mutation functions for the roles listed and who inherits from them", async () => {
+  expect(Object.keys((await schemaOf(api, "checked")).members("mutation_root"))).toContain("sell_album");
+  expect(await ask("mutation { sell_album(args: {album_id: 1}) { id sold } }", "checked")).toEqual({ data: { sell_album: { id: 1, sold: 4 } } });
+  expect((await schemaOf(api, "short")).roots.mutation).toBeUndefined();
+  const inherited = await startApi(
+    forGraphql({
+      on: api.database,
+      metadata: documentOf([table("album", { select_permissions: permissions({ singer: { columns: ["id"], filter: {} }, other: { columns: ["id"], filter: {} } }) })], { inherited_roles: [{ role_name: "caller", role_set: ["other", "singer"] }] }, { functions: [{ function: "sell_album", permissions: [{ role: "singer" }] }] }),
+    }),
+  );
+  expect(Object.keys((await schemaOf(inherited, "caller")).members("mutation_root"))).toEqual(["sell_album"]);
+  expect((await schemaOf(inherited, "other")).roots.mutation).toBeUndefined();
+});
+
+test("G-PRM-17 a permission of its own replaces the inherited one", async () => {
+  expect((await schemaOf(api, "overridden")).members("album")).toEqual({ id: "Int!" });
+  expect(await data("{ album { id } }", "overridden")).toEqual({ album: [{ id: 1 }] });
+});
+
+test("G-PRM-17 roles in a circle inherit nothing, and it is logged; others are not touched", async () => {
+  for (const role of ["circle_a", "circle_b", "circle_c"]) {
+    expect(await queries(role)).toEqual(["no_queries_available"]);
+    expect(kept.all()).toContainEqual(expect.stringContaining(`inherited role ${role}: its parents form a circle`));
+  }
+  expect(await data("{ album(limit: 1, order_by: {id: asc}) { title } }", "beside_circle")).toEqual({ album: [{ title: "Arrival" }] });
+});
+
+test("G-PRM-17 G-PRM-18 a parent without a permission in the metadata gives nothing, whatever its grants", async () => {
+  expect((await schemaOf(api, "with_grants")).members("album")).toEqual({ id: "Int!", title: "String!" });
+  expect(await queries("only_grants")).toEqual(["no_queries_available"]);
+  expect(kept.all()).toContain("inherited role only_grants: parent music_editor has no permission in the metadata");
+});
+
+test("G-PRM-7 live queries have the same filters and cells", async () => {
+  const socket = await openSocket(api);
+  await socket.init({ headers: asAdmin("mixed", { "artist-id": "1" }) });
+  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album(order_by: {id: asc}, offset: 1, limit: 2) { id price } }" } });
+  const next = await socket.next((message) => message.id === "1");
+  expect(next.payload).toEqual({ data: { album: [{ id: 2, price: 20 }, { id: 3, price: null }] } });
+  await socket.close();
+});
