@@ -54,7 +54,7 @@ describe("embeds", async () => {
   ]);
   cases(await start(["computed-relationships"]), [
     { title: "R-EMB-2 without computed-relationships functions of a row are no relationships", request: "GET /vessels?select=id,home_harbour(name)", ...refused(400, "PGRST200") },
-    answers("R-SEL-8 without computed-relationships computed fields stay", "GET /vessels?select=label&id=eq.1", [{ label: "Ariel #1" }]),
+    answers("R-CMP-1 without computed-relationships computed fields stay", "GET /vessels?select=label&id=eq.1", [{ label: "Ariel #1" }]),
     answers("R-EMB-9 without computed-relationships foreign keys stay", "GET /vessels?select=id,ports(name)&id=eq.1", [{ id: 1, ports: { name: "Oslo" } }]),
   ]);
   cases(await start(["relationships"]), [

@@ -1,0 +1,149 @@
+/** What callers and live queries meet where a plugin is missing: schemes of authentication, metadata, transports, sources of changes. */
+import { describe, expect, test } from "vitest";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { openSocket } from "../support/socket.ts";
+import { bearer } from "../support/tokens.ts";
+import { leftOut } from "./left-out.ts";
+
+const start = (names: readonly string[], more: StartOptions = {}): Promise<TestApi> => startApi(forGraphql({ ...more, parts: leftOut(...names) }));
+
+const countries = "{ artist(limit: 1, order_by: {id: asc}) { country } }";
+
+const askAs = async (api: TestApi, headers: Readonly<Record<string, unknown>> = {}): Promise<any> =>
+  (await api.post("/v1/graphql", { headers: headers as never, body: { query: countries } })).json();
+
+describe("schemes", async () => {
+  const noSecret = await start(["admin-secret"]);
+  const noTokens = await start(["jwt-tokens"]);
+  const noAnonymous = await start(["anonymous"]);
+  const wrongToken = { authorization: "Bearer x.y.z" };
+
+  test("G-AUTH-1 without admin-secret its header is a header like any other, right or wrong: the next scheme answers", async () => {
+    const { errors } = await askAs(noSecret, asAdmin());
+    expect(errors[0].message).toBe("field 'country' not found in type: 'artist'"); // the anonymous role may read names alone
+    expect((await noSecret.get("/artist?select=name&id=eq.1", { headers: { "x-session-admin-secret": "wrong" } })).json()).toEqual([{ name: "Abba" }]);
+    expect(await askAs(noSecret, bearer({ "https://hasura.io/jwt/claims": { "x-hasura-default-role": "music_reader", "x-hasura-allowed-roles": ["music_reader"] } }))).toEqual({
+      data: { artist: [{ country: "SE" }] },
+    });
+  });
+
+  test("R-AUT-1 without jwt-tokens a token is nobody's: the next scheme answers", async () => {
+    expect((await noTokens.get("/artist?select=name&id=eq.1", { headers: wrongToken })).json()).toEqual([{ name: "Abba" }]);
+    expect((await noTokens.get("/artist?select=country&id=eq.1", { headers: bearer({ role: "music_reader" }) })).status).toBe(401);
+    expect(await askAs(noTokens, { ...wrongToken, ...asAdmin() })).toEqual({ data: { artist: [{ country: "SE" }] } });
+  });
+
+  test("R-AUT-6 without anonymous nobody is refused, whatever anonRole says", async () => {
+    const answer = await noAnonymous.get("/artist?select=name");
+    expect([answer.status, answer.json().code, answer.headers["www-authenticate"]]).toEqual([401, "PGRST302", "Bearer"]);
+    expect((await askAs(noAnonymous)).errors[0].extensions.code).toBe("access-denied");
+    expect(await askAs(noAnonymous, asAdmin())).toEqual({ data: { artist: [{ country: "SE" }] } });
+  });
+});
+
+describe("metadata", async () => {
+  const metadata = {
+    version: 3,
+    sources: [
+      {
+        name: "default",
+        kind: "postgres",
+        tables: [
+          {
+            table: { schema: "public", name: "artist" },
+            configuration: { custom_name: "Musician" },
+            select_permissions: [
+              { role: "music_reader", permission: { columns: ["id"], filter: { id: { _eq: 2 } } } },
+              { role: "visitor", permission: { columns: ["id"], filter: { id: { _eq: 2 } } } },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const whole = await start([], { metadata });
+  const noPermissions = await start(["metadata-permissions"], { metadata });
+  const none = await start(["metadata"], { metadata });
+  const noLoader = await start(["metadata-loader"], { metadata });
+  const musicians = "{ Musician(order_by: {id: asc}) { id } }";
+
+  test("G-PRM-3 without metadata-permissions grants count, and nobody acts as the login role", async () => {
+    expect(await whole.gql(musicians, {}, asAdmin("music_reader"))).toEqual({ data: { Musician: [{ id: 2 }] } });
+    expect(await whole.gql(musicians, {}, asAdmin("visitor"))).toEqual({ data: { Musician: [{ id: 2 }] } });
+    expect((await noPermissions.gql("{ Musician(order_by: {id: asc}) { id country } }", {}, asAdmin("music_reader"))).data.Musician).toHaveLength(4);
+    expect((await noPermissions.gql(musicians, {}, asAdmin("visitor"))).errors[0].message).toBe("field 'Musician' not found in type: 'query_root'");
+  });
+
+  test.each([
+    ["metadata", none],
+    ["metadata-loader", noLoader],
+  ])("G-MET-1 without %s the option changes nothing", async (_, api) => {
+    expect((await api.gql(musicians)).errors[0].message).toBe("field 'Musician' not found in type: 'query_root'");
+    expect((await api.gql("{ artist { id } }")).data.artist).toHaveLength(4);
+  });
+});
+
+describe("live queries", async () => {
+  const subscription = "subscription { artist_by_pk(id: 4) { country } }";
+  const country = (api: TestApi, value: string | null): Promise<unknown> => api.sql("update artist set country = $1 where id = 4", [value]);
+  const closing = (api: TestApi, protocol: string, path?: string): Promise<unknown> =>
+    openSocket(api, { protocols: [protocol], ...(path === undefined ? {} : { path }) }).then(
+      ({ closed }) => closed,
+      (error: Error) => error.message,
+    );
+  const subscribed = async (api: TestApi) => {
+    const socket = await openSocket(api);
+    await socket.init();
+    socket.send({ id: "1", type: "subscribe", payload: { query: subscription } });
+    expect(await socket.next((message) => message.type === "next")).toMatchObject({ payload: { data: { artist_by_pk: { country: null } } } });
+    return socket;
+  };
+
+  const noQueries = await start(["live-queries"]);
+  const noTransport = await start(["websocket-transport", "sse"]);
+  const noLegacy = await start(["legacy-websocket", "notify-changes", "replication-changes"]);
+  const nobodyWatches = await start(["notify-changes", "replication-changes", "poll-changes"]);
+
+  test("G-SUB-1 without live-queries no subscriptions exist", async () => {
+    expect((await noQueries.gql(subscription)).errors[0]).toEqual({ message: "no subscriptions exist", extensions: { path: "$", code: "validation-failed" } });
+    expect((await noQueries.gql("{ __schema { subscriptionType { name } } }")).data).toEqual({ __schema: { subscriptionType: null } });
+  });
+
+  test("G-HTTP-12 without live-queries the address of sockets is unknown", async () => {
+    expect((await noQueries.get("/v1/graphql/ws")).status).toBe(404);
+    expect(await closing(noQueries, "graphql-transport-ws")).toMatch(/^refused with 404/);
+  });
+
+  test("G-WS-1 without websocket-transport its protocol is not spoken", async () => {
+    expect(await closing(noTransport, "graphql-transport-ws")).toMatchObject({ code: 1002 });
+    const legacy = await openSocket(noTransport, { protocols: ["graphql-ws"] });
+    legacy.send({ type: "connection_init", payload: { headers: asAdmin() } });
+    expect(await legacy.next((message) => message.type === "connection_ack")).toEqual({ type: "connection_ack" });
+    await legacy.close();
+  });
+
+  test("G-HTTP-2 without sse a subscription over HTTP is refused", async () => {
+    const answer = await noTransport.post("/v1/graphql", { headers: { accept: "text/event-stream", ...asAdmin() }, body: { query: subscription } });
+    expect(answer.json().errors[0].message).toBe("subscriptions are not supported over HTTP, use websockets instead");
+  });
+
+  test("G-WSL-1 without legacy-websocket its protocol is not spoken", async () => {
+    expect(await closing(noLegacy, "graphql-ws", "/v1/graphql")).toMatchObject({ code: 1002 });
+  });
+
+  test("G-SUB-4 without notify-changes and replication-changes the next source is asked", async () => {
+    const socket = await subscribed(noLegacy);
+    await country(noLegacy, "FR");
+    expect(await socket.next((message) => message.type === "next")).toMatchObject({ payload: { data: { artist_by_pk: { country: "FR" } } } });
+    await country(noLegacy, null);
+    await socket.close();
+  });
+
+  test("G-SUB-4 without any source of changes a live query is answered once", async () => {
+    const socket = await subscribed(nobodyWatches);
+    await country(nobodyWatches, "FR");
+    expect(await socket.during(500)).toEqual([]);
+    await country(nobodyWatches, null);
+    await socket.close();
+  });
+});
