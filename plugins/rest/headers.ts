@@ -38,9 +38,8 @@ const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;
 /** @rule R-HDR-10 */
 const encodeTimings = (timings: ReadonlyMap<string, number>): string => PHASES.map((phase) => `${phase};dur=${(timings.get(phase) ?? 0).toFixed(1)}`).join(", ");
 
-/** Percent-encodes all but `A-Za-z0-9-_.~`. */
-export /** Decoded text is well-formed, so that this cannot throw. */
-const encode = (text: string): string =>
+/** Percent-encodes all but `A-Za-z0-9-_.~`. Decoded text is well-formed, so that this cannot throw. */
+export const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Where the rows of a read are. @rule R-URL-4 R-HDR-4 R-PATH-9 */

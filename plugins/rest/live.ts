@@ -3,7 +3,7 @@ import { internalError, isRelApiError, nameKey, type Exchange, type PluginContex
 import { encodeError } from "./encode-error.ts";
 import { relationNotFound } from "./errors.ts";
 import { parseRequest } from "./parse-request.ts";
-import { lookUp, windowOf, type PlannedReads } from "./read.ts";
+import { lookUp, type PlannedReads } from "./read.ts";
 import type { Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
 
@@ -20,11 +20,11 @@ export const createRestLive = (context: PluginContext, rest: Rest, kept: Planned
     const { model, schema, name } = request;
     const relation = model.relations.get(nameKey({ schema, name }));
     if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);
-    const { planned, values } = lookUp(kept, model, context.options.cacheEntries, request, relation);
+    const { planned, valuesOf } = lookUp(kept, model, context.options.cacheEntries, request, relation);
     const isolation = isolationOf(request);
     return {
       schema,
-      programs: [{ program: context.prepare(planned, exchange.session, "rest"), values: [...values, ...windowOf(request.range)] }],
+      programs: [{ program: context.prepare(planned, exchange.session, "rest"), values: valuesOf(request) }],
       settings: buildRequestSettings(request).filter(([setting]) => !PERSONAL.has(setting)),
       ...(isolation === undefined ? {} : { isolation }),
     };

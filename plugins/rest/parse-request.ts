@@ -6,6 +6,9 @@ import { parsePreferences } from "./prefer.ts";
 import { chooseProfile } from "./profile.ts";
 import { resolveRange } from "./range.ts";
 import type { Rest, RestRequest } from "./request.ts";
+import { templateOf } from "./template.ts";
+
+const NONE: readonly string[] = [];
 
 /** `kind`: of the target. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
 export const parseRequest = (rest: Rest, exchange: Exchange, kind: RestTarget["kind"]): RestRequest => {
@@ -14,7 +17,9 @@ export const parseRequest = (rest: Rest, exchange: Exchange, kind: RestTarget["k
   const location = locate(rest.context.options, exchange.path);
   const profile = chooseProfile(model, exchange);
   const isReading = method === "GET" || method === "HEAD";
-  const query = rest.parseQuery(exchange.query, kind === "routine" && isReading ? "arguments" : "filters");
+  const template = isReading && kind === "relation" ? templateOf(rest.grammar, exchange.query) : undefined;
+  const queryText = template === undefined ? exchange.query : template.text;
+  const query = rest.parseQuery(queryText, kind === "routine" && isReading ? "arguments" : "filters");
   const range = resolveRange(query.range, method === "GET" ? exchange.header("range") : undefined);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
   const preferences = parsePreferences(exchange.request.headers.prefer as string | undefined); // Node joins repeated ones
@@ -29,6 +34,8 @@ export const parseRequest = (rest: Rest, exchange: Exchange, kind: RestTarget["k
     name: location.name,
     path: location.path,
     query,
+    queryText,
+    filterValues: template === undefined ? NONE : template.values,
     range,
     preferences,
   };

@@ -22,7 +22,8 @@ export const splitQuery = (text: string): readonly Pair[] => {
   return pairs;
 };
 
-const decodePart = (text: string): string => decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
+/** Decodes a name or a value. */
+export const decodePart = (text: string): string => decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
 
 /** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD. Bytes above 127 may
  *  stand unescaped; Node hands them over one by one. @rule R-URL-1 */
@@ -63,7 +64,7 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   return { pairs, select, filters, logic, orders: firstOfEach(orders), ranges, range, columns, onConflict, parameters };
 };
 
-const isReserved = (name: string): boolean => {
+export const isReserved = (name: string): boolean => {
   if (name === "select" || name === "columns" || name === "on_conflict") return true;
   const last = lastPart(name);
   return last === "order" || last === "limit" || last === "offset" || LOGIC.has(last);

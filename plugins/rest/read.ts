@@ -5,19 +5,20 @@ import { readTotal } from "./count.ts";
 import { resolveRead } from "./embed.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import { notSingular, offsetBeyondRows } from "./errors.ts";
-import { buildAnswer, encodeContentLocation, encodeLegacyWarning } from "./headers.ts";
+import { buildAnswer, encode, encodeContentLocation, encodeLegacyWarning } from "./headers.ts";
 import { chooseMedia, type MediaChoice } from "./media-types.ts";
 import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
 import type { ResolvedRead, RestRequest, RootRange } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
+import { fillHoles, holesOf, splitAtMarks } from "./template.ts";
 
 /** A read ready to run, the same for every request that says the same. */
 export interface PlannedRead {
   readonly planned: Planned;
-  /** Without those of the root's limit and offset, which come last. */
-  readonly values: readonly BoundValue[];
+  /** Those of the filters and paths of one request, then those of its root's limit and offset. */
+  readonly valuesOf: (request: RestRequest) => readonly BoundValue[];
   readonly media: MediaChoice;
-  readonly contentLocation: string;
+  readonly contentLocation: (values: readonly string[]) => string;
   readonly legacyNames: ResolvedRead["legacyNames"];
 }
 
@@ -31,7 +32,7 @@ const MAX_KEPT_KEY = 8000;
 const keyOf = (request: RestRequest, relation: Relation): string => {
   const { exchange, preferences, range } = request;
   const window = `${range.limit === undefined ? "" : "l"}${range.offset === 0n ? "" : "o"}`;
-  return [relation.schema, relation.name, exchange.query ?? "", window, request.method, preferences.count ?? "", exchange.header("accept") ?? "*/*"].join("\u0000");
+  return [relation.schema, relation.name, request.queryText ?? "", window, request.method, preferences.count ?? "", exchange.header("accept") ?? "*/*"].join("\u0000");
 };
 
 const planRead = (request: RestRequest, relation: Relation): PlannedRead => {
@@ -45,15 +46,24 @@ const planRead = (request: RestRequest, relation: Relation): PlannedRead => {
   const body: Envelope = request.method === "HEAD" ? {} : media.envelope;
   const envelope: Envelope = { ...body, count, countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined };
   const own = values.length - windowOf(range).length;
-  return { planned: { plan: read, envelope }, values: values.slice(0, own), media, contentLocation: encodeContentLocation(name, query.pairs), legacyNames };
+  return { planned: { plan: read, envelope }, valuesOf: valuesWith(values.slice(0, own)), media, contentLocation: splitAtMarks(encodeContentLocation(name, query.pairs), encode), legacyNames };
+};
+
+const valuesWith = (planned: readonly BoundValue[]): PlannedRead["valuesOf"] => {
+  const holes = holesOf(planned);
+  return ({ filterValues, range }) => {
+    const filled = fillHoles(planned, holes, filterValues);
+    const window = windowOf(range);
+    return window.length === 0 ? filled : [...filled, ...window];
+  };
 };
 
 /** Values of the root's limit and offset, in the order in which a read takes them. */
-export const windowOf = ({ limit, offset }: RootRange): readonly string[] => [...(limit === undefined ? [] : [String(limit)]), ...(offset === 0n ? [] : [String(offset)])];
+const windowOf = ({ limit, offset }: RootRange): readonly string[] => [...(limit === undefined ? [] : [String(limit)]), ...(offset === 0n ? [] : [String(offset)])];
 
 /** The handler of GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
 export const readRelation = async (request: RestRequest, relation: Relation, kept: PlannedReads): Promise<Answer> => {
-  const { rest, exchange, model, preferences, range } = request;
+  const { rest, exchange, model, preferences } = request;
   const { context } = rest;
   const found = lookUp(kept, model, context.options.cacheEntries, request, relation);
   checkPreferences(preferences);
@@ -62,20 +72,19 @@ export const readRelation = async (request: RestRequest, relation: Relation, kep
   const program = context.prepare(planned, exchange.session, "rest");
   exchange.mark("plan");
   const { end, isChosen } = resolveEnd(context.options, preferences);
-  const window = windowOf(range);
   const [row = {}] = await context.execute({
     session: exchange.session,
     access: "read only",
     isolation: isolationOf(request),
     schema: request.schema,
     settings: buildRequestSettings(request),
-    programs: [{ program, values: window.length === 0 ? found.values : [...found.values, ...window] }],
+    programs: [{ program, values: found.valuesOf(request) }],
     end,
     onGone: (listener) => exchange.onGone(listener),
     mayUseReplica: true,
   });
   exchange.mark("transaction");
-  const headers: (readonly [string, string])[] = [["Content-Location", found.contentLocation]];
+  const headers: (readonly [string, string])[] = [["Content-Location", found.contentLocation(request.filterValues)]];
   if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
   const applied = buildPreferenceApplied(preferences, { tx: isChosen });
   if (applied !== undefined) headers.push(["Preference-Applied", applied]);

@@ -173,7 +173,12 @@ export interface RestRequest {
   readonly name: string;
   /** Path as received below the REST root, percent-encoded, without prefix and query: `/vessels`, `/rpc/f`, `/`. @rule R-PATH-9 */
   readonly path: string;
+  /** Of a read: values of plain filters are marks in it (`templateOf`). */
   readonly query: ParsedQuery;
+  /** The text that `query` is of. */
+  readonly queryText: string | undefined;
+  /** What the marks of `query` stand for. */
+  readonly filterValues: readonly string[];
   readonly range: RootRange;
   readonly preferences: Preferences;
 }
