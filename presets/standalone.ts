@@ -4,6 +4,7 @@ import cluster from "node:cluster";
 import { isRelApiError } from "../core/index.ts";
 import { buildBanner } from "./banner.ts";
 import { readEnvironment, type EnvironmentSettings } from "./environment.ts";
+import { buildLiveTriggers } from "./live-triggers.ts";
 import { serve, type Served } from "./serve.ts";
 import { runWorkers, WORKER_INDEX } from "./workers.ts";
 
@@ -43,7 +44,8 @@ const start = async (settings: EnvironmentSettings): Promise<void> => {
 
 try {
   const settings = readEnvironment(process.env);
-  if (settings.server.workers > 1 && cluster.isPrimary) runWorkers(settings.server.workers);
+  if (process.argv[2] === "live-triggers") process.stdout.write(await buildLiveTriggers(settings.options));
+  else if (settings.server.workers > 1 && cluster.isPrimary) runWorkers(settings.server.workers);
   else await start(settings);
 } catch (error) {
   giveUp(error);

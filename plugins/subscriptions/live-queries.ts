@@ -157,7 +157,7 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
 const RETRY_MS = 1000;
 
 /** Requests keep at least half of the pool. */
-const concurrencyOf = (poolCount: number, isEmbedded: boolean): number => (isEmbedded ? 1 : Math.max(1, Math.min(8, poolCount >> 1)));
+const concurrencyOf = (poolCount: number, isEmbedded: boolean): number => (isEmbedded ? 1 : Math.max(1, Math.min(4, poolCount >> 1)));
 
 const NOTHING: ReadonlySet<string> = new Set();
 
