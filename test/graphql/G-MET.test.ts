@@ -1,0 +1,469 @@
+/** Metadata as it comes: folders, files, versions, what is left out and said so, and reading it again. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { array, documentOf, notes, object, permissions, table, type Entry, type Notes } from "./metadata-document.ts";
+import { schemaOf } from "./schema.ts";
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+/** A folder with these files, by path. */
+const folderOf = async (files: Readonly<Record<string, string>>): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "metadata-"));
+  folders.push(folder);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+};
+
+const base = await startApi(forGraphql());
+
+const start = async (metadata: string | Entry, kept: Notes = notes(), more: Entry = {}): Promise<{ readonly api: TestApi; readonly notes: Notes }> => ({
+  api: await startApi(forGraphql({ on: base.database, metadata, logger: kept.logger, ...more })),
+  notes: kept,
+});
+
+const rootsOf = async (api: TestApi, role?: string): Promise<readonly string[]> => Object.keys((await schemaOf(api, role)).members("query_root"));
+
+const everything = { columns: "*", filter: {} };
+
+const ALBUM = `
+table: { schema: public, name: album }
+configuration:
+  custom_name: record_of_album
+object_relationships:
+  - name: maker
+    using: { foreign_key_constraint_on: artist_id }
+select_permissions:
+  - role: reader
+    permission: !include ../../../permissions/reader.yaml
+`;
+
+const FOLDER = {
+  "version.yaml": "version: 3\n",
+  "databases/databases.yaml": `
+- name: default
+  kind: postgres
+  configuration: { connection_info: { database_url: "postgres://nobody@nowhere/none" } }
+  tables: "!include default/tables/tables.yaml"
+  functions: "!include default/functions/functions.yaml"
+`,
+  "databases/default/tables/tables.yaml": '- "!include public_album.yaml"\n- "!include public_artist.yaml"\n',
+  "databases/default/tables/public_album.yaml": ALBUM,
+  "databases/default/tables/public_artist.yaml": "table: artist\n",
+  "databases/default/functions/functions.yaml": '- "!include public_search_albums.yaml"\n',
+  "databases/default/functions/public_search_albums.yaml": "function: { schema: public, name: search_albums }\n",
+  "permissions/reader.yaml": "columns: [id, title]\nfilter: { id: { _gt: 3 } }\n",
+  "inherited_roles.yaml": "- role_name: heir\n  role_set: [reader]\n",
+  "graphql_schema_introspection.yaml": "disabled_for_roles: [heir]\n",
+  "actions.yaml": "actions: []\ncustom_types: { enums: [], input_objects: [], objects: [], scalars: [] }\n",
+  "cron_triggers.yaml": "[]\n",
+  "network.yaml": "{}\n",
+};
+
+test("G-MET-2 a folder with includes, nested and by tag, and the files beside it", async () => {
+  const { api, notes: kept } = await start(await folderOf(FOLDER));
+  expect(await rootsOf(api)).toEqual(expect.arrayContaining(["artist", "record_of_album", "search_albums"]));
+  expect(await api.gql("{ record_of_album(where: {id: {_eq: 3}}) { maker { name } } }")).toEqual({ data: { record_of_album: [{ maker: { name: "Bjork" } }] } });
+  expect(await api.gql("{ record_of_album(order_by: {id: asc}) { id title } }", {}, asAdmin("heir"))).toEqual({ data: { record_of_album: [{ id: 4, title: "Tago Mago" }, { id: 5, title: "Future Days" }] } });
+  expect((await api.gql("{ __schema { queryType { name } } }", {}, asAdmin("heir"))).errors[0]).toMatchObject({ message: 'introspection is disabled for role: "heir"', extensions: { code: "not-supported" } });
+  expect(kept.all()).toEqual([]);
+  await api.close();
+});
+
+test("G-MET-2 nothing outside the folder, and no circles", async () => {
+  const outside = await folderOf({ ...FOLDER, "databases/default/tables/tables.yaml": '- "!include ../../../../outside.yaml"\n' });
+  await expect(start(outside)).rejects.toThrow("lies outside the metadata folder");
+  const circle = await folderOf({ ...FOLDER, "databases/default/tables/public_artist.yaml": '["!include tables.yaml", "!include tables.yaml"]\n' });
+  await expect(start(circle)).rejects.toThrow("which includes it in turn");
+});
+
+const single = documentOf([table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) })]);
+
+test("G-MET-1 one file, JSON or YAML, an export's envelope too", async () => {
+  const folder = await folderOf({
+    "plain.json": JSON.stringify(single),
+    "export.json": JSON.stringify({ resource_version: 12, metadata: single }),
+    "plain.yaml": "version: 3\nsources:\n  - name: default\n    kind: postgres\n    tables:\n      - table: { name: album, schema: public }\n        select_permissions:\n          - { role: reader, permission: { columns: [id], filter: {} } }\n",
+  });
+  for (const name of ["plain.json", "export.json", "plain.yaml"]) {
+    const { api } = await start(join(folder, name));
+    expect(await rootsOf(api, "reader"), name).toEqual(["album", "album_by_pk"]);
+    await api.close();
+  }
+});
+
+test("G-MET-3 version 2, as an object and as a folder", async () => {
+  const tables = [{ table: { schema: "public", name: "album" }, configuration: { custom_root_fields: { select: "records" }, custom_column_names: { title: "heading" } } }];
+  const { api } = await start({ version: 2, tables, functions: [{ function: { schema: "public", name: "search_albums" } }] });
+  expect(await rootsOf(api)).toEqual(expect.arrayContaining(["records", "search_albums"]));
+  expect(await api.gql("{ records(where: {id: {_eq: 1}}) { heading } }")).toEqual({ data: { records: [{ heading: "Arrival" }] } });
+  await api.close();
+  const folder = await start(await folderOf({ "version.yaml": "version: 2\n", "tables.yaml": "- table: { schema: public, name: artist }\n", "functions.yaml": "[]\n" }));
+  expect(await rootsOf(folder.api)).toEqual(["artist", "artist_aggregate", "artist_by_pk"]);
+  await folder.api.close();
+});
+
+test("G-MET-3 other versions stop the start", async () => {
+  await expect(start({ version: 1, tables: [] })).rejects.toThrow("metadata has version 1: versions 2 and 3 are read");
+  await expect(start(await folderOf({ "version.yaml": "version: 4\n" }))).rejects.toThrow("metadata has version 4");
+});
+
+test("G-MET-4 the first source of kind postgres is served, the others are logged", async () => {
+  const { api, notes: kept } = await start({
+    version: 3,
+    sources: [
+      { name: "lake", kind: "mssql", tables: [table("artist")] },
+      { name: "main", kind: "postgres", tables: [table("album")], configuration: { connection_info: { database_url: { from_env: "NOWHERE" } } } },
+      { name: "more", kind: "postgres", tables: [table("artist")] },
+    ],
+  });
+  expect(await rootsOf(api)).toEqual(["album", "album_aggregate", "album_by_pk"]);
+  expect(kept.all()).toEqual([expect.stringMatching(/^source lake is skipped/), expect.stringMatching(/^source more is skipped/)]);
+  await api.close();
+});
+
+const UNSERVED = ["actions", "custom_types", "remote_schemas", "remote_schema_permissions", "query_collections", "allowlist", "rest_endpoints", "cron_triggers", "network", "api_limits", "metrics_config", "opentelemetry", "backend_configs"];
+
+test("G-MET-5 what is not served is read and logged once each, when there is something in it", async () => {
+  const { api, notes: kept } = await start(
+    documentOf(
+      [table("album", { event_triggers: [{ name: "e" }], remote_relationships: [{ name: "r" }] })],
+      Object.fromEntries(UNSERVED.map((key) => [key, [{ name: "x" }]])),
+      { native_queries: [{ name: "q" }], logical_models: [{ name: "m" }], stored_procedures: [{ name: "s" }] },
+    ),
+  );
+  for (const key of [...UNSERVED, "native_queries", "logical_models", "stored_procedures", "event_triggers", "remote_relationships"])
+    expect(kept.all().filter((note) => note.includes(`${key} is not served and ignored`)), key).toHaveLength(1);
+  await api.close();
+  const empty = await start(documentOf([table("album")], Object.fromEntries(UNSERVED.map((key) => [key, []]))));
+  expect(empty.notes.all()).toEqual([]);
+  await empty.api.close();
+});
+
+test("G-MET-6 unknown keys are ignored and logged with their place", async () => {
+  const { api, notes: kept } = await start(
+    documentOf(
+      [table("album", { colour: "red", configuration: { shape: "round", custom_root_fields: { select_all: "x" } }, select_permissions: permissions({ reader: { ...everything, because: "so" } }) })],
+      { mood: "good" },
+      { weather: "fair", functions: [{ function: "search_albums", configuration: { speed: 1 } }] },
+    ),
+  );
+  expect(kept.all()).toEqual(
+    expect.arrayContaining([
+      'unknown key "mood" is ignored',
+      'source: unknown key "weather" is ignored',
+      'table album: unknown key "colour" is ignored',
+      'table album: configuration: unknown key "shape" is ignored',
+      'table album: custom_root_fields: unknown key "select_all" is ignored',
+      'table album: select permission of reader: unknown key "because" is ignored',
+      'function search_albums: configuration: unknown key "speed" is ignored',
+    ]),
+  );
+  expect(await rootsOf(api, "reader")).toContain("album");
+  await api.close();
+});
+
+test("G-MET-6 what cannot be read or parsed stops the start, with file, line and column", async () => {
+  const bad = await folderOf({ ...FOLDER, "databases/default/tables/public_artist.yaml": "table: artist\nconfiguration: {a: [}\n" });
+  await expect(start(bad)).rejects.toThrow(/public_artist\.yaml:2:\d+ cannot be read/);
+  const json = await folderOf({ "metadata.json": '{"version": 3,\n  "sources": [}' });
+  await expect(start(join(json, "metadata.json"))).rejects.toThrow(/metadata\.json:2:\d+ cannot be read/);
+  const missing = await folderOf({ ...FOLDER, "databases/default/tables/tables.yaml": '- "!include nothing.yaml"\n' });
+  await expect(start(missing)).rejects.toThrow(/nothing\.yaml cannot be read/);
+  await expect(start(join(missing, "elsewhere"))).rejects.toThrow("there is no such file or folder");
+  await expect(start(await folderOf({ "tables.yaml": "[]" }))).rejects.toThrow("the folder has no version.yaml");
+});
+
+test("G-MET-7 read again on a reload; when it cannot be read the old one stays and it is logged", async () => {
+  const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
+  const file = join(folder, "metadata.json");
+  const { api, notes: kept } = await start(file);
+  expect(await rootsOf(api, "reader")).toEqual(["album", "album_by_pk"]);
+  await writeFile(file, JSON.stringify(documentOf([table("artist", { select_permissions: permissions({ reader: everything }) })])));
+  await api.reload();
+  expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
+  await writeFile(file, '{"version": 3, "sources": [');
+  await api.reload();
+  expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
+  expect(kept.all()).toEqual([expect.stringMatching(/^the new metadata cannot be read and the old stays: .*metadata\.json:1:/)]);
+  await writeFile(file, JSON.stringify(single));
+  await api.reload();
+  expect(await rootsOf(api, "reader")).toEqual(["album", "album_by_pk"]);
+  await api.close();
+});
+
+test("G-MET-7 a caller whose role has left the metadata is not the login role", async () => {
+  const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
+  const file = join(folder, "metadata.json");
+  const { api } = await start(file);
+  const { openSocket } = await import("../support/socket.ts");
+  const socket = await openSocket(api);
+  await socket.init({ headers: asAdmin("reader") });
+  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album(limit: 1) { id } }" } });
+  expect((await socket.next((message) => message.id === "1")).type).toBe("next");
+  await writeFile(file, JSON.stringify(documentOf([table("album")])));
+  await api.sql("create role reader nologin; grant usage on schema public to reader; grant select (id) on album to reader; grant reader to current_user");
+  try {
+    await api.reload();
+    expect((await socket.next((message) => message.id === "1")).type).toBe("error");
+    socket.send({ id: "2", type: "subscribe", payload: { query: "{ album(limit: 1) { id } }" } });
+    const answer = await socket.next((message) => message.id === "2");
+    expect(JSON.stringify(answer)).toContain("permission denied");
+    // whoever calls anew has the grants, and the row policies of the table: none is for this role
+    expect((await api.gql("{ album { id } }", {}, asAdmin("reader"))).data.album).toEqual([]);
+    expect((await api.gql("{ album { title } }", {}, asAdmin("reader"))).errors).toHaveLength(1);
+  } finally {
+    await socket.close();
+    await api.close();
+    await base.sql("drop owned by reader; drop role reader");
+  }
+});
+
+test("G-MET-8 custom root fields as names and with comments, columns, the older form, logical keys", async () => {
+  const { api } = await start(
+    documentOf([
+      table("album", {
+        configuration: {
+          custom_name: "record",
+          comment: "Published albums",
+          custom_root_fields: {
+            select: "records", select_by_pk: { name: "the_record", comment: "One of them" }, select_aggregate: { name: null, comment: "" }, select_stream: "ignored",
+            insert: "addRecords", insert_one: "addRecord", update: "changeRecords", update_by_pk: "changeRecord", update_many: "changeMany", delete: "dropRecords", delete_by_pk: "dropRecord",
+          },
+          column_config: { artist_id: { custom_name: "artistId", comment: "Who made it" }, title: { custom_name: "heading" } },
+          custom_column_names: { title: "old_heading", sold: "sales" },
+        },
+      }),
+      table("artist_total", { logical_primary_key: ["artist_id"] }),
+      table("album_title", {}),
+    ]),
+  );
+  const schema = await schemaOf(api);
+  expect(Object.keys(schema.members("query_root"))).toEqual(expect.arrayContaining(["records", "the_record", "record_aggregate", "artist_total_by_pk"]));
+  expect(Object.keys(schema.members("query_root"))).not.toContain("album_title_by_pk");
+  expect(Object.keys(schema.members("mutation_root")).filter((name) => /record|change/i.test(name)).sort()).toEqual(["addRecord", "addRecords", "changeMany", "changeRecord", "changeRecords", "dropRecord", "dropRecords"]);
+  expect(schema.members("record")).toMatchObject({ artistId: "Int!", heading: "String!", sales: "Int" });
+  expect([schema.description("record"), schema.description("record", "artistId"), schema.description("query_root", "the_record"), schema.description("query_root", "record_aggregate")]).toEqual(["Published albums", "Who made it", "One of them", null]);
+  expect(await api.gql("{ the_record(id: 3) { heading artistId } artist_total_by_pk(artist_id: 3) { albums } }")).toEqual({ data: { the_record: { heading: "Debut", artistId: 2 }, artist_total_by_pk: { albums: 2 } } });
+  expect((await api.gql('mutation { addRecord(object: {heading: "x", artistId: 99}) { id } }')).errors[0].message).toContain('"album_artist_id_fkey"');
+  await api.close();
+});
+
+const manual = (name: string, remote: unknown, mapping: Entry, insertionOrder?: string): Entry => ({ name, using: { manual_configuration: { remote_table: remote, column_mapping: mapping, ...(insertionOrder === undefined ? {} : { insertion_order: insertionOrder }) } } });
+
+test("G-MET-9 relationships by every form", async () => {
+  const { api, notes: kept } = await start(
+    documentOf([
+      table("album", { object_relationships: [object("maker", ["artist_id"]), manual("total", { schema: "public", name: "artist_total" }, { artist_id: "artist_id" })] }),
+      table("artist", { array_relationships: [array("works", "album", "artist_id"), manual("namesakes", "person", { name: "name" })] }),
+      table("artist_total"),
+      table("person", { object_relationships: [object("pass", { table: "passport", column: "person_id" })], array_relationships: [array("passes", "passport", "person_id")] }),
+      table("passport"),
+      table("hall", { array_relationships: [{ name: "shows", using: { foreign_key_constraint_on: { table: "concert", columns: ["hall_number", "hall_city"] } } }] }),
+      table("concert", { object_relationships: [object("place", ["hall_city", "hall_number"])] }),
+      table("match", { object_relationships: [object("home", "home_team_id"), object("away", "away_team_id")] }),
+      table("team", { array_relationships: [array("home_games", "match", "home_team_id")] }),
+    ]),
+  );
+  expect(kept.all()).toEqual([]);
+  const schema = await schemaOf(api);
+  expect(schema.members("album")).toMatchObject({ maker: "artist!", total: "artist_total" });
+  expect(schema.members("person")).toMatchObject({ pass: "passport", passes: "[passport!]!" });
+  expect(schema.members("concert")).toMatchObject({ place: "hall" });
+  const answer = await api.gql(
+    `{ album_by_pk(id: 4) { maker { name } total { albums } } artist_by_pk(id: 3) { works(order_by: {id: asc}) { id } namesakes { id } }
+       person(order_by: {id: asc}) { pass { number } passes { number } passes_aggregate { aggregate { count } } }
+       hall(order_by: {number: asc}) { shows { title place { name } } } match_by_pk(id: 1) { home { name home_games { id } } away { name } } }`,
+  );
+  expect(answer).toEqual({
+    data: {
+      album_by_pk: { maker: { name: "Can" }, total: { albums: 2 } },
+      artist_by_pk: { works: [{ id: 4 }, { id: 5 }], namesakes: [] },
+      person: [
+        { pass: { number: "N1" }, passes: [{ number: "N1" }], passes_aggregate: { aggregate: { count: 1 } } },
+        { pass: null, passes: [], passes_aggregate: { aggregate: { count: 0 } } },
+        { pass: { number: "N3" }, passes: [{ number: "N3" }], passes_aggregate: { aggregate: { count: 1 } } },
+      ],
+      hall: [{ shows: [{ title: "Opening", place: { name: "Grand" } }] }, { shows: [] }],
+      match_by_pk: { home: { name: "Reds", home_games: [{ id: 1 }, { id: 3 }] }, away: { name: "Blues" } },
+    },
+  });
+  await api.close();
+});
+
+test("G-MET-9 G-NST-9 manual relationships say what is inserted first", async () => {
+  await base.sql("create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)");
+  const ordered = (order?: string) =>
+    start(documentOf([table("leader", { object_relationships: [manual("follower", "follower", { tag: "leader_tag" }, order)] }), table("follower")]), notes(), { dbTxEnd: "rollback" });
+  const insert = (api: TestApi, leader: string, follower: string) => api.gql(`mutation { insert_leader_one(object: {${leader} follower: {data: {${follower}}}}) { tag follower { leader_tag note } } }`);
+  const after = await ordered("after_parent");
+  expect(await insert(after.api, 'tag: "a"', 'note: "n"')).toEqual({ data: { insert_leader_one: { tag: "a", follower: { leader_tag: "a", note: "n" } } } });
+  await after.api.close();
+  for (const order of ["before_parent", undefined]) {
+    const before = await ordered(order);
+    expect(await insert(before.api, "", 'note: "n", leader_tag: "b"')).toEqual({ data: { insert_leader_one: { tag: "b", follower: { leader_tag: "b", note: "n" } } } });
+    await before.api.close();
+  }
+  await base.sql("drop table leader, follower");
+});
+
+test("G-MET-10 functions and their configuration", async () => {
+  const { api } = await start(
+    documentOf(
+      [table("album", { select_permissions: permissions({ reader: everything }) })],
+      {},
+      {
+        functions: [
+          "search_albums",
+          { function: { schema: "public", name: "volatile_albums" }, configuration: { exposed_as: "query", custom_name: "shuffled", comment: "In no order" } },
+          { function: "session_albums", configuration: { session_argument: "hasura_session", custom_root_fields: { function: "mine", function_aggregate: { name: "countMine", comment: "How many" } } } },
+          { function: "sell_album", permissions: [{ role: "reader" }] },
+        ],
+      },
+    ),
+  );
+  const schema = await schemaOf(api, "reader");
+  expect(Object.keys(schema.members("query_root"))).toEqual(["album", "album_by_pk", "mine", "search_albums", "shuffled"]);
+  expect(Object.keys((await schemaOf(api)).members("query_root"))).toContain("countMine");
+  expect(schema.description("query_root", "shuffled")).toBe("In no order");
+  expect(schema.args("query_root", "mine")).not.toHaveProperty("args");
+  expect(Object.keys(schema.members("mutation_root"))).toEqual(["sell_album"]);
+  expect(await api.gql("{ mine { id } }", {}, asAdmin("reader", { "artist-id": "2" }))).toEqual({ data: { mine: [{ id: 3 }] } });
+  await api.close();
+  const asked = await start(
+    documentOf([table("album", { select_permissions: permissions({ reader: everything, listed: everything }) })], {}, { functions: [{ function: "search_albums", permissions: [{ role: "listed" }] }] }),
+    notes(),
+    { inferFunctionPermissions: false },
+  );
+  expect(await rootsOf(asked.api, "reader")).toEqual(["album", "album_by_pk"]);
+  expect(await rootsOf(asked.api, "listed")).toEqual(["album", "album_by_pk", "search_albums"]);
+  await asked.api.close();
+});
+
+test("G-MET-11 G-INT-9 introspection closed for roles, of the metadata and of the database", async () => {
+  const { api } = await start(documentOf([table("album", { select_permissions: permissions({ reader: everything, other: everything }) })], { graphql_schema_introspection: { disabled_for_roles: ["reader", "music_reader"] } }));
+  const look = (role: string) => api.gql("{ __schema { queryType { name } } }", {}, asAdmin(role));
+  for (const role of ["reader", "music_reader"]) expect((await look(role)).errors[0]).toEqual({ message: `introspection is disabled for role: "${role}"`, extensions: { path: "$", code: "not-supported" } });
+  for (const role of ["other", "music_editor"]) expect((await look(role)).data.__schema.queryType.name).toBe("query_root");
+  expect(await api.gql("{ album_by_pk(id: 1) { __typename } }", {}, asAdmin("music_reader"))).toEqual({ data: { album_by_pk: { __typename: "album" } } });
+  await api.close();
+});
+
+test("G-MET-12 what does not fit is left out alone, each logged with its place", async () => {
+  const { api, notes: kept } = await start(
+    documentOf(
+      [
+        table("nothing", { select_permissions: permissions({ reader: everything }) }),
+        table("album", {
+          is_enum: true,
+          configuration: { column_config: { prize: { custom_name: "x" } } },
+          object_relationships: [object("maker", "artist"), object("title", "artist_id"), object("artist", "artist_id"), object("bad name", "artist_id"), manual("other", "nothing", { id: "id" }), manual("half", "artist", { id: "nothing" }), manual("team", "team", { id: "id" })],
+          array_relationships: [array("artist", "artist", "id"), array("tracks", "track", "album_id")],
+          computed_fields: [{ name: "loud", definition: { function: "person_title" } }],
+          logical_primary_key: ["nothing"],
+          select_permissions: permissions({ reader: { columns: ["id", "title", "prize"], filter: {} }, broken: { columns: ["id"], filter: { prize: 1 } }, endless: { columns: ["id"], filter: {}, limit: "5" } }),
+          insert_permissions: permissions({ reader: { columns: ["id"] } }),
+          update_permissions: permissions({ reader: { columns: ["title"], filter: {}, check: {}, set: { prize: 1 } } }),
+          delete_permissions: permissions({ reader: {}, remover: { filter: {} } }),
+        }),
+        table("album", { select_permissions: permissions({ second: everything }) }),
+        table("artist"),
+        table("artist_total", { insert_permissions: permissions({ reader: { check: {} } }) }),
+        { name: "album" },
+      ],
+      { inherited_roles: [{ role_name: "heir", role_set: ["reader", "unknown"] }] },
+      { functions: ["no_function", { function: "search_albums", configuration: { exposed_as: "mutation" } }, { function: "live_albums", configuration: { session_argument: "nothing" } }, { function: "scalar_answer" }], customization: { naming_convention: "loud" } },
+    ),
+  );
+  expect([...kept.all()].sort()).toEqual(
+    [
+      'table entry without a name is left out: {"name":"album"}',
+      "table nothing: it does not exist in schema public and is left out",
+      "table album: it is listed twice, the first entry stays",
+      "table album: it cannot be an enum table: its primary key is not of type text",
+      'table album: column "prize" does not exist',
+      'table album: object relationship maker: column "artist" does not exist',
+      "table album: object relationship title: a column has that name",
+      "table album: object relationship bad name: its name is no GraphQL name",
+      'table album: object relationship other: table "nothing" does not exist',
+      'table album: object relationship half: column "nothing" of table "artist" does not exist',
+      'table album: object relationship team: table "team" is not in the metadata',
+      "table album: array relationship artist: the name is taken",
+      'table album: array relationship tracks: table "track" has no foreign key of "album_id" to this one',
+      'table album: computed field loud: no function "public"."person_title" takes a row of it',
+      "table album: logical_primary_key names a column that does not exist",
+      'table album: select permission of reader: column "prize" does not exist',
+      'table album: select permission of broken: "prize" is neither a column nor a relationship nor a computed field of table "album"',
+      'table album: select permission of endless: limit is a whole number, not "5"',
+      "table album: insert permission of reader: it has no check",
+      'table album: update permission of reader: preset column "prize" does not exist',
+      "table album: delete permission of reader: it has no filter",
+      "table artist_total: insert permission of reader: it cannot be written so in the database",
+      "inherited role heir: parent unknown has no permission in the metadata",
+      "function no_function: it does not exist in schema public and is left out",
+      'the function "search_albums" cannot be tracked because the function was requested to be exposed as a mutation, but is not marked VOLATILE. Maybe the function was given the wrong volatility when it was defined?',
+      'function live_albums: session argument "nothing" is no argument of type json',
+      "function scalar_answer: it returns no rows of a table, so GraphQL has no field for it",
+      "customization: naming_convention loud is unknown and ignored",
+    ].sort(),
+  );
+  const reader = await schemaOf(api, "heir");
+  expect(Object.keys(reader.members("query_root"))).toEqual(["album", "album_by_pk"]);
+  expect(reader.members("album")).toEqual({ id: "Int!", title: "String!" });
+  expect(reader.roots.mutation).toBeUndefined();
+  expect(Object.keys((await schemaOf(api, "remover")).members("mutation_root"))).toEqual(["delete_album"]);
+  expect((await schemaOf(api)).members("album")).toMatchObject({ artist: "artist!" });
+  await api.close();
+});
+
+test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload; others serve as tables and are logged", async () => {
+  const kept = notes();
+  const { api } = await start(
+    documentOf([
+      table("genre", { is_enum: true }),
+      table("record", { select_permissions: permissions({ reader: { columns: "*", filter: { genre: { _in: ["rock", "X-Session-Genre"] } } } }), insert_permissions: permissions({ reader: { check: {}, columns: ["title"], set: { genre: "X-Session-Genre" } } }) }),
+      table("blank_enum", { is_enum: true }),
+      table("spaced_enum", { is_enum: true }),
+      table("team", { is_enum: true }),
+    ]),
+    kept,
+    { dbTxEnd: "rollback" },
+  );
+  expect(kept.all()).toEqual([
+    "table blank_enum: it cannot be an enum table: it has no rows",
+    'table spaced_enum: it cannot be an enum table: "two words" is no GraphQL enum value',
+    "table team: it cannot be an enum table: its primary key is not of type text",
+  ]);
+  const schema = await schemaOf(api);
+  expect(schema.values("genre_enum")).toEqual(["folk", "jazz", "rock"]);
+  expect(schema.description("genre_enum", "jazz")).toBe("swinging");
+  expect(schema.members("record")).toMatchObject({ genre: "genre_enum!" });
+  expect(schema.members("spaced_enum")).toEqual({ value: "String!" });
+  await base.sql("insert into genre values ('polka', 'from Bohemia')");
+  await api.reload();
+  expect((await schemaOf(api)).values("genre_enum")).toEqual(["folk", "jazz", "polka", "rock"]);
+  await base.sql("delete from genre where value = 'polka'");
+  await api.close();
+});
+
+test("G-ENM-6 session variables and presets are not checked before the database does", async () => {
+  const { api } = await start(
+    documentOf([
+      table("genre", { is_enum: true }),
+      table("record", { select_permissions: permissions({ reader: { columns: "*", filter: { genre: { _in: ["rock", "X-Session-Genre"] } } } }), insert_permissions: permissions({ reader: { check: {}, columns: ["title"], set: { genre: "X-Session-Genre" } } }) }),
+    ]),
+    notes(),
+    { dbTxEnd: "rollback" },
+  );
+  expect(await api.gql("{ record(order_by: {id: asc}) { genre } }", {}, asAdmin("reader", { genre: "polka" }))).toEqual({ data: { record: [{ genre: "rock" }] } });
+  const insert = (genre: string) => api.gql('mutation { insert_record_one(object: {title: "x"}) { title } }', {}, asAdmin("reader", { genre }));
+  expect(await insert("jazz")).toEqual({ data: { insert_record_one: { title: "x" } } });
+  expect((await insert("polka")).errors[0].extensions.code).toBe("constraint-violation");
+  await api.close();
+});
