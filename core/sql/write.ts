@@ -169,8 +169,9 @@ const compileConflict = (compiler: Compiler, relation: Relation, conflict: NonNu
     ...conflict.update.filter((column) => !fixed.has(column)).map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
     ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${cellValue(compiler, relation, cell)}`),
   ];
-  const conditions = conflict.where === undefined ? [] : [compilePredicate(compiler, conflict.where, targetScope(relation, false))];
-  if (countInserted) conditions.push(counter("- 1"));
+  // first, since a row that the condition leaves alone was not inserted either
+  const conditions = countInserted ? [counter("- 1")] : [];
+  if (conflict.where !== undefined) conditions.push(compilePredicate(compiler, conflict.where, targetScope(relation, false)));
   if (marksUpdated) {
     const known = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
     return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${markUpdated("1")} else false end`;
