@@ -46,11 +46,19 @@ const planRead = (request: RestRequest, relation: Relation): PlannedRead => {
   const body: Envelope = request.method === "HEAD" ? {} : media.envelope;
   const envelope: Envelope = { ...body, count, countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined };
   const own = values.length - windowOf(range).length;
-  return { planned: { plan: read, envelope }, valuesOf: valuesWith(values.slice(0, own)), media, contentLocation: splitAtMarks(encodeContentLocation(name, query.pairs), encode), legacyNames };
+  const hasMarks = request.filterValues.length > 0;
+  const location = encodeContentLocation(name, query.pairs);
+  return {
+    planned: { plan: read, envelope },
+    valuesOf: valuesWith(values.slice(0, own), hasMarks),
+    media,
+    contentLocation: hasMarks ? splitAtMarks(location, encode) : () => location,
+    legacyNames,
+  };
 };
 
-const valuesWith = (planned: readonly BoundValue[]): PlannedRead["valuesOf"] => {
-  const holes = holesOf(planned);
+const valuesWith = (planned: readonly BoundValue[], hasMarks: boolean): PlannedRead["valuesOf"] => {
+  const holes = hasMarks ? holesOf(planned) : [];
   return ({ filterValues, range }) => {
     const filled = fillHoles(planned, holes, filterValues);
     const window = windowOf(range);

@@ -65,7 +65,6 @@ export const fillHoles = (planned: readonly BoundValue[], holes: readonly (reado
 /** A text in which marks stand percent-encoded, taken apart at them. */
 export const splitAtMarks = (encoded: string, encode: (text: string) => string): ((values: readonly string[]) => string) => {
   const pieces = encoded.split(new RegExp(`${encode(OPEN)}([0-9]+)${encode(CLOSE)}`));
-  if (pieces.length === 1) return () => encoded;
   // text and number of a value in turn
   return (values) => pieces.map((piece, i) => (i % 2 === 0 ? piece : encode(values[Number(piece)] ?? ""))).join("");
 };
