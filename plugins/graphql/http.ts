@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip, gzipSync } from "node:zlib";
+import { createHandler, type RequestParams, type Response as HandlerResponse } from "graphql-http";
 import {
   RelApiError, VERSION, type Answer, type Exchange, type Execution, type GqlEngine, type GqlRequest, type Headers, type PluginContext, type RelApiError as CoreError, type Surface,
 } from "../../core/index.ts";
@@ -28,6 +29,8 @@ const MIN_GZIP_BYTES = 700;
 
 /** Up to here compressing takes less time than handing the work to another thread. */
 const MAX_SYNC_GZIP_BYTES = 16 * 1024;
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** A transaction without statements: whether the database answers at all. */
 const NOTHING: Execution = {
@@ -87,16 +90,36 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
     }
   };
 
+  const responseOf = ({ body, status }: Answered, exchange: Exchange): HandlerResponse => [body, { status: statusFor(exchange, status), statusText: "" }];
+
+  // The request's way through the handler is the package's; reading and answering are ours: the dialect takes batches and any content type,
+  // has words of its own, and its answers are text that the database wrote.
+  const handle = createHandler<Exchange>({
+    parseRequestParams: async ({ raw: exchange }) => {
+      try {
+        const body = parseBody(await exchange.body());
+        exchange.mark("parse");
+        if ("single" in body) return body.single as RequestParams; // variables may hold numbers as text with all their digits
+        const texts: string[] = [];
+        for (const request of body.batch) texts.push((await answer(request, exchange)).body);
+        return [`[${texts.join(",")}]`, { status: 200, statusText: "" }];
+      } catch (error) {
+        return responseOf(refused(error, exchange), exchange);
+      }
+    },
+    onSubscribe: async ({ raw: exchange }, request) => responseOf(await answer(request as GqlRequest, exchange), exchange), // as parsed above
+  });
+
+  /** A body that is too large keeps its status on every address. */
+  const refused = (error: unknown, exchange: Exchange): Answered => {
+    const encoded = engine.encodeErrors(error, exchange.session);
+    return error instanceof RelApiError && error.code === "body-too-large" ? { ...encoded, status: error.status } : encoded;
+  };
+
   const post = async (exchange: Exchange): Promise<Answer> => {
-    const body = parseBody(await exchange.body());
-    exchange.mark("parse");
-    if ("single" in body) {
-      const { body: text, status } = await answer(body.single, exchange);
-      return compressed(exchange, json(exchange, statusFor(exchange, status), text));
-    }
-    const texts: string[] = [];
-    for (const request of body.batch) texts.push((await answer(request, exchange)).body);
-    return compressed(exchange, json(exchange, 200, `[${texts.join(",")}]`));
+    // without headers nothing is negotiated: the dialect does not look at `Accept`
+    const [body, { status }] = await handle({ method: "POST", url: exchange.path, headers: NO_HEADERS, body: null, raw: exchange, context: undefined });
+    return compressed(exchange, json(exchange, status, body ?? ""));
   };
 
   const health = async (): Promise<Answer> => {
