@@ -1,0 +1,33 @@
+/** The demo database as `npm start` serves it, on a free port, for clients that others wrote. Closed with the file. */
+import type { RelApiOptions } from "../../core/index.ts";
+import { serve } from "../../presets/serve.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+export interface Demo {
+  readonly url: string;
+  readonly graphqlUrl: string;
+  readonly wsUrl: string;
+  readonly port: number;
+}
+
+/** The header that says who the caller is, in the words of the engine whose clients these are. */
+export const secretHeader = { "x-hasura-admin-secret": adminSecret };
+
+export const asShopper = (userId: number): Record<string, string> => ({ ...secretHeader, "x-hasura-role": "shopper", "X-Hasura-User-Id": String(userId) });
+
+export const serveDemo = async (options: RelApiOptions = {}): Promise<Demo> => {
+  const served = await serve({
+    options: { adminSecret, liveQueryInterval: 50, logLevel: "silent", ...options },
+    server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
+  });
+  atFileEnd(() => served.stop());
+  await served.api.ready;
+  const { address } = served;
+  return {
+    url: address,
+    graphqlUrl: `${address}/v1/graphql`,
+    wsUrl: `${address.replace(/^http/, "ws")}/v1/graphql/ws`,
+    port: Number(new URL(address).port),
+  };
+};

@@ -1,0 +1,46 @@
+/** A project of somebody else's: types generated from the running service, compiled strictly, in a temporary folder. */
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { atFileEnd } from "../support/file-end.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+const run = promisify(execFile);
+
+const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
+const sources = fileURLToPath(new URL("shop/", import.meta.url));
+
+export interface Project {
+  readonly folder: string;
+  /** Runs the generator on what the endpoint says of itself. @throws with its output when it fails */
+  generate(endpoint: string): Promise<void>;
+  /** @throws with the compiler's messages when there are any */
+  compile(): Promise<void>;
+}
+
+/** A failed program has said why on one of its outputs, which the error's own message leaves out. */
+const runNode = async (folder: string, program: string, args: readonly string[], environment: Record<string, string> = {}): Promise<void> => {
+  try {
+    await run(process.execPath, [join(modules, program), ...args], { cwd: folder, env: { PATH: process.env["PATH"], HOME: folder, ...environment } });
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+};
+
+/** The files of `shop/`, of which `.txt` keeps this project's own compiler away: what they import is generated. */
+export const startProject = async (): Promise<Project> => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "relapi-client-")));
+  atFileEnd(() => rm(folder, { recursive: true, force: true }));
+  for (const name of await readdir(sources)) await writeFile(join(folder, name.replace(/\.txt$/, "")), await readFile(join(sources, name)));
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  await symlink(modules, join(folder, "node_modules"));
+  return {
+    folder,
+    generate: (endpoint) => runNode(folder, "@graphql-codegen/cli/cjs/bin.js", ["--config", "codegen.ts", "--silent"], { ENDPOINT: endpoint, ADMIN_SECRET: adminSecret }),
+    compile: () => runNode(folder, "typescript/bin/tsc", ["-p", "."]),
+  };
+};
