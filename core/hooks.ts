@@ -18,7 +18,7 @@ export interface RelApiHooks {
   readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext]>;
   readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined>>;
   readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined>>;
-  readonly watchChanges: SyncBailHook<[interest: Interest, changed: () => void], Unwatch | undefined>;
+  readonly watchChanges: SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>;
 }
 
 export const createHooks = (): RelApiHooks => ({
@@ -135,6 +135,11 @@ export interface Interest {
   readonly relations: ReadonlySet<string>;
   /** It reads something whose relations are unknown (functions, foreign tables). */
   readonly isOpenEnded: boolean;
+  /** It reads single rows of its one relation by this column, the primary key: a source that knows which rows have changed may say so. */
+  readonly keyColumn?: string;
 }
+
+/** `keys`: texts of `keyColumn` of the changed rows, before and after; absent: anything may have changed. */
+export type Changed = (keys?: ReadonlySet<string>) => void;
 
 export type Unwatch = () => void;

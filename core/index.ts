@@ -20,7 +20,7 @@ export { sql, ident, value, slot, join, literal, integer, empty, catalogText, to
 export type { Program, ProgramStatement } from "./sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./sql/compile.ts";
 export { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, subscriberSlots, typesProgram } from "./sql/multiplex.ts";
-export type { ChangeFeed, ChangeFeedHandlers } from "./database/change-feed.ts";
+export type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./database/change-feed.ts";
 export { fillSlots } from "./database/execute.ts";
 export { VERSION } from "./version.ts";
 export { graphqlNameOf, matchesType, restNameOf } from "./registry.ts";

@@ -24,6 +24,7 @@ export const createRestLive = (context: PluginContext, rest: Rest, kept: Planned
     const isolation = isolationOf(request);
     return {
       schema,
+      read: planned.plan,
       programs: [{ program: context.prepare(planned, exchange.session, "rest"), values: valuesOf(request) }],
       settings: buildRequestSettings(request).filter(([setting]) => !PERSONAL.has(setting)),
       ...(isolation === undefined ? {} : { isolation }),

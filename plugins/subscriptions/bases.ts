@@ -4,13 +4,19 @@ import { sql } from "../../core/sql/fragment.ts";
 
 export interface Bases {
   /** Tables whose changes can change what is read of these relations. `isOpenEnded`: and something that no change of a table tells. */
-  of(relations: Iterable<string>): { readonly tables: ReadonlySet<string>; readonly isOpenEnded: boolean };
+  of(relations: Iterable<string>): {
+    readonly tables: ReadonlySet<string>;
+    readonly isOpenEnded: boolean;
+    /** The log tells the primary keys of changed rows, of the old one too where it changes. */
+    readonly tellKeys: boolean;
+  };
 }
 
 interface CatalogRow {
   readonly name: string;
   readonly kind: string;
   readonly isOpenEnded: boolean;
+  readonly tellsKeys: boolean;
   readonly leads: readonly string[] | null;
 }
 
@@ -49,6 +55,7 @@ with definition as (
 )
 select n.nspname || '.' || c.relname as name,
   c.relkind as kind,
+  c.relreplident in ('d', 'f') as "tellsKeys",
   c.relkind in ('f', 'm') or c.relpersistence = 'u' or coalesce(f.is_open, false) or k.relation is not null as "isOpenEnded",
   (select pg_catalog.array_agg(tn.nspname || '.' || t.relname)
    from edge e join pg_catalog.pg_class t on t.oid = e.target join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
@@ -79,7 +86,7 @@ export const loadBases = async (context: PluginContext): Promise<Bases> => {
         for (const lead of row?.leads ?? []) visit(lead);
       };
       for (const name of relations) visit(name);
-      return { tables, isOpenEnded };
+      return { tables, isOpenEnded, tellKeys: [...tables].every((name) => rows.get(name)?.tellsKeys === true) };
     },
   };
 };

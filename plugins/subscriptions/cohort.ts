@@ -1,5 +1,5 @@
 /** Live queries that one statement answers: the same program, run as the same caller. Equal ones share an entry, which is a row of it. */
-import type { Execution, Session } from "../../core/index.ts";
+import type { Changed, Execution, Session } from "../../core/index.ts";
 import type { LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./live-query.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
@@ -25,6 +25,8 @@ export interface Entry {
   readonly subscriptions: Set<Subscription>;
   /** Of the answer that its served subscribers have. */
   hash: string | undefined;
+  /** The row it reads, where it reads one and the key tells (`keyColumn` of the facts). */
+  readonly rowKey: string | undefined;
   /** Some subscriber waits for its first answer. */
   isWanted: boolean;
   /** Failed alone: kept out of batches until it succeeds. */
@@ -38,15 +40,17 @@ export interface CohortFacts {
   readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
   readonly relations: ReadonlySet<string>;
   readonly isOpenEnded: boolean;
+  /** Its queries read single rows by this column. */
+  readonly keyColumn: string | undefined;
 }
 
 export interface Cohort {
   readonly facts: CohortFacts;
   readonly entries: Map<string, Entry>;
-  add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
+  add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string, rowKey: string | undefined): void;
   remove(subscription: Subscription): void;
   /** Something it reads may have changed. */
-  changed(): void;
+  readonly changed: Changed;
   close(): void;
 }
 
@@ -62,6 +66,8 @@ export interface CohortParts {
 const GATHER_MS = 3;
 /** Between runs of one cohort at most, so that a burst of changes is answered once; at least as long as the last run took. */
 const LONGEST_GAP_MS = 100;
+/** In place of the row of an entry that may read any; no text of a key. */
+const ANY_ROW = "";
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3000;
 /** Runs in vain after which those who have no answer yet are told why. */
@@ -69,6 +75,9 @@ const FAILURES_TO_TELL = 3;
 
 export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty }: CohortParts): Cohort => {
   const entries = new Map<string, Entry>();
+  /** To run though not everything is: new subscribers, changed rows, what a lost connection has cost. */
+  const due = new Set<Entry>();
+  const byRow = new Map<string, Set<Entry>>();
   let isDirty = false;
   let isRunning = false;
   let isClosed = false;
@@ -156,7 +165,7 @@ export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty }: C
       failureCount++;
       if (failureCount > FAILURES_TO_TELL) for (const entry of batch) deliverError(entry, error, true);
       putBack(batch);
-      isDirty = true;
+      for (const entry of batch) if (entry.subscriptions.size > 0) due.add(entry);
       return;
     }
     if (batch.length === 1 || isOfAll(error)) {
@@ -185,31 +194,34 @@ export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty }: C
     if (isClosed) return;
     isRunning = true;
     const startedAtMs = performance.now();
-    const list = isDirty ? [...entries.values()] : [...entries.values()].filter((entry) => entry.isWanted);
-    const wasDirty = isDirty;
+    const list = [...(isDirty ? entries.values() : due)];
     isDirty = false;
+    due.clear();
     await Promise.all(batchesOf(list).map((batch) => limiter.run(() => runBatch(batch))));
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), LONGEST_RETRY_MS);
-    else if (wasDirty) notBeforeMs = endedAtMs + Math.min(endedAtMs - startedAtMs, LONGEST_GAP_MS);
-    if (isDirty) schedule(0);
-    else if ([...entries.values()].some((entry) => entry.isWanted)) schedule(GATHER_MS);
+    else notBeforeMs = endedAtMs + Math.min(endedAtMs - startedAtMs, LONGEST_GAP_MS);
+    if (isDirty || due.size > 0) schedule(0);
   };
 
   const cohort: Cohort = {
     facts,
     entries,
-    add: (subscription, query, row, key) => {
+    add: (subscription, query, row, key, rowKey) => {
       let entry = entries.get(key);
       if (entry === undefined) {
-        entry = { cohort, key, query, row, subscriptions: new Set(), hash: undefined, isWanted: true, isFaulty: false };
+        entry = { cohort, key, query, row, subscriptions: new Set(), hash: undefined, rowKey, isWanted: true, isFaulty: false };
         entries.set(key, entry);
+        const sameRow = byRow.get(rowKey ?? ANY_ROW);
+        if (sameRow === undefined) byRow.set(rowKey ?? ANY_ROW, new Set([entry]));
+        else sameRow.add(entry);
       }
       entry.isWanted = true;
       entry.subscriptions.add(subscription);
       subscription.entry = entry;
       subscription.stage = "waiting";
+      due.add(entry);
       schedule(GATHER_MS);
     },
     remove: (subscription) => {
@@ -218,12 +230,17 @@ export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty }: C
       subscription.entry = undefined;
       if (entry.subscriptions.size > 0) return;
       entries.delete(entry.key);
+      due.delete(entry);
+      const sameRow = byRow.get(entry.rowKey ?? ANY_ROW);
+      sameRow?.delete(entry);
+      if (sameRow?.size === 0) byRow.delete(entry.rowKey ?? ANY_ROW);
       if (entries.size === 0) whenEmpty(cohort);
     },
-    changed: () => {
+    changed: (keys) => {
       if (isDirty) return;
-      isDirty = true;
-      schedule(0);
+      if (keys === undefined) isDirty = true;
+      else for (const key of [ANY_ROW, ...keys]) for (const entry of byRow.get(key) ?? []) due.add(entry);
+      if (isDirty || due.size > 0) schedule(0);
     },
     close: () => {
       isClosed = true;

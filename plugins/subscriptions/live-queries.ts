@@ -4,6 +4,7 @@ import { definePlugin, fillSlots, isMultiplexable, nameKey, subscriberSlots, typ
 import { createBases } from "./bases.ts";
 import { createCohort, type Cohort, type CohortFacts, type Subscription } from "./cohort.ts";
 import { createLimiter } from "./limiter.ts";
+import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
 import { hashOf, createRunner } from "./runner.ts";
 import { LIVE_QUERIES, type LiveQueries, type LiveQuery } from "./live-query.ts";
 
@@ -32,6 +33,8 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
   const watches = new Map<Cohort, Unwatch>();
   const all = new Set<Subscription>();
   const slots = new WeakMap<Program, readonly Slot[]>();
+  /** Kept by program: what it depends on is part of its text. */
+  const rowKeys = new WeakMap<Program, { readonly key: RowKey | undefined }>();
   const programNumbers = new WeakMap<Program, number>();
   let lastProgram = 0;
   let isClosed = false;
@@ -57,12 +60,16 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
   };
 
   const watch = (cohort: Cohort): void => {
-    const { relations, isOpenEnded } = cohort.facts;
+    const { relations, isOpenEnded, keyColumn } = cohort.facts;
     basesOf(context.model()).then(
       (bases) => {
         if (isClosed || cohorts.get(cohort.facts.key) !== cohort || watches.has(cohort)) return;
         const base = bases.of(relations);
-        const interest: Interest = { relations: base.tables, isOpenEnded: isOpenEnded || base.isOpenEnded };
+        const interest: Interest = {
+          relations: base.tables,
+          isOpenEnded: isOpenEnded || base.isOpenEnded,
+          ...(keyColumn !== undefined && base.tables.size === 1 && base.tellKeys ? { keyColumn } : {}),
+        };
         const unwatch = hooks.watchChanges.call(interest, cohort.changed);
         watches.set(cohort, unwatch ?? (() => undefined));
         if (unwatch === undefined) return context.logger.warn("no plugin watches for changes of a live query: it is answered once", { relations: [...relations] });
@@ -80,8 +87,16 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     watches.delete(cohort);
   };
 
-  const cohortOf = (query: LiveQuery, row: string | undefined): Cohort => {
-    const facts = factsOf(query, row, context.model(), numberOf, options.dbPreRequest !== undefined);
+  const rowKeyOfQuery = ({ read, programs }: LiveQuery): RowKey | undefined => {
+    const [only] = programs;
+    if (only === undefined || programs.length > 1) return undefined;
+    let found = rowKeys.get(only.program);
+    if (found === undefined) rowKeys.set(only.program, (found = { key: rowKeyOf(read, only.program, context.model()) }));
+    return found.key;
+  };
+
+  const cohortOf = (query: LiveQuery, row: string | undefined, rowKey: RowKey | undefined): Cohort => {
+    const facts = { ...factsOf(query, row, context.model(), numberOf, options.dbPreRequest !== undefined), keyColumn: rowKey?.column };
     let cohort = cohorts.get(facts.key);
     if (cohort === undefined) {
       cohort = createCohort({ facts, runner, limiter, batchSize: options.liveQueryBatchSize, whenEmpty: forget });
@@ -104,7 +119,8 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     }
     const row = rowOf(query);
     const values = row ?? JSON.stringify(query.programs.map((one) => one.values.map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value))));
-    cohortOf(query, row).add(subscription, query, row, `${query.form}\n${values}`);
+    const rowKey = rowKeyOfQuery(query);
+    cohortOf(query, row, rowKey).add(subscription, query, row, `${query.form}\n${values}`, rowKey && keyText(query.programs[0]?.values[rowKey.param]));
   };
 
   const rewatch = (): void => {
@@ -162,7 +178,7 @@ const concurrencyOf = (poolCount: number, isEmbedded: boolean): number => (isEmb
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** @rule G-SUB-6 */
-const factsOf = (query: LiveQuery, row: string | undefined, model: Model, numberOf: (program: Program) => number, hasPreRequest: boolean): CohortFacts => {
+const factsOf = (query: LiveQuery, row: string | undefined, model: Model, numberOf: (program: Program) => number, hasPreRequest: boolean): Omit<CohortFacts, "keyColumn"> => {
   const { session, schema, settings, isolation, programs } = query;
   const relations = programs.length === 1 ? (programs[0]?.program.relations ?? NOTHING) : new Set(programs.flatMap(({ program }) => [...program.relations]));
   const isOpenEnded = programs.some(({ program }) => program.isOpenEnded);

@@ -1,5 +1,5 @@
 /** What a live query is to the engine, whichever surface and transport it comes through. */
-import type { Execution, GqlEngine, GqlRequest, PluginContext, Session } from "../../core/index.ts";
+import type { Execution, GqlEngine, GqlRequest, Plan, PluginContext, Session } from "../../core/index.ts";
 
 /** A planned query: what runs, as whom, and how the bodies make the answer. */
 export interface LiveQuery {
@@ -8,6 +8,8 @@ export interface LiveQuery {
   readonly settings?: Execution["settings"];
   readonly isolation?: string;
   readonly programs: Execution["programs"];
+  /** What the one program was compiled from, where it is one. */
+  readonly read?: Plan;
   /** Tells apart queries that make different texts of equal bodies. */
   readonly form: string;
   assemble(bodies: readonly (string | null)[]): string;
@@ -54,6 +56,7 @@ export const graphqlSource = (context: PluginContext, engine: GqlEngine, request
       schema: context.model().schemas[0] ?? "public",
       ...(settings === undefined ? {} : { settings }),
       programs: operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path })),
+      ...(operation.steps.length === 1 && operation.steps[0] !== undefined ? { read: operation.steps[0].planned.plan } : {}),
       // the usual one is its one body, whatever the selection is called
       form: operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {}) ? "" : JSON.stringify(operation.outputs),
       assemble: (bodies) => engine.assemble(operation, bodies),

@@ -1,5 +1,5 @@
 /** Changes by `NOTIFY`: of tables that carry the triggers which `relapi live-triggers` prints. For databases whose log may not be read. */
-import { definePlugin, type Interest, type Model, type PluginContext, type Unwatch } from "../../core/index.ts";
+import { definePlugin, type Changed, type Interest, type Model, type PluginContext, type Unwatch } from "../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../core/sql/fragment.ts";
 import { loadBases } from "./bases.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
@@ -27,12 +27,12 @@ join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 where t.tgname = ${literal(TRIGGER)} and t.tgenabled in ('O', 'A')`;
 
 interface Notifications {
-  watch(interest: Interest, changed: () => void): Unwatch | undefined;
+  watch(interest: Interest, changed: Changed): Unwatch | undefined;
   load(model: Model): void;
 }
 
 const createNotifications = (context: PluginContext): Notifications => {
-  const watchers = new Map<() => void, Interest>();
+  const watchers = new Map<Changed, Interest>();
   let triggered: ReadonlySet<string> = new Set();
   let stop: (() => void) | undefined;
 

@@ -1,10 +1,10 @@
 /** Changes by asking: every `LIVE_QUERY_INTERVAL` one small question, whether anything was committed. What no commit tells runs each time. @rule G-SUB-4 */
-import { definePlugin, type Interest, type PluginContext } from "../../core/index.ts";
+import { definePlugin, type Changed, type Interest, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/sql/fragment.ts";
 
 interface Watcher {
   readonly isOpenEnded: boolean;
-  readonly changed: () => void;
+  readonly changed: Changed;
 }
 
 export const pollChanges = definePlugin({
@@ -19,7 +19,7 @@ export const pollChanges = definePlugin({
 /** Equal texts: no transaction that had written has ended in between. */
 const QUESTION = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 
-const createPoll = (context: PluginContext): ((interest: Interest, changed: () => void) => () => void) => {
+const createPoll = (context: PluginContext): ((interest: Interest, changed: Changed) => () => void) => {
   const { liveQueryInterval: intervalMs } = context.options;
   const watchers = new Set<Watcher>();
   let snapshot: string | undefined;

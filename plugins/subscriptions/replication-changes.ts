@@ -1,6 +1,6 @@
 /** Changes as the database commits them, by logical replication: only live queries that read a changed table run again. Where `wal_level` or
  *  rights do not allow it, the next source watches. */
-import { definePlugin, isRelApiError, type ChangeFeed, type Interest, type PluginContext, type Unwatch } from "../../core/index.ts";
+import { definePlugin, isRelApiError, type Changed, type ChangeFeed, type ChangeFeedHandlers, type Interest, type PluginContext, type RowChanges, type Unwatch } from "../../core/index.ts";
 import { sql } from "../../core/sql/fragment.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 
@@ -19,9 +19,11 @@ const IDLE_MS = 30_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
-const createReplication = (context: PluginContext): ((interest: Interest, changed: () => void) => Unwatch | undefined) => {
+const createReplication = (context: PluginContext): ((interest: Interest, changed: Changed) => Unwatch | undefined) => {
   const { logger } = context;
-  const byRelation = new Map<string, Set<() => void>>();
+  const byRelation = new Map<string, Map<Changed, Interest>>();
+  /** Columns whose values are wanted of changed rows. */
+  const keyColumns = new Map<string, string>();
   let watcherCount = 0;
   let feed: ChangeFeed | undefined;
   let state: "closed" | "opening" | "open" | "refused" = context.options.database === undefined ? "closed" : "refused";
@@ -30,15 +32,16 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   let retryTimer: NodeJS.Timeout | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
   const dispatch = createDispatch(context, (relations) => {
-    const calls = new Set<() => void>();
-    for (const relation of relations) for (const changed of byRelation.get(relation) ?? []) calls.add(changed);
-    for (const changed of calls) changed();
+    for (const [relation, keys] of relations) {
+      // a live query of several relations hears of each: it runs once all the same
+      for (const [changed, { keyColumn }] of byRelation.get(relation) ?? []) changed(keyColumn !== undefined && keyColumn === keyColumns.get(relation) ? keys : undefined);
+    }
   });
 
   const open = async (): Promise<void> => {
     state = "opening";
     try {
-      const opened = await context.openChangeFeed({ committed: dispatch, lost });
+      const opened = await context.openChangeFeed({ committed: dispatch, lost, keyColumn: (relation) => keyColumns.get(relation) });
       if (isEnding) return void (await opened.end());
       feed = opened;
       state = "open";
@@ -82,21 +85,25 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     await feed?.end();
   });
 
-  return ({ relations, isOpenEnded }, changed) => {
+  return (interest, changed) => {
+    const { relations, isOpenEnded, keyColumn } = interest;
     if (isOpenEnded || state === "refused") return undefined;
     if (state === "closed") void open();
     if (state !== "open") return undefined;
     watcherCount++;
     for (const relation of relations) {
-      let set = byRelation.get(relation);
-      if (set === undefined) byRelation.set(relation, (set = new Set()));
-      set.add(changed);
+      let watching = byRelation.get(relation);
+      if (watching === undefined) byRelation.set(relation, (watching = new Map()));
+      watching.set(changed, interest);
+      if (keyColumn !== undefined) keyColumns.set(relation, keyColumn);
     }
     return () => {
       for (const relation of relations) {
-        const set = byRelation.get(relation);
-        set?.delete(changed);
-        if (set?.size === 0) byRelation.delete(relation);
+        const watching = byRelation.get(relation);
+        watching?.delete(changed);
+        if (watching === undefined || watching.size > 0) continue;
+        byRelation.delete(relation);
+        keyColumns.delete(relation);
       }
       if (--watcherCount > 0) return;
       clearTimeout(idleTimer);
@@ -122,8 +129,8 @@ const PAUSE_MS = 2;
 
 /** A commit is told when it stands in the log, which is a moment before other sessions see it (much longer with synchronous replication): a
  *  live query that ran in between would miss it for good. So the snapshot is looked at first, once for all commits that came meanwhile. */
-const createDispatch = (context: PluginContext, changed: (relations: ReadonlySet<string>) => void): ((xid: number, relations: ReadonlySet<string>) => void) => {
-  let waiting = new Map<number, ReadonlySet<string>>();
+const createDispatch = (context: PluginContext, changed: (changes: RowChanges) => void): ChangeFeedHandlers["committed"] => {
+  let waiting = new Map<number, RowChanges>();
   let isAsking = false;
 
   const ask = async (): Promise<void> => {
@@ -138,21 +145,29 @@ const createDispatch = (context: PluginContext, changed: (relations: ReadonlySet
       } catch {
         isSeen = () => true; // the queries will not fare better now, and run again until they do
       }
-      const relations = new Set<string>();
-      for (const [xid, names] of commits) {
-        if (isSeen(xid)) for (const name of names) relations.add(name);
-        else waiting.set(xid, names);
+      const seen = new Map<string, ReadonlySet<string> | undefined>();
+      for (const [xid, changes] of commits) {
+        if (isSeen(xid)) addChanges(seen, changes);
+        else waiting.set(xid, changes);
       }
-      if (relations.size > 0) changed(relations);
+      if (seen.size > 0) changed(seen);
       if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     isAsking = false;
   };
 
-  return (xid, relations) => {
-    waiting.set(xid, relations);
+  return (xid, changes) => {
+    waiting.set(xid, changes);
     if (!isAsking) void ask();
   };
+};
+
+const addChanges = (all: Map<string, ReadonlySet<string> | undefined>, more: RowChanges): void => {
+  for (const [relation, keys] of more) {
+    const known = all.get(relation);
+    if (!all.has(relation)) all.set(relation, keys);
+    else all.set(relation, known === undefined || keys === undefined ? undefined : new Set([...known, ...keys]));
+  }
 };
 
 const LOW_BITS = 0xffff_ffffn;

@@ -77,6 +77,45 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await socket.close();
   });
 
+  test("G-SUB-4 changes of other rows wake no live query of one row; changes of its key do", async () => {
+    const statements: string[] = [];
+    const { logger } = listening();
+    const quiet = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logQuery: true, logger: { ...logger, info: (message) => void statements.push(message) } }));
+    await quiet.sql(`create table public.keyed (filler text default repeat('it''s [long]: ', 100), "the ""key""" int primary key, n int);
+      insert into public.keyed ("the ""key""", n) select i, 0 from generate_series(1, 20) as i`);
+    await quiet.sql('alter table public.keyed rename column "the ""key""" to id');
+    await quiet.reload();
+    const socket = await initiated(quiet);
+    for (const id of [1, 2]) subscribe(socket, String(id), "subscription ($id: Int!) { keyed_by_pk(id: $id) { id n } }", { id });
+    subscribe(socket, "all", "subscription { keyed_aggregate { aggregate { sum { n } } } }");
+    for (let i = 0; i < 3; i++) await socket.next();
+    await until(() => statements.includes("live queries hear of changes by logical replication"));
+    await pause(300);
+    const runs = (): number => statements.filter((text) => text.includes("_relapi_subscribers") && text.includes("keyed_by_pk")).length;
+    const before = runs();
+    await quiet.sql("update public.keyed set n = 5 where id > 10");
+    expect(await socket.next()).toMatchObject({ id: "all", payload: { data: { keyed_aggregate: { aggregate: { sum: { n: 50 } } } } } });
+    await pause(200);
+    expect(runs()).toBe(before);
+    await quiet.sql("update public.keyed set n = 7 where id = 2");
+    const messages = [await socket.next(), await socket.next()];
+    expect(messages.find((message) => message.id === "2")).toMatchObject({ payload: { data: { keyed_by_pk: { id: 2, n: 7 } } } });
+    expect(runs()).toBeGreaterThan(before);
+    // the row leaves its key, and another takes it
+    await quiet.sql("update public.keyed set id = 100 where id = 2");
+    expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: null } } });
+    await quiet.sql("update public.keyed set id = 2 where id = 100");
+    expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: { id: 2, n: 7 } } } });
+    await quiet.sql("delete from public.keyed where id = 1");
+    expect(await socket.next((message) => message.id === "1")).toMatchObject({ payload: { data: { keyed_by_pk: null } } });
+    await quiet.sql("insert into public.keyed (id, n) values (1, 9)");
+    expect(await socket.next((message) => message.id === "1")).toMatchObject({ payload: { data: { keyed_by_pk: { id: 1, n: 9 } } } });
+    await quiet.sql("truncate public.keyed");
+    expect(await socket.next((message) => message.id === "2")).toMatchObject({ payload: { data: { keyed_by_pk: null } } });
+    await socket.close();
+    await quiet.close();
+  });
+
   test("G-SUB-4 when the feed is lost another source watches until it is back", async () => {
     await api.sql("select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database() and active_pid is not null");
     await until(() => log.lines.includes("logical replication for live queries was lost"));
