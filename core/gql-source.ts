@@ -142,7 +142,7 @@ export interface GqlSource {
 export interface GqlTableRights {
   readonly select?: {
     readonly columns: ReadonlySet<string>;
-    /** Scalar computed fields by name. */
+    /** Computed fields by name; those of rows are shown when their table may be read. */
     readonly computedFields: ReadonlySet<string>;
     readonly mayAggregate: boolean;
     /** Absent: all. @rule G-ROOT-16 */

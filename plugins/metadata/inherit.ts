@@ -100,6 +100,7 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
   return {
     columns,
     computedFields,
+    rowFields: union(parents.map((parent) => parent.rowFields)),
     routines: new Map(parents.flatMap((parent) => [...parent.routines])),
     ...(filter === undefined ? {} : { filter }),
     ...(limits.length === 0 ? {} : { limit: Math.max(...limits) }),

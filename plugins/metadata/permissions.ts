@@ -11,6 +11,8 @@ export interface SelectPermission {
   readonly columns: ReadonlySet<string>;
   /** Names of scalar computed fields. */
   readonly computedFields: ReadonlySet<string>;
+  /** Names of computed fields that are rows: they come with the right on their table (G-CF-6). */
+  readonly rowFields: ReadonlySet<string>;
   /** `nameKey` of the functions of all its computed fields, by name of the field. */
   readonly routines: ReadonlyMap<string, string>;
   /** Absent: every row. */
@@ -106,13 +108,16 @@ const presetsOf = (raw: RawObject, table: NamedTable, { model, reader }: Builder
 const routineOf = (model: Model, table: NamedTable, { routine: name }: GqlComputedEntry) =>
   routinesOf(model, name).find((one) => one.parameters.some((parameter) => parameter.type === table.relation.rowType));
 
-/** Those listed; fields of rows come with the right on their table. @rule G-CF-6 */
-const computedFieldsOf = (raw: Raw | undefined, table: NamedTable, place: string, { model, note }: Builder): ReadonlySet<string> =>
+const rowFieldsOf = (table: NamedTable, model: Model): ReadonlySet<string> =>
+  new Set(table.entry.computedFields.flatMap((field) => (routineOf(model, table, field)?.returns.relation === undefined ? [] : [field.name])));
+
+/** Scalar ones of those listed. @rule G-CF-6 */
+const computedFieldsOf = (raw: Raw | undefined, table: NamedTable, rowFields: ReadonlySet<string>, place: string, note: Note): ReadonlySet<string> =>
   new Set(
     listOf(raw).flatMap((name) => {
       const field = table.entry.computedFields.find((one) => one.name === name);
       if (field === undefined) note(`${place}computed field ${JSON.stringify(name)} does not exist`);
-      return field === undefined || routineOf(model, table, field)?.returns.relation !== undefined ? [] : [field.name];
+      return field === undefined || rowFields.has(field.name) ? [] : [field.name];
     }),
   );
 
@@ -127,12 +132,14 @@ const SELECT_KEYS: ReadonlySet<string> = new Set(["columns", "computed_fields", 
 const selectPermission = (raw: RawObject, table: NamedTable, place: string, builder: Builder): SelectPermission => {
   noteUnknown(raw, SELECT_KEYS, place, builder.note);
   const filter = filterOf(raw["filter"], table, builder);
+  const rowFields = rowFieldsOf(table, builder.model);
   const limit = limitOf(raw["limit"]);
   const queryRootFields = rootFieldsOf(raw["query_root_fields"]);
   const subscriptionRootFields = rootFieldsOf(raw["subscription_root_fields"]);
   return {
     columns: namesOf(columnsOf(table, raw["columns"], "none", place, builder.note)),
-    computedFields: computedFieldsOf(raw["computed_fields"], table, place, builder),
+    computedFields: computedFieldsOf(raw["computed_fields"], table, rowFields, place, builder.note),
+    rowFields,
     routines: new Map(table.entry.computedFields.map((field) => [field.name, nameKey(field.routine)])),
     ...(filter === undefined ? {} : { filter }),
     ...(limit === undefined ? {} : { limit }),

@@ -14,7 +14,7 @@ const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend
       : {
           select: {
             columns: select.columns,
-            computedFields: select.computedFields,
+            computedFields: new Set([...select.computedFields, ...select.rowFields]),
             mayAggregate: select.mayAggregate,
             ...(select.queryRootFields === undefined ? {} : { queryRootFields: select.queryRootFields }),
             ...(select.subscriptionRootFields === undefined ? {} : { subscriptionRootFields: select.subscriptionRootFields }),
