@@ -51,7 +51,8 @@ export interface OperatorSpec {
 
 export interface EmbedSpec {
   readonly mode: string;
-  readonly rest?: { readonly prefix: string };
+  /** `~vessels(name)`; with `takesAlias` also `biggest:~vessels(name)`. */
+  readonly rest?: { readonly prefix: string; readonly takesAlias?: boolean };
   /** A field per relationship, its name and the suffix: `albums_first`; "": the relationship's name alone. It leads to the rows as the
    *  relationship does, or with `row` to at most one of them. Fields that `aggregate` answers for are a plugin's own (`buildGqlField`). */
   readonly graphql?: { readonly suffix: string; readonly answers?: "row" | "aggregate" };

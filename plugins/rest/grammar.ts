@@ -12,6 +12,6 @@ export const buildGrammar = (registry: Registry): Grammar => {
     if (specs === undefined) operators.set(name, [spec]);
     else specs.push(spec);
   }
-  const embeds = registry.embeds.flatMap(({ mode, rest }) => (rest === undefined ? [] : [{ mode, prefix: rest.prefix }]));
+  const embeds = registry.embeds.flatMap(({ mode, rest }) => (rest === undefined ? [] : [{ mode, prefix: rest.prefix, takesAlias: rest.takesAlias === true }]));
   return { operators, embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length) };
 };

@@ -85,6 +85,8 @@ const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
   // what no plugin answers is not offered
   const { methods } = request.rest.routeOf(request.model, request.schema, target);
   const allowed = offered(request, target).filter((method) => methods.has(method));
+  // methods of other plugins: the contract's grants say nothing of them
+  allowed.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
   return buildAnswer(request, {
     status: 200,
     body: "",

@@ -156,7 +156,7 @@ export interface Grammar {
   /** Operators by REST name. */
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
-  readonly embeds: readonly { readonly prefix: string; readonly mode: string }[];
+  readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
 }
 
 /** A request after steps 4 to 8 of R-PIPE-1: everything that can be read without the body and without planning. */

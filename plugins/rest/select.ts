@@ -69,6 +69,12 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
     const head = need(reader.source, scanHead(text, at + prefix.prefix.length));
     return readEmbed(reader, prefix.mode, undefined, head, depth);
   }
+  const alias = reader.embeds.some(({ takesAlias }) => takesAlias) ? scanAlias(text, at) : undefined;
+  const aliased = alias && prefixAt(reader, alias.end);
+  if (alias !== undefined && aliased?.takesAlias === true) {
+    const head = need(reader.source, scanHead(text, alias.end + aliased.prefix.length));
+    return readEmbed(reader, aliased.mode, alias.value, head, depth);
+  }
   return readPlainEmbed(reader, at, depth) ?? readField(reader, at, expected);
 };
 

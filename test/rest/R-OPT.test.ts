@@ -72,7 +72,7 @@ test("R-OPT-2 what no plugin answers is not offered", async () => {
 test("R-OPT-7 without the plugin of calls", async () => {
   const tables = await startApi({ parts: [without("rest-rpc")] });
   const refused = await tables.get("/rpc/add_numbers?a=1&b=2");
-  expect([refused.status, refused.json().code]).toEqual([405, "PGRST101"]);
+  expect([refused.status, refused.json().code]).toEqual([404, "PGRST125"]);
 });
 
 test("R-OPT-1 without the plugin of OPTIONS", async () => {

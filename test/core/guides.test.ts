@@ -1,0 +1,141 @@
+/** The code of the guides: what stands in their first block is what runs here. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { Plugin } from "../../core/index.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+import { bearer } from "../support/tokens.ts";
+import { epochFields } from "./guides/epoch-fields.ts";
+import { firstEmbeds } from "./guides/first-embeds.ts";
+import { ndjsonMedia } from "./guides/ndjson-media.ts";
+import { prefixOperator } from "./guides/prefix-operator.ts";
+import { searchMethod } from "./guides/search-method.ts";
+import { tenants } from "./guides/tenants.ts";
+
+const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
+
+test.each([
+  ["write-an-operator", "prefix-operator"],
+  ["write-an-embedding-mode", "first-embeds"],
+  ["write-a-media-type", "ndjson-media"],
+  ["write-a-graphql-field", "epoch-fields"],
+  ["write-a-rest-method", "search-method"],
+  ["tenants", "tenants"],
+])("the guide %s shows the code that is tested", (guide, file) => {
+  const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
+  expect(block).toBe(read(`./guides/${file}.ts`).replaceAll("../../../core/index.ts", "relapi"));
+});
+
+const both = async (plugin: Plugin, more: StartOptions = {}): Promise<{ rest: TestApi; graphql: TestApi }> => ({
+  rest: await startApi({ ...more, parts: [plugin] }),
+  graphql: await startApi(forGraphql({ ...more, parts: [plugin] })),
+});
+
+describe("an operator", async () => {
+  const { rest, graphql } = await both(prefixOperator);
+  cases(rest, [
+    { title: "R-FLT-1 works in a filter", request: "GET /vessels?select=name&name=starts.Ar", answer: [{ name: "Ariel" }] },
+    { title: "R-FLT-1 works negated and in trees", request: "GET /vessels?select=name&or=(name.starts.Ar,name.not.starts.F)&order=id", answer: [{ name: "Ariel" }, { name: "Gjoa" }] },
+    { title: "R-FLT-12 on another type is the database's to refuse", request: "GET /vessels?id=starts.1", status: 404, answer: expect.objectContaining({ code: "42883" }) },
+  ]);
+  test("G-OP-1 works in where, for texts alone", async () => {
+    expect(await graphql.gql('{ artist(where: {name: {_starts: "Ab"}}) { name } }')).toEqual({ data: { artist: [{ name: "Abba" }] } });
+    expect((await graphql.gql('{ artist(where: {id: {_starts: "1"}}) { name } }')).errors[0].message).toBe("field '_starts' not found in type: 'Int_comparison_exp'");
+  });
+});
+
+describe("an embedding mode", async () => {
+  const { rest, graphql } = await both(firstEmbeds, { dbAggregatesEnabled: true });
+  cases(rest, [
+    {
+      title: "R-EMB-1 answers the first row as an object, null without one",
+      request: "GET /ports?select=name,~vessels(name)&vessels.order=tonnage&order=id",
+      answer: [
+        { name: "Oslo", vessels: { name: "Fram" } },
+        { name: "Leith", vessels: null },
+      ],
+    },
+    { title: "R-EMB-7 takes an alias and a filter", request: "GET /ports?select=name,vessels(id),biggest:~vessels(name)&vessels.id=eq.1&biggest.order=tonnage.desc&biggest.tonnage=lt.500&id=eq.1", answer: [{ name: "Oslo", vessels: [{ id: 1 }], biggest: { name: "Fram" } }] },
+    { title: "R-EMB-11 can be an inner join", request: "GET /ports?select=name,~vessels!inner(name)&vessels.order=tonnage", answer: [{ name: "Oslo", vessels: { name: "Fram" } }] },
+    { title: "R-AGG-2 stands beside aggregates", request: "GET /voyages?select=count(),~vessels(name)&order=count", answer: [{ count: 1, vessels: { name: "Fram" } }, { count: 2, vessels: { name: "Ariel" } }] },
+  ]);
+  test("G-REL-2 is a field of each relationship, with the arguments of the list", async () => {
+    const answer = await graphql.gql("{ artist(order_by: {id: asc}) { albums_first(order_by: {sold: desc_nulls_last}, where: {price: {_gt: 5}}) { title artist { name } } } }");
+    expect(answer).toEqual({
+      data: { artist: [{ albums_first: { title: "Waterloo", artist: { name: "Abba" } } }, { albums_first: { title: "Debut", artist: { name: "Bjork" } } }, { albums_first: { title: "Tago Mago", artist: { name: "Can" } } }, { albums_first: null }] },
+    });
+    expect(await graphql.gql("{ artist(limit: 1, order_by: {id: asc}) { albums(limit: 1, order_by: {id: asc}) { title } } }")).toEqual({ data: { artist: [{ albums: [{ title: "Arrival" }] }] } });
+  });
+});
+
+describe("a media type", async () => {
+  const accept = { accept: "application/x-ndjson" };
+  cases(await startApi({ parts: [ndjsonMedia] }), [
+    { title: "R-MED-1 is taken where it is accepted", request: "GET /ports?select=id,name&order=id", headers: accept, bytes: '{"id":1,"name":"Oslo"}\n{"id":2,"name":"Leith"}', responseHeaders: { "Content-Type": "application/x-ndjson", "Content-Range": "0-1/*" } },
+    { title: "R-MED-1 knows an answer without rows", request: "GET /ports?id=eq.9", headers: accept, bytes: "" },
+    { title: "R-MED-1 knows functions that return values", request: "GET /rpc/tonnages", headers: accept, bytes: "853\n402\n47" },
+    { title: "R-MED-1 leaves the others alone", request: "GET /ports?select=id&id=eq.1", answer: [{ id: 1 }] },
+  ]);
+});
+
+describe("a field of the GraphQL schema", async () => {
+  const api = await startApi(forGraphql({ parts: [epochFields] }));
+  test("G-GEN-4 stands in rows of each table, nested ones too", async () => {
+    expect(await api.gql("{ artist(where: {id: {_in: [1, 3]}}, order_by: {id: asc}) { born born_epoch } }")).toEqual({
+      data: { artist: [{ born: "1972-11-01", born_epoch: 89424000 }, { born: null, born_epoch: null }] },
+    });
+    expect(await api.gql("{ album_by_pk(id: 1) { artist { born_epoch } } }")).toEqual({ data: { album_by_pk: { artist: { born_epoch: 89424000 } } } });
+  });
+  test("G-GEN-1 is there for those alone who may read the column", async () => {
+    expect((await api.gql("{ artist { born_epoch } }", {}, asAdmin("music_reader"))).errors[0].message).toBe("field 'born_epoch' not found in type: 'artist'");
+  });
+});
+
+describe("a REST method", async () => {
+  const search = { headers: { "content-type": "text/plain" } };
+  cases(await startApi({ parts: [searchMethod] }), [
+    { title: "R-PATH-7 answers like GET with the body as its query", request: "SEARCH /vessels", body: "select=name&tonnage=gte.500", ...search, answer: [{ name: "Ariel" }] },
+    { title: "R-LEX-11 says what is wrong in it", request: "SEARCH /vessels", body: "name=fuzzy.x", ...search, status: 400, answer: expect.objectContaining({ code: "PGRST100" }) },
+    { title: "R-OPT-1 is told in Allow", request: "OPTIONS /vessels", responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE,SEARCH" } },
+    { title: "R-PATH-7 is no method of functions", request: "SEARCH /rpc/add_numbers", body: "a=1&b=2", ...search, status: 405 },
+  ]);
+});
+
+describe("tenants", async () => {
+  const api = await startApi(forGraphql({ parts: [tenants] }));
+  await api.sql(`
+    create table project (id int primary key, tenant_id int not null default 0, name text);
+    create table task (id int primary key, tenant_id int not null default 0, project_id int references project, name text);
+    grant all on project, task to music_reader;
+    insert into project values (1, 1, 'ours'), (2, 2, 'theirs');
+    insert into task values (1, 1, 1, 'a'), (2, 2, 2, 'b'), (3, 2, 1, 'of another tenant, in our project')`);
+  await api.reload();
+  const first = bearer({ "https://hasura.io/jwt/claims": { "x-hasura-default-role": "music_reader", "x-hasura-allowed-roles": ["music_reader"], "x-hasura-tenant-id": "1" } });
+  const headers = asAdmin("music_reader", { "tenant-id": "1" });
+
+  test("G-PRM-7 rows of other tenants are not there, whatever way leads to them", async () => {
+    expect(await api.gql("{ project { id tasks { id } } }", {}, headers)).toEqual({ data: { project: [{ id: 1, tasks: [{ id: 1 }] }] } });
+    expect(await api.gql('{ project_aggregate { aggregate { count } } task(where: {project: {name: {_eq: "theirs"}}}) { id } }', {}, headers)).toEqual({
+      data: { project_aggregate: { aggregate: { count: 1 } }, task: [] },
+    });
+    expect(await api.gql("{ project(order_by: {id: asc}) { id } }")).toEqual({ data: { project: [{ id: 1 }, { id: 2 }] } });
+  });
+
+  test("R-EMB-9 the same over REST, with the tenant of the token", async () => {
+    expect((await api.get("/project?select=id,task(id)", { headers: first })).json()).toEqual([{ id: 1, task: [{ id: 1 }] }]);
+    expect((await api.get("/project?select=id", { headers })).json()).toEqual([{ id: 1 }]);
+  });
+
+  test("R-WRT-1 writes stay with the tenant", async () => {
+    const inserted = await api.post("/project?select=id,tenant_id", { headers: { ...headers, prefer: "return=representation" }, body: { id: 3, tenant_id: 2, name: "new" } });
+    expect(inserted.json()).toEqual([{ id: 3, tenant_id: 1 }]);
+    expect((await api.delete("/project?id=in.(2,3)", { headers: { ...headers, prefer: "return=representation" } })).json()).toHaveLength(1);
+    expect(await api.gql('mutation { update_task(where: {}, _set: {name: "z"}) { affected_rows } }', {}, headers)).toEqual({ data: { update_task: { affected_rows: 1 } } });
+    expect((await api.gql("mutation { update_task(where: {}, _set: {tenant_id: 2}) { affected_rows } }", {}, headers)).errors[0].extensions.code).toBe("permission-error");
+  });
+
+  test("G-FIL-7 without a tenant nothing is answered", async () => {
+    expect((await api.gql("{ project { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe('missing session variable: "x-session-tenant-id"');
+  });
+});

@@ -1,0 +1,30 @@
+import { GraphQLFloat } from "graphql";
+import { definePlugin, sql, type GqlField } from "../../../core/index.ts";
+
+const TIMES = new Set(["date", "timestamp", "timestamptz"]);
+
+/** `{ artist { born born_epoch } }`: each time of a row as seconds since 1970 too. */
+export const epochFields = definePlugin({
+  name: "epoch-fields",
+  requires: ["graphql-queries"],
+  functions: [{ name: "epoch", compile: (argument) => sql`extract(epoch from ${argument})` }],
+  apply: (hooks) => {
+    hooks.buildGqlField.tap("epoch-fields", (fields, { scope, relation, model, build }) => {
+      const table = scope === "row" && relation !== undefined ? build.table(relation) : undefined;
+      if (table === undefined) return fields;
+      const readable = build.rights(table).select?.columns;
+      const added: Record<string, GqlField> = {};
+      for (const { column, name } of table.columns) {
+        if (readable?.has(column.name) !== true || !TIMES.has(model.types.get(column.type)?.name ?? "")) continue;
+        added[build.fieldName({ text: name, isCustom: true }, "epoch")] = {
+          config: { type: GraphQLFloat, description: `${name} in seconds since 1970` },
+          toPlan: {
+            kind: "custom",
+            output: ({ as }) => ({ kind: "value", as, value: { kind: "apply", function: "epoch", of: { kind: "column", name: column.name } } }),
+          },
+        };
+      }
+      return { ...added, ...fields }; // a column of that name wins
+    });
+  },
+});
