@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { Plugin } from "../../core/index.ts";
+import { definePlugin, RelApiError, type Plan, type Plugin, type RestHandler } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
@@ -58,6 +58,7 @@ describe("an embedding mode", async () => {
     },
     { title: "R-EMB-7 takes an alias and a filter", request: "GET /ports?select=name,vessels(id),biggest:~vessels(name)&vessels.id=eq.1&biggest.order=tonnage.desc&biggest.tonnage=lt.500&id=eq.1", answer: [{ name: "Oslo", vessels: [{ id: 1 }], biggest: { name: "Fram" } }] },
     { title: "R-EMB-11 can be an inner join", request: "GET /ports?select=name,~vessels!inner(name)&vessels.order=tonnage", answer: [{ name: "Oslo", vessels: { name: "Fram" } }] },
+    { title: "R-ORD-3 can be ordered by", request: "GET /voyages?select=id,~vessels(name)&order=vessels(name).desc,id.desc", answer: [{ id: 3, vessels: { name: "Fram" } }, { id: 2, vessels: { name: "Ariel" } }, { id: 1, vessels: { name: "Ariel" } }] },
     { title: "R-AGG-2 stands beside aggregates", request: "GET /voyages?select=count(),~vessels(name)&order=count", answer: [{ count: 1, vessels: { name: "Fram" } }, { count: 2, vessels: { name: "Ariel" } }] },
   ]);
   test("G-REL-2 is a field of each relationship, with the arguments of the list", async () => {
@@ -99,6 +100,39 @@ describe("a REST method", async () => {
     { title: "R-LEX-11 says what is wrong in it", request: "SEARCH /vessels", body: "name=fuzzy.x", ...search, status: 400, answer: expect.objectContaining({ code: "PGRST100" }) },
     { title: "R-OPT-1 is told in Allow", request: "OPTIONS /vessels", responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE,SEARCH" } },
     { title: "R-PATH-7 is no method of functions", request: "SEARCH /rpc/add_numbers", body: "a=1&b=2", ...search, status: 405 },
+  ]);
+});
+
+describe("handlers of a route", async () => {
+  const careful = definePlugin({
+    name: "careful",
+    requires: ["rest-writes"],
+    apply: (hooks, context) => {
+      hooks.buildRestRoute.tap("careful", (route) => {
+        const remove = route.methods.get("DELETE");
+        if (remove === undefined || route.target.kind !== "relation") return route;
+        const { schema, name } = route.target.relation;
+        const withFilter: RestHandler = (exchange, target) => {
+          if (exchange.query === undefined) throw new RelApiError({ code: "bare-delete", status: 400, message: "DELETE needs a filter" });
+          return remove(exchange, target);
+        };
+        const report: RestHandler = async (exchange) => {
+          const plan: Plan = { kind: "read", from: { relation: { schema, name } }, shape: "rows", output: [{ kind: "all" }] };
+          const program = context.prepare({ plan, envelope: { media: "application/json" } }, exchange.session, "rest");
+          const [row] = await context.execute({ session: exchange.session, access: "read only", schema, programs: [{ program, values: [] }], end: "commit" });
+          return { status: 200, headers: [["Content-Type", "application/json"]], body: row?.["body"] ?? "" };
+        };
+        return { ...route, methods: new Map([...[...route.methods].filter(([method]) => method !== "PATCH"), ["DELETE", withFilter], ["REPORT", report]]) };
+      });
+    },
+  });
+  cases(await startApi({ parts: [careful], dbTxEnd: "rollback" }), [
+    { title: "R-PATH-7 are wrapped", request: "DELETE /logbook", status: 400, answer: { code: "bare-delete", message: "DELETE needs a filter", details: null, hint: null } },
+    { title: "R-PATH-7 still do their work", request: "DELETE /logbook?entry=eq.calm", status: 204 },
+    { title: "R-PATH-7 are taken away", request: "PATCH /logbook", body: {}, status: 405 },
+    { title: "R-OPT-1 are told in Allow", request: "OPTIONS /logbook", responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,DELETE,REPORT" } },
+    { title: "R-OAS-2 are told in the description", request: "GET /", check: (answer) => expect(Object.keys(answer.json().paths["/logbook"])).toEqual(["get", "post", "delete"]) },
+    { title: "R-TX-1 ask the database", request: "REPORT /logbook", answer: [{ entry: "fair wind" }, { entry: "calm" }] },
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { definePlugin, sql } from "../../../core/index.ts";
+import { definePlugin, ident, sql } from "../../../core/index.ts";
 
 /** `select=name,~vessels(name)&vessels.order=tonnage.desc`, `{ artist { albums_first(order_by: { sold: desc }) { title } } }`:
  *  the first of the related rows as an object, or null. */
@@ -11,8 +11,13 @@ export const firstEmbeds = definePlugin({
       rest: { prefix: "~", takesAlias: true },
       graphql: { suffix: "_first", answers: "row" },
       compile: (embed, context) => {
-        const row = context.object();
-        return { columns: [{ as: embed.as, value: context.isGrouped ? sql`${row}::jsonb` : row }] };
+        if (!context.needsJoin) {
+          const first = context.object();
+          return { columns: [{ as: embed.as, value: context.isGrouped ? sql`${first}::jsonb` : first }] };
+        }
+        const row = ident(context.alias()); // the parents are sorted by it, which a to-one relationship alone allows
+        const joined = sql`case when ${row}.* is distinct from null then row_to_json(${row}.*) end`;
+        return { join: sql`left join lateral (${context.rows()}) as ${row} on true`, row, columns: [{ as: embed.as, value: joined }] };
       },
     },
   ],
