@@ -101,7 +101,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
     expect(queries.includes("guarded_note_aggregate")).toBe(grants.select.length > 0);
     expect(queries.includes("guarded_notes")).toBe(grants.execute && grants.select.length > 0);
     expect(Object.keys(schema.members("guarded_folder")).includes("notes")).toBe(grants.select.length > 0);
-    if (grants.select.length > 0) expect(Object.keys(schema.members("guarded_note")).includes("note_length")).toBe(grants.execute);
+    if (grants.select.length > 0) expect(Object.keys(schema.members("guarded_note")).includes("note_length")).toBe(grants.execute && grants.select.length === COLUMNS.length);
     if (grants.insert.length > 0) expect(schema.values("guarded_note_update_column")).toEqual(grants.update.length > 0 ? sorted(grants.update) : ["_PLACEHOLDER"]);
   });
 

@@ -60,7 +60,9 @@ const grantView = (model: Model, role: string): GqlRoleView => {
     rights: (table) => {
       const readable = mayRead(table);
       if (readable.length === 0) return writeRights(model, role, table.relation);
-      const mayRun = ({ routine }: GqlComputedField): boolean => mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema);
+      // the function is given the whole row, which the database hands over to those alone who may read all of it
+      const mayPassRow = readable.length === table.relation.columns.length;
+      const mayRun = ({ routine }: GqlComputedField): boolean => mayPassRow && mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema);
       return {
         ...writeRights(model, role, table.relation),
         select: selectRights(readable, () => table.computedFields.filter(mayRun)),
