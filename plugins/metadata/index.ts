@@ -4,12 +4,12 @@ import {
   type GqlMetadata, type IntrospectContext, type Model, type PluginContext, type QualifiedName, type Relation,
 } from "../../core/index.ts";
 import { listOf, nameOf, objectOf, readDocument, type MetadataDocument, type Note, type TableDocument } from "./document.ts";
+import { roleGone } from "./errors.ts";
 import { createFilterReader } from "./filter.ts";
-import { loadMetadata } from "./load.ts";
 import { inheritance } from "./inherit.ts";
+import { loadMetadata } from "./load.ts";
 import { customizationOf, functionEntries, matchTables, type NamedTable } from "./names.ts";
 import { buildPermissions, type Permissions } from "./permissions.ts";
-import { roleGone } from "./errors.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
 import { createFunctionRights, createView, type FunctionRights } from "./view.ts";
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { openSocket } from "../support/socket.ts";
 import { array, documentOf, notes, object, permissions, table, type Entry, type Notes } from "./metadata-document.ts";
 import { schemaOf } from "./schema.ts";
 
@@ -199,16 +200,16 @@ test("G-MET-7 read again on a reload; when it cannot be read the old one stays a
 });
 
 test("G-MET-7 a caller whose role has left the metadata is not the login role", async () => {
-  const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
+  const role = `left_${process.pid}`; // roles belong to the whole cluster
+  const folder = await folderOf({ "metadata.json": JSON.stringify(documentOf([table("album", { select_permissions: permissions({ [role]: everything }) })])) });
   const file = join(folder, "metadata.json");
   const { api } = await start(file);
-  const { openSocket } = await import("../support/socket.ts");
   const socket = await openSocket(api);
-  await socket.init({ headers: asAdmin("reader") });
+  await socket.init({ headers: asAdmin(role) });
   socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album(limit: 1) { id } }" } });
   expect((await socket.next((message) => message.id === "1")).type).toBe("next");
   await writeFile(file, JSON.stringify(documentOf([table("album")])));
-  await api.sql("create role reader nologin; grant usage on schema public to reader; grant select (id) on album to reader; grant reader to current_user");
+  await api.sql(`create role ${role} nologin; grant usage on schema public to ${role}; grant select (id) on album to ${role}; grant ${role} to current_user`);
   try {
     await api.reload();
     expect((await socket.next((message) => message.id === "1")).type).toBe("error");
@@ -216,12 +217,12 @@ test("G-MET-7 a caller whose role has left the metadata is not the login role", 
     const answer = await socket.next((message) => message.id === "2");
     expect(JSON.stringify(answer)).toContain("permission denied");
     // whoever calls anew has the grants, and the row policies of the table: none is for this role
-    expect((await api.gql("{ album { id } }", {}, asAdmin("reader"))).data.album).toEqual([]);
-    expect((await api.gql("{ album { title } }", {}, asAdmin("reader"))).errors).toHaveLength(1);
+    expect((await api.gql("{ album { id } }", {}, asAdmin(role))).data.album).toEqual([]);
+    expect((await api.gql("{ album { title } }", {}, asAdmin(role))).errors).toHaveLength(1);
   } finally {
     await socket.close();
     await api.close();
-    await base.sql("drop owned by reader; drop role reader");
+    await base.sql(`drop owned by ${role}; drop role ${role}`);
   }
 });
 

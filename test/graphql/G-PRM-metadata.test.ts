@@ -314,3 +314,20 @@ test("G-PRM-7 live queries have the same filters and cells", async () => {
   expect(next.payload).toEqual({ data: { album: [{ id: 2, price: 20 }, { id: 3, price: null }] } });
   await socket.close();
 });
+
+test("G-PRM-7 G-SUB-6 live queries of one role and document keep each caller's rows apart", async () => {
+  const callers = await Promise.all(
+    ["1", "2", "3", "4"].map(async (artist) => {
+      const socket = await openSocket(api);
+      await socket.init({ headers: asAdmin("own", { "artist-id": artist }) });
+      socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album(order_by: {id: asc}) { artist_id } }" } });
+      return { artist: Number(artist), socket };
+    }),
+  );
+  const counts = { 1: 2, 2: 1, 3: 2, 4: 0 } as Readonly<Record<number, number>>;
+  for (const { artist, socket } of callers) {
+    const next = await socket.next((message) => message.id === "1");
+    expect(next.payload.data.album, `artist ${artist}`).toEqual(Array.from({ length: counts[artist] ?? 0 }, () => ({ artist_id: artist })));
+    await socket.close();
+  }
+});
