@@ -1,0 +1,69 @@
+/** Pages that say what plugins there are: made from the registry, or compared with it. `vitest run -u` writes operators.md again. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { createHooks } from "../../core/hooks.ts";
+import { graphqlNameOf, restNameOf, type OperatorSpec } from "../../core/index.ts";
+import { buildRegistry } from "../../core/registry.ts";
+import { fullCompat, gqlCompat, restCompat } from "../../presets/index.ts";
+
+const docs = (path: string): string => fileURLToPath(new URL(`../../docs/${path}`, import.meta.url));
+const { plugins } = fullCompat({});
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n");
+
+const code = (text: string | undefined): string => (text === undefined ? "" : `\`${text}\``);
+
+const typesOf = ({ types, exceptTypes = [] }: OperatorSpec): string => types.join(", ") + (exceptTypes.length === 0 ? "" : ` except ${exceptTypes.join(", ")}`);
+
+const operandOf = ({ operand, operandType, keywords = [], isQuantifiable, hasOption }: OperatorSpec): string =>
+  [operand === "keyword" ? keywords.join(", ") : operand, operandType && `of ${operandType}`, isQuantifiable === true && "(any), (all)", hasOption === true && "(language)"].filter(Boolean).join(" ");
+
+const operatorsPage = (): string => {
+  const sections = plugins
+    .filter((plugin) => (plugin.operators ?? []).length > 0)
+    .map((plugin) => {
+      const rows = (plugin.operators ?? []).map((spec) => [code(restNameOf(spec)), code(graphqlNameOf(spec)), typesOf(spec), operandOf(spec), spec.description ?? ""]);
+      return `## ${plugin.name}\n\n${table(["REST", "GraphQL", "Types (GraphQL)", "Operand", "Description"], rows)}`;
+    });
+  const updates = plugins.flatMap((plugin) => (plugin.updateOperators ?? []).map((spec) => [code(spec.graphql), spec.types.join(", "), plugin.name, spec.description]));
+  const embeds = plugins.flatMap((plugin) => (plugin.embeds ?? []).map(({ mode, rest, graphql }) => [mode, rest === undefined ? "" : code(`${rest.prefix}rel(…)`), graphql === undefined ? "" : code(`rel${graphql.suffix}`), plugin.name]));
+  return `${[
+    "# Operators",
+    "What the plugins of `fullCompat` declare, by plugin. This page is written from their declarations by `test/core/reference-docs.test.ts`.",
+    "REST takes an operator on every column and lets the database judge; GraphQL offers it for the types named. Empty: not on that surface.\nOne of your own: [write an operator](../guides/write-an-operator.md).",
+    ...sections,
+    "## Changes of columns",
+    table(["GraphQL", "Types", "Plugin", "Description"], updates),
+    "## Embedding modes",
+    table(["Mode", "REST", "GraphQL", "Plugin"], embeds),
+  ].join("\n\n")}\n`;
+};
+
+test("operators.md is what the plugins declare", async () => {
+  expect(buildRegistry(plugins).operators.length).toBeGreaterThan(40);
+  await expect(operatorsPage()).toMatchFileSnapshot(docs("reference/operators.md"));
+});
+
+test("presets.md names every plugin of fullCompat, and no other", () => {
+  const page = readFileSync(docs("guides/presets.md"), "utf8").split("## Plugins of fullCompat")[1] ?? "";
+  const named = page.split("\n").flatMap((line) => (/^\| `/.test(line) ? [...(line.split(" | ")[0] ?? "").matchAll(/`([a-z-]+)`/g)].map(([, name]) => name) : []));
+  expect([...named].sort()).toEqual(plugins.map((plugin) => plugin.name).sort());
+  expect(restCompat({}).plugins.length + gqlCompat({}).plugins.length).toBeGreaterThan(named.length);
+});
+
+test("hooks.md names every hook", () => {
+  const page = readFileSync(docs("reference/hooks.md"), "utf8");
+  for (const hook of Object.keys(createHooks())) expect(page).toMatch(new RegExp(`^## ${hook}[.(]`, "m"));
+});
+
+test("errors.md has every code that the surfaces map to", () => {
+  const page = readFileSync(docs("reference/errors.md"), "utf8");
+  const source = (path: string): string => readFileSync(fileURLToPath(new URL(`../../plugins/${path}`, import.meta.url)), "utf8");
+  const rest = [...source("rest/encode-error.ts").matchAll(/"(PGRST[0-9X]+)"/g)].map(([, name]) => name ?? "");
+  const graphql = [...source("graphql/errors.ts").matchAll(/code: "([a-z-]+)"/g)].map(([, name]) => name ?? "");
+  expect(rest.length).toBeGreaterThan(30);
+  expect(graphql).toContain("validation-failed");
+  for (const name of [...rest, ...graphql]) expect(page, name).toContain(`\`${name}\``);
+});
