@@ -110,7 +110,7 @@ export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty }: C
   };
 
   const deliverError = (entry: Entry, error: unknown, isForNewAlone = false): void => {
-    for (const subscription of [...entry.subscriptions]) {
+    for (const subscription of entry.subscriptions) {
       if (subscription.stage === "waiting" || (isForNewAlone && subscription.lastHash !== undefined)) continue;
       const text = subscription.source.encodeError(error);
       const hash = `error ${hashOf(text)}`;

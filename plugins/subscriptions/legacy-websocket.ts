@@ -140,7 +140,7 @@ const converse = (connection: Connection): Conversation => {
       hasEnded = true;
       leaveHeartbeat?.();
       forgetExpiry?.();
-      for (const id of [...running.keys()]) stop(id);
+      for (const id of running.keys()) stop(id);
     },
   };
 };

@@ -150,8 +150,8 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     },
     rewatch,
     replan: () => {
-      for (const cohort of [...cohorts.values()]) forget(cohort);
-      for (const subscription of [...all]) {
+      for (const cohort of cohorts.values()) forget(cohort);
+      for (const subscription of all) {
         subscription.entry = undefined;
         try {
           place(subscription);
@@ -163,8 +163,8 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     },
     close: () => {
       isClosed = true;
-      for (const cohort of [...cohorts.values()]) forget(cohort);
-      for (const subscription of [...all]) subscription.subscriber.end();
+      for (const cohort of cohorts.values()) forget(cohort);
+      for (const subscription of all) subscription.subscriber.end();
       all.clear();
     },
   };

@@ -51,7 +51,7 @@ export const createRunner = (context: PluginContext): Runner => {
     rows += "]";
     const path = entries[0]?.query.programs[0]?.path;
     const [row] = await context.execute({ ...facts.access, session: facts.session, access: "read only", programs: [{ program, values: [rows], ...(path === undefined ? {} : { path }) }], end: "commit" });
-    const answers: (LiveAnswer | undefined)[] = new Array<undefined>(entries.length).fill(undefined);
+    const answers: (LiveAnswer | undefined)[] = entries.map(() => undefined);
     const text = row?.["answers"];
     if (text === null || text === undefined) return answers;
     for (const piece of text.split(ANSWER_SEPARATOR)) {

@@ -149,7 +149,7 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
       clearTimeout(initTimer);
       leaveHeartbeat?.();
       forgetExpiry?.();
-      for (const id of [...running.keys()]) stop(id);
+      for (const id of running.keys()) stop(id);
     },
   };
 };
