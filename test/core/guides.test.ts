@@ -6,12 +6,15 @@ import { definePlugin, RelApiError, type Plan, type Plugin, type RestHandler } f
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
+import { openSocket } from "../support/socket.ts";
 import { epochFields } from "./guides/epoch-fields.ts";
 import { firstEmbeds } from "./guides/first-embeds.ts";
+import { everyMinute, likeUuid, rowEstimates, rowLimit } from "./guides/hooks.ts";
 import { ndjsonMedia } from "./guides/ndjson-media.ts";
 import { prefixOperator } from "./guides/prefix-operator.ts";
 import { searchMethod } from "./guides/search-method.ts";
 import { tenants } from "./guides/tenants.ts";
+import { leftOut } from "./left-out.ts";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
 
@@ -25,6 +28,46 @@ test.each([
 ])("the guide %s shows the code that is tested", (guide, file) => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
   expect(block).toBe(read(`./guides/${file}.ts`).replaceAll("../../../core/index.ts", "relapi"));
+});
+
+test("the examples of hooks.md are those that are tested", () => {
+  const blocks = Array.from(read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g), ([, block]) => block ?? "");
+  expect(blocks).toHaveLength(4);
+  for (const block of blocks) expect(read("./guides/hooks.ts")).toContain(block);
+});
+
+describe("hooks", async () => {
+  const api = await startApi({ ...forGraphql(), parts: [...leftOut("notify-changes", "replication-changes"), rowEstimates, rowLimit, likeUuid, everyMinute] });
+  await api.sql("create table many (id int primary key); insert into many select * from generate_series(1, 150); grant select on many to sea_anon; analyze many; grant select (id, c_uuid) on specimen to sea_anon");
+  await api.reload();
+
+  test("R-SC-1 introspect: the model has a part more", () => {
+    const relation = api.relApi.model().relations.get("public\0many");
+    const estimates = api.relApi.model().parts["row-estimates"] as ReadonlyMap<number, number>;
+    expect(estimates.get(relation?.oid ?? 0)).toBe(150);
+  });
+
+  test("R-RNG-5 transformPlan: the anonymous role has its limit, others have not", async () => {
+    expect((await api.get("/many")).json()).toHaveLength(100);
+    expect((await api.gql("{ many { id } }", {}, { "x-session-admin-secret": null })).data.many).toHaveLength(100);
+    expect((await api.gql("{ many { id } }")).data.many).toHaveLength(150);
+  });
+
+  test("R-FLT-12 compileFilter: an operator for one more type", async () => {
+    expect((await api.get("/specimen?select=id&c_uuid=like.3f25*")).json()).toEqual([{ id: 1 }]);
+  });
+
+  test("G-SUB-4 watchChanges: a source of its own is asked before the others", async () => {
+    const socket = await openSocket(api);
+    await socket.init();
+    socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { artist_by_pk(id: 4) { country } }" } });
+    expect(await socket.next((message) => message.type === "next")).toMatchObject({ payload: { data: { artist_by_pk: { country: null } } } });
+    expect(await socket.during(400)).toEqual([]); // the look at what was missed before anybody watched is over
+    await api.sql("update artist set country = 'FR' where id = 4");
+    expect(await socket.during(400)).toEqual([]); // not before the minute is over
+    await api.sql("update artist set country = null where id = 4");
+    await socket.close();
+  });
 });
 
 const both = async (plugin: Plugin, more: StartOptions = {}): Promise<{ rest: TestApi; graphql: TestApi }> => ({

@@ -48,7 +48,7 @@ test("operators.md is what the plugins declare", async () => {
 
 test("presets.md names every plugin of fullCompat, and no other", () => {
   const page = readFileSync(docs("guides/presets.md"), "utf8").split("## Plugins of fullCompat")[1] ?? "";
-  const named = page.split("\n").flatMap((line) => (/^\| `/.test(line) ? [...(line.split(" | ")[0] ?? "").matchAll(/`([a-z-]+)`/g)].map(([, name]) => name) : []));
+  const named = page.split("\n").flatMap((line) => (/^\| `/.test(line) ? Array.from((line.split(" | ")[0] ?? "").matchAll(/`([a-z-]+)`/g), ([, name]) => name ?? "") : []));
   expect([...named].sort()).toEqual(plugins.map((plugin) => plugin.name).sort());
   expect(restCompat({}).plugins.length + gqlCompat({}).plugins.length).toBeGreaterThan(named.length);
 });
@@ -61,8 +61,8 @@ test("hooks.md names every hook", () => {
 test("errors.md has every code that the surfaces map to", () => {
   const page = readFileSync(docs("reference/errors.md"), "utf8");
   const source = (path: string): string => readFileSync(fileURLToPath(new URL(`../../plugins/${path}`, import.meta.url)), "utf8");
-  const rest = [...source("rest/encode-error.ts").matchAll(/"(PGRST[0-9X]+)"/g)].map(([, name]) => name ?? "");
-  const graphql = [...source("graphql/errors.ts").matchAll(/code: "([a-z-]+)"/g)].map(([, name]) => name ?? "");
+  const rest = Array.from(source("rest/encode-error.ts").matchAll(/"(PGRST[0-9X]+)"/g), ([, name]) => name ?? "");
+  const graphql = Array.from(source("graphql/errors.ts").matchAll(/code: "([a-z-]+)"/g), ([, name]) => name ?? "");
   expect(rest.length).toBeGreaterThan(30);
   expect(graphql).toContain("validation-failed");
   for (const name of [...rest, ...graphql]) expect(page, name).toContain(`\`${name}\``);
