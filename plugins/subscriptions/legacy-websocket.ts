@@ -2,9 +2,10 @@
  *  `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
+import { atExpiry } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
-import { atExpiry, socketsOf, type Connection, type Conversation } from "./sockets.ts";
+import { socketsOf, type Connection, type Conversation } from "./sockets.ts";
 
 const OLD_PATH = "/v1alpha1/graphql";
 

@@ -2,7 +2,7 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { createCorsPolicy, type Execution, type GqlEngine, type PluginContext, type Session } from "../../core/index.ts";
+import { createCorsPolicy, type Execution, type GqlEngine, type PluginContext } from "../../core/index.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -205,20 +205,4 @@ const cutReason = (reason: string): string => {
 const refuse = (socket: Duplex, status: number, body: string, headers = ""): void => {
   socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`);
-};
-
-/** Timers end at 24 days. */
-const LONGEST_TIMER_MS = 2_147_483_647;
-
-/** Calls when the session's token ends. Returns how to forget it. @rule G-WS-15 */
-export const atExpiry = ({ expiresAtMs }: Session, expired: () => void): (() => void) => {
-  if (expiresAtMs === undefined) return () => undefined;
-  let timer: NodeJS.Timeout;
-  const wait = (): void => {
-    const leftMs = expiresAtMs - Date.now();
-    if (leftMs <= 0) return expired();
-    timer = setTimeout(wait, Math.min(leftMs, LONGEST_TIMER_MS));
-  };
-  timer = setTimeout(wait, 0);
-  return () => clearTimeout(timer);
 };

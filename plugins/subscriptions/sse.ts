@@ -3,9 +3,9 @@ import {
   definePlugin, RelApiError, type Exchange, type GqlEngine, type PluginContext, type RestHandler, type RestLive, type RestTarget, type Surface,
 } from "../../core/index.ts";
 import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
+import { atExpiry } from "./expiry.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { graphqlSource, LIVE_QUERIES, type LiveQueries, type LiveSource } from "./live-query.ts";
-import { atExpiry } from "./sockets.ts";
 
 export const sse = definePlugin({
   name: "sse",

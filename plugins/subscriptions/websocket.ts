@@ -2,9 +2,10 @@
 import { validateMessage } from "graphql-ws";
 import { definePlugin, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
+import { atExpiry } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
-import { atExpiry, socketsOf, type Connection, type Conversation, type SocketProtocol } from "./sockets.ts";
+import { socketsOf, type Connection, type Conversation, type SocketProtocol } from "./sockets.ts";
 
 /** After the connection is open. @rule G-WS-11 */
 const INIT_MS = 3000;
