@@ -96,8 +96,12 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       () => new GraphQLEnumType({ name: spec.name, description: spec.description, extensions: facts({ ...spec, scope: "enum" }), values: () => enumValues(spec) }),
     );
 
-  /** A scalar that has a table's name cannot be in the same schema. */
-  const usable = (value: GqlValueType | undefined): GqlValueType | undefined => (value !== undefined && ownTypes.has(value.scalar) ? undefined : value);
+  /** A scalar that has a table's name cannot be in the same schema, and one whose values no plugin writes and reads is in none. */
+  const usable = (value: GqlValueType | undefined): GqlValueType | undefined => {
+    if (value === undefined || ownTypes.has(value.scalar)) return undefined;
+    const writer = WRITERS[(value.element ?? value).type.name];
+    return writer !== undefined && !registry.functions.has(writer) ? undefined : value;
+  };
 
   const named = (value: GqlValueType) => {
     const { enumTable } = value;
@@ -231,6 +235,9 @@ const enumValues = (spec: GqlEnumSpec) => {
   const entries = spec.values().map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 };
+
+/** Types whose values travel in a form of their own, by the function that makes it. @rule G-TYP-22 G-TYP-23 */
+const WRITERS: Readonly<Record<string, string>> = { geometry: "to-geojson", geography: "to-geojson", raster: "to-hexwkb" };
 
 interface Owner {
   readonly table: GqlTable;
