@@ -1,7 +1,7 @@
 /** The filter language: one role per filter, on the same rows. */
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
-import { array, documentOf, notes, object, permissions, table, type Entry } from "./metadata-document.ts";
+import { array, documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 
 interface FilterCase {
   readonly title: string;

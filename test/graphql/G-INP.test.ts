@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { capabilities, forGraphql, startApi } from "../support/api.ts";
-import { schemaOf } from "./schema.ts";
+import { schemaOf } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
 const admin = await schemaOf(api);

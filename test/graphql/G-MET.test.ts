@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
-import { array, documentOf, notes, object, permissions, table, type Entry, type Notes } from "./metadata-document.ts";
-import { schemaOf } from "./schema.ts";
+import { array, documentOf, notes, object, permissions, table, type Entry, type Notes } from "../support/metadata-document.ts";
+import { schemaOf } from "../support/schema.ts";
 
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));

@@ -1,8 +1,8 @@
 /** Presets of the metadata: columns the caller has no say in. */
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
-import { array, documentOf, object, permissions, table } from "./metadata-document.ts";
-import { schemaOf } from "./schema.ts";
+import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { schemaOf } from "../support/schema.ts";
 
 const everything = { columns: "*", filter: {} };
 const owner = "X-Session-Artist-Id";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "./schema.ts";
+import { schemaOf } from "../support/schema.ts";
 
 const api = await startApi(forGraphql({ dbTxEnd: "rollback" }));
 await api.sql("create view acting as select current_user::text as name; grant select on acting to music_reader, music_editor");

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
-import { array, documentOf, notes, object, permissions, table } from "./metadata-document.ts";
-import { schemaOf } from "./schema.ts";
+import { array, documentOf, notes, object, permissions, table } from "../support/metadata-document.ts";
+import { schemaOf } from "../support/schema.ts";
 
 const everything = { columns: "*", filter: {} };
 const own = { artist_id: { _eq: "X-Session-Artist-Id" } };

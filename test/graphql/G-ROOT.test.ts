@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "./schema.ts";
+import { schemaOf } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
 const admin = await schemaOf(api);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { forGraphql, startApi } from "../support/api.ts";
-import { schemaOf } from "./schema.ts";
+import { schemaOf } from "../support/schema.ts";
 
 /** What an API without these plugins says to a document that needs them. */
 const REMOVED: readonly { readonly plugins: readonly string[]; readonly query: string; readonly field: string; readonly type: string }[] = [

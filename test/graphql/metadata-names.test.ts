@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { GqlRootFieldName, GqlTableRights } from "../../core/index.ts";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { schemaOf } from "./schema.ts";
+import { schemaOf } from "../support/schema.ts";
 import { entry, withMetadata } from "./with-metadata.ts";
 
 const inShop = (name: string) => ({ schema: "shop", name });

@@ -1,8 +1,8 @@
 /** Permissions of the metadata where several rules meet: names of the metadata with filters by SQL names, cells hidden along relationships, writes and hidden cells. */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { array, documentOf, notes, object, permissions, table } from "./metadata-document.ts";
-import { schemaOf } from "./schema.ts";
+import { array, documentOf, notes, object, permissions, table } from "../support/metadata-document.ts";
+import { schemaOf } from "../support/schema.ts";
 
 const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
 const kept = notes();

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
-import { schemaOf } from "../graphql/schema.ts";
+import { schemaOf } from "../support/schema.ts";
 
 const COLUMNS = ["id", "owner", "a", "b"] as const;
 type Column = (typeof COLUMNS)[number];

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { adminSecret } from "../support/tokens.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
-import { array, documentOf, object, permissions, table } from "../graphql/metadata-document.ts";
+import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
 
 const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
 const all = { columns: "*", filter: {} };

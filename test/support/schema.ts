@@ -1,5 +1,5 @@
 /** A role's schema as introspection tells it, in a form that tests compare: types as text, by name. */
-import type { TestApi } from "../support/api.ts";
+import type { TestApi } from "./api.ts";
 
 interface TypeRef {
   readonly kind: string;
