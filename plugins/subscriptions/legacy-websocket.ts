@@ -15,6 +15,8 @@ export const legacyWebsocket = definePlugin({
   apply: (_hooks, context) => socketsOf(context).add({ name: "graphql-ws", isDefaultOn: (path) => path !== "/v1/graphql/ws", open: converse }),
 });
 
+const KEEP_ALIVE = encodeFrame('{"type":"ka"}');
+
 const startFailed = (message: string): RelApiError => new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
 
 const dataText = (id: string, payload: string): string => `{"type":"data","id":${JSON.stringify(id)},"payload":${payload}}`;
@@ -69,7 +71,7 @@ const converse = (connection: Connection): Conversation => {
     outbox.send('{"type":"connection_ack"}');
     leaveHeartbeat = heartbeat.join(() => {
       // it hears from us soon enough
-      if (!outbox.isSlow) outbox.send('{"type":"ka"}');
+      if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
     });
     forgetExpiry = atExpiry(session, () => connection.close(4403, "Forbidden"));
   };

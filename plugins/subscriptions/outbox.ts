@@ -3,6 +3,8 @@ import type { Duplex } from "node:stream";
 
 export interface Outbox {
   send(text: string): void;
+  /** A message encoded before (`encodeFrame`). */
+  sendFrame(frame: Uint8Array): void;
   /** An answer of the live query `id`. `encode` makes the message when it is sent. */
   offer(id: string, hash: string, encode: () => Uint8Array): void;
   /** The live query has ended: nothing more goes out for it. */
@@ -46,6 +48,7 @@ export const createOutbox = (socket: Duplex, isOpen: () => boolean, whenFast: ()
 
   return {
     send: (text) => write(encodeFrame(text)),
+    sendFrame: write,
     offer: (id, hash, encode) => {
       let live = kept.get(id);
       if (live === undefined) kept.set(id, (live = { sent: "", waiting: undefined }));

@@ -10,7 +10,7 @@ import { socketsOf, type Connection, type Conversation, type SocketProtocol } fr
 /** After the connection is open. @rule G-WS-11 */
 const INIT_MS = 3000;
 
-const PING = '{"type":"ping","payload":{"message":"keepalive"}}';
+const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
 /** What most clients answer it with. */
 const USUAL_PONGS: ReadonlySet<string> = new Set(['{"type":"pong"}', '{"type":"pong","payload":{"message":"keepalive"}}']);
 
@@ -67,7 +67,7 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
 
   const ping = (): void => {
     // it hears from us soon enough
-    if (!outbox.isSlow) outbox.send(PING);
+    if (!outbox.isSlow) outbox.sendFrame(PING);
   };
 
   const init = async (payload: Json | undefined): Promise<void> => {
@@ -123,7 +123,6 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
   };
 
   const take = (text: string): Promise<void> | void => {
-    if (USUAL_PONGS.has(text)) return;
     let message: Message;
     try {
       message = readMessage(engine.parseJson(text));
@@ -145,6 +144,7 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
 
   return {
     take,
+    isIdle: (text) => USUAL_PONGS.has(text),
     ended: () => {
       hasEnded = true;
       clearTimeout(initTimer);
