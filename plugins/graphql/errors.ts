@@ -15,6 +15,9 @@ export const notSupported = (message: string, path: string): RelApiError => new 
 /** @rule G-DOC-1 */
 export const notAGraphqlQuery = (): RelApiError => validationFailed("not a valid graphql query", "$.query");
 
+/** A value too deep for a walk over it. @rule G-HTTP-15 */
+export const variablesTooDeep = (): RelApiError => validationFailed("the values of the variables are nested too deeply", "$");
+
 /** @rule G-DOC-4 */
 export const fieldNotFound = (field: string, type: string, path: string): RelApiError => validationFailed(`field '${field}' not found in type: '${type}'`, path);
 
@@ -106,6 +109,8 @@ const CORE_ERRORS: Readonly<Record<string, { readonly code: string; readonly mes
   "missing-session-variable": { code: "not-found", status: 400 },
   "permission-check-failed": { code: "permission-error", status: 400 },
   "step-wrote-nothing": { code: "not-supported", status: 400 },
+  // @rule G-HTTP-15
+  "body-too-large": { code: "bad-request", status: 413 },
 };
 
 /** Codes of §20.3 that errors carry from the start. */

@@ -21,6 +21,7 @@ const SOCKET_PATH = "/v1/graphql/ws";
 const FAMILIES = /^\/(?:v1|v2|v1alpha1|v1beta1)\//;
 
 const ALLOW = "OPTIONS, GET, HEAD, POST";
+const SOCKET_ALLOW = "OPTIONS, GET";
 
 const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
 
@@ -70,7 +71,7 @@ interface Answered {
   readonly status: number;
 }
 
-/** Statuses: errors have one of their own on the old address alone. @rule G-HTTP-2 G-HTTP-3 */
+/** Statuses: errors have one of their own on the old address alone, but for bodies that are too large. @rule G-HTTP-2 G-HTTP-3 G-HTTP-15 */
 const statusFor = (exchange: AnyExchange, status: number): number => (exchange.path === OLD_PATH || status === 413 ? status : 200);
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Surface => {
@@ -104,17 +105,11 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
         for (const request of body.batch) texts.push((await answer(request, exchange)).body);
         return [`[${texts.join(",")}]`, { status: 200, statusText: "" }];
       } catch (error) {
-        return responseOf(refused(error, exchange), exchange);
+        return responseOf(engine.encodeErrors(error, exchange.session), exchange);
       }
     },
     onSubscribe: async ({ raw: exchange }, request) => responseOf(await answer(request as GqlRequest, exchange), exchange), // as parsed above
   });
-
-  /** A body that is too large keeps its status on every address. */
-  const refused = (error: unknown, exchange: Exchange): Answered => {
-    const encoded = engine.encodeErrors(error, exchange.session);
-    return error instanceof RelApiError && error.code === "body-too-large" ? { ...encoded, status: error.status } : encoded;
-  };
 
   const post = async (exchange: Exchange): Promise<Answer> => {
     // without headers nothing is negotiated: the dialect does not look at `Accept`
@@ -135,15 +130,17 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
   const version = JSON.stringify({ server_type: "relapi", version: VERSION });
   const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
+  /** @rule G-HTTP-12 */
+  const byMethod = (exchange: AnyExchange, allow: string): Answer => ({ status: exchange.method === "OPTIONS" ? 200 : 405, headers: [["Allow", allow], requestId(exchange)] });
+
   /** What needs no credential. */
   const open = (exchange: AnyExchange): Answer | Promise<Answer> | undefined => {
     const { path, method } = exchange;
-    if (PATHS.has(path)) {
-      if (method === "POST") return undefined;
-      if (method === "OPTIONS") return { status: 200, headers: [["Allow", ALLOW], requestId(exchange)] };
-      return { status: 405, headers: [["Allow", ALLOW], requestId(exchange)] };
+    if (PATHS.has(path)) return method === "POST" ? undefined : byMethod(exchange, ALLOW);
+    if (path === SOCKET_PATH && context.registry.has("live-queries")) {
+      if (!isRead(method)) return byMethod(exchange, SOCKET_ALLOW);
+      return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
     }
-    if (path === SOCKET_PATH && context.registry.has("live-queries")) return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
     if (isRead(method) && path === "/healthz") return health();
     if (isRead(method) && path === "/v1/version") return json(exchange, 200, version);
     return json(exchange, 404, NOT_FOUND);
@@ -158,7 +155,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
       // a path of no surface, where this one is the last
       if (error.code === "path-not-found") return json(exchange, 404, NOT_FOUND);
       const { body, status } = encodeErrors(error, exchange.session);
-      return json(exchange, statusFor(exchange, error.code === "body-too-large" ? error.status : status), body);
+      return json(exchange, statusFor(exchange, status), body);
     },
     exposedHeaders: ["x-request-id"],
   };

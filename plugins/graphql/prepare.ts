@@ -4,7 +4,7 @@ import { checkFragments } from "./document/fragments.ts";
 import { parseDocument } from "./document/parse.ts";
 import { createShapes } from "./document/shapes.ts";
 import { declareVariables, readVariables, type VariableValues } from "./document/variables.ts";
-import { notAGraphqlQuery } from "./errors.ts";
+import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
 import type { Planner } from "./plan/planner.ts";
 
@@ -14,18 +14,18 @@ const MAX_SHAPES = 64;
 /** Fields of one operation, after fragments are inlined. */
 const MAX_FIELDS = 50_000;
 
-/** Values nest too deeply for a walk over them. */
-const guarded = <Result>(walk: () => Result): Result => {
+/** What nests too deeply for a walk over it is refused by `refuse`. */
+const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
   try {
     return walk();
   } catch (error) {
-    if (error instanceof RangeError) throw notAGraphqlQuery();
+    if (error instanceof RangeError) throw refuse();
     throw error;
   }
 };
 
 /** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
-export const prepareDocument: PrepareDocument = (schema, text, operationName) => guarded(() => prepare(schema, text, operationName));
+export const prepareDocument: PrepareDocument = (schema, text, operationName) => guarded(() => prepare(schema, text, operationName), notAGraphqlQuery);
 
 const prepare = (schema: RoleSchema, text: string, operationName: string | undefined): PreparedDocument => {
   const parsed = parseDocument(text, operationName);
@@ -53,6 +53,6 @@ const prepare = (schema: RoleSchema, text: string, operationName: string | undef
         const signature = shapes.signature(variables);
         const template = (signature === undefined ? undefined : templates.get(signature)) ?? plan(variables);
         return fill(template, variables);
-      }),
+      }, given === undefined ? notAGraphqlQuery : variablesTooDeep),
   };
 };

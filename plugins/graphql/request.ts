@@ -1,4 +1,5 @@
 /** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
+import { isUtf8 } from "node:buffer";
 import { RelApiError, type GqlRequest, type Json } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
@@ -36,6 +37,8 @@ export const readRequest = (value: Json, isInBatch = false): GqlRequest => {
 
 /** @throws RelApiError `invalid-json`, `parse-failed`, `not-supported` */
 export const parseBody = (bytes: Buffer): GqlBody => {
+  // else bytes that are no characters would be stored as other characters
+  if (!isUtf8(bytes)) throw invalidJson("the body is not UTF-8");
   let body: Json;
   try {
     body = parseJson(bytes.toString("utf8"));

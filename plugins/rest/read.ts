@@ -28,6 +28,9 @@ export type PlannedReads = WeakMap<Model, Cache<PlannedRead>>;
 /** Texts of this length are planned each time: nobody asks for them twice. */
 const MAX_KEPT_KEY = 8000;
 
+/** Clients and proxies take some kilobytes of headers and fail beyond; a list of a thousand keys is longer. @rule R-URL-4 */
+const MAX_LOCATION = 3000;
+
 /** Everything a planned read depends on beside the model: what asks for it, and whether its window has ends. */
 const keyOf = (request: RestRequest, relation: Relation): string => {
   const { exchange, preferences, range } = request;
@@ -92,7 +95,8 @@ export const readRelation = async (request: RestRequest, relation: Relation, kep
     mayUseReplica: true,
   });
   exchange.mark("transaction");
-  const headers: (readonly [string, string])[] = [["Content-Location", found.contentLocation(request.filterValues)]];
+  const location = found.contentLocation(request.filterValues);
+  const headers: (readonly [string, string])[] = location.length > MAX_LOCATION ? [] : [["Content-Location", location]];
   if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
   const applied = buildPreferenceApplied(preferences, { tx: isChosen });
   if (applied !== undefined) headers.push(["Preference-Applied", applied]);
