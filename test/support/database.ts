@@ -42,6 +42,20 @@ const connectWith =
     return client;
   };
 
+/** A database counts as in use until the server has ended the sender of a replication slot in it, which force does not wait for. */
+const dropDatabase = async (client: pg.Client, name: string): Promise<void> => {
+  for (const endMs = Date.now() + 10_000; ; ) {
+    try {
+      await client.query(`drop database if exists "${name}" with (force)`);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "55006" || Date.now() > endMs) throw error;
+      await client.query("select pg_terminate_backend(active_pid) from pg_replication_slots where database = $1 and active", [name]);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+};
+
 let copyCount = 0;
 
 const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Promise<TestDatabase> => {
@@ -61,7 +75,7 @@ const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Pr
     connect: connectWith({ connectionString: url }),
     close: async () => {
       await pool.end();
-      await withClient(plan.url, (client) => client.query(`drop database if exists "${name}" with (force)`));
+      await withClient(plan.url, (client) => dropDatabase(client, name));
     },
   };
 };
