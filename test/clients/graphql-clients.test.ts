@@ -133,7 +133,7 @@ describe("graphql-request", () => {
     await expect(refused).rejects.toMatchObject({ response: { status: 200, errors: [{ message: "invalid x-session-admin-secret", extensions: { path: "$", code: "access-denied" } }] } });
   });
 
-  test("a request that is given up does no harm", async () => {
+  test("http: a request that is given up does no harm", async () => {
     const giveUp = new AbortController();
     const started = client.request({ document: "{ track { name invoice_lines { invoice { customer { full_name } } } } }", signal: giveUp.signal });
     setTimeout(() => giveUp.abort(), 20);

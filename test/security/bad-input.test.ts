@@ -281,9 +281,9 @@ describe("below HTTP", () => {
     ["a header line that goes on", "GET /ports HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n"],
     ["a socket without its key", "GET /v1/graphql/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"],
   ];
-  for (const [title, bytes] of rows) test(`${title} is refused, and the connection ended`, async () => expect(await answerTo(bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/));
+  for (const [title, bytes] of rows) test(`http: ${title} is refused, and the connection ended`, async () => expect(await answerTo(bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/));
 
-  test("headers beyond what Node takes", async () => {
+  test("http: headers beyond what Node takes", async () => {
     expect(await answerTo(`GET /ports HTTP/1.1\r\nHost: x\r\nA: ${"b".repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
   });
 });
