@@ -6,6 +6,7 @@ import { createCorsPolicy, type Execution, type GqlEngine, type PluginContext } 
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
+import { skim } from "./skim.ts";
 
 /** One connection, as a protocol sees it. */
 export interface Connection {
@@ -28,8 +29,8 @@ export interface Connection {
 export interface Conversation {
   /** Messages are taken one after the other: the next waits for the promise. @rule G-WS-16 */
   take(text: string): Promise<void> | void;
-  /** The message asks for nothing: it need not wait its turn. */
-  isIdle?(text: string): boolean;
+  /** Messages that ask for nothing (`skim`). */
+  readonly idleTexts?: readonly Uint8Array[];
   /** The connection has ended. */
   ended(): void;
 }
@@ -161,13 +162,11 @@ const createSockets = (context: PluginContext): Sockets => {
     };
 
     webSocket.on("message", (data: Buffer) => {
-      const text = data.toString();
-      // thousands of clients say so every five seconds
-      if (conversation.isIdle?.(text) === true) return;
-      waiting.push(text);
+      waiting.push(data.toString());
       next();
       if (waiting.length >= MAX_WAITING) webSocket.pause();
     });
+    if (conversation.idleTexts !== undefined) skim(socket, conversation.idleTexts);
     webSocket.on("error", () => undefined); // the close that follows tells
     webSocket.on("close", () => {
       waiting.length = 0;

@@ -12,7 +12,7 @@ const INIT_MS = 3000;
 
 const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
 /** What most clients answer it with. */
-const USUAL_PONGS: ReadonlySet<string> = new Set(['{"type":"pong"}', '{"type":"pong","payload":{"message":"keepalive"}}']);
+const USUAL_PONGS = ['{"type":"pong"}', '{"type":"pong","payload":{"message":"keepalive"}}'].map((text) => Buffer.from(text));
 
 export const websocketTransport = definePlugin({
   name: "websocket-transport",
@@ -144,7 +144,7 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
 
   return {
     take,
-    isIdle: (text) => USUAL_PONGS.has(text),
+    idleTexts: USUAL_PONGS,
     ended: () => {
       hasEnded = true;
       clearTimeout(initTimer);

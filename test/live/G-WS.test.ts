@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { afterAll, describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
@@ -6,7 +7,7 @@ import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, signToken } from "../support/tokens.ts";
-import { initiated, pause, subscribe } from "./start.ts";
+import { initiated, pause, subscribe, until } from "./start.ts";
 
 const api = await startApi(forGraphql());
 const closed = await startApi(forGraphql({ anonRole: undefined, corsAllowedOrigins: ["https://shop.example"] }));
@@ -65,7 +66,66 @@ describe("connection", () => {
     await socket.init();
     await socket.close();
   });
+
+  test("G-WS-3 pongs in whatever pieces they come, and what comes with them", async () => {
+    const { socket, frames } = await openRaw(api);
+    const pong = masked('{"type":"pong"}');
+    const ping = (n: number): Buffer => masked(JSON.stringify({ type: "ping", payload: { n } }));
+    const answered = (n: number): Promise<string> => frames((text) => text === JSON.stringify({ type: "pong", payload: { n } }));
+    const write = async (...pieces: Buffer[]): Promise<void> => {
+      for (const piece of pieces) {
+        socket.write(piece);
+        await pause(20); // pieces of their own on the way
+      }
+    };
+    await write(pong, masked('{"type":"pong","payload":{"message":"keepalive"}}'), masked('{"type":"pong","payload":{"other":1}}'), ping(1));
+    await answered(1);
+    await write(pong.subarray(0, 9), pong.subarray(9), ping(2));
+    await answered(2);
+    await write(Buffer.concat([pong, ping(3), pong]));
+    await answered(3);
+    await write(Buffer.concat([ping(4), ping(5)]).subarray(0, -7), Buffer.concat([ping(4), ping(5)]).subarray(-7));
+    await answered(5);
+    // a message of a word less or without a mask is none of them
+    await write(pong, masked('{"type":"pung"}'));
+    expect(await frames((text) => text.startsWith("\u0011"))).toContain("Parsing client message failed");
+    socket.destroy();
+    const unmasked = await openRaw(api);
+    unmasked.socket.write(Buffer.concat([Buffer.from([0x81, 15]), Buffer.from('{"type":"pong"}')]));
+    expect(await unmasked.frames((text) => text.startsWith("\u0003"))).toBeDefined(); // 1002
+    unmasked.socket.destroy();
+  });
 });
+
+/** One frame of a client. */
+const masked = (text: string): Buffer => {
+  const mask = Buffer.from([1, 2, 3, 4]);
+  return Buffer.concat([Buffer.from([0x81, 0x80 | text.length]), mask, Buffer.from(text).map((byte, i) => byte ^ (mask[i & 3] ?? 0))]);
+};
+
+/** A connection whose bytes the test writes; `frames` waits for a frame whose payload is wanted (a close begins with its code's two bytes). */
+const openRaw = async (target: TestApi): Promise<{ readonly socket: Duplex; frames(wanted: (text: string) => boolean): Promise<string> }> => {
+  const headers = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==", "sec-websocket-protocol": "graphql-transport-ws" };
+  const socket = await new Promise<Duplex>((resolve, reject) => {
+    const asked = request({ port: target.port, path: "/v1/graphql/ws", headers });
+    asked.on("upgrade", (_response, upgraded) => resolve(upgraded)).on("error", reject).end();
+  });
+  let bytes = Buffer.alloc(0);
+  const texts: string[] = [];
+  socket.on("error", () => undefined);
+  socket.on("data", (chunk: Buffer) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    for (let length = bytes[1]; length !== undefined && bytes.length >= 2 + length; length = bytes[1]) {
+      texts.push(bytes.toString("latin1", 2, 2 + length));
+      bytes = bytes.subarray(2 + length);
+    }
+  });
+  const frames = async (wanted: (text: string) => boolean): Promise<string> => {
+    await until(() => texts.some(wanted));
+    return texts.find(wanted) ?? "";
+  };
+  return { socket, frames };
+};
 
 describe("operations", () => {
   test("G-WS-4 G-WS-5 G-WS-7 queries and mutations: next, then complete", async () => {
