@@ -4,7 +4,7 @@ import { createBackoff } from "./database/backoff.ts";
 import type { Database } from "./database/database.ts";
 import { isRelApiError, modelNotLoaded } from "./errors.ts";
 import type { RelApiHooks } from "./hooks.ts";
-import type { Model } from "./model/model.ts";
+import { emptyModel, type Model } from "./model/model.ts";
 import type { Config } from "./config.ts";
 import type { Logger, ResolvedOptions } from "./options.ts";
 
@@ -171,20 +171,3 @@ const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!isRelApiError(error)) return { reason: error instanceof Error ? error.stack : String(error) };
   return { reason: error.message, ...(error.details === null ? {} : { details: error.details }) };
 };
-
-const emptyModel = (version: number, schemas: readonly string[]): Model => ({
-  version,
-  schemas,
-  schemaComments: new Map(),
-  schemaAcls: new Map(),
-  relations: new Map(),
-  routines: new Map(),
-  types: new Map(),
-  roles: new Map(),
-  loginRole: "",
-  representations: new Map(),
-  mediaHandlers: [],
-  extensions: new Map(),
-  serverVersion: 0,
-  parts: {},
-});

@@ -143,7 +143,7 @@ export const SETTINGS: readonly Setting[] = [
 ];
 
 /** One line: setting, value (never a secret's), what is accepted. */
-export const settingRefused = (name: string, given: string, { accepts }: SettingKind, isSecret = false): RelApiError =>
+const settingRefused = (name: string, given: string, { accepts }: SettingKind, isSecret = false): RelApiError =>
   presetError(`${name} ${isSecret ? "has a value that is not accepted" : `is ${JSON.stringify(given)}`}: ${accepts} is accepted`);
 
 /** @throws RelApiError `preset` */

@@ -140,7 +140,7 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
 };
 
 /** `public.album: UPDATE`, `"my ""odd"" schema".crates, public.b: TRUNCATE`. Names come as `schema.name` without quotes. */
-export const readNames = (text: string, from: number): { readonly names: readonly string[]; readonly isWhole: boolean; readonly end: number } => {
+const readNames = (text: string, from: number): { readonly names: readonly string[]; readonly isWhole: boolean; readonly end: number } => {
   const names: string[] = [];
   let name = "";
   let at = from;
@@ -175,7 +175,7 @@ const endOfQuoted = (text: string, from: number): number => {
 
 /** Values of a column in ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`; undefined: it is not told, or may lie beyond the
  *  end of a text that `isCut`. */
-export const readColumn = (text: string, from: number, column: string, isCut: boolean): readonly string[] | undefined => {
+const readColumn = (text: string, from: number, column: string, isCut: boolean): readonly string[] | undefined => {
   const action = text.indexOf(": ", from);
   if (action === -1) return undefined;
   const found: string[] = [];

@@ -26,7 +26,7 @@ export const isFatal = (error: unknown): boolean =>
   isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0")); // the words may be translated
 
 /** Status of a SQLSTATE. The acting role decides between 401 and 403 of 42501, which the encoders know. @rule R-ERR-3 */
-export const statusOfSqlstate = (code: string, message: string): number => {
+const statusOfSqlstate = (code: string, message: string): number => {
   switch (code) {
     case "42501":
       return 403;

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials, Session } from "../session.ts";
 import { readBody } from "./body.ts";
 import type { Exchange, Surface } from "./exchange.ts";
+import { cookieOf, firstHeaders } from "./request-headers.ts";
 
 export interface ExchangeSettings {
   readonly maxBodyBytes: number;
@@ -61,27 +62,12 @@ export class RequestExchange implements Exchange, Credentials {
     return found.includes(", ") ? (firstOf(this.request.rawHeaders, key) ?? found) : found;
   }
 
-  *headers(): Iterable<readonly [name: string, value: string]> {
-    const { rawHeaders } = this.request;
-    const seen = new Set<string>();
-    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-      const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
-      if (seen.has(name)) continue;
-      seen.add(name);
-      yield [name, rawHeaders[i + 1] as string];
-    }
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return firstHeaders(this.request.rawHeaders);
   }
 
   cookie(name: string): string | undefined {
-    const text = this.request.headers.cookie;
-    if (text === undefined) return undefined;
-    for (const part of text.split(";")) {
-      const equals = part.indexOf("=");
-      if (equals === -1 || part.slice(0, equals).trim() !== name) continue;
-      const found = part.slice(equals + 1).trim();
-      return found.startsWith('"') && found.endsWith('"') && found.length > 1 ? found.slice(1, -1) : found;
-    }
-    return undefined;
+    return cookieOf(this.request.headers.cookie, name);
   }
 
   body(): Promise<Buffer> {

@@ -259,3 +259,21 @@ export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {
   for (let depth = 0; type?.kind === "domain" && type.base !== undefined && depth < 32; depth++) type = model.types.get(type.base);
   return type;
 };
+
+/** What the first `introspect` tap gets. */
+export const emptyModel = (version: number, schemas: readonly string[]): Model => ({
+  version,
+  schemas,
+  schemaComments: new Map(),
+  schemaAcls: new Map(),
+  relations: new Map(),
+  routines: new Map(),
+  types: new Map(),
+  roles: new Map(),
+  loginRole: "",
+  representations: new Map(),
+  mediaHandlers: [],
+  extensions: new Map(),
+  serverVersion: 0,
+  parts: {},
+});

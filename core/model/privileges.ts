@@ -1,4 +1,4 @@
-import { columnOf, nameKey, type AclItem, type Column, type Model, type QualifiedName, type Relation, type Routine } from "./model.ts";
+import { type AclItem, type Column, type Model, type Relation, type Routine } from "./model.ts";
 
 export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
 
@@ -29,10 +29,4 @@ export const mayExecute = (model: Model, role: string, routine: Routine): boolea
 export const mayUseSchema = (model: Model, role: string, schema: string): boolean => {
   const entry = model.schemaAcls.get(schema);
   return entry === undefined || grants(model, role, entry.owner, entry.acl, "usage");
-};
-
-export const mayUseColumnNamed = (model: Model, role: string, name: QualifiedName, column: string, privilege: Privilege): boolean => {
-  const relation = model.relations.get(nameKey(name));
-  const found = relation && columnOf(relation, column);
-  return relation !== undefined && found !== undefined && mayUseColumn(model, role, relation, found, privilege);
 };

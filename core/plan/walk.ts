@@ -48,54 +48,6 @@ export const visitPlan = (plan: Plan, model: Model, visitor: PlanVisitor): void 
   mapPlan(plan, model, mapper as PlanMapper); // same names, same arguments, and the node itself as result
 };
 
-/** What a plan depends on: `schema.name` of each relation; open-ended when it also runs code or reads things whose relations are
- *  unknown (functions, views, foreign tables). */
-export const relationsOf = (plan: Plan, model: Model): { readonly relations: ReadonlySet<string>; readonly isOpenEnded: boolean } => {
-  const relations = new Set<string>();
-  let isOpenEnded = false;
-  const add = (name: QualifiedName): void => {
-    relations.add(`${name.schema}.${name.name}`);
-    const kind = relationOf(model, name)?.kind;
-    if (kind !== "table" && kind !== "partitioned") isOpenEnded = true;
-  };
-  const follow = (source: Relation | undefined, id: string): void => {
-    const relationship = source && relationshipOf(source, id);
-    if (relationship === undefined) {
-      isOpenEnded = true;
-      return;
-    }
-    add(relationship.target);
-    if (relationship.junction !== undefined) add(relationship.junction.relation);
-    if (relationship.routine !== undefined) isOpenEnded = true;
-  };
-  visitPlan(plan, model, {
-    read: (read) => {
-      if ("relation" in read.from) add(read.from.relation);
-      else if ("written" in read.from) add(read.from.written);
-    },
-    insert: (insert) => add(insert.into),
-    update: (update) => add(update.relation),
-    delete: (remove) => add(remove.from),
-    call: () => {
-      isOpenEnded = true;
-    },
-    embed: (embed, scope) => {
-      if ("relationship" in embed.via) follow(scope.relation, embed.via.relationship);
-      else isOpenEnded = true;
-    },
-    predicate: (predicate, scope) => {
-      if (predicate.kind === "related") follow(scope.relation, predicate.relationship);
-      else if (predicate.kind === "exists") add(predicate.from);
-      else if (predicate.kind === "computed-rows") isOpenEnded = true;
-    },
-    expression: (expression, scope) => {
-      if (expression.kind === "related" || expression.kind === "related-aggregate") follow(scope.relation, expression.relationship);
-      else if (expression.kind === "computed" || expression.kind === "computed-aggregate") isOpenEnded = true;
-    },
-  });
-  return { relations, isOpenEnded };
-};
-
 interface Walk {
   readonly model: Model;
   readonly mapper: PlanMapper;
@@ -150,7 +102,7 @@ const mapRead = (read: Read, walk: Walk): Read => {
 };
 
 /** The relation whose rows a read is about; rows of a function that returns a relation's type count as that relation's. */
-export const relationRead = (read: Read, model: Model): Relation | undefined => {
+const relationRead = (read: Read, model: Model): Relation | undefined => {
   if ("relation" in read.from) return relationOf(model, read.from.relation);
   if ("written" in read.from) return relationOf(model, read.from.written);
   const { routine: name, oid } = read.from.call;

@@ -207,7 +207,7 @@ const limitOf = (compiler: Compiler, read: Read): Sql => {
   return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${integer(cap)})`;
 };
 
-export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: Sql): Sql => {
+const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: Sql): Sql => {
   const by = known ?? compileExpression(compiler, term.by, scope).sql;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls = term.nulls === undefined ? empty : term.nulls === "first" ? sql` nulls first` : sql` nulls last`;

@@ -113,7 +113,7 @@ const cellValue = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
   return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // a member of the union stays one with a type
 };
 
-export const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
+const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.into);
   if (relation === undefined) throw planFault(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // taken by the target itself
@@ -194,7 +194,7 @@ const whereOf = (compiler: Compiler, relation: Relation, where: Predicate | unde
 };
 
 /** @rule R-SQL-13 R-UPD-1 G-UPD-1a */
-export const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
+const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.relation);
   if (relation === undefined) throw planFault(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
@@ -220,7 +220,7 @@ export const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): 
   return { cte, name, relation, check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check) };
 };
 
-export const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
+const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.from);
   if (relation === undefined) throw planFault(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);

@@ -1,6 +1,5 @@
 /** `JWT_SECRET` and the settings beside it, read once: where tokens stand, what they are verified with, what they must say. */
-import type { Json, JwtSecret, ResolvedOptions } from "../../core/index.ts";
-import { parseClaimPath } from "./claim-path.ts";
+import { parseJsonPath, type Json, type JwtSecret, type ResolvedOptions } from "../../core/index.ts";
 import { jwtSecretMistake } from "./errors.ts";
 import { fixedKeys, type KeyRing } from "./key-ring.ts";
 import { isJsonObject, isJwk, isPem, KeyMistake, parseJwk, parseJwks, pemKey, plainSecretBytes, secretKey, typedKey, type JsonObject, type VerificationKey } from "./keys.ts";
@@ -184,7 +183,7 @@ const parseClaims = (object: JsonObject): ClaimsPlace => {
   if (map !== undefined && map !== null) return { kind: "map", entries: parseMap(map) };
   if (key !== undefined) return { kind: "namespace", key };
   if (written === undefined) return { kind: "usual" };
-  const keys = parseClaimPath(written);
+  const keys = parseJsonPath(written);
   if (keys === undefined) throw new KeyMistake(`has a claims_namespace_path that is no path: ${JSON.stringify(written)} ($.a.b['c'][0] would be one)`);
   return { kind: "path", keys, written };
 };
@@ -210,7 +209,7 @@ const parseMapped = (claim: string, given: Json): MappedClaim["from"] => {
     if (!fits) throw new KeyMistake(`has a claims_map whose ${claim} is neither a path nor ${claim === "x-session-allowed-roles" ? "a list of roles" : "text"}`);
     return { literal: given };
   }
-  const path = typeof given.path === "string" ? parseClaimPath(given.path) : undefined;
+  const path = typeof given.path === "string" ? parseJsonPath(given.path) : undefined;
   if (path === undefined) throw new KeyMistake(`has a claims_map whose ${claim} has no "path" like $.a.b['c'][0]`);
   return given.default === undefined ? { path } : { path, fallback: given.default };
 };

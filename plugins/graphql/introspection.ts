@@ -1,9 +1,9 @@
 /** `{ __schema { types { name } } }`: the types of the caller's role. Written as text straight from the types: the generic executor takes
  *  seconds for the schema of a large database, this a fraction, since a type reference is written once per selection. @rule G-INT-1 … G-INT-9 */
 import {
-  astFromValue, DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLInt, GraphQLNonNull, isEnumType, isInputObjectType, isListType, isNonNullType,
-  isObjectType, isScalarType, Kind, print, SchemaMetaFieldDef, TypeMetaFieldDef, valueFromASTUntyped,
-  type DocumentNode, type FieldNode, type GraphQLArgument, type GraphQLEnumValue, type GraphQLField, type GraphQLInputField, type GraphQLInputObjectType, type GraphQLObjectType, type GraphQLType, type SelectionSetNode,
+  astFromValue, DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLEnumType, GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType,
+  GraphQLScalarType, Kind, print, SchemaMetaFieldDef, TypeMetaFieldDef, valueFromASTUntyped,
+  type DocumentNode, type FieldNode, type GraphQLArgument, type GraphQLEnumValue, type GraphQLField, type GraphQLInputField, type GraphQLType, type SelectionSetNode,
 } from "graphql";
 import { definePlugin, type RoleSchema } from "../../core/index.ts";
 
@@ -109,6 +109,13 @@ const keeping = <Source extends object>(write: (source: Source) => string, maxKe
   };
 };
 
+// `isObjectType` and its like take longer for the types that are not: they look for other copies of graphql
+const isNonNullType = (type: GraphQLType) => type instanceof GraphQLNonNull;
+const isListType = (type: GraphQLType) => type instanceof GraphQLList;
+const isObjectType = (type: GraphQLType) => type instanceof GraphQLObjectType;
+const isInputObjectType = (type: GraphQLType) => type instanceof GraphQLInputObjectType;
+const isEnumType = (type: GraphQLType) => type instanceof GraphQLEnumType;
+
 const kindOf = (type: GraphQLType): string =>
   isNonNullType(type) ? "NON_NULL" : isListType(type) ? "LIST" : isObjectType(type) ? "OBJECT" : isInputObjectType(type) ? "INPUT_OBJECT" : isEnumType(type) ? "ENUM" : "SCALAR";
 
@@ -117,7 +124,7 @@ type NamedThing = { readonly name?: string; readonly description?: string | null
 const nameOf = (type: GraphQLType): string | null => (isNonNullType(type) || isListType(type) ? null : type.name);
 
 /** @rule G-TYP-40 */
-const descriptionOf = (type: GraphQLType): string | null | undefined => (isNonNullType(type) || isListType(type) || isScalarType(type) ? null : type.description);
+const descriptionOf = (type: GraphQLType): string | null | undefined => (isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? null : type.description);
 
 const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string | null => {
   if (defaultValue === undefined) return null;
@@ -125,6 +132,7 @@ const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField):
   return node === null || node === undefined ? null : print(node);
 };
 
+/** Fields of our types are in order already. */
 const sorted = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] => [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
 /** Compiles selections on the introspection types to functions that write text. */
@@ -188,8 +196,8 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
       case "interfaces": return (of) => (isObjectType(of) ? "[]" : "null");
       case "fields": {
         const write = field(nodes);
-        const writeAll = keeping((fields: ReturnType<GraphQLObjectType["getFields"]>) => listOf(sorted(Object.values(fields)), write), MAX_FIELDS_KEPT);
-        return (of) => (isObjectType(of) ? writeAll(of.getFields()) : "null");
+        const writeAll = keeping((fields: ReturnType<GraphQLObjectType["getFields"]>) => listOf(Object.values(fields), write), MAX_FIELDS_KEPT);
+        return (of) => (!isObjectType(of) ? "null" : isIntrospectionType(of.name) ? listOf(sorted(Object.values(of.getFields())), write) : writeAll(of.getFields()));
       }
       case "inputFields": {
         const write = inputValue(nodes);

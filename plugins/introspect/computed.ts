@@ -44,7 +44,7 @@ const buildComputed = (routine: Routine, source: QualifiedName, target: Qualifie
 };
 
 /** The relation with computed relationships in place of the detected ones that lead to a relation of the function's name. */
-export const addComputed = (relation: Relation, computed: readonly Relationship[]): Relation => {
+const addComputed = (relation: Relation, computed: readonly Relationship[]): Relation => {
   const replaced = (detected: Relationship): boolean =>
     detected.routine === undefined && computed.some(({ routine }) => routine !== undefined && sameName(routine, detected.target));
   return { ...relation, relationships: [...relation.relationships.filter((detected) => !replaced(detected)), ...computed] };

@@ -109,7 +109,7 @@ order by role.rolname`);
 };
 
 /** Resolves inheritance: a role has the rights of everything reached by inheriting memberships. */
-export const buildRoles = (rows: readonly RoleRow[]): ReadonlyMap<string, Role> => {
+const buildRoles = (rows: readonly RoleRow[]): ReadonlyMap<string, Role> => {
   const direct = new Map(rows.map((row) => [row.name, row.inherits ?? []]));
   const reach = (name: string): readonly string[] => {
     const reached = new Set([name]);

@@ -1,5 +1,5 @@
 /** Values of the metadata, fixed ones and session variables, as plans name them. @rule G-FIL-5 G-FIL-6 G-PRE-1 */
-import type { Model, Operand, PgType, ValueRef } from "../../core/index.ts";
+import { arrayLiteral, type ArrayItem, type Model, type Operand, type PgType, type ValueRef } from "../../core/index.ts";
 import type { Raw } from "./load.ts";
 
 /** What makes a permission inconsistent; caught where the permission is built. */
@@ -15,10 +15,6 @@ export const sessionVariable = (raw: Raw): string | undefined => {
 
 /** Types whose values are written as GeoJSON or hexadecimal text. @rule G-TYP-34 G-TYP-35 */
 const INPUT_FUNCTIONS: Readonly<Record<string, string>> = { geometry: "from-geojson", geography: "from-geojson", raster: "from-hexwkb" };
-
-/** `{1,"a b",NULL,{2}}` */
-const arrayLiteral = (items: readonly (string | null | readonly (string | null)[])[]): string =>
-  `{${items.map((item) => (item === null ? "NULL" : typeof item === "string" ? `"${item.replace(/["\\]/g, "\\$&")}"` : arrayLiteral(item))).join(",")}}`;
 
 const isJson = (type: PgType): boolean => type.name === "json" || type.name === "jsonb";
 
@@ -45,7 +41,7 @@ export const createValueReader = (model: Model): ValueReader => {
     if (isJson(type)) return JSON.stringify(raw);
     if (!Array.isArray(raw) || type.kind !== "array") return scalarText(raw);
     const element = type.element === undefined ? undefined : model.types.get(type.element);
-    const nested = (item: Raw): string | null | readonly (string | null)[] =>
+    const nested = (item: Raw): ArrayItem =>
       Array.isArray(item) && !(element !== undefined && isJson(element)) ? item.map((one) => scalarText(one)) : element === undefined ? scalarText(item) : literalText(item, element);
     return arrayLiteral(raw.map(nested));
   };

@@ -22,7 +22,7 @@ export const buildField = (row: Pick<Row, "values">, { name, path }: Field): Exp
   path.length === 0 ? { kind: "column", name } : { kind: "column", name, path: buildPath(row.values, path) };
 
 /** @rule R-FLT-1 R-FLT-2 */
-export const buildCondition = (row: Row, condition: Condition): Predicate => {
+const buildCondition = (row: Row, condition: Condition): Predicate => {
   const embed = isNullFilter(condition) ? row.embedOf(condition.field.name) : undefined;
   if (embed !== undefined) return { kind: "embedded", embed, isNull: !condition.isNegated };
   const comparison = buildComparison(row, condition);
@@ -61,7 +61,7 @@ const typeOfField = ({ model, relation }: Row, { name, path }: Field): PgType | 
 };
 
 /** @rule R-LOG-1 R-LOG-2 R-LOG-4 */
-export const buildTree = (row: Row, tree: LogicTree): Predicate => {
+const buildTree = (row: Row, tree: LogicTree): Predicate => {
   if (tree.kind === "condition") return buildCondition(row, tree.condition);
   const group: Predicate = { kind: tree.kind, of: tree.of.map((part) => buildTree(row, part)) };
   return tree.isNegated ? { kind: "not", of: group } : group;

@@ -45,7 +45,7 @@ export const parseError = (what: string, raw: string, line: number, column: numb
 export const nestedTooDeep = (): RelApiError => new RelApiError({ code: "54001", status: 500, message: "stack depth limit exceeded" });
 
 /** @rule R-RNG-2 R-RNG-4 R-RNG-8 PGRST103 */
-export const rangeNotSatisfiable = (details: string): RelApiError =>
+const rangeNotSatisfiable = (details: string): RelApiError =>
   new RelApiError({ code: "range-not-satisfiable", status: 416, message: "Requested range not satisfiable", details });
 
 export const limitNegative = (): RelApiError => rangeNotSatisfiable("Limit should be greater than or equal to zero.");

@@ -1,5 +1,5 @@
 /** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: operator expressions. The operators are those that plugins declare. */
-import type { OperatorSpec } from "../../core/index.ts";
+import { arrayLiteral, type OperatorSpec } from "../../core/index.ts";
 import { DELIMITER, isFailure, leaves, need, parseTreePath, scanQuoted, skipBlanks, type Failure, type Token } from "./lex.ts";
 import type { Addressed, Condition, Grammar } from "./request.ts";
 
@@ -15,7 +15,7 @@ export const parseFilter = (grammar: Grammar, name: string, value: string): Addr
 };
 
 /** @throws RelApiError `parse-error` */
-export const parseOperation = (grammar: Grammar, value: string): Operation =>
+const parseOperation = (grammar: Grammar, value: string): Operation =>
   need({ text: value, what: "filter", raw: value }, scanOperation(grammar, value, 0, scanPlainValue)).value;
 
 /** The value is an operator expression, else undefined. @rule R-RPC-2 */
@@ -120,7 +120,7 @@ const scanOperand = (text: string, at: number, specs: readonly OperatorSpec[], s
   if (spec?.operand === "keyword") return scanKeyword(text, at, spec.keywords ?? []);
   if (spec?.operand === "list") {
     const list = scanList(text, at);
-    return isFailure(list) ? list : { value: { value: encodeArrayLiteral(list.value) }, end: list.end };
+    return isFailure(list) ? list : { value: { value: arrayLiteral(list.value) }, end: list.end };
   }
   const scalar = scanValue(text, at);
   if (isFailure(scalar)) return scalar;
@@ -156,7 +156,4 @@ const scanList = (text: string, at: number): Token<readonly string[]> | Failure 
     i = end + 1;
   }
 };
-
-/** `{"a","b\"c"}`: every element quoted, so that no element can be NULL. @rule R-FLT-7 */
-export const encodeArrayLiteral = (elements: readonly string[]): string => `{${elements.map((element) => `"${element.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
 

@@ -162,7 +162,7 @@ interface Path {
 const NO_PATH: Path = { steps: [], more: [] };
 
 /** `->a->>b`, `->0`, `->"x y"`, or nothing. @rule R-LEX-6 */
-export const scanPath = (text: string, start: number): Token<Path> | Failure => {
+const scanPath = (text: string, start: number): Token<Path> | Failure => {
   if (text[start] !== "-" || text[start + 1] !== ">") return { value: NO_PATH, end: start };
   const steps: JsonStep[] = [];
   let more: readonly string[] = [];

@@ -19,10 +19,10 @@ export const ARRAY = "application/vnd.pgrst.array+json";
 export const OBJECT = "application/vnd.pgrst.object+json";
 const PLAN = "application/vnd.pgrst.plan";
 /** Suffix of the names under which the stripped variants are compiled. */
-export const STRIPPED = ";nulls=stripped";
+const STRIPPED = ";nulls=stripped";
 /** Names under which custom handlers are compiled, whatever their media type. */
-export const CUSTOM_AGGREGATE = "custom-aggregate";
-export const CUSTOM_VALUE = "custom-value";
+const CUSTOM_AGGREGATE = "custom-aggregate";
+const CUSTOM_VALUE = "custom-value";
 
 /** Types whose unknown parameters are dropped, in requests and in messages. */
 const KNOWN = new Set([
@@ -105,7 +105,7 @@ const weigh = (item: string): Weighted => {
 const ANY: readonly MediaType[] = [parseMediaType("*/*")];
 
 /** What the client takes, best first. `header`: the first `Accept`; undefined without one. @rule R-MED-1 */
-export const parseAccept = (header: string | undefined): readonly MediaType[] => {
+const parseAccept = (header: string | undefined): readonly MediaType[] => {
   if (header === undefined || header === "*/*") return ANY;
   return splitUnquoted(header.replace(/ /g, ""), ",")
     .map(weigh)

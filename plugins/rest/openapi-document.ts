@@ -44,7 +44,7 @@ const part = (fields: Part): Part => Object.fromEntries(Object.entries(fields).f
 
 const escapeReference = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 const parameterReference = (name: string): Part => ({ $ref: `#/parameters/${escapeReference(name)}` });
-export const definitionReference = (name: string): Part => ({ $ref: `#/definitions/${escapeReference(name)}` });
+const definitionReference = (name: string): Part => ({ $ref: `#/definitions/${escapeReference(name)}` });
 
 const grants = (role: Role, acl: readonly AclItem[]): boolean =>
   acl.some((item) => item.privileges !== "" && (item.grantee === "" || role.inherits.includes(item.grantee)));

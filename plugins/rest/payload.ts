@@ -76,5 +76,5 @@ const formPayload = (pairs: readonly (readonly [name: string, value: string])[])
 };
 
 /** JSON text of an object whatever its keys are called. */
-export const objectText = (entries: Iterable<readonly [name: string, value: string | readonly string[]]>): string =>
+const objectText = (entries: Iterable<readonly [name: string, value: string | readonly string[]]>): string =>
   `{${[...entries].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;

@@ -12,7 +12,7 @@ export type Pair = readonly [name: string, value: string | undefined];
 
 /** Splits a query string into pairs, in URL order, decoded once. `text`: what stands behind `?`, undecoded; `&` and `;` both separate.
  *  @rule R-URL-1 R-URL-2 */
-export const splitQuery = (text: string): readonly Pair[] => {
+const splitQuery = (text: string): readonly Pair[] => {
   const pairs: Pair[] = [];
   for (const part of text.split(/[&;]/)) {
     if (part === "") continue;

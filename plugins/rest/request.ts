@@ -4,7 +4,7 @@
  *  `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd · `profile.ts` chooseProfile ·
  *  `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts` buildAnswer · `settings.ts` buildRequestSettings ·
  *  `parse-request.ts` parseRequest · `media-types.ts` chooseMedia · `payload.ts` parsePayload · `fuzzy.ts` suggestions. */
-import type { BoundValue, Envelope, Exchange, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, RestRoute, RestTarget, Routine, Source } from "../../core/index.ts";
+import type { BoundValue, Exchange, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, RestRoute, RestTarget, Source } from "../../core/index.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
@@ -212,29 +212,3 @@ export interface ResolvedRead {
   /** Embeds addressed by the name written though they have an alias, for the `Warning` header. @rule R-EMB-7 R-HDR-9 */
   readonly legacyNames: readonly { readonly name: string; readonly alias: string }[];
 }
-
-// --- media ----------------------------------------------------------------------------------------------------------
-
-/** What the media type of the answer is chosen for. */
-export interface MediaWanted {
-  readonly relation?: Relation;
-  readonly routine?: Routine;
-  readonly isWholeRow: boolean;
-  /** The schema description. */
-  readonly isRoot?: boolean;
-}
-
-/** The media type of the answer. */
-export interface MediaChoice {
-  /** `media`, `mediaOptions` and `explain` of the envelope when a body is made. */
-  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "explain">;
-  /** Value of `Content-Type`. */
-  readonly contentType: string;
-  /** Exactly one row is required (PGRST116). */
-  readonly isSingular: boolean;
-  /** The body column is base64 of the bytes to send (R-MED-4). */
-  readonly isBinary: boolean;
-}
-
-/** `chooseMedia(request, wanted)`. @throws RelApiError `media-type-unavailable` */
-export type ChooseMedia = (request: RestRequest, wanted: MediaWanted) => MediaChoice;

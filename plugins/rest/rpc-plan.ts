@@ -1,6 +1,6 @@
 /** Plans of function calls. */
 import { isUtf8 } from "node:buffer";
-import { relationOf, routinesOf, type BoundValue, type Call, type Envelope, type Read, type Routine, type RoutineArgument, type RoutineCall } from "../../core/index.ts";
+import { arrayLiteral, relationOf, routinesOf, type BoundValue, type Call, type Envelope, type Read, type Routine, type RoutineArgument, type RoutineCall } from "../../core/index.ts";
 import { resolveRead } from "./embed.ts";
 import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
 import { chooseMedia, type MediaChoice } from "./media-types.ts";
@@ -110,9 +110,6 @@ export const bodyValue = (input: CallInput, body: PlannedCall["body"]): BoundVal
   if (input.kind === "pairs") return null;
   return body === "argument" && input.isEmpty ? "" : input.payload.text;
 };
-
-/** `{"a","b"}`: each element quoted. */
-const arrayLiteral = (elements: readonly string[]): string => `{${elements.map((element) => `"${element.replace(/[\\"]/g, "\\$&")}"`).join(",")}}`;
 
 interface PlannedResult {
   readonly plan: Call;

@@ -1,6 +1,6 @@
 /** The credentials of a socket: what `connection_init` brings, over what the upgrade request brought. @rule G-WS-1 */
 import type { IncomingMessage } from "node:http";
-import type { Credentials, Json } from "../../core/index.ts";
+import { cookieOf, firstHeaders, type Credentials, type Json } from "../../core/index.ts";
 
 /** Facts of the connection, which a message cannot change: rules about cookies go by them (G-AUTH-12). */
 const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
@@ -19,26 +19,8 @@ const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string
   return found;
 };
 
-const headersOfRequest = ({ rawHeaders }: IncomingMessage): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>();
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
-    if (!found.has(name)) found.set(name, rawHeaders[i + 1] as string);
-  }
-  return found;
-};
-
-const cookieOf = (text: string | undefined, name: string): string | undefined => {
-  for (const part of text?.split(";") ?? []) {
-    const equals = part.indexOf("=");
-    if (equals === -1 || part.slice(0, equals).trim() !== name) continue;
-    return part.slice(equals + 1).trim().replace(/^"(.*)"$/, "$1");
-  }
-  return undefined;
-};
-
 export const socketCredentials = (request: IncomingMessage, payload: Json | undefined): Credentials => {
-  const headers = new Map([...headersOfRequest(request), ...headersOfPayload(payload)]);
+  const headers = new Map([...firstHeaders(request.rawHeaders), ...headersOfPayload(payload)]);
   return {
     header: (name) => headers.get(name.toLowerCase()),
     headers: () => headers,

@@ -6,7 +6,7 @@ import { createCohort, type Cohort, type CohortFacts, type Subscription } from "
 import { createLimiter } from "./limiter.ts";
 import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
 import { hashOf, createRunner } from "./runner.ts";
-import { LIVE_QUERIES, type LiveQueries, type LiveQuery } from "./live-query.ts";
+import { LIVE_QUERIES, refuseMissing, type LiveQueries, type LiveQuery } from "./live-query.ts";
 
 export const liveQueries = definePlugin({
   name: LIVE_QUERIES,
@@ -46,10 +46,11 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
   };
 
   /** The columns of the statement over all subscribers, for this one; undefined: it runs alone. @throws RelApiError `missing-session-variable` */
-  const rowOf = ({ programs, session }: LiveQuery): string | undefined => {
+  const rowOf = (query: LiveQuery): string | undefined => {
+    const { programs, session } = query;
     const [only] = programs;
     if (programs.length !== 1 || only === undefined) {
-      for (const { program, values } of programs) for (const statement of program.statements) fillSlots(statement.slots, values, session);
+      refuseMissing(query);
       return undefined;
     }
     let wanted = slots.get(only.program);

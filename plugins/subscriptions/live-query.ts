@@ -1,5 +1,5 @@
 /** What a live query is to the engine, whichever surface and transport it comes through. */
-import type { Execution, GqlEngine, GqlRequest, Plan, PluginContext, Session } from "../../core/index.ts";
+import { fillSlots, type Execution, type GqlEngine, type GqlRequest, type Plan, type PluginContext, type Session } from "../../core/index.ts";
 
 /** A planned query: what runs, as whom, and how the bodies make the answer. */
 export interface LiveQuery {
@@ -14,6 +14,11 @@ export interface LiveQuery {
   readonly form: string;
   assemble(bodies: readonly (string | null)[]): string;
 }
+
+/** @throws RelApiError `missing-session-variable` */
+export const refuseMissing = ({ programs, session }: LiveQuery): void => {
+  for (const { program, values } of programs) for (const statement of program.statements) fillSlots(statement.slots, values, session);
+};
 
 /** Where a live query comes from. */
 export interface LiveSource {

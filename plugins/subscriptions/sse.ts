@@ -5,7 +5,7 @@ import {
 import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
 import { atExpiry } from "./expiry.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
-import { graphqlSource, LIVE_QUERIES, type LiveQueries, type LiveSource } from "./live-query.ts";
+import { graphqlSource, LIVE_QUERIES, refuseMissing, type LiveQueries, type LiveSource } from "./live-query.ts";
 
 export const sse = definePlugin({
   name: "sse",
@@ -114,7 +114,7 @@ const orEvents =
       plan: () => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
       encodeError: (error) => rest.encodeError(error, exchange),
     };
-    source.plan(); // what is wrong with the request is answered as for any other
+    refuseMissing(source.plan()); // what is wrong with the request is answered as for any other
     return answerEvents(heartbeat, (events) => {
       const stop = liveOf(context).subscribe(
         source,

@@ -1,6 +1,6 @@
 /** Runs the introspect taps on the test database, as at a start. */
 import {
-  columnOf, createHooks, relationOf, resolveOptions, routinesOf, toStatement,
+  columnOf, createHooks, emptyModel, relationOf, resolveOptions, routinesOf, toStatement,
   type Column, type IntrospectContext, type Model, type Plugin, type Relation, type Relationship, type Routine,
 } from "../../core/index.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../../plugins/introspect/index.ts";
@@ -20,23 +20,6 @@ export interface Loaded {
   readonly warnings: readonly string[];
   readonly queryCount: number;
 }
-
-const emptyModel = (parts: Model["parts"]): Model => ({
-  version: 1,
-  schemas: [],
-  schemaComments: new Map(),
-  schemaAcls: new Map(),
-  relations: new Map(),
-  routines: new Map(),
-  types: new Map(),
-  roles: new Map(),
-  loginRole: "",
-  representations: new Map(),
-  mediaHandlers: [],
-  extensions: new Map(),
-  serverVersion: 0,
-  parts,
-});
 
 const PLUGINS: readonly Plugin[] = [catalogIntrospection, relationships, computedRelationships];
 
@@ -63,7 +46,7 @@ export const load = async ({ schemas = ["sea", "land"], extraSearchPath = ["publ
   try {
     await client.query("begin isolation level repeatable read read only; set local search_path = ''");
     if (as !== undefined) await client.query(`set session authorization ${as}`);
-    const model = await hooks.introspect.promise(emptyModel(parts), context);
+    const model = await hooks.introspect.promise({ ...emptyModel(1, []), parts }, context);
     return { model, warnings, queryCount };
   } finally {
     await client.query("rollback");

@@ -4,10 +4,11 @@ import type { AddressInfo } from "node:net";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Credentials, JwtSecret, PluginContext, RelApiOptions, Session } from "../../core/index.ts";
+import { parseJsonPath } from "../../core/json-path.ts";
 import { createCounters } from "../../core/counters.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { resolveOptions } from "../../core/options.ts";
-import { parseClaimPath, readClaimPath } from "../../plugins/auth/claim-path.ts";
+import { readClaimPath } from "../../plugins/auth/claim-path.ts";
 import { exactJson, parseExact, textOf } from "../../plugins/auth/exact-json.ts";
 import { parseRoleClaimKey } from "../../plugins/auth/json-path.ts";
 import { jwtTokens } from "../../plugins/auth/jwt-tokens.ts";
@@ -81,10 +82,10 @@ describe("paths of claims", () => {
     ['$["a\\"b"].c-d', ['a"b', "c-d"]],
     ["$['it\\'s']", ["it's"]],
   ])("G-AUTH-11 %s", (text, keys) => {
-    expect(parseClaimPath(text)).toEqual(keys);
+    expect(parseJsonPath(text)).toEqual(keys);
   });
   test.each(["", "$.", "$..a", "$.a b", "$[a]", "$.a[-1]", "$['a]"])("G-AUTH-11 %j is no path", (text) => {
-    expect(parseClaimPath(text)).toBeUndefined();
+    expect(parseJsonPath(text)).toBeUndefined();
   });
   test("G-AUTH-18 a path leads through objects and lists, never to what every object has", () => {
     const from = { a: [{ b: 1 }], s: "text" };

@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { mapPlan, visitPlan, type Model, type Plan, type Read, type Relation, type Relationship } from "../../core/index.ts";
 import { nameKey } from "../../core/model/model.ts";
-import { relationsOf } from "../../core/plan/walk.ts";
 
 const named = (name: string) => ({ schema: "sea", name });
 
@@ -127,21 +126,5 @@ describe("plan walk", () => {
     const added: string[] = [];
     visitPlan(filtered, model, { expression: (expression) => void (expression.kind === "column" && expression.name.startsWith("only_") && added.push(expression.name)) });
     expect(added.sort()).toEqual(["only_vessels", "only_voyages"]);
-  });
-
-  test("a plan depends on every relation it reads, follows or writes", () => {
-    expect([...relationsOf(plan, model).relations].sort()).toEqual(["sea.crew", "sea.fleet", "sea.ports", "sea.sailors", "sea.vessels", "sea.voyages"]);
-    expect([...relationsOf(writes, model).relations].sort()).toEqual(["sea.ports", "sea.vessels", "sea.voyages"]);
-    expect(relationsOf(writes, model).isOpenEnded).toBe(false);
-  });
-
-  test.each<[string, Plan]>([
-    ["functions", call],
-    ["views", { kind: "read", from: { relation: named("fleet") }, shape: "rows", output: [] }],
-    ["computed fields", { kind: "read", from: { relation: named("ports") }, shape: "rows", output: [{ kind: "value", as: "x", value: { kind: "computed", routine: named("f") } }] }],
-    ["computed relationships", { kind: "read", from: { relation: named("vessels") }, shape: "rows", output: [], where: { kind: "related", relationship: "computed" } }],
-    ["relationships that are not there", { kind: "read", from: { relation: named("ports") }, shape: "rows", output: [], where: { kind: "related", relationship: "none" } }],
-  ])("with %s what it depends on is not all known", (_, open) => {
-    expect(relationsOf(open, model).isOpenEnded).toBe(true);
   });
 });

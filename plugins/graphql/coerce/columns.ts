@@ -1,5 +1,5 @@
 /** Values at places that have a column's type, as the text that is bound: `5` for an integer, `{a,b}` for a list. @rule G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
-import type { GqlEnumTable, GqlValueType, Json } from "../../../core/index.ts";
+import { arrayLiteral, type GqlEnumTable, type GqlValueType, type Json } from "../../../core/index.ts";
 import { expectedFor, floatOutOfRange, integerOutOfRange, notOneOf, parseFailed, unexpectedNull } from "../errors.ts";
 import { checkGeoJson } from "./geojson.ts";
 import { enumLiteralName, foundInVariable, kindOf } from "./leaf.ts";
@@ -161,10 +161,4 @@ const jsonElement = (element: GqlValueType, item: Json): Json => {
   } catch {
     return item; // a string like any other
   }
-};
-
-/** `{"1","a \"b\"",NULL}`. `typeName`: elements of `box` stand between semicolons. */
-export const arrayLiteral = (items: readonly (string | null)[], typeName: string): string => {
-  const parts = items.map((item) => (item === null ? "NULL" : `"${item.replace(/[\\"]/g, "\\$&")}"`));
-  return `{${parts.join(typeName === "box" ? ";" : ",")}}`;
 };

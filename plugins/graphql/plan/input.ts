@@ -5,7 +5,7 @@ import {
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { foundInLiteral, foundInVariable, isPlainObject, leafOf, type LookUp } from "../coerce/leaf.ts";
-import { decimalOf, integerOf, isIntegral, numberText, shownNumber } from "../coerce/numbers.ts";
+import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
 import type { Shapes } from "../document/shapes.ts";
 import { MAX_DEPTH } from "../document/parse.ts";
@@ -182,8 +182,6 @@ export const checkInteger = (text: string, bits: number, path: string): string =
   if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(shownNumber(text), path);
   return whole.toString();
 };
-
-export const isFraction = (text: string): boolean => !isIntegral(decimalOf(text));
 
 /** A value of a built-in scalar or an enum that a part looks at itself; other types are left to it. */
 export const checkPlain = (context: InputContext, input: Input, place: Place, path: string): void => {

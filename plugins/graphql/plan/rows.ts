@@ -1,7 +1,6 @@
 /** What is selected of rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22 G-TYP-30 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
-import { gqlTypeFacts, type Embed, type EmbedSource, type Expression, type GqlPart, type GqlValueType, type Output, type PathStep, type QualifiedName, type Read } from "../../../core/index.ts";
-import { jsonPathError, jsonPathLiteral, parseJsonPath } from "../coerce/json-path.ts";
+import { arrayLiteral, gqlTypeFacts, parseJsonPath, type Embed, type EmbedSource, type Expression, type GqlPart, type GqlValueType, type Output, type PathStep, type QualifiedName, type Read } from "../../../core/index.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, validationFailed } from "../errors.ts";
 import { planAggregate } from "./aggregate.ts";
@@ -92,13 +91,16 @@ const planJsonPath = (planner: Planner, { part, input, place, path }: GivenArgum
 const bindPath = (planner: Planner, input: Input, place: Place, path: string): number =>
   bindLeaf(planner, input, place, path, false, (value) => {
     // a variable that is null asks for the whole value, as an argument that is not given
-    if (value === null) return jsonPathLiteral([]);
+    if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
     if (typeof value !== "string") throw expectedFor("a string", "String", isLiteral && !isNull(input) ? found(input) : foundInVariable(value), path);
     const keys = parseJsonPath(value);
     if (keys === undefined) throw validationFailed(jsonPathError(value), path.slice(0, path.lastIndexOf(".")));
-    return jsonPathLiteral(keys);
+    return arrayLiteral(keys);
   });
+
+const jsonPathError = (text: string): string =>
+  `parse json path error: ${text}. Accept letters, digits, underscore (_) or hyphen (-) only. Use quotes enclosed in bracket (["..."]) if there is any special character`;
 
 type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
 

@@ -1,7 +1,7 @@
 /** `where`: boolean expressions and comparisons. @rule G-BEXP-1 … G-BEXP-7 G-OP-1 … G-OP-36 */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from "graphql";
-import { gqlPart, type Expression, type GqlPart, type GqlValueType, type Operand, type Predicate, type ValueRef } from "../../../core/index.ts";
-import { arrayLiteral, coerceColumn, inputFunction } from "../coerce/columns.ts";
+import { arrayLiteral, gqlPart, type Expression, type GqlPart, type GqlValueType, type Operand, type Predicate, type ValueRef } from "../../../core/index.ts";
+import { coerceColumn, inputFunction } from "../coerce/columns.ts";
 import { expectedList } from "../errors.ts";
 import { planAggregatePredicate } from "./aggregate-predicate.ts";
 import { computedExpression, rowArguments } from "./computed.ts";

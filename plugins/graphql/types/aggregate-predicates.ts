@@ -4,7 +4,7 @@ import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "gra
 import { definePlugin, type GqlArgumentName, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
 import { boolExp, quoted, selectColumn } from "./shapes.ts";
-import { fieldsOf, tapFields } from "./tap.ts";
+import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 
 interface PredicateFunction {
@@ -25,8 +25,6 @@ const FUNCTIONS: readonly PredicateFunction[] = [
 ];
 
 const functionNamed = (name: string | undefined): PredicateFunction | undefined => FUNCTIONS.find(({ fn }) => fn === name);
-
-const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
 const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly LensColumn[] =>
   lensOf(build, table).readable.filter(({ value }) => value.enumTable === undefined && value.type.name === takes);

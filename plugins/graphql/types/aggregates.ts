@@ -1,12 +1,12 @@
 /** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in `order_by`.
  *  @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, type GraphQLOutputType } from "graphql";
-import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable, type GqlValueType } from "../../../core/index.ts";
+import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlValueType } from "../../../core/index.ts";
 import { hasEmbed, lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
 import { aggregateOrderBy, aggregateType, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType, selectColumn } from "./shapes.ts";
-import { argument, fieldsOf, inBothReadRoots, tapFields } from "./tap.ts";
+import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { isComparable, isNumeric } from "./values.ts";
 import { list, required, requiredList } from "./wrap.ts";
 
@@ -63,8 +63,6 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
       );
     }),
   );
-
-const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
 /** Array relationships whose rows may be aggregated. */
 const aggregated = (context: GqlFieldContext) => {

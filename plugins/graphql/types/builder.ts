@@ -1,7 +1,7 @@
 /** The types of one role: made by name when first asked for, their fields by the `buildGqlField` taps when first looked at.
  *  @rule G-GEN-1 G-GEN-4 G-GEN-5 G-GEN-6 G-GEN-15 G-NAM-3 */
 import {
-  GraphQLEnumType, GraphQLInputObjectType, GraphQLNonNull, GraphQLObjectType, GraphQLString, type GraphQLFieldMap, type GraphQLInputFieldMap, type GraphQLInputType, type GraphQLNamedType, type GraphQLOutputType, type GraphQLScalarType,
+  GraphQLEnumType, GraphQLNonNull, GraphQLString, type GraphQLInputObjectType, type GraphQLInputType, type GraphQLNamedType, type GraphQLObjectType, type GraphQLOutputType, type GraphQLScalarType,
 } from "graphql";
 import {
   GQL_EXTENSION, nameKey, withPart, type GqlBuild, type GqlEnumSpec, type GqlFieldContext, type GqlFields, type GqlRoleView, type GqlScope, type GqlTable,
@@ -9,10 +9,11 @@ import {
 } from "../../../core/index.ts";
 import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
-import { makeInputFields, makeOutputFields } from "./fields.ts";
+import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
-import { once, onceFor } from "./once.ts";
+import { onceFor } from "./once.ts";
 import type { Source } from "./source.ts";
+import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
 
@@ -40,9 +41,6 @@ const noQueries: GqlFields = {
 
 const NO_FIELDS: GqlFields = Object.freeze({});
 
-/** Scopes whose types often have the very fields of another: those of `avg` are those of `stddev`. */
-const SHARING: ReadonlySet<string> = new Set(["aggregate_columns", "aggregate_order_by_columns"]);
-
 const isSame = (a: GqlTypeSpec, b: GqlTypeSpec): boolean =>
   a.scope === b.scope && a.relation === b.relation && a.routine === b.routine && a.computedField === b.computedField && a.fn === b.fn;
 
@@ -58,17 +56,18 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const { names } = source;
   const made = new Map<string, Made>();
   const rightsOf = new Map<GqlTable, GqlTableRights>();
-  const outputMaps = new Map<GqlFields, GraphQLFieldMap<unknown, unknown>>();
-  const inputMaps = new Map<GqlFields, GraphQLInputFieldMap>();
   const ownTypes = ownTypeNames(source);
 
   const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
-    const context: GqlFieldContext = { ...spec, typeName: spec.name, model, role: view.role, build };
+    const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
+    // written out, since it is done for each of fifty thousand types
+    const context = { scope, typeName, model, role: view.role, relation, routine, computedField, value, fn, build } as GqlFieldContext; // what the spec has not is undefined
     return hooks.buildGqlField.call(NO_FIELDS, context);
   };
+  const fieldSource: FieldSource = { fieldsOf, made: new Map() };
 
   /** Kept by name. A name that is not legal, another type's, or a table's own gives no type. */
-  const keep = <Type extends MadeType>(spec: GqlTypeSpec, make: (fields: (() => GqlFields)) => Type): Type | undefined => {
+  const keep = <Type extends MadeType>(spec: GqlTypeSpec, make: (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) => Type): Type | undefined => {
     const found = made.get(spec.name);
     if (found !== undefined) return isSame(found.spec, spec) ? (found.type as Type | undefined) : undefined; // same spec, same kind of type
     const owner = ownTypes.get(spec.name);
@@ -76,19 +75,17 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     let type: Type | undefined;
     if (spec.isOptional === true) {
       const fields = fieldsOf(spec);
-      type = Object.keys(fields).length === 0 ? undefined : make(() => fields);
+      type = isEmpty(fields) ? undefined : make(spec, fieldSource, fields);
     } else {
-      type = make(() => fieldsOf(spec));
+      type = make(spec, fieldSource);
     }
     made.set(spec.name, { spec, type });
     return type;
   };
 
-  const object: GqlBuild["object"] = (spec) =>
-    keep(spec, (fields) => objectType(spec, SHARING.has(spec.scope) ? () => shared(outputMaps, fields(), makeOutputFields) : () => makeOutputFields(fields())));
+  const object: GqlBuild["object"] = (spec) => keep(spec, objectType);
 
-  const inputObject: GqlBuild["inputObject"] = (spec) =>
-    keep(spec, (fields) => inputObjectType(spec, SHARING.has(spec.scope) ? () => shared(inputMaps, fields(), makeInputFields) : () => makeInputFields(fields())));
+  const inputObject: GqlBuild["inputObject"] = (spec) => keep(spec, inputObjectType);
 
   const enumeration: GqlBuild["enumeration"] = (spec) =>
     keep(
@@ -160,9 +157,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     const { namespace } = source.customization;
     if (namespace === undefined) return object({ name, scope, description, isOptional: true });
     const inner = object({ name: `${namespace}_${scope.slice(0, -"_root".length)}`, scope, isOptional: true });
-    return (
-      inner && objectType({ name, scope, description }, () => makeOutputFields({ [namespace]: { config: { type: inner }, toPlan: { kind: "namespace" } } }))
-    );
+    return inner && objectType({ name, scope, description }, fieldSource, { [namespace]: { config: { type: inner }, toPlan: { kind: "namespace" } } });
   };
 
   let query: GraphQLObjectType | undefined;
@@ -181,7 +176,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     get query() {
       query ??=
         root("query_root", "query_root", null) ??
-        objectType({ name: "query_root", scope: "query_root" }, () => makeOutputFields(noQueries));
+        objectType({ name: "query_root", scope: "query_root" }, fieldSource, noQueries);
       return query;
     },
     get mutation() {
@@ -211,25 +206,6 @@ const facts = (spec: GqlTypeSpec) => ({
   __proto__: null,
   [GQL_EXTENSION]: { scope: spec.scope, ...(spec.relation && { relation: spec.relation }), ...(spec.value && { value: spec.value }) },
 });
-
-/** A type that makes its fields when it is first asked for them, and makes them our way (fields.ts). */
-const objectType = (spec: GqlTypeSpec, fields: () => GraphQLFieldMap<unknown, unknown>): GraphQLObjectType => {
-  const type = new GraphQLObjectType({ name: spec.name, description: spec.description, extensions: facts(spec), fields: {} });
-  type.getFields = once(fields);
-  return type;
-};
-
-const inputObjectType = (spec: GqlTypeSpec, fields: () => GraphQLInputFieldMap): GraphQLInputObjectType => {
-  const type = new GraphQLInputObjectType({ name: spec.name, description: spec.description, extensions: facts(spec), fields: {} });
-  type.getFields = once(fields);
-  return type;
-};
-
-const shared = <FieldMap>(maps: Map<GqlFields, FieldMap>, fields: GqlFields, make: (fields: GqlFields) => FieldMap): FieldMap => {
-  let map = maps.get(fields);
-  if (map === undefined) maps.set(fields, (map = make(fields)));
-  return map;
-};
 
 const enumValues = (spec: GqlEnumSpec) => {
   const entries = spec.values().map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }] as const);

@@ -6,10 +6,8 @@ import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasEmbed, lensOf, ownParameters, type LensComputed } from "./lens.ts";
 import { pathArgument } from "./queries.ts";
 import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
-import { fieldsOf, tapFields } from "./tap.ts";
+import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list } from "./wrap.ts";
-
-const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
 const argsOf = (build: GqlBuild, table: GqlTable, field: GqlComputedField) =>
   argsArgument(build, {

@@ -6,7 +6,7 @@ import { isLegalName } from "./names.ts";
 const TABLE_KINDS: ReadonlySet<string> = new Set(["table", "partitioned", "foreign"]);
 
 /** `team_by_home_team_id` to `teamByHomeTeamId`. @rule G-REL-9 */
-export const camelize = (name: string): string =>
+const camelize = (name: string): string =>
   name
     .split("_")
     .filter((part) => part !== "")
@@ -92,7 +92,7 @@ export const reverseKeys = (model: Model): ReadonlyMap<string, readonly ReverseK
 /** The free name nearest to the wanted one. @rule G-REL-8 */
 const freeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
   if (!taken.has(candidate.name)) return candidate.name;
-  const long = `${candidate.name}_by_${candidate.columns.join("_")}`;
+  const long = candidate.columns.reduce((text, column) => `${text}_${column}`, `${candidate.name}_by`);
   let name = camelize(long);
   for (let i = 1; taken.has(name); i++) name = camelize(`${long}_${i}`);
   return name;

@@ -1,23 +1,19 @@
 /** Fields as graphql-js has them, made from `GqlFields`. Its own construction copies every argument of every field; here the arguments of a
  *  list are made once per table, and types with the same fields share them, which a schema of a thousand tables needs. @rule G-INT-2 */
 import type {
-  GraphQLArgument, GraphQLField, GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLFieldMap, GraphQLInputFieldConfig, GraphQLInputFieldMap, GraphQLOutputType,
+  GraphQLArgument, GraphQLField, GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLFieldMap, GraphQLInputField, GraphQLInputFieldConfig, GraphQLInputFieldMap, GraphQLInputType, GraphQLOutputType,
 } from "graphql";
 import { GQL_EXTENSION, type GqlField, type GqlFields, type GqlPart } from "../../../core/index.ts";
 
-const extensions = (part: GqlPart): Readonly<Record<string, unknown>> => ({ [GQL_EXTENSION]: part });
-
 const noArguments: readonly GraphQLArgument[] = [];
 const argumentsOf = new WeakMap<GraphQLFieldConfigArgumentMap, readonly GraphQLArgument[]>();
-
-const compareNames = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const makeArguments = (configs: GraphQLFieldConfigArgumentMap | undefined): readonly GraphQLArgument[] => {
   if (configs === undefined) return noArguments;
   let known = argumentsOf.get(configs);
   if (known === undefined) {
     known = Object.keys(configs)
-      .sort(compareNames)
+      .sort()
       .map((name) => {
         const config = configs[name]!; // one of its keys
         return {
@@ -35,42 +31,79 @@ const makeArguments = (configs: GraphQLFieldConfigArgumentMap | undefined): read
   return known;
 };
 
-/** A class for the sake of `args`: an accessor on the prototype makes them when they are looked at, at no cost per field. */
-class OutputField implements GraphQLField<unknown, unknown> {
+/** What all fields have. Classes, since there are hundreds of thousands: what is the same for all stands on the prototype, and a field is
+ *  itself the object of its extensions. */
+abstract class Field {
   readonly name: string;
   readonly description: string | null | undefined;
-  readonly type: GraphQLOutputType;
-  readonly extensions: Readonly<Record<string, unknown>>;
-  readonly resolve = undefined;
-  readonly subscribe = undefined;
-  readonly deprecationReason = undefined;
-  readonly astNode = undefined;
-  readonly #config: GraphQLFieldConfig<unknown, unknown>;
-  #args: readonly GraphQLArgument[] | undefined;
+  readonly [GQL_EXTENSION]: GqlPart;
 
   constructor(name: string, { config, toPlan }: GqlField) {
-    this.#config = config as GraphQLFieldConfig<unknown, unknown>; // the scope's type is an object
     this.name = name;
     this.description = config.description;
+    this[GQL_EXTENSION] = toPlan;
+  }
+
+  get extensions(): Readonly<Record<string, unknown>> {
+    return this as unknown as Readonly<Record<string, unknown>>; // it has the one key that is looked for
+  }
+
+  get deprecationReason(): undefined {
+    return undefined;
+  }
+
+  get astNode(): undefined {
+    return undefined;
+  }
+}
+
+class OutputField extends Field implements GraphQLField<unknown, unknown> {
+  readonly type: GraphQLOutputType;
+  /** Made to arguments when they are looked at. */
+  #config: GraphQLFieldConfig<unknown, unknown> | undefined;
+  #args: readonly GraphQLArgument[] | undefined;
+
+  constructor(name: string, field: GqlField) {
+    super(name, field);
+    this.#config = field.config as GraphQLFieldConfig<unknown, unknown>; // the scope's type is an object
     this.type = this.#config.type;
-    this.extensions = extensions(toPlan);
   }
 
   get args(): readonly GraphQLArgument[] {
-    return (this.#args ??= makeArguments(this.#config.args));
+    if (this.#args === undefined) {
+      this.#args = makeArguments(this.#config?.args);
+      this.#config = undefined;
+    }
+    return this.#args;
+  }
+
+  get resolve(): undefined {
+    return undefined;
+  }
+
+  get subscribe(): undefined {
+    return undefined;
+  }
+}
+
+class InputField extends Field implements GraphQLInputField {
+  readonly type: GraphQLInputType;
+  readonly defaultValue: unknown;
+
+  constructor(name: string, field: GqlField) {
+    super(name, field);
+    const config = field.config as GraphQLInputFieldConfig; // the scope's type is an input object
+    this.type = config.type;
+    this.defaultValue = config.defaultValue;
   }
 }
 
 const mapOf = <Member>(fields: GqlFields, make: (name: string, field: GqlField) => Member): Readonly<Record<string, Member>> => {
   const map = Object.create(null) as Record<string, Member>;
-  for (const name of Object.keys(fields).sort(compareNames)) map[name] = make(name, fields[name]!); // one of its keys
+  for (const name of Object.keys(fields).sort()) map[name] = make(name, fields[name]!); // one of its keys
   return map;
 };
 
 export const makeOutputFields = (fields: GqlFields): GraphQLFieldMap<unknown, unknown> => mapOf<GraphQLField<unknown, unknown>>(fields, (name, field) => new OutputField(name, field));
 
-export const makeInputFields = (fields: GqlFields): GraphQLInputFieldMap =>
-  mapOf(fields, (name, { config, toPlan }) => {
-    const { type, description, defaultValue } = config as GraphQLInputFieldConfig; // the scope's type is an input object
-    return { name, description, type, defaultValue, deprecationReason: undefined, extensions: extensions(toPlan), astNode: undefined };
-  });
+export const makeInputFields = (fields: GqlFields): GraphQLInputFieldMap => mapOf<GraphQLInputField>(fields, (name, field) => new InputField(name, field));

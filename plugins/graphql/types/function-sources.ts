@@ -8,7 +8,7 @@ type Warn = (message: string) => void;
 
 export const SESSION_NAMES: ReadonlySet<string> = new Set(["hasura_session", "session_variables"]);
 
-export const isJsonType = (model: Model, oid: number): boolean => {
+const isJsonType = (model: Model, oid: number): boolean => {
   const name = model.types.get(oid)?.name;
   return name === "json" || name === "jsonb";
 };

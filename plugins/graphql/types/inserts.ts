@@ -7,10 +7,8 @@ import { isLegalName } from "./names.ts";
 import { once } from "./once.ts";
 import { relationshipPart } from "./relationships.ts";
 import { boolExp, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
-import { argument, fieldsOf, tapFields } from "./tap.ts";
+import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
-
-const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
 const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({

@@ -34,7 +34,12 @@ const textOf = (word: Word): string => (typeof word === "string" ? word : word.t
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-const joined = (words: readonly Word[]): string => words.map(textOf).join("_");
+/** Added up: what V8 joins of names that were keys of objects takes two bytes a letter, and so does all text that it becomes part of. */
+const joined = (words: readonly Word[]): string => {
+  let text = "";
+  for (const word of words) text += text === "" ? textOf(word) : `_${textOf(word)}`;
+  return text;
+};
 
 /** `["insert", "album_item", "one"]` to `insertAlbumItemOne`; underscores at the front stay. */
 const camel = (words: readonly Word[]): string => {

@@ -1,10 +1,10 @@
 /** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: rows of tables and views, their columns, `where` and `order_by`.
  *  @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8 G-GEN-11 */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
-import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlRootFieldName, type GqlTable } from "../../../core/index.ts";
+import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlRootFieldName } from "../../../core/index.ts";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
-import { argument, fieldsOf, inBothReadRoots, tapFields } from "./tap.ts";
+import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
 
 /** Whether metadata shows the select field in this root. @rule G-ROOT-16 */
@@ -59,8 +59,6 @@ const outputType = (build: GqlBuild, { rights }: Lens, { name, column, value }: 
   const type = build.valueOutput(value);
   return column.notNull && rights.select?.masked?.has(name) !== true ? required(type) : type;
 };
-
-const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
 const rowFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;

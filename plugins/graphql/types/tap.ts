@@ -1,5 +1,5 @@
 /** How the families of fields tap `buildGqlField`. */
-import type { GqlField, GqlFieldContext, GqlFields, GqlPart, GqlScope, RelApiHooks } from "../../../core/index.ts";
+import type { GqlField, GqlFieldContext, GqlFields, GqlPart, GqlScope, GqlTable, RelApiHooks } from "../../../core/index.ts";
 import { withPart } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
 
@@ -11,13 +11,26 @@ export const tapFields = (hooks: RelApiHooks, plugin: string, scopes: Readonly<P
   hooks.buildGqlField.tap(plugin, (fields, context) => {
     const added = scopes[context.scope]?.(context);
     if (added === undefined || isEmpty(added)) return fields;
-    return isEmpty(fields) ? added : { ...added, ...fields };
+    return isEmpty(fields) ? added : merge(fields, added);
   });
 
-const isEmpty = (fields: GqlFields): boolean => {
+/** A column may be called `constructor`: what an object has from its prototype is no field. */
+const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
+
+/** What is there stays. */
+const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
+  const merged: Record<string, GqlField> = { ...fields };
+  for (const name in added) if (!has(fields, name)) merged[name] = added[name]!; // one of its keys
+  return merged;
+};
+
+export const isEmpty = (fields: GqlFields): boolean => {
   for (const _ in fields) return false;
   return true;
 };
+
+/** Whose type it is. */
+export const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
 /** The same fields for the query root and the subscription root (G-GEN-15). */
 export const inBothReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });
@@ -26,7 +39,7 @@ export const inBothReadRoots = (add: AddFields) => ({ query_root: add, subscript
 export const fieldsOf = (entries: readonly (readonly [name: string, field: GqlField] | undefined)[]): GqlFields => {
   const fields: Record<string, GqlField> = {};
   for (const entry of entries) {
-    if (entry !== undefined && fields[entry[0]] === undefined) fields[entry[0]] = entry[1];
+    if (entry !== undefined && !has(fields, entry[0])) fields[entry[0]] = entry[1];
   }
   return fields;
 };

@@ -8,10 +8,8 @@ import { lensOf, type LensColumn } from "./lens.ts";
 import { describedName } from "./names.ts";
 import { once } from "./once.ts";
 import { boolExp, keyPart, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
-import { argument, fieldsOf, tapFields } from "./tap.ts";
+import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
-
-const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
 
 const WHERE = "filter the rows which have to be updated";
 

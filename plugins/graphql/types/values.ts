@@ -25,7 +25,7 @@ const BUILT_IN: readonly PgType[] = [
   pgType(1042, "bpchar", "character", "S"),
 ];
 
-export const NUMERIC_TYPES: ReadonlySet<string> = new Set(["int2", "int4", "int8", "float4", "float8", "numeric", "money"]);
+const NUMERIC_TYPES: ReadonlySet<string> = new Set(["int2", "int4", "int8", "float4", "float8", "numeric", "money"]);
 
 const COMPARABLE_TYPES: ReadonlySet<string> = new Set([
   ...NUMERIC_TYPES, "text", "varchar", "bpchar", "char", "citext", "date", "timestamp", "timestamptz", "timetz", "uuid",

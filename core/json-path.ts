@@ -1,5 +1,4 @@
-/** `path: "objs.[0].odd['key']"` of json columns, as the text[] that `#>` takes. @rule G-COE-11 G-COE-12 */
-import { arrayLiteral } from "./columns.ts";
+/** `objs.[0].odd['key']`, `$.app["claims"]`: a place in a JSON value. */
 
 // One element, at the front of what is left: `.name`, `name`, `[12]`, `["odd key"]`, `['odd key']`
 const ELEMENT = /^\.?(?:([\p{L}_][\p{L}\p{N}_-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|\[('(?:[^'\\]|\\.)*')\])/u;
@@ -15,7 +14,7 @@ const unquote = (quoted: string): string | undefined => {
   }
 };
 
-/** The keys, outermost first; undefined: no path. */
+/** The keys, outermost first; `$` alone: none. Undefined: no path. @rule G-AUTH-11 G-AUTH-18 G-COE-11 G-COE-12 */
 export const parseJsonPath = (text: string): readonly string[] | undefined => {
   if (text === "") return undefined;
   let rest = text.startsWith("$") ? text.slice(1) : text;
@@ -31,9 +30,3 @@ export const parseJsonPath = (text: string): readonly string[] | undefined => {
   }
   return keys;
 };
-
-export const jsonPathError = (text: string): string =>
-  `parse json path error: ${text}. Accept letters, digits, underscore (_) or hyphen (-) only. Use quotes enclosed in bracket (["..."]) if there is any special character`;
-
-/** `{"a","b","0"}`; no keys: the whole value. */
-export const jsonPathLiteral = (keys: readonly string[]): string => arrayLiteral(keys, "text");

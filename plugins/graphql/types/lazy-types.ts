@@ -1,0 +1,78 @@
+/** Object and input object types of graphql-js whose fields are made when they are first asked for. A schema of a thousand tables has fifty
+ *  thousand of them, so each has what is its own and no more: graphql-js's constructors check, copy and bind for every one. @rule G-GEN-1 */
+import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLFieldMap, type GraphQLInputFieldMap } from "graphql";
+import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../../../core/index.ts";
+import { makeInputFields, makeOutputFields } from "./fields.ts";
+
+/** Where the fields of a schema's types come from. */
+export interface FieldSource {
+  fieldsOf(spec: GqlTypeSpec): GqlFields;
+  /** What was made of the same fields for another type. */
+  readonly made: Map<GqlFields, unknown>;
+}
+
+/** Scopes whose types often have the very fields of another: those of `avg` are those of `stddev`. */
+const SHARING: ReadonlySet<string> = new Set(["aggregate_columns", "aggregate_order_by_columns"]);
+
+const NONE: readonly never[] = Object.freeze([]);
+
+/** A class whose objects are types of graphql-js by their prototype. */
+const lazyType = <FieldMap>(prototype: object, make: (fields: GqlFields) => FieldMap) => {
+  class LazyType {
+    readonly name: string;
+    readonly description: string | null | undefined;
+    readonly [GQL_EXTENSION]: GqlTypeFacts;
+    #source: FieldSource | undefined;
+    #given: GqlFields | undefined;
+    #fields: FieldMap | undefined;
+
+    /** `given`: its fields, where they are known. */
+    constructor(spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) {
+      this.name = spec.name;
+      this.description = spec.description;
+      this[GQL_EXTENSION] = spec;
+      this.#source = source;
+      this.#given = given;
+    }
+
+    getFields(): FieldMap {
+      const source = this.#source;
+      if (source !== undefined) {
+        const spec = this[GQL_EXTENSION] as GqlTypeSpec; // as it was given
+        const fields = this.#given ?? source.fieldsOf(spec);
+        if (SHARING.has(spec.scope)) {
+          this.#fields = source.made.get(fields) as FieldMap | undefined; // made by this class
+          if (this.#fields === undefined) source.made.set(fields, (this.#fields = make(fields)));
+        } else {
+          this.#fields = make(fields);
+        }
+        this.#source = undefined;
+        this.#given = undefined;
+      }
+      return this.#fields as FieldMap; // made the first time
+    }
+
+    getInterfaces(): readonly never[] {
+      return NONE;
+    }
+
+    /** The type itself has the one key that is looked for. */
+    get extensions(): unknown {
+      return this;
+    }
+
+    get extensionASTNodes(): readonly never[] {
+      return NONE;
+    }
+  }
+  Object.setPrototypeOf(LazyType.prototype, prototype);
+  return LazyType;
+};
+
+const ObjectType = lazyType<GraphQLFieldMap<unknown, unknown>>(GraphQLObjectType.prototype, makeOutputFields);
+const InputObjectType = lazyType<GraphQLInputFieldMap>(GraphQLInputObjectType.prototype, makeInputFields);
+
+// both are of these types by their prototypes, which TypeScript cannot see
+export const objectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLObjectType => new ObjectType(spec, source, given) as unknown as GraphQLObjectType;
+export const inputObjectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLInputObjectType =>
+  new InputObjectType(spec, source, given) as unknown as GraphQLInputObjectType;
