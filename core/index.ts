@@ -16,6 +16,7 @@ export * from "./model/model.ts";
 export * from "./model/privileges.ts";
 export * from "./plan/plan.ts";
 export { arrayLiteral, type ArrayItem } from "./array-literal.ts";
+export { exactNumber, isFloatLiteral, isRawNumber, numberText, rawNumber, writeJson } from "./exact-numbers.ts";
 export { parseJsonPath } from "./json-path.ts";
 export { visitPlan, mapPlan } from "./plan/walk.ts";
 export { planKey, createCache, type Cache } from "./plan/key.ts";

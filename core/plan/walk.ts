@@ -11,6 +11,8 @@ export interface PlanScope {
   readonly relation: Relation | undefined;
   /** Whose row the outermost predicate stands on (`of: "root"`). */
   readonly root: Relation | undefined;
+  /** Of a read: it answers one row (by key, along a to-one relationship), not a list. */
+  readonly isOne?: boolean;
 }
 
 /** Each is called when the parts of its node are mapped already; what it returns takes the node's place. */
@@ -79,13 +81,13 @@ const mapCall = (plan: Call, walk: Walk): Call =>
 const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
   changed(bundle, {
     fields: mapList(bundle.fields, (field): BundleField => {
-      if ("read" in field) return changed(field, { read: mapRead(field.read, walk) });
+      if ("read" in field) return changed(field, { read: mapRead(field.read, walk, { isOne: field.one === true }) });
       if ("bundle" in field) return changed(field, { bundle: mapBundle(field.bundle, walk) });
       return field;
     }),
   });
 
-const mapRead = (read: Read, walk: Walk): Read => {
+const mapRead = (read: Read, walk: Walk, { isOne = false }: Pick<PlanScope, "isOne"> = {}): Read => {
   const relation = relationRead(read, walk.model);
   const scope: PlanScope = { relation, root: relation };
   const from = "call" in read.from ? changed(read.from, { call: mapRoutineCall(read.from.call, walk) }) : read.from;
@@ -98,7 +100,7 @@ const mapRead = (read: Read, walk: Walk): Read => {
     limit: maybe(read.limit, (ref) => mapValue(ref, walk)),
     offset: maybe(read.offset, (ref) => mapValue(ref, walk)),
   });
-  return walk.mapper.read?.(next, scope) ?? next;
+  return walk.mapper.read?.(next, { ...scope, isOne }) ?? next;
 };
 
 /** The relation whose rows a read is about; rows of a function that returns a relation's type count as that relation's. */
@@ -196,9 +198,10 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
 
 const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
   const { via } = embed;
+  const isOne = "routine" in via ? via.isToOne : scope.relation !== undefined && relationshipOf(scope.relation, via.relationship)?.isToOne === true;
   const next = changed(embed, {
     via: "routine" in via ? changed(via, { arguments: maybe(via.arguments, (list) => mapArguments(list, walk)) }) : via,
-    read: mapRead(embed.read, walk),
+    read: mapRead(embed.read, walk, { isOne }),
   });
   return walk.mapper.embed?.(next, scope) ?? next;
 };

@@ -1,7 +1,7 @@
 /** The metadata as written, in one shape whatever its version: names and permissions by table, nothing looked up yet. */
 import { metadataVersionUnknown } from "./errors.ts";
 import { isObject, type Raw } from "./load.ts";
-import type { QualifiedName } from "../../core/index.ts";
+import { numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 
 export type RawObject = { readonly [key: string]: Raw };
 
@@ -69,8 +69,9 @@ export const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: s
 export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
   const envelope = objectOf(loaded);
   const top = isObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
-  const version = Number(top["version"] ?? (top["sources"] === undefined ? 2 : 3));
-  if (version !== 2 && version !== 3) throw metadataVersionUnknown(String(top["version"]));
+  const given = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
+  const version = Number(numberText(given) ?? given);
+  if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(given) ?? String(given));
   noteUnknown(top, TOP_KEYS, "", note);
   if (!isObject(loaded)) note("it is no object, so nothing of it is served");
   const source = version === 3 ? servedSource(listOf(top["sources"]), note) : top;
@@ -81,7 +82,7 @@ export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
     functions: listOf(source["functions"]).flatMap((raw) => {
       const name = nameOf(isObject(raw) ? (raw["function"] ?? null) : raw);
       if (name === undefined) {
-        note(`function entry without a name is left out: ${JSON.stringify(raw)}`);
+        note(`function entry without a name is left out: ${writeJson(raw)}`);
         return [];
       }
       const fn = objectOf(raw);
@@ -109,7 +110,7 @@ const tableDocument = (raw: Raw, note: Note): readonly TableDocument[] => {
   const table = objectOf(raw);
   const name = nameOf(table["table"]);
   if (name === undefined) {
-    note(`table entry without a name is left out: ${JSON.stringify(raw)?.slice(0, 100)}`);
+    note(`table entry without a name is left out: ${writeJson(raw).slice(0, 100)}`);
     return [];
   }
   noteUnknown(table, TABLE_KEYS, `table ${name.name}: `, note);

@@ -1,6 +1,6 @@
 /** The filter language of permissions, from JSON to a predicate. @rule G-FIL-1 … G-FIL-11 */
 import {
-  baseTypeOf, columnOf, graphqlNameOf, matchesType, nameKey, relationOf, relationshipOf, routinesOf,
+  baseTypeOf, columnOf, graphqlNameOf, matchesType, nameKey, relationOf, relationshipOf, routinesOf, writeJson,
   type Column, type Expression, type GqlTableEntry, type Model, type Operand, type OperatorSpec, type PgType, type Predicate, type Registry, type Relation,
   type RoutineArgument, type ValueRef,
 } from "../../core/index.ts";
@@ -25,7 +25,7 @@ const spelled = (key: string): string => {
 
 const and = (parts: readonly Predicate[]): Predicate => (parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "and", of: parts });
 
-const text = (raw: Raw | undefined): string => JSON.stringify(raw) ?? "nothing";
+const text = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
 
 /** Scalars of the schema whose names are not those of types. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };

@@ -1,12 +1,14 @@
 /** Metadata from a folder of YAML files, one file, or an object: into one plain value with every include in its place. */
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { LineCounter, parseDocument, type ScalarTag } from "yaml";
+import { LineCounter, parseDocument, visit, type Document, type ScalarTag } from "yaml";
+import { exactNumber, isRawNumber, type Json } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
 
-export type Raw = null | boolean | number | string | readonly Raw[] | { readonly [key: string]: Raw };
+/** Numbers among it may be raw ones (`numberText`). */
+export type Raw = Json;
 
-export const isObject = (raw: Raw | undefined): raw is { readonly [key: string]: Raw } => typeof raw === "object" && raw !== null && !Array.isArray(raw);
+export const isObject = (raw: Raw | undefined): raw is { readonly [key: string]: Raw } => typeof raw === "object" && raw !== null && !Array.isArray(raw) && !isRawNumber(raw);
 
 /** `!include tables.yaml`, as a tag or as the beginning of a string. */
 const INCLUDE = /^!include\s+(.+)$/;
@@ -22,12 +24,33 @@ interface Place {
 
 /** @throws RelApiError `preset` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
 export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<Raw> => {
-  if (typeof source !== "string") return structuredClone(source) as Raw; // an object of the caller's own, plain by contract
+  if (typeof source !== "string") return copyOf(source);
   const path = resolve(source);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "there is no such file or folder" : error.message);
   });
   return found.isDirectory() ? loadFolder(path) : loadFile({ root: dirname(path), file: path, through: [] });
+};
+
+/** An object of the caller's own, plain by contract; its whole numbers may be of type bigint. */
+const copyOf = (value: unknown): Raw => {
+  if (typeof value === "bigint") return exactNumber(String(value));
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyOf(part)]));
+  return value as Raw; // plain, so a scalar
+};
+
+/** Numbers of YAML are those of JSON but for a plus before them, and for `.5`, `0x1F`, `.inf` and their like, which no tool writes. */
+const JSON_NUMBER = /^\+?(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
+
+/** With all their digits. @rule G-MET-13 */
+const keepDigits = (document: Document): void => {
+  visit(document, {
+    Scalar: (at, scalar) => {
+      const text = at !== "key" && typeof scalar.value === "number" ? JSON_NUMBER.exec(scalar.source ?? "")?.[1] : undefined;
+      if (text !== undefined) scalar.value = exactNumber(text);
+    },
+  });
 };
 
 const loadFile = async (place: Place): Promise<Raw> => {
@@ -43,6 +66,7 @@ const loadFile = async (place: Place): Promise<Raw> => {
     const { line, col } = lines.linePos(problem.pos[0]);
     throw metadataUnreadable(`${file}:${line}:${col}`, problem.message);
   }
+  keepDigits(document);
   return expand((document.toJS({ maxAliasCount: 100 }) ?? null) as Raw, place); // toJS of a parsed document is plain
 };
 

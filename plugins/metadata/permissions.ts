@@ -1,5 +1,5 @@
 /** Permissions of the metadata by role and table, inherited ones worked out. @rule G-PRM-3 G-PRM-13 … G-PRM-18 */
-import { columnOf, nameKey, routinesOf, type Cell, type Column, type GqlComputedEntry, type GqlRootFieldName, type Model, type Predicate } from "../../core/index.ts";
+import { columnOf, nameKey, numberText, routinesOf, writeJson, type Cell, type Column, type GqlComputedEntry, type GqlRootFieldName, type Model, type Predicate } from "../../core/index.ts";
 import { listOf, noteUnknown, objectOf, textOf, type Note, type RawObject } from "./document.ts";
 import type { FilterReader } from "./filter.ts";
 import { inherit } from "./inherit.ts";
@@ -60,7 +60,7 @@ const columnsOf = (table: NamedTable, raw: Raw | undefined, absent: "all" | "non
   if (raw !== undefined && raw !== null && !Array.isArray(raw)) note(`${place}columns is neither a list nor "*"`);
   return names.flatMap((name) => {
     const column = typeof name === "string" ? columnOf(table.relation, name) : undefined;
-    if (column === undefined) note(`${place}column ${JSON.stringify(name)} does not exist`);
+    if (column === undefined) note(`${place}column ${writeJson(name)} does not exist`);
     return column ?? [];
   });
 };
@@ -116,15 +116,16 @@ const computedFieldsOf = (raw: Raw | undefined, table: NamedTable, rowFields: Re
   new Set(
     listOf(raw).flatMap((name) => {
       const field = table.entry.computedFields.find((one) => one.name === name);
-      if (field === undefined) note(`${place}computed field ${JSON.stringify(name)} does not exist`);
+      if (field === undefined) note(`${place}computed field ${writeJson(name)} does not exist`);
       return field === undefined || rowFields.has(field.name) ? [] : [field.name];
     }),
   );
 
 const limitOf = (raw: Raw | undefined): number | undefined => {
   if (raw === undefined || raw === null) return undefined;
-  if (typeof raw !== "number" || !Number.isSafeInteger(raw) || raw < 0) throw new Inconsistent(`limit is a whole number, not ${JSON.stringify(raw)}`);
-  return raw;
+  const limit = Number(numberText(raw) ?? Number.NaN);
+  if (!Number.isSafeInteger(limit) || limit < 0) throw new Inconsistent(`limit is a whole number, not ${writeJson(raw)}`);
+  return limit;
 };
 
 const SELECT_KEYS: ReadonlySet<string> = new Set(["columns", "computed_fields", "filter", "limit", "allow_aggregations", "query_root_fields", "subscription_root_fields"]);

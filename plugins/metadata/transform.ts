@@ -64,7 +64,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     if (select === undefined || select.filter !== undefined) throw permissionDenied("table", junction.relation.name);
   }
 
-  const permitRead = (read: Read, relation: Relation | undefined): Read => {
+  const permitRead = (read: Read, relation: Relation | undefined, isOne: boolean): Read => {
     if (relation === undefined) return read;
     const select = selectOf(relation);
     const isWritten = "written" in read.from;
@@ -77,12 +77,13 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (output.kind === "all" && checksNames)
         return relation.columns.flatMap((column): readonly Output[] => (select.columns.has(column.name) ? [{ kind: "value", as: column.name, value: permitted({ kind: "column", name: column.name }, relation) }] : []));
       if (output.kind === "aggregate" && checksNames && !select.mayAggregate) throw permissionDenied("table", relation.name);
-      if (output.kind === "nodes" && select.limit !== undefined) return [{ ...output, cap: Math.min(output.cap ?? select.limit, select.limit) }];
+      if (output.kind === "nodes" && select.limit !== undefined && !isWritten) return [{ ...output, cap: Math.min(output.cap ?? select.limit, select.limit) }];
       return [output];
     });
     const next: Read = { ...read, output: outputs };
-    if (isWritten) return next; // rows are answered though the filter would hide them (G-INS-5)
-    const capped: Read = select.limit === undefined || read.shape === "aggregate" ? next : { ...next, cap: Math.min(read.cap ?? select.limit, select.limit) };
+    if (isWritten) return next; // rows are answered though the filter would hide them or the limit cut them off (G-INS-5)
+    // a limit is for lists (G-PRM-8)
+    const capped: Read = select.limit === undefined || read.shape === "aggregate" || isOne ? next : { ...next, cap: Math.min(read.cap ?? select.limit, select.limit) };
     return withWhere(capped, select.filter);
   };
 
@@ -161,7 +162,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   };
 
   return mapPlan(plan, model, {
-    read: (read, { relation }) => permitRead(read, relation),
+    read: (read, { relation, isOne }) => permitRead(read, relation, isOne === true),
     call: permitCall,
     embed: (embed, { relation }) => {
       if (checksNames && "relationship" in embed.via) checkWay(relation, embed.via.relationship);

@@ -1,5 +1,5 @@
 /** Values of the metadata, fixed ones and session variables, as plans name them. @rule G-FIL-5 G-FIL-6 G-PRE-1 */
-import { arrayLiteral, type ArrayItem, type Model, type Operand, type PgType, type ValueRef } from "../../core/index.ts";
+import { arrayLiteral, numberText, writeJson, type ArrayItem, type Model, type Operand, type PgType, type ValueRef } from "../../core/index.ts";
 import type { Raw } from "./load.ts";
 
 /** What makes a permission inconsistent; caught where the permission is built. */
@@ -14,11 +14,11 @@ export const sessionVariable = (raw: Raw): string | undefined => {
 };
 
 /** Types whose values are written as GeoJSON or hexadecimal text. @rule G-TYP-34 G-TYP-35 */
-const INPUT_FUNCTIONS: Readonly<Record<string, string>> = { geometry: "from-geojson", geography: "from-geojson", raster: "from-hexwkb" };
+const INPUT_FUNCTIONS: ReadonlyMap<string, string> = new Map([["geometry", "from-geojson"], ["geography", "from-geojson"], ["raster", "from-hexwkb"]]);
 
 const isJson = (type: PgType): boolean => type.name === "json" || type.name === "jsonb";
 
-const scalarText = (raw: Raw): string | null => (raw === null ? null : typeof raw === "string" ? raw : JSON.stringify(raw));
+const scalarText = (raw: Raw): string | null => (raw === null ? null : typeof raw === "string" ? raw : (numberText(raw) ?? writeJson(raw)));
 
 export interface ValueReader {
   /** By its name in the catalog; one that the catalog lacks is the database's to refuse. */
@@ -38,7 +38,7 @@ export const createValueReader = (model: Model): ValueReader => {
   const arrayType = (type: PgType): string => arrays.get(type.oid)?.sqlName ?? `${type.sqlName}[]`;
 
   const literalText = (raw: Raw, type: PgType): string | null => {
-    if (isJson(type)) return JSON.stringify(raw);
+    if (isJson(type)) return writeJson(raw);
     if (!Array.isArray(raw) || type.kind !== "array") return scalarText(raw);
     const element = type.element === undefined ? undefined : model.types.get(type.element);
     const nested = (item: Raw): ArrayItem =>
@@ -47,7 +47,7 @@ export const createValueReader = (model: Model): ValueReader => {
   };
 
   const value = (raw: Raw, type: PgType): ValueRef => {
-    const apply = INPUT_FUNCTIONS[type.name];
+    const apply = INPUT_FUNCTIONS.get(type.name);
     const session = sessionVariable(raw);
     if (session !== undefined) return apply === undefined ? { session, type: type.sqlName } : { session, apply };
     if (apply !== undefined) return { constant: scalarText(raw), apply };
@@ -65,7 +65,7 @@ export const createValueReader = (model: Model): ValueReader => {
       if (session !== undefined) return { session, type: arrayType(type) };
       const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray leaves readonly lists out
       if (items.includes(null)) throw new Inconsistent("a list of values has no null");
-      if (type.name in INPUT_FUNCTIONS || items.some((item) => sessionVariable(item) !== undefined)) return { items: items.map((item) => value(item, type)) };
+      if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => sessionVariable(item) !== undefined)) return { items: items.map((item) => value(item, type)) };
       return { constant: arrayLiteral(items.map((item) => literalText(item, type))), type: arrayType(type) };
     },
   };

@@ -423,6 +423,30 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
   await api.close();
 });
 
+test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async () => {
+  await base.sql("create table long_number (id bigint primary key, amount numeric, doc jsonb); insert into long_number values (9007199254740992), (9007199254740993), (9007199254740995)");
+  const preset = '{"amount": 12.50, "doc": {"n": [12345678901234567890, 0.10]}}';
+  const tables = (inFilter: string) => `[{"table": "long_number",
+    "select_permissions": [{"role": "reader", "permission": {"columns": "*", "filter": {"id": {"_in": [${inFilter}, 4]}}, "limit": 5.0}}],
+    "insert_permissions": [{"role": "reader", "permission": {"columns": ["id"], "check": {"id": {"_neq": 9007199254740997}}, "set": ${preset}}}]}]`;
+  const json = `{"version": 3.0, "sources": [{"name": "default", "kind": "postgres", "tables": ${tables("9007199254740993")}}]}`;
+  const files = await folderOf({ "metadata.json": json, "metadata.yaml": `version: 3\nsources:\n  - name: default\n    kind: postgres\n    tables: ${tables("+9007199254740993").replaceAll("\n", "\n      ")}\n` });
+  const insert = (id: string) => `mutation { insert_long_number_one(object: {id: "${id}"}) { id amount doc } }`;
+  for (const name of ["metadata.json", "metadata.yaml"]) {
+    const { api } = await start(join(files, name), notes(), { dbTxEnd: "rollback" });
+    const ask = async (query: string) => (await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query } })).text;
+    expect(await ask("{ long_number { id } }")).toBe('{"data":{"long_number":[{"id":9007199254740993}]}}');
+    expect(await ask(insert("9007199254740996"))).toBe('{"data":{"insert_long_number_one":{"id":9007199254740996,"amount":12.50,"doc":{"n": [12345678901234567890, 0.10]}}}}');
+    expect(await ask(insert("9007199254740997"))).toContain("check constraint of an insert/update permission has failed");
+    await api.close();
+  }
+  const own = documentOf([table("long_number", { select_permissions: permissions({ reader: { columns: ["id"], filter: { id: { _eq: 9007199254740995n } } } }) })]);
+  const { api } = await start(own);
+  expect((await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query: "{ long_number { id } }" } })).text).toBe('{"data":{"long_number":[{"id":9007199254740995}]}}');
+  await api.close();
+  await base.sql("drop table long_number");
+});
+
 test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload; others serve as tables and are logged", async () => {
   const kept = notes();
   const { api } = await start(

@@ -19,6 +19,8 @@ const api = await startApi(
           object_relationships: [object("artist", "artist_id")],
           select_permissions: permissions({
             short: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 2, allow_aggregations: true },
+            limited: { ...everything, limit: 2 },
+            no_lists: { ...everything, limit: 0, allow_aggregations: true },
             shorter: { columns: ["id", "sold"], filter: { live: { _eq: true } }, limit: 1 },
             own: { columns: ["id", "artist_id", "title", "price"], filter: own },
             checked: everything,
@@ -33,6 +35,7 @@ const api = await startApi(
           }),
           insert_permissions: permissions({
             checked: { check: { price: { _gt: 10 } }, columns: "*" },
+            limited: { check: {}, columns: "*" },
             only_insert: { check: {}, columns: ["id", "title", "artist_id"] },
             insert_a: { check: { price: { _gt: 0 } }, columns: ["id", "title"], set: { artist_id: 1 } },
             insert_b: { check: { price: { _gt: 0 } }, columns: ["title", "id"], set: { artist_id: 1 } },
@@ -41,12 +44,13 @@ const api = await startApi(
           update_permissions: permissions({
             checked: { columns: ["price", "title"], filter: { id: { _lt: 4 } }, check: { price: { _lt: 100 } } },
             own: { columns: ["title"], filter: own, check: null },
+            limited: { columns: ["title"], filter: {} },
           }),
           delete_permissions: permissions({ checked: { filter: { live: { _is_null: true } } }, backend: { filter: {}, backend_only: true }, delete_a: { filter: own }, delete_b: { filter: { artist_id: "X-Hasura-Artist-Id" } } }),
         }),
         table("artist", {
           array_relationships: [array("albums", "album", "artist_id")],
-          select_permissions: permissions({ short: everything, own: { columns: ["id", "name"], filter: {} }, checked: everything, no_key: everything, query_only: everything }),
+          select_permissions: permissions({ short: everything, limited: everything, no_lists: { ...everything, limit: 0 }, own: { columns: ["id", "name"], filter: {} }, checked: everything, no_key: everything, query_only: everything }),
           insert_permissions: permissions({ checked: { check: { country: { _is_null: false } } } }),
         }),
         table("measure", { select_permissions: permissions({ checked: everything }), insert_permissions: permissions({ checked: { check: { value: { _gt: 0 } } } }), update_permissions: permissions({ checked: { columns: "*", filter: {}, check: { value: { _gt: 10 } } } }) }),
@@ -148,6 +152,19 @@ test("G-PRM-8 limit: lists, related lists and nodes; not counts, not single rows
     album_by_pk: { id: 5 },
     artist_by_pk: { albums: [{ id: 5, artist: { id: 3 } }, { id: 4, artist: { id: 3 } }], albums_aggregate: { aggregate: { count: 2 } } },
   });
+});
+
+test("G-PRM-8 limit: what is answered of a write is not cut off", async () => {
+  const rows = '[{artist_id: 1, title: "a"}, {artist_id: 1, title: "b"}, {artist_id: 1, title: "c"}]';
+  expect(await data(`mutation { insert_album(objects: ${rows}) { affected_rows returning { title } } }`, "limited")).toEqual({ insert_album: { affected_rows: 3, returning: ["a", "b", "c"].map((title) => ({ title })) } });
+  const answer = await data("mutation { update_album(where: {}, _set: {title: \"t\"}) { affected_rows returning { artist { albums { id } } } } }", "limited");
+  expect(answer.update_album.returning).toHaveLength(answer.update_album.affected_rows);
+  expect(answer.update_album.affected_rows).toBeGreaterThan(2);
+});
+
+test("G-PRM-8 limit: 0 empties lists, not single rows", async () => {
+  const query = `{ album { id } album_by_pk(id: 5) { id artist { id albums { id } albums_aggregate { aggregate { count } nodes { id } } } } }`;
+  expect(await data(query, "no_lists")).toEqual({ album: [], album_by_pk: { id: 5, artist: { id: 3, albums: [], albums_aggregate: { aggregate: { count: 2 }, nodes: [] } } } });
 });
 
 const failed = "check constraint of an insert/update permission has failed";
