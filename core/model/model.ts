@@ -138,6 +138,8 @@ export interface RoutineParameter {
   readonly sqlType: string;
   readonly mode: "in" | "inout" | "variadic";
   readonly hasDefault: boolean;
+  /** The default as SQL, of functions with a variadic parameter alone: calls of those by name must say what they leave out. */
+  readonly default?: string;
 }
 
 export interface Routine extends QualifiedName {

@@ -51,7 +51,6 @@ export interface RoutineArgument {
   readonly value: ValueRef;
   /** The row at hand instead of the value; without such an argument the row goes first. */
   readonly isRow?: boolean;
-  readonly variadic?: boolean;
 }
 
 export type Operand =

@@ -1,17 +1,16 @@
 /** Function calls. */
 import { nameKey, relationOf, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
-import { catalogText, ident, integer, join, sql, type Sql } from "./fragment.ts";
+import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
 import { columnTypesOf } from "./read.ts";
 import { noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
-/** `row, $1, "b" => $2, variadic "c" => $3`. `row`: goes first unless an argument says it is the row. */
+/** `row, $1, "b" => $2`. `row`: goes first unless an argument says it is the row. */
 export const routineArguments = (compiler: Compiler, given: readonly RoutineArgument[], row?: Sql): Sql => {
   const parts = given.map((argument) => {
     const argumentValue = argument.isRow === true && row !== undefined ? row : compileValue(compiler, argument.value);
-    const named = argument.name === undefined ? argumentValue : sql`${ident(argument.name)} => ${argumentValue}`;
-    return argument.variadic === true ? sql`variadic ${named}` : named;
+    return argument.name === undefined ? argumentValue : sql`${ident(argument.name)} => ${argumentValue}`;
   });
   return join(row === undefined || given.some((argument) => argument.isRow) ? parts : [row, ...parts]);
 };
@@ -22,23 +21,38 @@ const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
   return routine;
 };
 
+/** `"b" => $2, variadic "c" => $3`. Where a variadic parameter is there PostgreSQL finds no function by fewer names than it has
+ *  parameters, so that defaults are written out. @rule R-RPC-5 R-SQL-14 */
+const namedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql =>
+  join(
+    routine.parameters.flatMap(({ name, mode, default: default_ }) => {
+      const passed = given.get(name) ?? (default_ === undefined ? undefined : sql`(${catalogText(default_)})`);
+      return passed === undefined ? [] : [sql`${mode === "variadic" ? sql`variadic ` : empty}${ident(name)} => ${passed}`];
+    }),
+  );
+
+const isNamed = (argument: RoutineArgument): argument is RoutineArgument & { readonly name: string } => argument.name !== undefined;
+
 /** The call, and where its arguments come from when they come as one JSON text. @rule R-SQL-14 */
 export const compileCall = (compiler: Compiler, call: RoutineCall): { readonly call: Sql; readonly from: Sql | undefined } => {
   const routine = routineOf(compiler, call);
   compiler.seen.isOpenEnded = true;
   compiler.seen.relations.add(`${routine.schema}.${routine.name}`);
   const { payload } = call;
-  if (payload === undefined || payload.names.length === 0) return { call: sql`${qualified(routine)}(${routineArguments(compiler, call.arguments)})`, from: undefined };
+  if (payload === undefined || payload.names.length === 0) {
+    const passed = call.arguments.every(isNamed) ? namedArguments(routine, new Map(call.arguments.map(({ name, value }) => [name, compileValue(compiler, value)]))) : routineArguments(compiler, call.arguments);
+    return { call: sql`${qualified(routine)}(${passed})`, from: undefined };
+  }
   const row = compiler.alias("_p");
   const taken = routine.parameters.filter((parameter) => payload.names.includes(parameter.name));
   const columns = join(taken.map((parameter) => sql`${ident(parameter.name)} ${catalogText(parameter.sqlType)}`));
-  const passed = taken.map((parameter) => sql`${parameter.mode === "variadic" ? sql`variadic ` : sql``}${ident(parameter.name)} => ${ident(row, parameter.name)}`);
+  const passed = namedArguments(routine, new Map(taken.map(({ name }) => [name, ident(row, name)])));
   const json = compileValue(compiler, { ...payload.json, type: "json" });
   const from =
     payload.shape === "object"
       ? sql`pg_catalog.json_to_record(${json}) as ${ident(row)}(${columns})`
       : sql`(select * from pg_catalog.json_to_recordset(${json}) as ${ident(row)}(${columns}) limit ${integer(1)}) as ${ident(row)}`;
-  return { call: sql`${qualified(routine)}(${join(passed)})`, from };
+  return { call: sql`${qualified(routine)}(${passed})`, from };
 };
 
 /** A function's rows as a FROM item. */

@@ -22,6 +22,8 @@ export interface RoutineRow {
   readonly names: readonly string[] | null;
   readonly modes: readonly Mode[] | null;
   readonly defaultCount: number;
+  /** As SQL, of every parameter; null unless the function has a variadic one. */
+  readonly defaults: readonly (string | null)[] | null;
   readonly resultType: number;
   readonly isSet: boolean;
   readonly isStrict: boolean;
@@ -77,6 +79,10 @@ select routine.oid,
   pg_catalog.to_json(routine.proargnames) as names,
   pg_catalog.to_json(routine.proargmodes) as modes,
   routine.pronargdefaults::int4 as "defaultCount",
+  case when routine.provariadic <> 0 then (
+    select pg_catalog.json_agg(pg_catalog.pg_get_function_arg_default(routine.oid, parameter.number) order by parameter.number)
+    from pg_catalog.generate_series(1, pg_catalog.cardinality(coalesce(routine.proallargtypes, routine.proargtypes::pg_catalog.oid[]))) parameter (number)
+  ) end as defaults,
   routine.prorettype as "resultType",
   routine.proretset as "isSet",
   routine.proisstrict as "isStrict",
@@ -98,6 +104,7 @@ interface Parameter {
   readonly name: string;
   readonly type: number;
   readonly mode: Mode;
+  readonly default: string | undefined;
 }
 
 export interface RoutineParts {
@@ -106,7 +113,7 @@ export interface RoutineParts {
 }
 
 export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
-  const all = row.types.map((type, i): Parameter => ({ name: row.names?.[i] ?? "", type, mode: row.modes?.[i] ?? "i" }));
+  const all = row.types.map((type, i): Parameter => ({ name: row.names?.[i] ?? "", type, mode: row.modes?.[i] ?? "i", default: row.defaults?.[i] ?? undefined }));
   const inputs = all.filter(({ mode }) => mode === "i" || mode === "b" || mode === "v");
   const outputs = all.filter(({ mode }) => mode === "o" || mode === "b" || mode === "t");
   return {
@@ -118,12 +125,13 @@ export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
     acl: parts.readAcl(row.acl, "routine"),
     comment: row.comment ?? undefined,
     parameters: inputs.map(
-      ({ name, type, mode }, i): RoutineParameter => ({
+      ({ name, type, mode, default: default_ }, i): RoutineParameter => ({
         name,
         type,
         sqlType: castType(parts.types.get(type)),
         mode: mode === "b" ? "inout" : mode === "v" ? "variadic" : "in",
         hasDefault: i >= inputs.length - row.defaultCount,
+        default: default_,
       }),
     ),
     returns: describeResult(row, outputs, parts.types),

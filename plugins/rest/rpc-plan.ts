@@ -96,9 +96,8 @@ const namedCall = (routine: Routine, input: CallInput, { names }: CallShape, val
     ...base,
     arguments: given.map((parameter): RoutineArgument => {
       const texts = pairs.filter(([name]) => name === parameter.name).map(([, text]) => text);
-      const isVariadic = parameter.mode === "variadic";
-      const param = values.push(isVariadic ? arrayLiteral(texts) : (texts.at(-1) ?? "")) - 1;
-      return { name: parameter.name, value: { param, type: parameter.sqlType }, variadic: isVariadic ? true : undefined };
+      const param = values.push(parameter.mode === "variadic" ? arrayLiteral(texts) : (texts.at(-1) ?? "")) - 1;
+      return { name: parameter.name, value: { param, type: parameter.sqlType } };
     }),
   };
 };

@@ -124,7 +124,7 @@ describe("routines", () => {
     const parameters = (name: string) =>
       routineIn(model, name).parameters.map(({ name, sqlType, mode, hasDefault }) => `${mode} ${name} ${sqlType}${hasDefault ? " default" : ""}`);
     expect(parameters("code_of")).toEqual(["in code character varying", "in bits bit varying default"]);
-    expect(parameters("join_words")).toEqual(["in separator text", "variadic words text[] default"]);
+    expect(parameters("join_words")).toEqual(["in separator text default", "variadic words text[] default"]);
     expect(parameters("greet")).toEqual(["in name text default", "in greeting text default"]);
     expect(parameters("describe")).toEqual(['in place sea."position"', "in level sea.rating default"]);
     expect(parameters("bump")).toEqual(["inout n integer"]);

@@ -62,6 +62,11 @@ cases(api, [
   { title: "R-RPC-5 elements are taken as they are", request: 'GET /rpc/join_words?separator=-&words="x"&words=\\y&words=', bytes: '"\\"x\\"-\\\\y-"' },
   { title: "R-RPC-5 in forms", request: "POST /rpc/sum_all", headers: form, body: "numbers=1&numbers=2", bytes: "3" },
   { title: "R-RPC-5 a JSON array", request: "POST /rpc/sum_all", body: { numbers: [1, 2, 3] }, bytes: "6" },
+  { title: "R-RPC-5 a variadic left to its default", request: "GET /rpc/join_words?separator=-", bytes: '"fore-aft"' },
+  { title: "R-RPC-5 left to its default by POST", request: "POST /rpc/join_words", body: { separator: "/" }, bytes: '"fore/aft"' },
+  { title: "R-RPC-5 a default before a variadic", request: "GET /rpc/join_words?words=a&words=b", bytes: '"a, b"' },
+  { title: "R-RPC-5 a default before a variadic by POST", request: "POST /rpc/join_words", body: { words: ["a", "b"] }, bytes: '"a, b"' },
+  { title: "R-RPC-5 both left to their defaults", request: "GET /rpc/join_words", bytes: '"fore, aft"' },
   { title: "R-RPC-5 of others the last", request: "GET /rpc/greet?name=a&name=b", bytes: '"Ahoy, b"' },
 
   // the raw body
@@ -187,6 +192,15 @@ test("R-RPC-14 a function is called once, counted or not, with a body or without
   await api.post("/rpc/ring?limit=1", { headers: { prefer: "count=exact" }, body: { times: 3 } });
   expect(await api.sql("select count(*)::int as n from sea.bells")).toEqual([{ n: 3 }]);
   await api.sql("delete from sea.bells");
+});
+
+test("R-RPC-14 so is one that is not volatile, which the planner may copy", async () => {
+  await api.sql(`create schema once; grant usage on schema once to sea_anon;
+    create function once.calls() returns int language plpgsql stable as $$ begin
+      return set_config('once.calls', (coalesce(nullif(current_setting('once.calls', true), ''), '0')::int + 1)::text, true)::int; end $$;`);
+  const own = await startApi({ dbSchemas: ["once"] });
+  for (const headers of [{}, { prefer: "count=exact" }, { accept: "text/csv" }]) expect((await own.get("/rpc/calls", { headers })).text).toMatch(/1$/);
+  expect((await own.get("/rpc/calls?limit=1", { headers: counted })).text).toBe("1");
 });
 
 test("R-RPC-13 R-PRF-5 a call whose rows are refused leaves nothing behind", async () => {
