@@ -170,8 +170,8 @@ export interface PluginContext {
   offer(name: string, service: unknown): void;
   /** What was offered, looked up when needed, not while plugins are applied; undefined: that plugin is not there. */
   service<Service>(name: string): Service | undefined;
-  /** WebSocket upgrades: true when taken. Asked in order of the plugins, with the whole path first and then with what is left of it
-   *  below each possible mount: take known paths alone. `refusal`: text of the 404 for an upgrade that nobody takes. */
+  /** WebSocket upgrades: true when taken. Asked in order of the plugins, with the path below the mount; where that is out of view, with the whole
+   *  path first and then with what is left of it below each possible mount: take known paths alone. `refusal`: text of the 404 for an upgrade that nobody takes. */
   addUpgrade(handler: (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean, refusal?: string): void;
   /** Reloads the model now. */
   reload(): Promise<void>;

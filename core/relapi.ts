@@ -17,7 +17,7 @@ import { orderPlugins, type Preset } from "./preset.ts";
 import { createPreparer } from "./programs.ts";
 import { buildRegistry, tapDeclared, tapFallbacks } from "./registry.ts";
 import type { Credentials, Session } from "./session.ts";
-import { createUpgrades, leadsTo, type AnyServer, type Upgrades } from "./upgrade.ts";
+import { createUpgrades, type AnyServer, type Upgrades } from "./upgrade.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi {
@@ -26,8 +26,9 @@ export interface RelApi {
   readonly ready: Promise<void>;
   /** Reads the schema again; running requests end with the old one. */
   reload(): Promise<void>;
-  /** WebSocket upgrades of that server. Needed only where the server's listener hides this middleware from view. */
-  attach(server: AnyServer): void;
+  /** WebSocket upgrades of that server. Needed only where the server's listener hides this middleware from view. `mount`: the path it is below
+   *  there, so that two apis of one server are told apart. */
+  attach(server: AnyServer, mount?: string): void;
   /** @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Ends sockets, then connections once the requests in progress are done. */
@@ -48,7 +49,7 @@ export const relApi = (preset: Preset): RelApi => {
   const database = createDatabase(config.current, logger, () => loader.current());
   const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
   watchPool(counters, database);
-  const upgrades = createUpgrades((listener) => leadsTo(api, listener));
+  const upgrades = createUpgrades(() => api);
   const surfaces: Surface[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const authorize = async (credentials: Credentials): Promise<Session> => {

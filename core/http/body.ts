@@ -13,6 +13,8 @@ export const readBody = (request: ParsedRequest, maxBytes: number, warn: (messag
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === "0")) return Promise.resolve(NOTHING);
   if (length !== undefined && Number(length) > maxBytes) return Promise.reject(bodyTooLarge(maxBytes));
+  // it went away while its credential was looked at: nothing will be heard of it
+  if (request.destroyed) return Promise.reject(requestCancelled());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -38,12 +40,13 @@ export const readBody = (request: ParsedRequest, maxBytes: number, warn: (messag
       request.off("data", take).off("end", end).off("error", fail).off("close", fail);
     };
     request.on("data", take).on("end", end).on("error", fail).on("close", fail);
+    request.resume(); // a handler before may have paused it
   });
 };
 
 let hasWarned = false;
 
-/** The stream was read by somebody else: their value is written as JSON again, which loses what parsing loses. */
+/** The stream was read by somebody else: their value is written as JSON (or the form it was) again, which loses what parsing loses. */
 const restoreBody = (request: ParsedRequest, warn: (message: string) => void): Buffer => {
   const { body } = request;
   if (body === undefined || body === null) return NOTHING;
@@ -54,5 +57,15 @@ const restoreBody = (request: ParsedRequest, warn: (message: string) => void): B
   if (Buffer.isBuffer(body)) return body;
   if (typeof body === "string") return Buffer.from(body);
   if (typeof body === "object" && Object.keys(body).length === 0 && request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined) return NOTHING;
+  if (typeof body === "object" && FORM.test(request.headers["content-type"] ?? "")) return Buffer.from(formText(body));
   return Buffer.from(JSON.stringify(body));
+};
+
+const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
+
+/** Lists are repeated fields. */
+const formText = (fields: object): string => {
+  const form = new URLSearchParams();
+  for (const [name, field] of Object.entries(fields)) for (const one of Array.isArray(field) ? field : [field]) form.append(name, typeof one === "string" ? one : JSON.stringify(one));
+  return form.toString();
 };

@@ -1,5 +1,5 @@
 /** Writes answers. */
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
 import { VERSION } from "../version.ts";
 import type { Answer, Headers } from "./exchange.ts";
 
@@ -18,7 +18,7 @@ export const writeAnswer = (request: IncomingMessage, response: ServerResponse, 
   const hasNoBody = request.method === "HEAD" || status === 204 || status === 304 || status < 200;
   const bytes = body === undefined ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
   if (!hasNoBody && answer.stream === undefined) flat.push("Content-Length", String(bytes));
-  response.writeHead(status, answer.statusText ?? STATUS_CODES[status] ?? "Unknown", flat);
+  writeHead(response, status, answer.statusText ?? STATUS_CODES[status] ?? "Unknown", flat);
   if (!hasNoBody && answer.stream !== undefined) {
     response.flushHeaders();
     answer.stream(response);
@@ -26,6 +26,20 @@ export const writeAnswer = (request: IncomingMessage, response: ServerResponse, 
   // Node would write headers in the encoding of a text that goes out with them
   else response.end(typeof body === "string" && flat.some((text) => HIGH_BYTE.test(text)) ? Buffer.from(body) : body);
   return hasNoBody ? 0 : bytes;
+};
+
+/** Middleware that has put a `writeHead` of its own in place (`compression`, `express-session`, `morgan`) looks for headers that were set before;
+ *  versions of it take a list for something else. */
+const writeHead = (response: ServerResponse, status: number, statusText: string, flat: readonly string[]): void => {
+  if (response.writeHead === ServerResponse.prototype.writeHead) return void response.writeHead(status, statusText, flat as string[]); // it changes nothing of the list
+  const written = new Set<string>();
+  for (let i = 0; i + 1 < flat.length; i += 2) {
+    const [name, value] = [flat[i], flat[i + 1]] as [string, string]; // i is within its length
+    if (written.has(name.toLowerCase())) response.appendHeader(name, value);
+    else response.setHeader(name, value);
+    written.add(name.toLowerCase());
+  }
+  response.writeHead(status, statusText);
 };
 
 const MAX_TEXT_LENGTH = 64 * 1024;

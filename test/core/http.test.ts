@@ -192,6 +192,47 @@ describe("request bodies", () => {
     expect((await request("GET", "/echo")).json().body).toBe("");
     expect(logged.filter(({ message }) => message.includes("express.json()"))).toHaveLength(1);
   });
+
+  test("a form that a parser took before is a form again", async () => {
+    const api = apiOf({}, echo());
+    const { request } = await listen(api, express().use(express.urlencoded()).use(api));
+    const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
+    expect((await request("POST", "/echo", { headers, body: "name=Bo+Lee&tag=a&tag=%26b" })).json().body).toBe("name=Bo+Lee&tag=a&tag=%26b");
+  });
+
+  test("a handler before may have paused the request", async () => {
+    const api = apiOf({}, echo());
+    const app = express().use((incoming, _response, next) => {
+      incoming.pause();
+      setTimeout(next, 20);
+    }).use(api);
+    const { request } = await listen(api, app);
+    expect((await request("POST", "/echo", { body: "payload" })).json().body).toBe("payload");
+  });
+
+  test("R-ADM-4 a client that goes away while its credential is looked at leaves nothing that waits for its body", async () => {
+    const asked = new EventEmitter();
+    let letIn: () => void = () => undefined;
+    const slowly = authorizing(() => new Promise((resolve) => {
+      letIn = () => resolve({ role: "sea_anon", databaseRole: "sea_anon", isAdmin: false, claims: {}, variables: {} });
+      asked.emit("asked");
+    }));
+    const { api, port, server } = await start({}, slowly, echo());
+    await api.ready;
+    const isAsked = once(asked, "asked");
+    const connected = once(server, "connection");
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    const [accepted] = await connected;
+    socket.write("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf of it");
+    await isAsked;
+    const isGone = new Promise((resolve) => accepted.once("close", resolve));
+    socket.destroy();
+    await isGone;
+    letIn();
+    const startedAtMs = Date.now();
+    await api.close();
+    expect(Date.now() - startedAtMs).toBeLessThan(5000);
+  });
 });
 
 describe("CORS", () => {
@@ -456,6 +497,23 @@ describe("servers and applications", () => {
     await closing;
   });
 
+  test("beside middleware that has a writeHead of its own, which knows nothing of lists of headers", async () => {
+    const api = apiOf({}, echo({ twice: () => text("here", { headers: [["Set-Cookie", "a=1"], ["set-cookie", "b=2"], ["X-One", "1"]] }) }));
+    const app = express().use((_incoming, response, next) => {
+      const { writeHead } = response;
+      response.writeHead = function (status: number, ...rest: unknown[]) {
+        if (rest.some(Array.isArray)) throw new Error("a list");
+        response.setHeader("X-Seen", String(response.getHeader("x-one")));
+        return writeHead.call(response, status, ...(rest as [])); // one of its overloads
+      } as typeof writeHead;
+      next();
+    }).use(api);
+    const { request } = await listen(api, app);
+    const answer = await request("GET", "/echo/twice");
+    expect(answer).toMatchObject({ status: 200, text: "here" });
+    expect(answer.headers).toMatchObject({ "x-seen": "1", "set-cookie": "a=1, b=2", "content-length": "4" });
+  });
+
   test("who waits for an answer hears when the client goes away", async () => {
     const heard = new EventEmitter();
     const { port, api } = await start({}, echo({ wait: (exchange) => new Promise((resolve) => { exchange.onGone(() => { heard.emit("gone"); resolve(text("")); }); heard.emit("waiting"); }) }));
@@ -502,6 +560,52 @@ describe("upgrades", () => {
     app.use(express.Router().use(api));
     const { port } = await listen(api, app);
     expect(await upgrade(port, "/v1/sockets?x=1")).toMatch(/^HTTP\/1\.1 101 .*hello$/s);
+  });
+
+  test("two apis of one server each take what is below their own mount", async () => {
+    const paths: readonly string[][] = [[], []];
+    const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
+    open.push(() => second.close());
+    const { port, server } = await listen(first, express().use("/a", first).use("/b/:tenant", express.Router().use("/c", second)));
+    expect(await upgrade(port, "/a/v1/sockets")).toContain("101");
+    expect(await upgrade(port, "/b/x/c/v1/sockets")).toContain("101");
+    for (const path of ["/v1/sockets", "/c/v1/sockets", "/a/a/v1/sockets", "/ab/v1/sockets", "/b/%zz/c/v1/sockets", "/other"]) expect(await upgrade(port, path)).toMatch(/^HTTP\/1\.1 404 /);
+    expect(paths).toEqual([["/v1/sockets", "/a/v1/sockets"], ["/v1/sockets"]]);
+    expect(server.listenerCount("upgrade")).toBe(1);
+    expect(await raw(port, "GET /a/echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n", "}")).toMatch(/^HTTP\/1\.1 200 OK/);
+    await first.close();
+    expect(await upgrade(port, "/b/x/c/v1/sockets")).toContain("101");
+    await second.close();
+    expect(server.listenerCount("upgrade")).toBe(0);
+  });
+
+  test("two that are hidden are told apart by the mounts they are attached with", async () => {
+    const paths: readonly string[][] = [[], []];
+    const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
+    open.push(() => second.close());
+    const { port, server } = await listen(first, (_incoming, response) => response.end());
+    first.attach(server, "/a");
+    second.attach(server, "/b/");
+    expect(await upgrade(port, "/b/v1/sockets")).toContain("101");
+    expect(await upgrade(port, "/a/v1/sockets")).toContain("101");
+    expect(await upgrade(port, "/v1/sockets")).toContain("404");
+    expect(paths).toEqual([["/v1/sockets"], ["/v1/sockets"]]);
+  });
+
+  test("applications that keep their layers in other ways are looked through too", async () => {
+    const api = apiOf({}, upgrading(), echo());
+    // Express 4: the getter of the router throws, the layer notes what it matched; connect: the layer has a route
+    const layer = { handle: api, path: "", match(path: string) { layer.path = "/a"; return path.startsWith("/a/"); } };
+    const express4 = Object.defineProperty(() => undefined, "router", { get: () => { throw new Error("deprecated"); } });
+    Object.assign(express4, { _router: Object.assign(() => undefined, { stack: [layer] }) });
+    const connectLike = Object.assign(() => undefined, { stack: [{ route: "/c", handle: api }] });
+    for (const [listener, path] of [[express4, "/a/v1/sockets"], [connectLike, "/c/v1/sockets"]] as const) {
+      const server = createServer(listener).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      open.push(() => void server.close());
+      expect(await upgrade((server.address() as AddressInfo).port, path)).toContain("101");
+    }
+    open.push(() => api.close());
   });
 
   test("under a mount the rest of the path counts", async () => {
