@@ -164,7 +164,8 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const called = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
   const head = called === undefined ? empty : sql`with ${called} as materialized ${values} `;
   const all = called ?? sql`${values} as _v`;
-  const source = isEmpty(window) ? sql`${values} as ${ident(row)}` : sql`(select * from ${all} ${window}) as ${ident(row)}`;
+  // the value is read twice: without the offset the planner puts the call of a stable function in both places
+  const source = isEmpty(window) ? sql`(select * from ${values} as _v offset 0) as ${ident(row)}` : sql`(select * from ${all} ${window}) as ${ident(row)}`;
   const columns: EnvelopeColumn[] = [
     ...(counts ? [{ name: "total", sql: called === undefined ? sql`count(*)` : sql`(select count(*) from ${called} as _c)` }] : []),
     // the whole row is counted, so that a function whose value nobody looks at is called all the same
@@ -199,8 +200,7 @@ const compileCallRows = (compiler: Compiler, plan: Call & { readonly result: Rea
       return { from: { from: sql`${cte} as ${ident(name)}`, scope: { ...source.scope, row: name, isRecord: true } } };
     };
     place = again();
-    const counted: Read = { kind: "read", from: read.from, shape: "rows", output: read.output.filter((output) => output.kind === "embed" && output.join === "inner"), where: read.where };
-    total = sql`(select count(*) from (${compileRows(compiler, counted, again(), true).sql}) as _c)`;
+    total = sql`(select count(*) from (${compileCountRows(compiler, read, again())}) as _c)`;
   }
   const rows = compileRows(compiler, read, place);
   const columns: EnvelopeColumn[] = [
