@@ -249,9 +249,13 @@ export const createPool = (options: PoolOptions): Pool => {
       const kept: Kept = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
       connection.onEnd(() => drop(kept));
-      return connection;
-    } finally {
       openingCount--;
+      return connection;
+    } catch (error) {
+      openingCount--;
+      // whoever waited for it fails as fast, or finds the database back
+      serveNext();
+      throw error;
     }
   };
 
@@ -269,7 +273,6 @@ export const createPool = (options: PoolOptions): Pool => {
       (error: unknown) => {
         clearTimeout(waiter.timer);
         waiter.fail(error);
-        serveNext();
       },
     );
   };

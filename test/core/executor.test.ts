@@ -312,6 +312,15 @@ describe("connections", () => {
     expect(JSON.stringify([error, String(error), String(error.details)])).not.toContain("topsecret");
   });
 
+  test("R-ERR-1 who waited for a connection that could not be opened hears it as fast", async () => {
+    const on = open({ database: undefined, databaseUrl: "postgres://nobody@127.0.0.1:1/none", dbPool: 1 });
+    const startedAtMs = Date.now();
+    const errors = await Promise.all([1, 2, 3].map(() => failureOf(run("select 1", { on }))));
+    expect(errors.map((error) => error.code)).toEqual(["connection-failed", "connection-failed", "connection-failed"]);
+    expect(Date.now() - startedAtMs).toBeLessThan(5000);
+    expect(on.counts()).toMatchObject({ available: 1, waiting: 0, timeouts: 0 });
+  });
+
   test("a snapshot is read only and has an empty search path", async () => {
     const found = await database.snapshot(async (query) => query<{ path: string; ro: string; j: unknown }>({ chunks: ["select current_setting('search_path') as path, current_setting('transaction_read_only') as ro, '{\"a\":[1]}'::json as j"] } as never));
     expect(found).toEqual([{ path: "", ro: "on", j: { a: [1] } }]);
