@@ -35,8 +35,9 @@ export const answerEvents = (heartbeat: Heartbeat, start: (stream: EventStream) 
     let isEnded = false;
     let stop: (() => void) | undefined;
     const write = (text: string): void => {
-      response.write(text);
-      if (isSlow || response.writableLength <= MAX_BUFFERED_BYTES) return;
+      // what takes more than the response wants to hold is told of when it has drained
+      const isRoomLeft = response.write(text);
+      if (isSlow || isRoomLeft || response.writableLength <= MAX_BUFFERED_BYTES) return;
       isSlow = true;
       response.once("drain", () => {
         isSlow = false;

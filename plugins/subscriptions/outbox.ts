@@ -28,7 +28,8 @@ export const createOutbox = (socket: Duplex, isOpen: () => boolean, whenFast: ()
 
   const write = (frame: Uint8Array): void => {
     if (isOpen()) socket.write(frame);
-    if (isDraining || socket.writableLength <= MAX_BUFFERED_BYTES) return;
+    // a socket whose buffer is larger than ours says nothing of draining before it is full
+    if (isDraining || socket.writableLength <= MAX_BUFFERED_BYTES || !socket.writableNeedDrain) return;
     isDraining = true;
     socket.once("drain", drained);
   };
