@@ -11,7 +11,7 @@ export * from "./rest.ts";
 export * from "./gql.ts";
 export * from "./gql-source.ts";
 export * from "./http/exchange.ts";
-export { cookieOf, firstHeaders } from "./http/request-headers.ts";
+export { cookieOf, firstHeaders, requestSettings, utf8Text } from "./http/request-headers.ts";
 export * from "./model/model.ts";
 export * from "./model/privileges.ts";
 export * from "./plan/plan.ts";

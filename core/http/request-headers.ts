@@ -1,4 +1,8 @@
 /** Parts of a request's headers as they were sent. */
+import type { IncomingMessage } from "node:http";
+
+/** Node reads the bytes of headers as Latin-1; clients send UTF-8. */
+export const utf8Text = (sent: string): string => (/[\u0080-\u00ff]/.test(sent) ? Buffer.from(sent, "latin1").toString("utf8") : sent);
 
 /** Lower-case names; the first of a name counts. */
 export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
@@ -11,12 +15,44 @@ export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly 
   }
 }
 
-/** Of a `Cookie` header; quotes around the value are none of it. */
-export const cookieOf = (header: string | undefined, name: string): string | undefined => {
+/** Of a `Cookie` header; quotes around a value are none of it. */
+function* cookiesOf(header: string | undefined): Iterable<readonly [name: string, value: string]> {
   for (const part of header?.split(";") ?? []) {
     const equals = part.indexOf("=");
-    if (equals === -1 || part.slice(0, equals).trim() !== name) continue;
-    return part.slice(equals + 1).trim().replace(/^"(.*)"$/, "$1");
+    if (equals !== -1) yield [part.slice(0, equals).trim(), part.slice(equals + 1).trim().replace(/^"(.*)"$/, "$1")];
   }
+}
+
+/** The first of the name. */
+export const cookieOf = (header: string | undefined, name: string): string | undefined => {
+  for (const [sent, value] of cookiesOf(header)) if (sent === name) return value;
   return undefined;
 };
+
+/** Cookies have a setting of their own, the admin secret is for nobody. */
+const HIDDEN: ReadonlySet<string> = new Set(["cookie", "x-session-admin-secret", "x-hasura-admin-secret"]);
+
+const encodeHeaders = (rawHeaders: readonly string[]): string => {
+  const headers = new Map<string, string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
+    if (!HIDDEN.has(name)) headers.set(name, utf8Text(rawHeaders[i + 1] as string));
+  }
+  return JSON.stringify(Object.fromEntries(headers));
+};
+
+const encodeCookies = (header: string | undefined): string => {
+  if (header === undefined) return "{}";
+  const cookies = new Map<string, string>();
+  for (const [name, value] of cookiesOf(header)) if (name !== "") cookies.set(utf8Text(name), utf8Text(value));
+  return JSON.stringify(Object.fromEntries(cookies));
+};
+
+/** What SQL can read of a request: `current_setting('request.headers', true)::json ->> 'x-tenant'`. The last of a name counts.
+ *  `path`: as SQL is to see it. @rule R-TX-6 G-SES-10 */
+export const requestSettings = ({ method, headers, rawHeaders }: Pick<IncomingMessage, "method" | "headers" | "rawHeaders">, path: string): readonly (readonly [name: string, value: string])[] => [
+  ["request.method", method ?? "GET"],
+  ["request.path", path],
+  ["request.headers", encodeHeaders(rawHeaders)],
+  ["request.cookies", encodeCookies(headers.cookie)],
+];

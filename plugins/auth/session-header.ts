@@ -1,9 +1,8 @@
 /** `X-Session-Role: editor`: headers of this service, under either prefix. */
-import type { Credentials, ResolvedOptions } from "../../core/index.ts";
+import { utf8Text, type Credentials, type ResolvedOptions } from "../../core/index.ts";
 
-/** Node reads header bytes as Latin-1; what comes over a socket is text already. */
-export const headerText = (credentials: Pick<Credentials, "isSocket">, value: string): string =>
-  !credentials.isSocket && /[\u0080-\u00ff]/.test(value) ? Buffer.from(value, "latin1").toString("utf8") : value;
+/** What comes over a socket is text already. */
+export const headerText = (credentials: Pick<Credentials, "isSocket">, value: string): string => (credentials.isSocket ? value : utf8Text(value));
 
 /** `X-Session-…`, else `X-Hasura-…`. */
 export const sessionHeader = (credentials: Credentials, name: string): string | undefined => {

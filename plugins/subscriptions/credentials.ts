@@ -1,6 +1,6 @@
 /** The credentials of a socket: what `connection_init` brings, over what the upgrade request brought. @rule G-WS-1 */
 import type { IncomingMessage } from "node:http";
-import { cookieOf, firstHeaders, type Credentials, type Json } from "../../core/index.ts";
+import { cookieOf, firstHeaders, utf8Text, type Credentials, type Json } from "../../core/index.ts";
 
 /** Facts of the connection, which a message cannot change: rules about cookies go by them (G-AUTH-12). */
 const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
@@ -19,8 +19,12 @@ const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string
   return found;
 };
 
+function* headersOfUpgrade({ rawHeaders }: IncomingMessage): Iterable<readonly [name: string, value: string]> {
+  for (const [name, value] of firstHeaders(rawHeaders)) yield [name, utf8Text(value)];
+}
+
 export const socketCredentials = (request: IncomingMessage, payload: Json | undefined): Credentials => {
-  const headers = new Map([...firstHeaders(request.rawHeaders), ...headersOfPayload(payload)]);
+  const headers = new Map([...headersOfUpgrade(request), ...headersOfPayload(payload)]);
   return {
     header: (name) => headers.get(name.toLowerCase()),
     headers: () => headers,

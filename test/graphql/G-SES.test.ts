@@ -4,6 +4,7 @@ import { definePlugin, type Counters } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type TestApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest, type Sight } from "../support/sight.ts";
+import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 
 let api: TestApi;
@@ -114,6 +115,17 @@ describe("values", () => {
     expect(JSON.parse(sight["session.variables"]!)["x-session-user-id"]).toBe(text);
     const fromToken = await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }));
     expect(fromToken).toMatchObject({ "session.user_id": value, current_user: "music_reader" });
+  });
+  test("G-SES-9 so do those of the request that a socket begins with, and of its first message", async () => {
+    const text = "ünï مو 🚢 Ã©";
+    const headers = asAdmin("music_reader", { "user-id": Buffer.from(text).toString("latin1") }) as Record<string, string>;
+    for (const [sent, payload] of [[headers, {}], [{}, { headers: asAdmin("music_reader", { "user-id": text }) }]] as const) {
+      const socket = await openSocket(api, { headers: sent });
+      await socket.init(payload);
+      socket.send({ id: "1", type: "subscribe", payload: { query: '{ seen(where: {name: {_eq: "session.user_id"}}) { value } }' } });
+      expect((await socket.next((message) => message.type === "next")).payload).toEqual({ data: { seen: [{ value: text }] } });
+      await socket.close();
+    }
   });
   test("G-SES-9 lines and blanks of a token arrive as they are", async () => {
     const value = "a\r\nX-Session-Role: admin\n\tb";
