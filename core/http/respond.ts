@@ -18,13 +18,14 @@ export const writeAnswer = (request: IncomingMessage, response: ServerResponse, 
   const hasNoBody = request.method === "HEAD" || status === 204 || status === 304 || status < 200;
   const bytes = body === undefined ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
   if (!hasNoBody && answer.stream === undefined) flat.push("Content-Length", String(bytes));
-  writeHead(response, status, answer.statusText ?? STATUS_CODES[status] ?? "Unknown", flat);
+  const statusText = answer.statusText ?? STATUS_CODES[status] ?? "Unknown";
+  writeHead(response, status, statusText, flat);
   if (!hasNoBody && answer.stream !== undefined) {
     response.flushHeaders();
     answer.stream(response);
   } else if (hasNoBody || body === undefined) response.end();
   // Node would write headers in the encoding of a text that goes out with them
-  else response.end(typeof body === "string" && flat.some((text) => HIGH_BYTE.test(text)) ? Buffer.from(body) : body);
+  else response.end(typeof body === "string" && (HIGH_BYTE.test(statusText) || flat.some((text) => HIGH_BYTE.test(text))) ? Buffer.from(body) : body);
   return hasNoBody ? 0 : bytes;
 };
 

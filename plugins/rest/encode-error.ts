@@ -2,6 +2,7 @@
 import { RelApiError, type Answer, type Headers, type Json, type ResolvedOptions, type Session } from "../../core/index.ts";
 import { headerText } from "./header-text.ts";
 import { readRaised } from "./raised-error.ts";
+import { overrideHeaders } from "./response-settings.ts";
 
 /** Code of the contract for codes of ours; SQLSTATEs stay as they are. @rule R-ERR-1 R-ERR-2 */
 const CODES: Readonly<Record<string, string>> = {
@@ -78,12 +79,15 @@ export const encodeError = (options: ResolvedOptions, given: RelApiError, place:
   const error = raised?.error ?? given;
   const code = codeOf(error);
   const status = statusOf(error, code, place);
-  const headers: (readonly [string, string])[] = [
+  const own: Headers = [
     ["Content-Type", "application/json; charset=utf-8"],
     ["Proxy-Status", `PostgREST; error=${headerText(code)}`],
     ...challenge(status, code, error.message),
-    ...error.headers.map(([name, value]) => [name, headerText(value)] as const),
   ];
+  const headers = overrideHeaders(
+    own,
+    error.headers.map(([name, value]) => [name, headerText(value)]),
+  );
   return { status, statusText: raised?.statusText ?? error.statusText, headers, body: place.method === "HEAD" ? undefined : encodeErrorBody(options, error, code) };
 };
 

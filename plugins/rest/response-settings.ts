@@ -46,7 +46,7 @@ const readHeader = (item: unknown): readonly [string, string] => {
   return [name, headerText(value)];
 };
 
-/** The answer's headers, those that SQL set in place of the server's. @rule R-GUC-1 */
+/** The answer's headers, those that SQL set in place of the server's. @rule R-GUC-1 R-ERR-5 */
 export const overrideHeaders = (own: Headers, set: Headers): Headers => {
   if (set.length === 0) return own;
   const names = new Set(set.map(([name]) => name.toLowerCase()));

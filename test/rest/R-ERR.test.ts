@@ -63,6 +63,13 @@ cases(api, [
     statusText: "I am X-Evil: yes",
     responseHeaders: { "x-evil": null },
   },
+  { title: "R-ERR-4 a reason in another alphabet", request: call("raise_state", { state: "PT418", text: "Tëapot مو" }), status: 418, check: ({ statusText }) => expect(Buffer.from(statusText, "latin1").toString("utf8")).toBe("Tëapot مو") },
+  {
+    title: "R-ERR-5 its headers take the place of the server's",
+    request: call("raise_pgrst", { message: '{"code":"sea-1","message":"m"}', detail: '{"status":401,"headers":{"www-authenticate":"Bearer realm=sea","Content-Type":"application/problem+json"}}' }),
+    status: 401,
+    responseHeaders: { "www-authenticate": "Bearer realm=sea", "content-type": "application/problem+json" },
+  },
   {
     title: "R-ERR-5 the contract's example",
     request: call("raise_pgrst", { message: '{"code":"sea-1","message":"vessel full"}', detail: '{"status":409,"headers":{"X-Reason":"full"}}' }),
@@ -122,4 +129,18 @@ test("R-ERR-1 Content-Length counts the bytes", async () => {
   expect(answer.status).toBe(400);
   expect(Number(answer.headers["content-length"])).toBe(answer.bytes.length);
   expect(answer.bytes.length).toBeGreaterThan(answer.text.length);
+});
+
+test("R-ERR-1 R-SC-4 the verbosity follows a reload of the settings", async () => {
+  const keep = (setting: string) => api.sql(`do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`);
+  const own = await startApi({ on: api.database });
+  const keys = async () => Object.keys((await own.get("/nowhere")).json());
+  expect(await keys()).toEqual(["code", "details", "hint", "message"]);
+  try {
+    await keep("set pgrst.client_error_verbosity = ''minimal''");
+    await own.reload();
+    expect(await keys()).toEqual(["code", "message"]);
+  } finally {
+    await keep("reset pgrst.client_error_verbosity");
+  }
 });
