@@ -54,10 +54,11 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
   let lastNumber = 0;
   context.onModel(() => documents.clear());
 
-  const keyOf = (schema: RoleSchema, { query, operationName = "" }: GqlRequest): string => {
+  /** Quoted, so that no name is taken for another, nor an empty one for none. */
+  const keyOf = (schema: RoleSchema, { query, operationName }: GqlRequest): string => {
     let number = numbers.get(schema);
     if (number === undefined) numbers.set(schema, (number = ++lastNumber));
-    return `${number} ${operationName}\n${query}`;
+    return `${number} ${operationName === undefined ? "" : JSON.stringify(operationName)}\n${query}`;
   };
 
   const prepare = (request: GqlRequest, session: Session): PreparedDocument => {

@@ -175,3 +175,9 @@ test("G-DOC-2 other operations are not validated", async () => {
 test("G-DOC-3 an operation name that is no name", async () => {
   expect(await send({ query: "query a { artist { id } }", operationName: "a b" })).toEqual(errorOf("a b is not valid GraphQL name", "$.operationName", "parse-failed"));
 });
+
+test("G-DOC-3 an empty one too, also of a document that was met without", async () => {
+  const query = "{ artist_by_pk(id: 1) { id } }";
+  expect(await send({ query })).toEqual({ data: { artist_by_pk: { id: 1 } } });
+  expect(await send({ query, operationName: "" })).toEqual(errorOf(" is not valid GraphQL name", "$.operationName", "parse-failed"));
+});

@@ -3,7 +3,7 @@
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
 import { definePlugin, type GqlArgumentName, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
-import { boolExp, quoted, selectColumn } from "./shapes.ts";
+import { boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 
@@ -27,7 +27,7 @@ const FUNCTIONS: readonly PredicateFunction[] = [
 const functionNamed = (name: string | undefined): PredicateFunction | undefined => FUNCTIONS.find(({ fn }) => fn === name);
 
 const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly LensColumn[] =>
-  lensOf(build, table).readable.filter(({ value }) => value.enumTable === undefined && value.type.name === takes);
+  enumerable(lensOf(build, table).readable.filter(({ value }) => value.enumTable === undefined && value.type.name === takes));
 
 /** @rule G-ENU-6 */
 const argumentColumns = (build: GqlBuild, table: GqlTable, { fn, takes = "" }: PredicateFunction): GraphQLEnumType | undefined => {
@@ -38,7 +38,7 @@ const argumentColumns = (build: GqlBuild, table: GqlTable, { fn, takes = "" }: P
     name: build.typeName(table.word, "select_column", table.word, rest),
     relation: table.relation,
     description: `select "${table.word.text}_${rest}" columns of table ${quoted(table)}`,
-    values: () => columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part })),
+    values: () => columnValues(columns),
   });
 };
 

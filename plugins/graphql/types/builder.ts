@@ -96,7 +96,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   /** A scalar that has a table's name cannot be in the same schema, and one whose values no plugin writes and reads is in none. */
   const usable = (value: GqlValueType | undefined): GqlValueType | undefined => {
     if (value === undefined || ownTypes.has(value.scalar)) return undefined;
-    const writer = WRITERS[(value.element ?? value).type.name];
+    const writer = WRITERS.get((value.element ?? value).type.name);
     return writer !== undefined && !registry.functions.has(writer) ? undefined : value;
   };
 
@@ -213,7 +213,7 @@ const enumValues = (spec: GqlEnumSpec) => {
 };
 
 /** Types whose values travel in a form of their own, by the function that makes it. @rule G-TYP-22 G-TYP-23 */
-const WRITERS: Readonly<Record<string, string>> = { geometry: "to-geojson", geography: "to-geojson", raster: "to-hexwkb" };
+const WRITERS: ReadonlyMap<string, string> = new Map([["geometry", "to-geojson"], ["geography", "to-geojson"], ["raster", "to-hexwkb"]]);
 
 interface Owner {
   readonly table: GqlTable;

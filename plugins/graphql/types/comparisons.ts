@@ -85,17 +85,17 @@ export const graphqlComparisons = definePlugin({
 });
 
 /** Types a comparison can be cast to: their operators on the cast value. */
-const CASTS: Readonly<Record<string, string>> = { jsonb: "text", geometry: "geography", geography: "geometry" };
+const CASTS: ReadonlyMap<string, string> = new Map([["jsonb", "text"], ["geometry", "geography"], ["geography", "geometry"]]);
 
 const castFields = ({ build, value }: GqlFieldContext): GqlFields => {
-  const target = value?.enumTable === undefined ? CASTS[value?.type.name ?? ""] : undefined;
+  const target = value?.enumTable === undefined ? CASTS.get(value?.type.name ?? "") : undefined;
   if (value === undefined || target === undefined || build.valueType(target) === undefined) return {};
   const type: GraphQLInputObjectType | undefined = build.inputObject({ name: build.sharedTypeName(value.scalar, "cast_exp"), scope: "cast_exp", value, isOptional: true });
   return type === undefined ? {} : { [build.fieldName("_cast")]: { config: { type }, toPlan: { kind: "cast" } } };
 };
 
 const castToFields = ({ build, value }: GqlFieldContext): GqlFields => {
-  const target = build.valueType(CASTS[value?.type.name ?? ""] ?? "");
+  const target = build.valueType(CASTS.get(value?.type.name ?? "") ?? "");
   const type = target && build.comparison(target);
   return target === undefined || type === undefined ? {} : { [target.scalar]: { config: { type }, toPlan: { kind: "cast-to", value: target } } };
 };

@@ -3,10 +3,10 @@
 import { GraphQLString, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
-import { isLegalName } from "./names.ts";
+import { isEnumValueName } from "./names.ts";
 import { once } from "./once.ts";
 import { relationshipPart } from "./relationships.ts";
-import { boolExp, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { boolExp, columnValues, enumerable, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
 
@@ -19,7 +19,7 @@ const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType |
   });
 
 /** Constraints that have legal names; views have none. */
-const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isLegalName(name));
+const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isEnumValueName(name));
 
 /** @rule G-INP-14 */
 const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
@@ -135,8 +135,8 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
 
 /** @rule G-ENU-3 */
 const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
-  const { updatable } = lensOf(build, table);
-  const isEmpty = updatable.length === 0;
+  const columns = enumerable(lensOf(build, table).updatable);
+  const isEmpty = columns.length === 0;
   return build.enumeration({
     name: build.typeName(table.word, "update_column"),
     relation: table.relation,
@@ -144,7 +144,7 @@ const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
     values: () =>
       isEmpty
         ? [{ name: "_PLACEHOLDER", value: "_PLACEHOLDER", description: "placeholder (do not use)", part: { kind: "placeholder" } }]
-        : updatable.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part })),
+        : columnValues(columns),
   });
 };
 

@@ -74,6 +74,11 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
   const numeric = once(() => readable().filter(({ value }) => isNumeric(value)));
   const comparable = once(() => readable().filter(({ value }) => isComparable(value)));
   const key = once(() => table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []));
+  /** One column is looked up alone: this is asked of every table, most of whose columns are never looked at. */
+  const hasValue = (name: string): boolean => {
+    const column = table.columns.find((each) => each.column.name === name);
+    return column !== undefined && build.columnValue(column) !== undefined;
+  };
   const relationships = once(() =>
     table.relationships.flatMap((relationship) => {
       const target = build.table(relationship.target);
@@ -90,7 +95,7 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
     build,
     table,
     rights,
-    hasKey: hasOperator(build, "eq") && table.primaryKey.length > 0 && table.primaryKey.every((name) => select?.columns.has(name) === true),
+    hasKey: hasOperator(build, "eq") && table.primaryKey.length > 0 && table.primaryKey.every((name) => select?.columns.has(name) === true && hasValue(name)),
     mayAggregate: select?.mayAggregate === true,
     get readable() { return readable(); },
     get insertable() { return insertable(); },

@@ -17,6 +17,9 @@ export interface Names {
 /** A legal name that introspection does not reserve. @rule G-NAM-3 G-NAM-4 */
 export const isLegalName = (name: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(name) && !name.startsWith("__");
 
+/** A legal name that an enum may have as a value: graphql's three words cannot be written as one. @rule G-NAM-3 */
+export const isEnumValueName = (name: string): boolean => isLegalName(name) && name !== "true" && name !== "false" && name !== "null";
+
 /** `"album"`, or `"shop.album"` outside `public`, as descriptions have it. @rule G-GEN-10 */
 export const describedName = (name: QualifiedName): string => (name.schema === "public" ? name.name : `${name.schema}.${name.name}`);
 

@@ -1,8 +1,8 @@
 /** The types of a table that several families lead to, by their names; their fields come from the families. @rule G-OUT G-INP G-ENU */
 import { GraphQLInt, type GraphQLArgumentConfig, type GraphQLEnumType, type GraphQLInputObjectType, type GraphQLObjectType } from "graphql";
-import type { GqlBuild, GqlRootFieldName, GqlTable, GqlWord } from "../../../core/index.ts";
+import type { GqlBuild, GqlEnumSpec, GqlRootFieldName, GqlTable, GqlWord } from "../../../core/index.ts";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
-import { describedName } from "./names.ts";
+import { describedName, isEnumValueName } from "./names.ts";
 import { onceFor } from "./once.ts";
 import { argument } from "./tap.ts";
 import { list, required } from "./wrap.ts";
@@ -87,15 +87,22 @@ export const aggregateOrderBy = perTable((build, table): GraphQLInputObjectType 
   }),
 );
 
+/** Columns as values of an enum. */
+export const columnValues = (columns: readonly LensColumn[]): ReturnType<GqlEnumSpec["values"]> =>
+  columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
+
+/** Those that an enum can name. @rule G-NAM-3 */
+export const enumerable = (columns: readonly LensColumn[]): readonly LensColumn[] => columns.filter(({ name }) => isEnumValueName(name));
+
 /** @rule G-ENU-2 G-OUT-11 */
 export const selectColumn = perTable((build, table): GraphQLEnumType | undefined => {
-  const { readable } = lensOf(build, table);
-  if (readable.length === 0) return undefined;
+  const columns = enumerable(lensOf(build, table).readable);
+  if (columns.length === 0) return undefined;
   return build.enumeration({
     name: build.typeName(table.word, "select_column"),
     relation: table.relation,
     description: `select columns of table ${quoted(table)}`,
-    values: () => readable.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part })),
+    values: () => columnValues(columns),
   });
 });
 

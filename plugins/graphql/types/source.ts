@@ -1,7 +1,7 @@
 /** What the GraphQL surface serves of a model, independent of roles: tables with their names, columns, relationships and computed
  *  fields, and functions. Without metadata everything of the exposed schemas, with it what it lists. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
 import {
-  nameKey, relationOf, relationshipOf, type GqlColumn, type GqlEnumTable, type GqlMetadata,
+  nameKey, relationOf, relationshipOf, type GqlColumn, type GqlCustomization, type GqlEnumTable, type GqlMetadata,
   type GqlRelationshipField, type GqlSource, type GqlTable, type GqlTableEntry, type GqlWord, type Model, type QualifiedName, type Relation,
 } from "../../../core/index.ts";
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
@@ -76,9 +76,15 @@ const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Name
   return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
 };
 
-/** Drops what has no legal name or one that an earlier object has. @rule G-NAM-3 */
-const nameTables = (relations: readonly { readonly relation: Relation; readonly entry?: GqlTableEntry }[], names: Names, warn: Warn): Named[] => {
-  const takenTypes = new Set<string>();
+/** Types without which there is no schema: the roots, those below a namespace, and the scalars of the language. */
+const ownTypesOf = ({ namespace }: GqlCustomization): readonly string[] => [
+  ...["query", "mutation", "subscription"].flatMap((root) => [`${root}_root`, ...(namespace === undefined ? [] : [`${namespace}_${root}`])]),
+  "Int", "Float", "String", "Boolean", "ID",
+];
+
+/** Drops what has no legal name, one of the schema's own, or one that an earlier object has. @rule G-NAM-3 */
+const nameTables = (relations: readonly { readonly relation: Relation; readonly entry?: GqlTableEntry }[], names: Names, ownTypes: readonly string[], warn: Warn): Named[] => {
+  const takenTypes = new Set(ownTypes);
   const takenRoots = new Set<string>();
   return relations.flatMap(({ relation, entry }) => {
     const word = entry?.customName === undefined ? defaultWord(relation) : { text: entry.customName, isCustom: true };
@@ -89,7 +95,7 @@ const nameTables = (relations: readonly { readonly relation: Relation; readonly 
       return [];
     }
     if (takenTypes.has(type) || roots.some((name) => takenRoots.has(name))) {
-      warn(`${describedName(relation)} is left out of GraphQL: an earlier relation has its type or root field name`);
+      warn(`${describedName(relation)} is left out of GraphQL: its type or root field name is taken`);
       return [];
     }
     takenTypes.add(type);
@@ -101,12 +107,13 @@ const nameTables = (relations: readonly { readonly relation: Relation; readonly 
 /** Reads the model once; every role looks at the same source. */
 export const createSource = (model: Model, warn: Warn): Source => {
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // written by the metadata plugin alone
-  const names = createNames(metadata?.customization ?? {});
+  const customization = metadata?.customization ?? {};
+  const names = createNames(customization);
   const listed = metadata?.tables?.flatMap((entry) => {
     const relation = relationOf(model, entry.relation);
     return relation === undefined ? [] : [{ relation, entry }];
   });
-  const named = nameTables(listed?.sort((a, b) => byName(a.relation, b.relation)) ?? exposedRelations(model).map((relation) => ({ relation })), names, warn);
+  const named = nameTables(listed?.sort((a, b) => byName(a.relation, b.relation)) ?? exposedRelations(model).map((relation) => ({ relation })), names, ownTypesOf(customization), warn);
   const served = new Set(named.map(({ relation }) => nameKey(relation)));
   const isServed = (name: QualifiedName): boolean => served.has(nameKey(name));
 
@@ -148,6 +155,6 @@ export const createSource = (model: Model, warn: Warn): Source => {
   const functions = metadata?.functions === undefined && metadata?.tables === undefined
     ? defaultFunctions(model, isServed, names, takenRoots, warn)
     : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
-  return { tables, tableOf: new Map(tables.map((table) => [nameKey(table.relation), table])), functions, customization: metadata?.customization ?? {}, names };
+  return { tables, tableOf: new Map(tables.map((table) => [nameKey(table.relation), table])), functions, customization, names };
 };
 
