@@ -87,6 +87,17 @@ export const stepWroteNothing = (message: string, path: string): RelApiError => 
 /** `none` is how PostgreSQL gives a role back, so it is nobody's name. @rule R-AUT-11 */
 export const roleNotFound = (role: string): RelApiError => new RelApiError({ code: "22023", status: 401, message: `role "${role}" does not exist` });
 
+// --- plans ----------------------------------------------------------------------------------------------------------
+
+/** The embedding mode answers no join, so there is no row to sort by. @rule R-ORD-3 */
+export const orderByEmbedImpossible = (embed: string): RelApiError =>
+  new RelApiError({
+    code: "related-order-impossible",
+    status: 400,
+    message: `A related order on '${embed}' is not possible`,
+    details: `'${embed}' is embedded in a way that offers no columns to sort by`,
+  });
+
 // --- http -----------------------------------------------------------------------------------------------------------
 
 export const bodyTooLarge = (limitBytes: number): RelApiError =>

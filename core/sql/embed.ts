@@ -33,11 +33,11 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   const isToOne = "relationship" in via ? findRelationship(parent, via.relationship).isToOne : via.isToOne;
   const target = "relationship" in via ? relationOf(compiler.model, findRelationship(parent, via.relationship).target) : targetOf(compiler, embed);
   const place = (): ReadPlace => {
-    if ("relationship" in via) return { related: relatedRows(compiler, parent, via.relationship) };
+    if ("relationship" in via) return { related: relatedRows(compiler, parent, via.relationship), isCompared: use.isGrouped };
     const row = compiler.alias(via.routine.name);
     compiler.seen.isOpenEnded = true;
     const scope: Scope = { row, relation: target, isRecord: false, root: undefined, embeds: noEmbeds };
-    return { from: { from: sql`${qualified(via.routine)}(${routineArguments(compiler, via.arguments ?? [], rowValue(parent))}) as ${ident(row)}`, scope } };
+    return { from: { from: sql`${qualified(via.routine)}(${routineArguments(compiler, via.arguments ?? [], rowValue(parent))}) as ${ident(row)}`, scope }, isCompared: use.isGrouped };
   };
   // a to-one read is cut at one row only where the relationship itself does not promise that
   const isCertainlyOne = "relationship" in via && findRelationship(parent, via.relationship).isManual !== true && findRelationship(parent, via.relationship).routine === undefined;

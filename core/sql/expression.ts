@@ -1,4 +1,5 @@
 /** Values computed from the row at hand. */
+import { orderByEmbedImpossible } from "../errors.ts";
 import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
 import type { Expression, PathStep } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
@@ -115,7 +116,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     }
     case "embedded": {
       const embed = scope.embeds.get(expression.embed);
-      if (embed?.row === undefined) throw planFault(`no embed "${expression.embed}" to order by`);
+      if (embed === undefined) throw planFault(`no embed "${expression.embed}" to order by`);
+      if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
       let result = sql`${embed.row}.${ident(expression.name)}`;
       // applied directly, without to_jsonb (R-ORD-4)
       for (const step of expression.path ?? []) {

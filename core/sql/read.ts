@@ -22,6 +22,8 @@ export interface ReadPlace {
   readonly root?: Scope;
   /** A ready FROM item with its scope (computed rows). */
   readonly from?: { readonly from: Sql; readonly scope: Scope };
+  /** A level above groups by these rows: JSON values in them need an equality. @rule R-AGG-2 */
+  readonly isCompared?: boolean;
 }
 
 interface Level {
@@ -180,14 +182,15 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
 
   function addEmbed(embed: Embed): void {
     const isTested = testsEmbed(read.where, embed.id);
+    const needsJoin = ordersByEmbed(read.orderBy, embed.id);
     const compiled: CompiledEmbed = compileEmbed(compiler, embed, scope, {
-      isGrouped: grouped,
-      needsJoin: ordersByEmbed(read.orderBy, embed.id),
+      isGrouped: grouped || place.isCompared === true,
+      needsJoin,
       isOutput: !isExistence && embed.isHidden !== true,
     });
     if (compiled.join !== undefined) joins.push(compiled.join);
     if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(sql`exists (${compiled.rows()})`);
-    if (isTested || compiled.row !== undefined) embeds.set(embed.id, { rows: compiled.rows, row: compiled.row, read: embed.read });
+    if (isTested || needsJoin || compiled.row !== undefined) embeds.set(embed.id, { rows: compiled.rows, row: compiled.row, read: embed.read });
     if (isExistence || embed.isHidden === true) return;
     for (const column of compiled.columns) items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
   }
@@ -215,8 +218,10 @@ const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: S
 };
 
 /** What the count of a read counts: its root rows without limit and order. @rule R-CNT-1 R-SQL-10 */
-export const compileCountRows = (compiler: Compiler, read: Read): Sql =>
-  compileRows(compiler, { kind: "read", from: read.from, shape: "rows", output: read.output.filter((output) => output.kind === "embed" && (output.join === "inner" || testsEmbed(read.where, output.id))), where: read.where }, {}, true).sql;
+export const compileCountRows = (compiler: Compiler, read: Read, place: ReadPlace = {}): Sql => {
+  const output = read.output.filter((one) => one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id)));
+  return compileRows(compiler, { kind: "read", from: read.from, shape: "rows", output, where: read.where }, place, true).sql;
+};
 
 export const columnTypesOf = (compiler: Compiler, columns: readonly { readonly name: string; readonly type: number }[]): ReadonlyMap<string, number> =>
   new Map(columns.map((column) => [column.name, baseTypeOf(compiler.model, column.type)?.oid ?? column.type]));

@@ -85,7 +85,6 @@ const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, nam
 export const rest = definePlugin({
   name: "rest",
   apply: (hooks, context) => {
-    const { options } = context;
     const kept: PlannedReads = new WeakMap();
     const read = onRelation(context, (request, relation) => readRelation(request, relation, kept));
     const surface = createRest(hooks, context, { relation: new Map([["GET", read], ["HEAD", read]]), routine: new Map(), root: new Map() });
@@ -93,9 +92,9 @@ export const rest = definePlugin({
     context.offer("rest-live", createRestLive(context, surface, kept));
     context.addSurface({
       name: "rest",
-      match: (path) => belowRoot(options, path) !== undefined,
+      match: (path) => belowRoot(context.options, path) !== undefined,
       handle: (exchange) => answer(surface, exchange),
-      encodeError: (error, exchange) => encodeError(options, error, exchange),
+      encodeError: (error, exchange) => encodeError(context.options, error, exchange),
     });
   },
 });

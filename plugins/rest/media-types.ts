@@ -140,6 +140,9 @@ export interface MediaChoice {
   readonly isBinary: boolean;
 }
 
+/** The envelope where no body is made; of a plan it is still the plan that is asked for. @rule R-MED-3 */
+export const headOf = ({ envelope }: MediaChoice): Envelope => ({ explain: envelope.explain });
+
 /** Where a type is looked up. */
 interface Lookup {
   readonly rest: Rest;

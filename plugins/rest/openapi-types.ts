@@ -35,18 +35,21 @@ const shownType = (model: Model, oid: number): PgType | undefined => {
   return base?.schema === "pg_catalog" ? base : model.types.get(oid);
 };
 
+/** A built-in type as it is declared: the names for casts tell `character` and `bit` without a length from those of length one. */
+const declaredName = (sqlName: string): string => sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit");
+
 /** @rule R-OAS-4 */
 export const columnSchema = (model: Model, column: Column): TypeSchema => {
   const type = shownType(model, column.type);
   if (type === undefined) return { type: "string" };
   const schema = typeSchema(model, type);
   const labels = baseTypeOf(model, column.type)?.labels;
-  return { format: type.sqlName, ...schema, ...(labels === undefined ? {} : { enum: labels }) };
+  return { format: type.schema === "pg_catalog" ? declaredName(type.sqlName) : type.sqlName, ...schema, ...(labels === undefined ? {} : { enum: labels }) };
 };
 
 /** The type's name without its schema. */
 const plainName = (model: Model, type: PgType): string => {
-  if (type.schema === "pg_catalog") return type.sqlName;
+  if (type.schema === "pg_catalog") return declaredName(type.sqlName);
   const element = type.element === undefined ? undefined : model.types.get(type.element);
   return element === undefined ? type.name : `${plainName(model, element)}[]`;
 };
@@ -54,7 +57,7 @@ const plainName = (model: Model, type: PgType): string => {
 /** A parameter as a property of the arguments' object. @rule R-OAS-4 */
 export const parameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema => {
   const type = model.types.get(parameter.type);
-  return type === undefined ? { type: "string" } : { format: plainName(model, type), ...typeSchema(model, type) };
+  return type === undefined ? { type: "string" } : { format: type.schema === "pg_catalog" ? parameter.sqlType : plainName(model, type), ...typeSchema(model, type) };
 };
 
 /** A parameter as text in a query string: arrays and documents are written as strings there. */

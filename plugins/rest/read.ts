@@ -6,7 +6,7 @@ import { resolveRead } from "./embed.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import { notSingular, offsetBeyondRows } from "./errors.ts";
 import { buildAnswer, encode, encodeContentLocation, encodeLegacyWarning } from "./headers.ts";
-import { chooseMedia, type MediaChoice } from "./media-types.ts";
+import { chooseMedia, headOf, type MediaChoice } from "./media-types.ts";
 import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
 import type { ResolvedRead, RestRequest, RootRange } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
@@ -46,7 +46,7 @@ const planRead = (request: RestRequest, relation: Relation): PlannedRead => {
   const { read, isWholeRow, legacyNames } = resolveRead({ rest, model, schema, query, from, relation, name, hasRootFilters: true, range, values });
   const media = chooseMedia(request, { relation, isWholeRow });
   const { count } = preferences;
-  const body: Envelope = request.method === "HEAD" ? {} : media.envelope;
+  const body = request.method === "HEAD" ? headOf(media) : media.envelope;
   const envelope: Envelope = { ...body, count, countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined };
   const own = values.length - windowOf(range).length;
   const hasMarks = request.filterValues.length > 0;

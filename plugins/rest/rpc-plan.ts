@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { arrayLiteral, relationOf, routinesOf, type BoundValue, type Call, type Envelope, type Read, type Routine, type RoutineArgument, type RoutineCall } from "../../core/index.ts";
 import { resolveRead } from "./embed.ts";
 import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
-import { chooseMedia, type MediaChoice } from "./media-types.ts";
+import { chooseMedia, headOf, type MediaChoice } from "./media-types.ts";
 import { chooseRoutine, isCallable, type CallShape } from "./overload.ts";
 import type { Payload } from "./payload.ts";
 import { checkPreferences, effectiveMaxAffected } from "./prefer.ts";
@@ -53,7 +53,7 @@ export const planCall = (request: RestRequest, input: CallInput, hasBody: boolea
   return {
     plan,
     routine,
-    envelope: { ...(hasBody ? media.envelope : { explain: media.envelope.explain }), count: preferences.count },
+    envelope: { ...(hasBody ? media.envelope : headOf(media)), count: preferences.count },
     values,
     body,
     media,

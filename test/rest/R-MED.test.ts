@@ -115,6 +115,7 @@ cases(planned, [
   { title: "R-MED-7 for an unknown type", request: "GET /ports", headers: accept('application/vnd.pgrst.plan+json; for="text/nope"'), status: 406 },
   { title: "R-MED-7 200 whatever the method", request: "POST /ports", headers: accept("application/vnd.pgrst.plan+json"), body: { name: "A" }, status: 200, check: (answer: Answer) => expect(answer.text).toContain("ModifyTable") },
   { title: "R-MED-7 DELETE", request: "DELETE /vessels?id=eq.1", headers: accept("application/vnd.pgrst.plan+json"), status: 200, check: (answer: Answer) => expect(answer.json()[0].Plan).toBeDefined() },
+  { title: "R-MED-3 HEAD of a plan has the headers of GET", request: "HEAD /ports?id=eq.1", headers: accept("application/vnd.pgrst.plan+json"), status: 200, responseHeaders: { "Content-Type": 'application/vnd.pgrst.plan+json; for="application/json"; charset=utf-8', "Content-Range": null } },
   { title: "R-MED-7 a function", request: "GET /rpc/all_vessels", headers: accept("application/vnd.pgrst.plan+json"), status: 200, check: (answer: Answer) => expect(answer.json()[0].Plan).toBeDefined() },
 ]);
 

@@ -180,6 +180,8 @@ test("R-OAS-4 types", () => {
     c_double: ["number", "double precision"],
     c_boolean: ["boolean", "boolean"],
     c_varchar: ["string", "character varying"],
+    c_char: ["string", "character"],
+    c_bit: ["string", "bit"],
     c_date: ["string", "date"],
     c_timestamptz: ["string", "timestamp with time zone"],
     c_json: [undefined, "json"],

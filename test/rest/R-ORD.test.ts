@@ -1,4 +1,5 @@
-import { expect } from "vitest";
+import { describe, expect } from "vitest";
+import { definePlugin } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -50,3 +51,20 @@ cases(api, [
   { title: "R-ORD-5 computed fields of embeds", request: "GET /ports?select=id,vessels(id)&vessels.order=label.desc&id=eq.1", answer: [{ id: 1, vessels: ids(2, 1) }] },
   { title: "R-ORD-6 the representation of a write is sorted", request: "PATCH /vessels?select=id&order=tonnage&tonnage=not.is.null", headers: { prefer: "return=representation, tx=rollback" }, body: { flags: [] }, answer: ids(3, 2, 1) },
 ]);
+
+describe("a mode that answers no join", async () => {
+  const flat = definePlugin({
+    name: "flat-embeds",
+    embeds: [{ mode: "flat", rest: { prefix: "=" }, compile: (embed, context) => ({ columns: [{ as: embed.as, value: context.object() }] }) }],
+  });
+  const own = await startApi({ parts: [flat], on: api.database });
+  cases(own, [
+    { title: "R-ORD-3 embeds", request: "GET /voyages?select=id,=vessels(name)&id=eq.1", answer: [{ id: 1, vessels: { name: "Ariel" } }] },
+    {
+      title: "R-ORD-3 cannot be ordered by",
+      request: "GET /voyages?select=id,=vessels(name)&order=vessels(name)",
+      status: 400,
+      answer: { code: "PGRST118", details: "'vessels' is embedded in a way that offers no columns to sort by", hint: null, message: "A related order on 'vessels' is not possible" },
+    },
+  ]);
+});
