@@ -11,7 +11,7 @@ import { arrayQuery, buildObject, objectQuery } from "./json.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
 import { createCompiler, planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
-import { stepRelations, stepRows, stepSetting } from "./value.ts";
+import { countOfSteps, stepRelations, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
 export interface CompileParts {
@@ -247,11 +247,7 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
     for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
     if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
   });
-  const affected = join(
-    sequence.steps.map((_, i) => sql`cardinality(${stepRows(i, relations[i] as { schema: string; name: string })})`),
-    " + ",
-  );
-  const body = answerOf(compiler, sequence.result, sequence.one === true, {}, sql`(${affected})`);
+  const body = answerOf(compiler, sequence.result, sequence.one === true, {}, countOfSteps(relations));
   statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
   return finish(compiler, statements, statements.length - 1, checks);
 };

@@ -10,7 +10,7 @@ import { compilePredicate } from "./predicate.ts";
 import { buildObject } from "./json.ts";
 import type { RelatedRows } from "./related.ts";
 import { lookUp, noEmbeds, planFault, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
-import { compileValue, stepRows, typeName } from "./value.ts";
+import { compileValue, rowsOfSteps, typeName } from "./value.ts";
 
 /** Where the rows come from, when the read does not say it itself. */
 export interface ReadPlace {
@@ -46,10 +46,7 @@ const openLevel = (compiler: Compiler, source: Source, place: ReadPlace): Level 
   const relation = relationOf(compiler.model, source.written);
   const row = compiler.alias(source.written.name);
   if (source.steps !== undefined) {
-    const [first, ...more] = source.steps.map((step) => sql`select * from pg_catalog.unnest(${stepRows(step, source.written)})`);
-    if (first === undefined) throw planFault("a read of no steps");
-    const rows = more.length === 0 ? sql`pg_catalog.unnest(${stepRows(source.steps[0] as number, source.written)})` : sql`(${join([first, ...more], " union all ")})`;
-    return { from: sql`${rows} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
+    return { from: sql`${rowsOfSteps(source.steps, source.written)} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
   }
   if (place.written === undefined) throw planFault("a read of written rows without a write");
   return { from: sql`${place.written.cte} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };

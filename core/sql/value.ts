@@ -1,14 +1,45 @@
+import { nameKey, type QualifiedName } from "../model/model.ts";
 import type { Operand, ValueRef } from "../plan/plan.ts";
 import { catalogText, empty, ident, join, literal, slot, sql, type Sql } from "./fragment.ts";
 import { compileExpression } from "./expression.ts";
 import { planFault, qualified, type Compiler, type Scope } from "./scope.ts";
 
+const STEP = "relapi.step_";
+
 /** Setting in which a step of a sequence leaves its rows, as an array of the row type in text form: text in and out loses nothing. */
-export const stepSetting = (step: number): Sql => literal(`relapi.step_${step}`);
+export const stepSetting = (step: number): Sql => literal(`${STEP}${step}`);
 
 /** The rows a step wrote, as an array of the relation's row type. */
-export const stepRows = (step: number, relation: { readonly schema: string; readonly name: string }): Sql =>
+export const stepRows = (step: number, relation: QualifiedName): Sql =>
   sql`pg_catalog.current_setting(${stepSetting(step)})::${qualified(relation)}[]`;
+
+/** FROM item with a row per step, `_n (step)`, and what the step left as `rows`: one expression however many the steps are. */
+const leftBy = (steps: readonly number[], relation: QualifiedName): Sql =>
+  sql`pg_catalog.unnest(${literal(`{${steps.join(",")}}`)}::int4[]) as _n (step), lateral (select pg_catalog.current_setting(${literal(STEP)} || _n.step)::${qualified(relation)}[] as rows) as _l`;
+
+/** The rows that steps on one relation wrote, step by step, as a FROM item without its alias. */
+export const rowsOfSteps = (steps: readonly number[], relation: QualifiedName): Sql => {
+  const [first, ...more] = steps;
+  if (first === undefined) throw planFault("a read of no steps");
+  if (more.length === 0) return sql`pg_catalog.unnest(${stepRows(first, relation)})`;
+  return sql`(select _w.* from ${leftBy(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
+};
+
+/** How many rows all steps wrote. `relations`: of each step. */
+export const countOfSteps = (relations: readonly QualifiedName[]): Sql => {
+  const byRelation = new Map<string, number[]>();
+  relations.forEach((relation, step) => {
+    const steps = byRelation.get(nameKey(relation));
+    if (steps === undefined) byRelation.set(nameKey(relation), [step]);
+    else steps.push(step);
+  });
+  const counts = [...byRelation.values()].map((steps) => {
+    const [first = 0] = steps;
+    const relation = relations[first] as QualifiedName; // a step's own
+    return steps.length === 1 ? sql`cardinality(${stepRows(first, relation)})` : sql`(select sum(cardinality(_l.rows)) from ${leftBy(steps, relation)})`;
+  });
+  return sql`(${join(counts, " + ")})`;
+};
 
 /** Condition: an earlier step wrote a row. */
 export const wroteRows = (compiler: Compiler, step: number): Sql => {
@@ -38,7 +69,7 @@ export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
 };
 
 /** Relations written by the steps of the sequence a compiler works on, in order. */
-export const stepRelations = new WeakMap<Compiler, { readonly schema: string; readonly name: string }[]>();
+export const stepRelations = new WeakMap<Compiler, QualifiedName[]>();
 
 /** Right side of a comparison. */
 export const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql => {
