@@ -2,7 +2,8 @@
 import type { Duplex } from "node:stream";
 import pg from "pg";
 import { poolTimeout } from "../errors.ts";
-import { fromConnecting } from "./pg-errors.ts";
+import { connectionUrls, mayBeEncryption } from "./connection-string.ts";
+import { fromConnecting, sqlstateOf } from "./pg-errors.ts";
 import { CopyBoth, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** Where a pool connects to. */
@@ -80,53 +81,44 @@ type Client = pg.Client & {
 };
 
 /** pg's types leave `replication` out. */
-const clientConfig = (target: Target, timeoutMs: number): pg.ClientConfig & { replication?: string } => {
+const clientConfig = (target: Target, url: string, timeoutMs: number): pg.ClientConfig & { replication?: string } => {
   const common = { fallback_application_name: "relapi", connectionTimeoutMillis: timeoutMs, keepAlive: true };
   if ("stream" in target) return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
-  return { ...common, connectionString: toUrl(target.url) };
+  return { ...common, connectionString: url };
 };
 
-/** Connection strings are URLs or `host=… dbname=…`; their sslmode means what it means to libpq. */
-const toUrl = (text: string): string => {
-  const url = /^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : keywordsToUrl(text);
-  return /[?&]sslmode=/.test(url) && !/[?&]uselibpqcompat=/.test(url) ? `${url}&uselibpqcompat=true` : url;
-};
-
-/** @throws Error on a text that is no list of `name=value` */
-const keywordsToUrl = (text: string): string => {
-  const parts = new Map<string, string>();
-  // host=/tmp password='it\'s'
-  const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))\s*/gy;
-  let at = 0;
-  for (let match = pair.exec(text); match !== null && match[0] !== ""; match = pair.exec(text)) {
-    parts.set(match[1] as string, (match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));
-    at = pair.lastIndex;
-  }
-  if (at < text.length || parts.size === 0) throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
-  const take = (name: string): string => {
-    const found = parts.get(name) ?? "";
-    parts.delete(name);
-    return encodeURIComponent(found);
-  };
-  const [user, password, database, hostAddress, host, port] = ["user", "password", "dbname", "hostaddr", "host", "port"].map(take) as [string, string, string, string, string, string];
-  const place = hostAddress || host;
-  const credentials = user === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
-  const query = [...parts].map(([name, setting]) => `${name}=${encodeURIComponent(setting)}`);
-  const isFolder = place.startsWith("%2F");
-  if (isFolder) query.unshift(`host=${place}`);
-  if (isFolder && port !== "") query.unshift(`port=${port}`);
-  return `postgres://${credentials}${isFolder ? "localhost" : place}${port === "" || isFolder ? "" : `:${port}`}/${database}${query.length === 0 ? "" : `?${query.join("&")}`}`;
-};
+/** The one of its URLs that a target was reached by last: it is tried first. */
+const reachedBy = new WeakMap<Target, string>();
 
 /** `replicates`: a connection that takes commands of the replication protocol too. @throws RelApiError `connection-failed` */
 export const openConnection = async (target: Target, timeoutMs: number, replicates = false): Promise<Connection> => {
-  try {
-    if ("ready" in target) await target.ready;
-    const config = clientConfig(target, timeoutMs);
+  const open = async (url: string): Promise<Connection> => {
+    const config = clientConfig(target, url, timeoutMs);
     const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
     const connection = wrap(client, "url" in target);
     await client.connect();
     return connection;
+  };
+  try {
+    if ("stream" in target) {
+      await target.ready;
+      return await open("");
+    }
+    const last = reachedBy.get(target);
+    const urls = connectionUrls(target.url);
+    const ordered = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
+    let first: unknown;
+    for (const url of ordered) {
+      try {
+        const connection = await open(url);
+        reachedBy.set(target, url);
+        return connection;
+      } catch (error) {
+        first ??= error;
+        if (!mayBeEncryption(error instanceof Error ? error.message : "", sqlstateOf(error))) break;
+      }
+    }
+    throw first;
   } catch (error) {
     throw fromConnecting(error);
   }

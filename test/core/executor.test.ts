@@ -1,6 +1,7 @@
 /** Transactions on a real database: what they set, what they leave behind, how they end, how they fail. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connectionUrls, mayBeEncryption } from "../../core/database/connection-string.ts";
 import { createDatabase, type Database } from "../../core/database/database.ts";
 import { isRelApiError, resolveOptions, type BoundValue, type Execution, type Logger, type Model, type RelApiError, type RelApiOptions, type ResultRow, type Role, type Session } from "../../core/index.ts";
 import type { Slot } from "../../core/sql/fragment.ts";
@@ -436,6 +437,29 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const url = new URL(db.options.databaseUrl as string);
     const on = open({ databaseUrl: `host=${url.hostname} port=${url.port || "5432"} user='${url.username}' password='it\\'s' dbname = ${url.pathname.slice(1)} application_name='a b'` });
     expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on })).toBe("a b");
+  });
+
+  test("encryption is what sslmode says to libpq: preferred means that it may be missing, and none said that it may be wanted", async () => {
+    const urls = (text: string) => connectionUrls(text, {});
+    expect(urls("postgres://u@h/d")).toEqual(["postgres://u@h/d", "postgres://u@h/d?sslmode=require&uselibpqcompat=true"]);
+    expect(urls("postgres://u@h/d?sslmode=prefer&application_name=a")).toEqual(["require", "disable"].map((mode) => `postgres://u@h/d?&application_name=a&sslmode=${mode}&uselibpqcompat=true`));
+    expect(urls("host=h dbname=d sslmode=allow")).toEqual(["disable", "require"].map((mode) => `postgres://h/d?&sslmode=${mode}&uselibpqcompat=true`));
+    expect(urls("postgres://u@h/d?sslmode=require")).toEqual(["postgres://u@h/d?sslmode=require&uselibpqcompat=true"]);
+    expect(urls("postgres:///d?host=/tmp")).toEqual(["postgres:///d?host=/tmp"]);
+    expect(urls("postgres://u@h/d?ssl=true")).toEqual(["postgres://u@h/d?ssl=true"]);
+    expect(connectionUrls("postgres://u@h/d", { PGSSLMODE: "require" })).toEqual(["postgres://u@h/d"]);
+    for (const [message, code] of [["no pg_hba.conf entry for host \"10.0.0.1\", user \"u\", database \"d\", no encryption", "28000"], ["SSL connection is required", "08P01"], ["The server does not support SSL connections", undefined]] as const)
+      expect(mayBeEncryption(message, code)).toBe(true);
+    expect(mayBeEncryption("password authentication failed for user \"u\"", "28P01")).toBe(false);
+    expect(mayBeEncryption("connect ECONNREFUSED 127.0.0.1:1", undefined)).toBe(false);
+  });
+
+  test.skipIf(!capabilities.realServer)("each sslmode that does without encryption reaches a server that has none or some", async () => {
+    for (const mode of ["disable", "allow", "prefer"]) {
+      const on = open({ databaseUrl: `${db.options.databaseUrl}?sslmode=${mode}` });
+      expect(await bodyOf("select 1", { on })).toBe("1");
+      expect(await bodyOf("select 2", { on })).toBe("2");
+    }
   });
 
   test("R-SC-5 notifications arrive, also after the connection that listens was lost", async () => {
