@@ -8,7 +8,7 @@ const api = await startApi(forGraphql({ dbTxEnd: "rollback" }));
 await api.sql(`
   create type "hasOwnProperty" as enum ('constructor', 'toString');
   create table "constructor" (
-    "constructor" int primary key, "toString" text unique, "hasOwnProperty" numeric, "valueOf" jsonb, "isPrototypeOf" boolean, "__proto__" int, "then" text);
+    "constructor" int primary key, "toString" text unique, "hasOwnProperty" numeric, "valueOf" jsonb, "isPrototypeOf" boolean, "__proto__" int);
   create table "toString" (
     id int primary key, "constructor" int references "constructor", "valueOf" double precision, "toString" text[], "hasOwnProperty" "hasOwnProperty", kinds "hasOwnProperty"[]);
   create table keywords (id int primary key, "null" int unique, "true" text, "false" boolean, "query" text);
@@ -17,7 +17,7 @@ await api.sql(`
   create table "String" (id int primary key);
   create function "valueOf"("constructor" int, "toString" text default 'x') returns setof "toString" language sql stable as $$ select * from "toString" where id >= $1 $$;
   create function "propertyIsEnumerable"(t "toString") returns text language sql stable as $$ select 'row ' || t.id $$;
-  insert into "constructor" values (1, 'a', 1.50, '{"constructor": {"__proto__": 7}}', true, 3, 'x'), (2, 'b', 2.5, null, false, null, null);
+  insert into "constructor" values (1, 'a', 1.50, '{"constructor": {"__proto__": 7}}', true, 3), (2, 'b', 2.5, null, false, null);
   insert into "toString" values (1, 1, 1.5, '{q}', 'constructor', '{toString}'), (2, 1, 2.5, null, 'toString', null), (3, 2, 7, '{z}', null, '{}'), (4, null, null, null, null, null);
   insert into keywords values (1, 2, 't', true, 'q'), (2, null, 'u', false, null);
   insert into only_null values (1);
@@ -29,12 +29,12 @@ await api.reload();
 const admin = await schemaOf(api);
 
 test("G-NAM-2 G-INP-1 G-OUT-4 columns named like members of objects are in every type of their table", () => {
-  const columns = ["constructor", "hasOwnProperty", "isPrototypeOf", "then", "toString", "valueOf"];
+  const columns = ["constructor", "hasOwnProperty", "isPrototypeOf", "toString", "valueOf"];
   for (const type of ["constructor", "constructor_bool_exp", "constructor_order_by", "constructor_insert_input", "constructor_set_input"])
     expect(Object.keys(admin.members(type)), type).toEqual(expect.arrayContaining(columns));
   for (const type of ["constructor_select_column", "constructor_update_column"]) expect(admin.values(type), type).toEqual(columns);
   expect(admin.values("constructor_constraint")).toEqual(["constructor_pkey", "constructor_toString_key"]);
-  expect(admin.members("constructor_max_fields")).toEqual({ constructor: "Int", hasOwnProperty: "numeric", then: "String", toString: "String" });
+  expect(admin.members("constructor_max_fields")).toEqual({ constructor: "Int", hasOwnProperty: "numeric", toString: "String" });
   expect(admin.members("constructor_inc_input")).toEqual({ constructor: "Int", hasOwnProperty: "numeric" });
   expect(admin.members("constructor_pk_columns_input")).toEqual({ constructor: "Int!" });
   expect(admin.args("query_root", "constructor_by_pk")).toEqual({ constructor: "Int!" });
@@ -70,8 +70,8 @@ test("G-GEN-13 without a field for each of its columns a primary key gives no fi
 gqlCases(api, [
   {
     title: "G-ROOT-1 G-REL-2 rows, related rows and json paths",
-    query: '{ constructor(order_by: {constructor: asc}) { constructor toString hasOwnProperty valueOf(path: "$.constructor.__proto__") isPrototypeOf then toStrings(order_by: {id: desc}) { id constructorByConstructor: valueOf } } }',
-    bytes: '{"data":{"constructor":[{"constructor":1,"toString":"a","hasOwnProperty":1.50,"valueOf":7,"isPrototypeOf":true,"then":"x","toStrings":[{"id":2,"constructorByConstructor":2.5},{"id":1,"constructorByConstructor":1.5}]},{"constructor":2,"toString":"b","hasOwnProperty":2.5,"valueOf":null,"isPrototypeOf":false,"then":null,"toStrings":[{"id":3,"constructorByConstructor":7}]}]}}',
+    query: '{ constructor(order_by: {constructor: asc}) { constructor toString hasOwnProperty valueOf(path: "$.constructor.__proto__") isPrototypeOf toStrings(order_by: {id: desc}) { id constructorByConstructor: valueOf } } }',
+    bytes: '{"data":{"constructor":[{"constructor":1,"toString":"a","hasOwnProperty":1.50,"valueOf":7,"isPrototypeOf":true,"toStrings":[{"id":2,"constructorByConstructor":2.5},{"id":1,"constructorByConstructor":1.5}]},{"constructor":2,"toString":"b","hasOwnProperty":2.5,"valueOf":null,"isPrototypeOf":false,"toStrings":[{"id":3,"constructorByConstructor":7}]}]}}',
   },
   { title: "G-ROOT-3 a row by such a key", query: "{ constructor_by_pk(constructor: 2) { toString } }", data: { constructor_by_pk: { toString: "b" } } },
   {
