@@ -17,6 +17,7 @@ import { orderPlugins, type Preset } from "./preset.ts";
 import { createPreparer } from "./programs.ts";
 import { buildRegistry, tapDeclared, tapFallbacks } from "./registry.ts";
 import type { Credentials, Session } from "./session.ts";
+import { checkKinds } from "./settings.ts";
 import { createUpgrades, type AnyServer, type Upgrades } from "./upgrade.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
@@ -132,6 +133,7 @@ const watchPool = (counters: Counters, database: Database): void => {
 
 /** @rule R-PROF-6 */
 const checkOptions = (options: ResolvedOptions): void => {
+  checkKinds(options);
   if (options.dbSchemas.length === 0) throw presetError("dbSchemas is empty: name at least one schema to expose");
   const reserved = options.dbSchemas.find((schema) => schema === "pg_catalog" || schema === "information_schema");
   if (reserved !== undefined) throw presetError(`dbSchemas names ${reserved}, which cannot be exposed: leave it out`);

@@ -20,9 +20,16 @@ export interface SettingKind {
   readonly accepts: string;
   /** Undefined: not accepted. */
   readonly read: (text: string) => unknown;
+  /** The setting as an option of a preset; absent: a text that `read` takes. */
+  readonly option?: { readonly accepts: string; readonly takes: (given: unknown) => boolean };
 }
 
+const isTexts = (given: unknown): boolean => Array.isArray(given) && given.every((item) => typeof item === "string");
+
 const text: SettingKind = { accepts: "any text", read: (given) => given };
+
+/** As an option it may be what the text says. */
+const document: SettingKind = { ...text, option: { accepts: "a text or an object", takes: (given) => typeof given === "string" || (typeof given === "object" && given !== null) } };
 
 const YES = ["true", "yes", "on", "t", "y", "1"];
 const NO = ["false", "no", "off", "f", "n", "0"];
@@ -33,6 +40,7 @@ const flag: SettingKind = {
     const word = given.trim().toLowerCase();
     return YES.includes(word) ? true : NO.includes(word) ? false : undefined;
   },
+  option: { accepts: "true or false", takes: (given) => typeof given === "boolean" },
 };
 
 export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind => ({
@@ -41,11 +49,13 @@ export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): Setting
     const number = /^\s*[0-9]{1,15}\s*$/.test(given) ? Number(given) : -1;
     return number >= from && number <= to ? number : undefined;
   },
+  option: { accepts: from > 0 ? "a number above 0" : "a number from 0 on", takes: (given) => typeof given === "number" && given <= to && (from > 0 ? given > 0 : given >= 0) },
 });
 
 const listOf = (accepts: string): SettingKind => ({
   accepts: `${accepts}, separated by commas`,
   read: (given) => given.split(",").map((item) => item.trim()).filter((item) => item !== ""),
+  option: { accepts: `a list of ${accepts}`, takes: isTexts },
 });
 
 const oneOf = (words: readonly string[], aliases: Readonly<Record<string, string>> = {}): SettingKind => ({
@@ -66,6 +76,7 @@ const textList: SettingKind = {
       return undefined;
     }
   },
+  option: { accepts: "a list of texts", takes: isTexts },
 };
 
 const databaseUrl: SettingKind = {
@@ -79,6 +90,7 @@ const databaseUrls: SettingKind = {
     const urls = given.split(",").map((url) => databaseUrl.read(url));
     return urls.includes(undefined) ? undefined : urls;
   },
+  option: { accepts: "a list of connection strings", takes: (given) => isTexts(given) && (given as readonly string[]).every((url) => databaseUrl.read(url) !== undefined) },
 };
 
 const httpUrl: SettingKind = { accepts: "an http or https URL", read: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined) };
@@ -94,12 +106,12 @@ export const SETTINGS: readonly Setting[] = [
   plain("dbSchemas", listOf("names of schemas"), ["DB_SCHEMAS", "PGRST_DB_SCHEMAS"]),
   plain("dbExtraSearchPath", listOf("names of schemas"), ["DB_EXTRA_SEARCH_PATH", "PGRST_DB_EXTRA_SEARCH_PATH"], { isEmptyMeant: true }),
   plain("anonRole", text, ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"]),
-  plain("jwtSecret", text, ["JWT_SECRET", "PGRST_JWT_SECRET", "HASURA_GRAPHQL_JWT_SECRET"], { isSecret: true }),
+  plain("jwtSecret", document, ["JWT_SECRET", "PGRST_JWT_SECRET", "HASURA_GRAPHQL_JWT_SECRET"], { isSecret: true }),
   plain("jwtSecretIsBase64", flag, ["JWT_SECRET_IS_BASE64", "PGRST_JWT_SECRET_IS_BASE64"]),
   plain("jwtAud", text, ["JWT_AUD", "PGRST_JWT_AUD"]),
   plain("jwtRoleClaimKey", text, ["JWT_ROLE_CLAIM_KEY", "PGRST_JWT_ROLE_CLAIM_KEY"]),
   plain("adminSecret", text, ["ADMIN_SECRET", "HASURA_GRAPHQL_ADMIN_SECRET"], { isSecret: true }),
-  plain("metadata", text, ["METADATA", "HASURA_GRAPHQL_METADATA_DIR"]),
+  plain("metadata", document, ["METADATA", "HASURA_GRAPHQL_METADATA_DIR"]),
   plain("metadataPermissionsForRest", flag, ["METADATA_PERMISSIONS_FOR_REST"]),
   plain("dbPool", wholeNumber(1, 10_000), ["DB_POOL", "PGRST_DB_POOL"]),
   plain("dbPoolAcquisitionTimeout", wholeNumber(1, 2_000_000), ["DB_POOL_ACQUISITION_TIMEOUT", "PGRST_DB_POOL_ACQUISITION_TIMEOUT"]),
@@ -143,12 +155,22 @@ export const SETTINGS: readonly Setting[] = [
 ];
 
 /** One line: setting, value (never a secret's), what is accepted. */
-const settingRefused = (name: string, given: string, { accepts }: SettingKind, isSecret = false): RelApiError =>
+const settingRefused = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
   presetError(`${name} ${isSecret ? "has a value that is not accepted" : `is ${JSON.stringify(given)}`}: ${accepts} is accepted`);
 
 /** @throws RelApiError `preset` */
 export const readSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
   const value = kind.read(given);
-  if (value === undefined) throw settingRefused(name, given, kind, isSecret);
+  if (value === undefined) throw settingRefused(name, given, kind.accepts, isSecret);
   return value;
+};
+
+/** Options come from programs that no compiler may have looked at. @throws RelApiError `preset` at the first that is none of its kind */
+export const checkKinds = (options: RelApiOptions): void => {
+  for (const { option, kind, isSecret } of SETTINGS) {
+    const given: unknown = options[option];
+    if (given === undefined) continue;
+    const { accepts, takes } = kind.option ?? { accepts: kind.accepts, takes: (one: unknown) => typeof one === "string" && kind.read(one) !== undefined };
+    if (!takes(given)) throw settingRefused(`the option ${option}`, given, accepts, isSecret);
+  }
 };

@@ -177,6 +177,20 @@ describe("start-up errors", () => {
     expect(() => start({ plugins: [], options: { dbSchemas: [] } })).toThrow("dbSchemas is empty");
   });
 
+  test.each([
+    [{ dbSchemas: "public" }, 'the option dbSchemas is "public": a list of names of schemas is accepted'],
+    [{ dbPool: 0 }, "the option dbPool is 0: a number above 0 is accepted"],
+    [{ dbPool: "5" }, 'the option dbPool is "5": a number above 0 is accepted'],
+    [{ dbMaxRows: -1 }, "the option dbMaxRows is -1: a number from 0 on is accepted"],
+    [{ dbAggregatesEnabled: "true" }, 'the option dbAggregatesEnabled is "true": true or false is accepted'],
+    [{ anonRole: null }, "the option anonRole is null: any text is accepted"],
+    [{ dbTxEnd: "never" }, 'the option dbTxEnd is "never": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted'],
+    [{ databaseUrl: "mysql://u:topsecret@h/d" }, "the option databaseUrl has a value that is not accepted: a connection string, postgres://user:password@host:5432/database or host=... dbname=... is accepted"],
+    [{ databaseReplicaUrls: ["postgres://h/d", "nonsense"] }, "the option databaseReplicaUrls has a value that is not accepted: a list of connection strings is accepted"],
+  ])("an option of another kind is refused: %j", (wrong, message) => {
+    expect(() => start({ plugins: [], options: wrong as object })).toThrow(message); // as a program without types may have it
+  });
+
   test("a preset without a database is refused", () => {
     expect(() => relApi(compose(plugin("a")))).toThrow("the preset names no database");
   });
