@@ -1,5 +1,5 @@
 /** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet. */
-import { definePlugin, type Answer, type Exchange, type ResolvedOptions, type Surface } from "../../core/index.ts";
+import { definePlugin, type Answer, type Exchange, type PluginContext, type ResolvedOptions, type Surface } from "../../core/index.ts";
 import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
 
@@ -38,8 +38,9 @@ const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">): Answer =>
 
 const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
-const createSurface = (folder: string, options: ResolvedOptions): Surface => {
-  const roots = restRoots(options);
+/** Settings may change under a running server; where the REST root is does not. */
+const createSurface = (folder: string, context: PluginContext): Surface => {
+  const roots = restRoots(context.options);
   const assets = createAssets(folder, { "page.js": { contentType: "text/javascript; charset=utf-8", text: PAGE_SCRIPT } });
   const assetName = (path: string): string | undefined => {
     const root = roots.find((one) => path.startsWith(`${one}${ASSETS}/`));
@@ -51,9 +52,10 @@ const createSurface = (folder: string, options: ResolvedOptions): Surface => {
       const asset = assets(name);
       return asset === undefined ? notFound : sendAsset(asset, exchange);
     }
+    const { dbSchemas, openapiServerProxyUri } = context.options;
     const root = mountOf(exchange) + exchange.path.replace(/\/$/, "");
     const page = Buffer.from(
-      buildPage({ root: root === "" ? "/" : root, assets: root + ASSETS, schemas: options.dbSchemas, isProxied: options.openapiServerProxyUri !== undefined }),
+      buildPage({ root: root === "" ? "/" : root, assets: root + ASSETS, schemas: dbSchemas, isProxied: openapiServerProxyUri !== undefined }),
     );
     return {
       status: 200,
@@ -70,7 +72,7 @@ const createSurface = (folder: string, options: ResolvedOptions): Surface => {
   return {
     name: "openapi-page",
     match: (path, method, request) => {
-      if (method !== "GET" && method !== "HEAD") return false;
+      if ((method !== "GET" && method !== "HEAD") || !describesSchema(context.options)) return false;
       if (assetName(path) !== undefined) return true;
       return method === "GET" && roots.some((root) => path === root || path === `${root}/`) && namesHtml(request.headers.accept);
     },
@@ -80,16 +82,17 @@ const createSurface = (folder: string, options: ResolvedOptions): Surface => {
   };
 };
 
+const describesSchema = ({ openapiMode, dbRootSpec }: ResolvedOptions): boolean => openapiMode !== "disabled" && dbRootSpec === undefined;
+
 /** Needs the document, and shows itself only where the root describes the schema. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
   // asked before the surface whose root it shares, which "openapi" comes after: so that one cannot be in `requires`
   before: ["rest"],
   apply: (_hooks, context) => {
-    const { options } = context;
-    if (!context.registry.has("openapi") || options.openapiMode === "disabled" || options.dbRootSpec !== undefined) return;
+    if (!context.registry.has("openapi")) return;
     const folder = findAssetFolder();
-    if (folder === undefined) context.logger.warn("the OpenAPI page is off: the files of swagger-ui-dist are not installed");
-    else context.addSurface(createSurface(folder, options));
+    if (folder !== undefined) context.addSurface(createSurface(folder, context));
+    else if (describesSchema(context.options)) context.logger.warn("the OpenAPI page is off: the files of swagger-ui-dist are not installed");
   },
 });

@@ -4,6 +4,7 @@ import { encodeError } from "./encode-error.ts";
 import { methodUnsupported, methodUnsupportedByRoutine, pathInvalid, relationNotFound, rootDisabled } from "./errors.ts";
 import { buildGrammar } from "./grammar.ts";
 import { onRelation, REST } from "./handlers.ts";
+import { createKept } from "./kept.ts";
 import { createRestLive } from "./live.ts";
 import { parseRequest } from "./parse-request.ts";
 import { belowRoot, locate, type Location } from "./path.ts";
@@ -85,7 +86,7 @@ const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, nam
 export const rest = definePlugin({
   name: "rest",
   apply: (hooks, context) => {
-    const kept: PlannedReads = new WeakMap();
+    const kept: PlannedReads = createKept(context.options.cacheEntries);
     const read = onRelation(context, (request, relation) => readRelation(request, relation, kept));
     const surface = createRest(hooks, context, { relation: new Map([["GET", read], ["HEAD", read]]), routine: new Map(), root: new Map() });
     context.offer(REST, surface);

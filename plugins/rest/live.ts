@@ -20,7 +20,7 @@ export const createRestLive = (context: PluginContext, rest: Rest, kept: Planned
     const { model, schema, name } = request;
     const relation = model.relations.get(nameKey({ schema, name }));
     if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);
-    const { planned, valuesOf } = lookUp(kept, model, context.options.cacheEntries, request, relation);
+    const { planned, valuesOf } = lookUp(kept, request, relation);
     const isolation = isolationOf(request);
     return {
       schema,

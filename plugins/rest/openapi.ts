@@ -1,7 +1,8 @@
 /** `GET /api`: the schema as an OpenAPI document. */
-import { definePlugin, sql, toStatement, VERSION, type Answer, type Exchange, type Model, type Program, type ResolvedOptions } from "../../core/index.ts";
+import { definePlugin, sql, toStatement, VERSION, type Answer, type Exchange, type Program, type ResolvedOptions } from "../../core/index.ts";
 import { onTarget, withMethods } from "./handlers.ts";
 import { buildAnswer } from "./headers.ts";
+import { createKept, type Kept } from "./kept.ts";
 import { chooseMedia } from "./media-types.ts";
 import { buildDocument, type DocumentPlace } from "./openapi-document.ts";
 import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
@@ -10,8 +11,6 @@ import { buildRequestSettings, isolationOf } from "./settings.ts";
 
 /** Documents kept per model: one per role, schema and address. */
 const MAX_KEPT = 50;
-
-type Kept = WeakMap<Model, Map<string, string>>;
 
 /** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1 R-TX-7 */
 const NOTHING_READ: Program = {
@@ -54,26 +53,17 @@ const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace =>
   return { host: listeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
 };
 
-const documentOf = (kept: Kept, { rest, model, schema, exchange }: RestRequest): string => {
+const documentOf = (kept: Kept<string>, { rest, model, schema, exchange }: RestRequest): string => {
   const { options } = rest.context;
-  let documents = kept.get(model);
-  if (documents === undefined) {
-    documents = new Map();
-    kept.set(model, documents);
-  }
   const role = options.openapiMode === "ignore-privileges" ? undefined : (exchange.session.databaseRole ?? model.loginRole);
   const place = placeOf(options, exchange);
-  const key = [schema, role ?? "", place.host, place.basePath].join("\u0000");
-  const known = documents.get(key);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(buildDocument({ model, schema, role, place, hasSecurity: options.openapiSecurityActive, version: VERSION, methodsOf: (target) => rest.routeOf(model, schema, target).methods }));
-  if (documents.size >= MAX_KEPT) documents.clear();
-  documents.set(key, text);
-  return text;
+  return kept.get(model, [schema, role ?? "", place.host, place.basePath], () =>
+    JSON.stringify(buildDocument({ model, schema, role, place, hasSecurity: options.openapiSecurityActive, version: VERSION, methodsOf: (target) => rest.routeOf(model, schema, target).methods })),
+  );
 };
 
 /** @rule R-OAS-1 R-TX-2 */
-const describeSchema = async (request: RestRequest, kept: Kept): Promise<Answer> => {
+const describeSchema = async (request: RestRequest, kept: Kept<string>): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
   const media = chooseMedia(request, { isWholeRow: true, isRoot: true });
   checkPreferences(preferences);
@@ -105,7 +95,7 @@ export const openapi = definePlugin({
   name: "openapi",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const kept: Kept = new WeakMap();
+    const kept: Kept<string> = createKept(MAX_KEPT);
     const describe = onTarget(context, (request) => describeSchema(request, kept));
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
     hooks.buildRestRoute.tap("openapi", (route) => (route.target.kind === "root" ? withMethods(route, handlers) : route));

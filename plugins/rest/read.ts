@@ -1,11 +1,12 @@
 /** `GET /vessels?select=name&tonnage=gte.500`: rows of a relation. */
-import { createCache, type Answer, type BoundValue, type Cache, type Envelope, type Headers, type Json, type Model, type Planned, type Relation, type ResultRow } from "../../core/index.ts";
+import { type Answer, type BoundValue, type Envelope, type Headers, type Json, type Planned, type Relation, type ResultRow } from "../../core/index.ts";
 import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
 import { readTotal } from "./count.ts";
 import { resolveRead } from "./embed.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import { notSingular, offsetBeyondRows } from "./errors.ts";
 import { buildAnswer, encode, encodeContentLocation, encodeLegacyWarning } from "./headers.ts";
+import type { Kept } from "./kept.ts";
 import { chooseMedia, headOf, type MediaChoice } from "./media-types.ts";
 import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
 import type { ResolvedRead, RestRequest, RootRange } from "./request.ts";
@@ -22,20 +23,17 @@ export interface PlannedRead {
   readonly legacyNames: ResolvedRead["legacyNames"];
 }
 
-/** Planned reads of each model, by everything they depend on. Bounded, and gone with the model. */
-export type PlannedReads = WeakMap<Model, Cache<PlannedRead>>;
-
-/** Texts of this length are planned each time: nobody asks for them twice. */
-const MAX_KEPT_KEY = 8000;
+/** Planned reads, by everything they depend on. */
+export type PlannedReads = Kept<PlannedRead>;
 
 /** Clients and proxies take some kilobytes of headers and fail beyond; a list of a thousand keys is longer. @rule R-URL-4 */
 const MAX_LOCATION = 3000;
 
 /** Everything a planned read depends on beside the model: what asks for it, and whether its window has ends. */
-const keyOf = (request: RestRequest, relation: Relation): string => {
+const keyOf = (request: RestRequest, relation: Relation): readonly string[] => {
   const { exchange, preferences, range } = request;
   const window = `${range.limit === undefined ? "" : "l"}${range.offset === 0n ? "" : "o"}`;
-  return [relation.schema, relation.name, request.queryText ?? "", window, request.method, preferences.count ?? "", exchange.header("accept") ?? "*/*"].join("\u0000");
+  return [relation.schema, relation.name, request.queryText ?? "", window, request.method, preferences.count ?? "", exchange.header("accept") ?? "*/*"];
 };
 
 const planRead = (request: RestRequest, relation: Relation): PlannedRead => {
@@ -74,9 +72,9 @@ const windowOf = ({ limit, offset }: RootRange): readonly string[] => [...(limit
 
 /** The handler of GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
 export const readRelation = async (request: RestRequest, relation: Relation, kept: PlannedReads): Promise<Answer> => {
-  const { rest, exchange, model, preferences } = request;
+  const { rest, exchange, preferences } = request;
   const { context } = rest;
-  const found = lookUp(kept, model, context.options.cacheEntries, request, relation);
+  const found = lookUp(kept, request, relation);
   checkPreferences(preferences);
   const { planned, media } = found;
   if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
@@ -106,19 +104,7 @@ export const readRelation = async (request: RestRequest, relation: Relation, kep
 };
 
 /** The planned read, made when it is asked for first. */
-export const lookUp = (kept: PlannedReads, model: Model, maxEntries: number, request: RestRequest, relation: Relation): PlannedRead => {
-  let reads = kept.get(model);
-  if (reads === undefined) {
-    reads = createCache(maxEntries);
-    kept.set(model, reads);
-  }
-  const key = keyOf(request, relation);
-  const known = reads.get(key);
-  if (known !== undefined) return known;
-  const planned = planRead(request, relation);
-  if (key.length < MAX_KEPT_KEY) reads.set(key, planned);
-  return planned;
-};
+export const lookUp = (kept: PlannedReads, request: RestRequest, relation: Relation): PlannedRead => kept.get(request.model, keyOf(request, relation), () => planRead(request, relation));
 
 /** @rule R-HDR-9 */
 export const warnOfLegacyNames = ({ rest, name }: RestRequest, legacyNames: ResolvedRead["legacyNames"]): void =>

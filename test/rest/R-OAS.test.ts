@@ -283,6 +283,23 @@ test("R-OAS-1 the page needs no credential, the document does", async () => {
   expect((await guarded.get("/")).status).toBe(401);
 });
 
+test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {
+  const keep = (setting: string) => api.sql(`do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`);
+  const own = await startApi({ on: api.database });
+  const type = async () => (await own.get("/", { headers: browser })).headers["content-type"];
+  expect(await type()).toBe("text/html; charset=utf-8");
+  try {
+    await keep("set pgrst.openapi_mode = ''disabled''");
+    await own.reload();
+    const answer = await own.get("/", { headers: browser });
+    expect([answer.status, answer.json().code]).toEqual([404, "PGRST126"]);
+  } finally {
+    await keep("reset pgrst.openapi_mode");
+  }
+  await own.reload();
+  expect(await type()).toBe("text/html; charset=utf-8");
+});
+
 cases(api, [
   { title: "R-OAS-1 the page at the root in compatibility mode", request: "GET /", headers: browser, responseHeaders: { "Content-Type": "text/html; charset=utf-8" } },
   { title: "R-OAS-1 a file that is not there", request: "GET /api/openapi/ui/../../package.json", status: 404 },
