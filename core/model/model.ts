@@ -49,6 +49,8 @@ export interface Column {
   readonly notNull: boolean;
   /** SQL text of the default as R-SC-2 has it (identity BY DEFAULT as `nextval(...)`); generated columns have none. */
   readonly default?: string;
+  /** What the database puts in place of a value left out on a view without a default of its own: the default of the table's column. */
+  readonly baseDefault?: string;
   readonly identity?: "always" | "by default";
   /** GENERATED ALWAYS AS (…) STORED. */
   readonly isGenerated: boolean;

@@ -76,7 +76,8 @@ const payloadRows = (compiler: Compiler, relation: Relation, rows: Payload, isFi
   return {
     from,
     valueOf: (name) => {
-      const fallback = columnOf(relation, name)?.default;
+      const column = columnOf(relation, name);
+      const fallback = column?.baseDefault ?? column?.default;
       return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${read(name)} else ${fallback === undefined ? sql`null` : catalogText(`(${fallback})`)} end`;
     },
   };

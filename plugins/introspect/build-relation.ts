@@ -12,6 +12,8 @@ export interface RelationParts {
   readonly rows: ReadonlyMap<number, RelationRow>;
   /** Key of a view, by attribute numbers. */
   readonly viewKeyOf: (row: RelationRow) => readonly number[];
+  /** Column of a table that a view's column is. */
+  readonly originOf: (view: RelationRow, position: number) => ColumnRow | undefined;
 }
 
 /** The relation of the model, without relationships. */
@@ -58,18 +60,26 @@ export const buildRelation = (row: RelationRow, parts: RelationParts): Relation 
   };
 };
 
+/** @rule R-SC-2 */
+const ownDefault = ([, , type, , , , default_, identity, isGenerated]: ColumnRow, { types, traitsOf }: RelationParts): string | undefined => {
+  const mayHaveOne = !isGenerated && identity !== "a";
+  return default_ ?? (mayHaveOne && types.get(type)?.kind === "domain" ? traitsOf(type).default : undefined);
+};
+
 const buildColumn = (column: ColumnRow, row: RelationRow, parts: RelationParts): Column => {
   const [position, name, type, modifier, sqlType, notNull, default_, identity, isGenerated, acl, isUpdatable] = column;
   const known = parts.types.get(type);
   const traits = known?.kind === "domain" ? parts.traitsOf(type) : undefined;
-  const hasDefault = !isGenerated && identity !== "a";
+  const origin = row.kind === "view" && default_ === null && isUpdatable && !row.hasTrigger ? parts.originOf(row, position) : undefined;
+  const baseDefault = origin && ownDefault(origin, parts);
   return {
     name,
     position,
     type,
     sqlType,
     notNull: notNull || (traits?.notNull ?? false),
-    default: default_ ?? (hasDefault ? traits?.default : undefined),
+    default: ownDefault(column, parts),
+    ...(baseDefault === undefined ? {} : { baseDefault }),
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,
     maxLength: traits?.maxLength ?? (known && characterLength(known, modifier)),

@@ -53,9 +53,13 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
       const row = byOid.get(table);
       return row === undefined ? [] : primaryKeyOf(row);
     });
+  const originOf = (view: RelationRow, position: number) => {
+    const origin = origins.get(view.oid)?.get(position);
+    return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
+  };
   const relations = new Map<string, Relation>();
   for (const row of relationRows) {
-    if (!row.isPartition) relations.set(nameKey(row), buildRelation(row, { readAcl, traitsOf, types, rows: byOid, viewKeyOf }));
+    if (!row.isPartition) relations.set(nameKey(row), buildRelation(row, { readAcl, traitsOf, types, rows: byOid, viewKeyOf, originOf }));
   }
 
   const known = new Map(server.schemas.map((schema) => [schema.name, schema]));

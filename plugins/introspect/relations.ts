@@ -34,6 +34,8 @@ export interface RelationRow {
   readonly acl: readonly string[];
   readonly hasRowSecurity: boolean;
   readonly writable: number;
+  /** A view written by INSTEAD OF triggers. */
+  readonly hasTrigger: boolean;
   /** Comment of the relation under 0, of columns under their attribute numbers. */
   readonly comments: Readonly<Record<number, string>> | null;
   readonly columns: readonly ColumnRow[] | null;
@@ -146,6 +148,7 @@ select relation.oid,
   pg_catalog.to_json(coalesce(relation.relacl, pg_catalog.acldefault('r', relation.relowner))::text[]) as acl,
   relation.relrowsecurity as "hasRowSecurity",
   bits.writable,
+  bits.has_trigger as "hasTrigger",
   (
     select pg_catalog.json_object_agg(comment.objsubid, comment.description)
     from pg_catalog.pg_description comment
