@@ -278,6 +278,8 @@ export interface Envelope {
   readonly media?: string;
   /** Whatever the media type's compiler takes (`{ stripped: true }`). */
   readonly mediaOptions?: Json;
+  /** It takes rows of the relation's row type: columns come as they are stored, not as the JSON that represents their domains. */
+  readonly takesRowType?: boolean;
   readonly count?: "exact" | "planned" | "estimated";
   /** The N of R-CNT-3. */
   readonly countCap?: number;

@@ -29,7 +29,7 @@ const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
 
 /** @rule R-SQL-1 */
 export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
-  const compiler = createCompiler({ ...parts, style: styleOf(plan, envelope) });
+  const compiler = createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.takesRowType });
   switch (plan.kind) {
     case "read":
       return compileRead(compiler, plan, envelope, () => createCompiler({ ...parts, style: compiler.style }));

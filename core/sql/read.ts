@@ -83,7 +83,7 @@ const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
 const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql => {
   if (expression.kind === "cast") return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
   const compiled = compileExpression(compiler, expression, scope);
-  const format = compiled.declared === undefined ? undefined : compiler.model.representations.get(compiled.declared.type)?.toJson;
+  const format = compiled.declared === undefined || compiler.showsStored === true ? undefined : compiler.model.representations.get(compiled.declared.type)?.toJson;
   return format === undefined ? compiled.sql : sql`${qualified(format)}(${compiled.sql})`;
 };
 
@@ -92,7 +92,7 @@ export const expandAll = (relation: Relation): Output[] =>
   relation.columns.map((column) => ({ kind: "value", as: column.name, value: { kind: "column", name: column.name } }));
 
 const hasRepresentation = (compiler: Compiler, relation: Relation): boolean =>
-  compiler.model.representations.size > 0 && relation.columns.some((column) => compiler.model.representations.get(column.type)?.toJson !== undefined);
+  compiler.showsStored !== true && compiler.model.representations.size > 0 && relation.columns.some((column) => compiler.model.representations.get(column.type)?.toJson !== undefined);
 
 /** Rows of a read with shape `rows`. `isExistence`: only whether there are some matters. */
 export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {}, isExistence = false): CompiledRows => {

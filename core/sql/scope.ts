@@ -13,6 +13,8 @@ export interface Compiler {
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
+  /** Columns come as they are stored, not as the JSON that represents their domains. */
+  readonly showsStored?: boolean;
   /** Relations and functions seen so far. */
   readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean };
   /** A row name no other level of the statement has. The first one asked for under a name gets the bare name, so that the
@@ -56,6 +58,7 @@ export const createCompiler = (parts: {
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
+  readonly showsStored?: boolean;
 }): Compiler => {
   const used = new Set<string>();
   let count = 0;

@@ -4,8 +4,6 @@ import { definePlugin, ident, sql, type Json, type MediaContext, type Sql } from
 interface HandlerOptions {
   readonly schema: string;
   readonly name: string;
-  /** Declared over the relation's row type, not over any element. */
-  readonly takesRowType: boolean;
   readonly isBytea: boolean;
 }
 
@@ -15,9 +13,9 @@ const handlerOptions = (options: Json | undefined): HandlerOptions => options as
 const bodyText = (body: Sql, isBytea: boolean): Sql => (isBytea ? sql`coalesce(pg_catalog.encode(${body}, 'base64'), '')` : sql`coalesce(${body}::text, '')`);
 
 /** What the aggregate is called with. The rows of a statement have lost the relation's row type. */
-const handledRow = ({ row, rowAlias, relation, returns }: MediaContext, takesRowType: boolean): Sql => {
+const handledRow = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
   if (returns === "value" || returns === "values") return ident(rowAlias, "value");
-  return relation !== undefined && takesRowType ? sql`${row}::${ident(relation.schema, relation.name)}` : row;
+  return relation !== undefined && envelope.takesRowType === true ? sql`${row}::${ident(relation.schema, relation.name)}` : row;
 };
 
 /** @rule R-MED-4 R-MED-5 R-MED-6 */
@@ -25,8 +23,8 @@ export const customMedia = definePlugin({
   name: "custom-media",
   apply: (hooks) => {
     hooks.compileMedia.for("custom-aggregate").tap("custom-media", (context) => {
-      const { schema, name, takesRowType, isBytea } = handlerOptions(context.options);
-      return bodyText(sql`${ident(schema, name)}(${handledRow(context, takesRowType)})`, isBytea);
+      const { schema, name, isBytea } = handlerOptions(context.options);
+      return bodyText(sql`${ident(schema, name)}(${handledRow(context)})`, isBytea);
     });
     hooks.compileMedia.for("custom-value").tap("custom-media", (context) =>
       bodyText(sql`(pg_catalog.array_agg(${ident(context.rowAlias, "value")}))[1]`, handlerOptions(context.options).isBytea),

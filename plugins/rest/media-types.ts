@@ -131,7 +131,7 @@ export interface MediaWanted {
 /** The media type of an answer. */
 export interface MediaChoice {
   /** Parts of the envelope when a body is made. */
-  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "explain">;
+  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "takesRowType" | "explain">;
   /** Value of `Content-Type`. */
   readonly contentType: string;
   /** Exactly one row is required (PGRST116). */
@@ -205,8 +205,10 @@ const customChoice = (type: MediaType, { rest, model, wanted }: Lookup): MediaCh
   return general === undefined ? undefined : aggregateChoice(type, type.name, general);
 };
 
-const aggregateChoice = (type: MediaType, name: string, { aggregate, relation, isBytea }: MediaHandler): MediaChoice =>
-  custom(type, name, CUSTOM_AGGREGATE, { schema: aggregate.schema, name: aggregate.name, takesRowType: relation !== undefined, isBytea }, isBytea);
+const aggregateChoice = (type: MediaType, name: string, { aggregate, relation, isBytea }: MediaHandler): MediaChoice => {
+  const choice = custom(type, name, CUSTOM_AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea }, isBytea);
+  return relation === undefined ? choice : { ...choice, envelope: { ...choice.envelope, takesRowType: true } };
+};
 
 /** An answer of a handler for any type says nothing of its type. */
 const custom = (type: MediaType, handled: string, media: string, mediaOptions: Json, isBinary: boolean): MediaChoice => ({

@@ -252,6 +252,7 @@ describe("types", () => {
     expect(model.mediaHandlers.map(({ mediaType, relation, isBytea }) => ({ mediaType, relation: relation?.name, isBytea }))).toEqual([
       { mediaType: "text/csv", relation: "notices", isBytea: false },
       { mediaType: "text/plain", relation: "notices", isBytea: false },
+      { mediaType: "text/plain", relation: "paints", isBytea: false },
       { mediaType: "*/*", relation: "signals", isBytea: true },
       { mediaType: "application/vnd.sea.tally", relation: undefined, isBytea: false },
     ]);

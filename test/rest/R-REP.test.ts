@@ -18,6 +18,9 @@ cases(api, [
   { title: "R-REP-2 in a representation of named columns", request: "PATCH /paints?id=eq.1&select=shade,mixed_at", headers: shown, body: { name: "x" }, answer: [{ shade: "#0000ff", mixed_at: 1577836800 }] },
   { title: "R-REP-2 in a representation of all", request: "DELETE /paints?id=eq.2", headers: shown, answer: [{ id: 2, name: "deck", shade: "#ff0000", mixed_at: null }] },
   { title: "R-REP-2 in CSV", request: "GET /paints?select=id,shade&id=eq.1", headers: { accept: "text/csv" }, bytes: 'id,shade\n1,"""#0000ff"""' },
+  { title: "R-REP-2 a media type handler of the relation takes rows as they are stored", request: "GET /paints?order=id", headers: { accept: "text/plain" }, bytes: "hull 255\ndeck 16711680\n" },
+  { title: "R-REP-2 as it does those of a write", request: "PATCH /paints?id=eq.1", headers: { ...shown, accept: "text/plain" }, body: { shade: "#00000a" }, bytes: "hull 10\n" },
+  { title: "R-REP-2 a handler of any rows takes them as they are shown", request: "GET /paints?id=eq.1", headers: { accept: "application/vnd.sea.tally" }, bytes: "1 rows" },
 
   ...[
     ["eq.#0000ff", [1]],
