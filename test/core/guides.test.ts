@@ -5,11 +5,12 @@ import { describe, expect, test } from "vitest";
 import { definePlugin, RelApiError, type Plan, type Plugin, type RestHandler } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { bearer } from "../support/tokens.ts";
+import { adminSecret, bearer } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { epochFields } from "./guides/epoch-fields.ts";
 import { firstEmbeds } from "./guides/first-embeds.ts";
 import { everyMinute, likeUuid, rowEstimates, rowLimit } from "./guides/hooks.ts";
+import { liveLines } from "./guides/live-lines.ts";
 import { ndjsonMedia } from "./guides/ndjson-media.ts";
 import { prefixOperator } from "./guides/prefix-operator.ts";
 import { searchMethod } from "./guides/search-method.ts";
@@ -25,9 +26,10 @@ test.each([
   ["write-a-graphql-field", "epoch-fields"],
   ["write-a-rest-method", "search-method"],
   ["tenants", "tenants"],
+  ["live-queries", "live-lines"],
 ])("the guide %s shows the code that is tested", (guide, file) => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
-  expect(block).toBe(read(`./guides/${file}.ts`).replaceAll("../../../core/index.ts", "relapi"));
+  expect(block).toBe(read(`./guides/${file}.ts`).replaceAll("../../../core/index.ts", "relapi").replaceAll(/\.\.\/\.\.\/\.\.\/(plugins\/.*)\.ts"/g, 'relapi/$1"'));
 });
 
 test("the examples of hooks.md are those that are tested", () => {
@@ -73,6 +75,28 @@ describe("hooks", async () => {
 const both = async (plugin: Plugin, more: StartOptions = {}): Promise<{ rest: TestApi; graphql: TestApi }> => ({
   rest: await startApi({ ...more, parts: [plugin] }),
   graphql: await startApi(forGraphql({ ...more, parts: [plugin] })),
+});
+
+describe("a transport", async () => {
+  const api = await startApi(forGraphql({ parts: [liveLines] }));
+  const ask = (query: string) => fetch(`${api.url}/live-lines`, { method: "POST", body: JSON.stringify({ query }), headers: { "x-session-admin-secret": adminSecret } });
+
+  test("G-SUB-3 sends an answer at once and after each change", async () => {
+    const response = await ask("subscription { artist_by_pk(id: 4) { country } }");
+    expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const line = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString();
+    expect(await line()).toBe('{"data":{"artist_by_pk":{"country":null}}}\n');
+    await api.sql("update artist set country = 'NO' where id = 4");
+    expect(await line()).toBe('{"data":{"artist_by_pk":{"country":"NO"}}}\n');
+    await api.sql("update artist set country = null where id = 4");
+    await reader.cancel();
+  });
+
+  test("G-ERR-1 what is wrong with the request is answered as an error", async () => {
+    expect(await (await ask("subscription { nothing }")).json()).toMatchObject({ errors: [{ extensions: { code: "validation-failed" } }] });
+    expect(await (await ask("mutation { delete_artist(where: {}) { affected_rows } }")).json()).toMatchObject({ errors: [{ message: "a mutation cannot be a live query", extensions: { code: "bad-request" } }] });
+  });
 });
 
 describe("an operator", async () => {

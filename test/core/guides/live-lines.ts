@@ -1,0 +1,43 @@
+import { definePlugin, RelApiError, type GqlEngine } from "../../../core/index.ts";
+import { graphqlSource, LIVE_QUERIES, type LiveQueries } from "../../../plugins/subscriptions/live-query.ts";
+
+/** `POST /live-lines` with a GraphQL request: each answer of the live query as a line of JSON. */
+export const liveLines = definePlugin({
+  name: "live-lines",
+  requires: ["live-queries"],
+  before: ["graphql", "rest"], // so that this surface is asked first
+  apply: (_hooks, context) => {
+    const engine = (): GqlEngine => {
+      const found = context.service<GqlEngine>("graphql");
+      if (found === undefined) throw new Error("live-lines serves GraphQL: compose it with gqlCompat");
+      return found;
+    };
+    context.addSurface({
+      name: "graphql", // whose rules of tokens and roles count
+      match: (path, method) => method === "POST" && path === "/live-lines",
+      handle: async (exchange) => {
+        const request = engine().readRequest(engine().parseJson((await exchange.body()).toString("utf8")));
+        if (engine().prepare(request, exchange.session).operation === "mutation")
+          throw new RelApiError({ code: "bad-request", status: 400, message: "a mutation cannot be a live query", path: "$" });
+        const source = graphqlSource(context, engine(), request, exchange.session);
+        source.plan(); // what is wrong with the request is answered before the lines begin
+        return {
+          status: 200,
+          headers: [["Content-Type", "application/x-ndjson"]],
+          stream: (response) => {
+            const stop = context.service<LiveQueries>(LIVE_QUERIES)?.subscribe(source, {
+              answer: ({ text, isError }) => void response.write(`${isError ? text : `{"data":${text}}`}\n`),
+              end: (error) => void response.end(error === undefined ? "" : `${source.encodeError(error)}\n`),
+            });
+            response.on("close", () => stop?.());
+          },
+        };
+      },
+      encodeError: (error, { session }) => ({
+        status: 200,
+        headers: [["Content-Type", "application/json; charset=utf-8"]],
+        body: engine().encodeErrors(error, session).body,
+      }),
+    });
+  },
+});
