@@ -143,13 +143,12 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
   };
 
   const readAny = (raw: Raw, at: At): Predicate => {
-    if (Array.isArray(raw)) return and(raw.map((item: Raw) => readAny(item, at)));
     if (!isObject(raw)) throw new Inconsistent(`a filter is an object, not ${text(raw)}`);
     return and(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
   };
 
   /** Of other rows: whether there are some does not tell NULL from false. */
-  const readRows = (raw: Raw | undefined, relation: Relation, at: At): Predicate => readAny(raw ?? {}, { relation, root: at.root, isNegated: false });
+  const readRows = (raw: Raw, relation: Relation, at: At): Predicate => readAny(raw, { relation, root: at.root, isNegated: false });
 
   const readEntry = (key: string, raw: Raw, at: At): Predicate => {
     const { relation } = at;
@@ -215,7 +214,7 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
     const name = isObject(raw) ? nameOf(raw["_table"]) : undefined;
     const from = name && relationOf(model, name);
     if (!isObject(raw) || name === undefined || from === undefined) throw new Inconsistent("_exists names no table that exists");
-    return { kind: "exists", from: name, where: readRows(raw["_where"], from, at) };
+    return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, at) };
   };
 
   /** @rule G-AGP-1 G-AGP-2 */

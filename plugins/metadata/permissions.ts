@@ -153,14 +153,16 @@ const selectPermission = (raw: RawObject, table: NamedTable, place: string, buil
 type WriteOperation = Exclude<Operation, "select">;
 
 const WRITE_KEYS: Readonly<Record<WriteOperation, ReadonlySet<string>>> = {
-  insert: new Set(["check", "columns", "set", "backend_only"]),
-  update: new Set(["columns", "filter", "check", "set", "backend_only"]),
-  delete: new Set(["filter", "backend_only"]),
+  insert: new Set(["check", "columns", "set", "backend_only", "validate_input"]),
+  update: new Set(["columns", "filter", "check", "set", "backend_only", "validate_input"]),
+  delete: new Set(["filter", "backend_only", "validate_input"]),
 };
 
 const writePermission = (operation: WriteOperation, raw: RawObject, table: NamedTable, place: string, builder: Builder): WritePermission => {
   noteUnknown(raw, WRITE_KEYS[operation], place, builder.note);
   const { relation } = table;
+  // written rows that a service was to look at first are not let in unseen
+  if (!isTrue(raw["validate_input"])) throw new Inconsistent("validate_input is not served");
   if (!relation.writable[operation]) throw new Inconsistent("it cannot be written so in the database");
   const presets = operation === "delete" ? [] : presetsOf(objectOf(raw["set"]), table, builder);
   const preset = new Set(presets.map((cell) => cell.column));

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { array, documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { schemaOf } from "../support/schema.ts";
 
 interface FilterCase {
   readonly title: string;
@@ -90,6 +91,10 @@ const cases: readonly FilterCase[] = [
   { title: "G-FIL-11 an unknown operator", filter: { price: { _about: 15 } }, ids: undefined },
   { title: "G-FIL-11 an operator of another type", filter: { price: { _like: "1%" } }, ids: undefined },
   { title: "G-FIL-11 a filter that is no object", filter: "artist_id = 1", ids: undefined },
+  { title: "G-FIL-11 an empty list is not everything", filter: [], ids: undefined },
+  { title: "G-FIL-11 nor is an empty list under _not or a relationship", filter: { _and: [{ maker: [] }] }, ids: undefined },
+  { title: "G-FIL-11 null at a relationship", filter: { maker: null }, ids: undefined },
+  { title: "G-FIL-11 _exists without _where", filter: { _exists: { _table: "artist" } }, ids: undefined },
   { title: "G-FIL-4 values of every type", on: "specimen", filter: { c_int8: "9223372036854775807", c_numeric: 12.34, c_uuid: "3f2504e0-4f89-41d3-9a0c-0305e82c3301", c_int_list: [1, 2, null], c_matrix: [[1, 2], [3, 4]], c_mood: "happy", c_email: "jo@work.example", c_date: { _lt: "2021-01-01" }, c_jsonb_list: [{ a: 1 }, []], c_bytea: "\\xdeadbeef" }, ids: [1] },
 ];
 
@@ -242,4 +247,25 @@ test.skipIf(!capabilities.postgis)("G-FIL-5 geometry operators with session vari
   expect(await ids("covered", { place: point })).toEqual(await expected(`st_contains(area, ${place})`));
   expect(await ids("same", { place: point })).toEqual(await expected(`at = ${place}`));
   expect(await ids("earth", { place: point, distance: "1000" })).toEqual(await expected(`st_dwithin(earth, ${place}::geography, 1000)`));
+});
+
+test("G-FIL-11 writes that a service was to look at first are left out", async () => {
+  const checked = { columns: ["title"], filter: {}, check: {}, validate_input: { type: "http", definition: { url: "http://127.0.0.1/never", timeout: 10 } } };
+  const own = notes();
+  const guarded = await startApi(
+    forGraphql({
+      logger: own.logger,
+      metadata: documentOf([
+        table("album", {
+          select_permissions: permissions({ writer: { columns: ["id"], filter: {} } }),
+          insert_permissions: permissions({ writer: { columns: ["title"], check: {}, validate_input: checked.validate_input } }),
+          update_permissions: permissions({ writer: checked }),
+          delete_permissions: permissions({ writer: { filter: {}, validate_input: null } }),
+        }),
+      ]),
+    }),
+  );
+  expect(Object.keys((await schemaOf(guarded, "writer")).members("mutation_root"))).toEqual(["delete_album", "delete_album_by_pk"]);
+  expect(own.all()).toEqual(["insert", "update"].map((operation) => `table album: ${operation} permission of writer: validate_input is not served`));
+  await guarded.close();
 });
