@@ -82,7 +82,14 @@ export const relApi = (preset: Preset): RelApi => {
   const close = async (): Promise<void> => {
     loader.close();
     upgrades.close();
-    for (const closer of closers) await closer();
+    for (const closer of closers) {
+      try {
+        await closer();
+      } catch (error) {
+        // the connections must not stay open for one plugin's mistake
+        logger.error("a plugin failed while the api was closing", { cause: error instanceof Error ? error : String(error) });
+      }
+    }
     await pipeline.settled(CLOSE_PATIENCE_MS);
     await database.close();
   };

@@ -497,6 +497,16 @@ describe("servers and applications", () => {
     await closing;
   });
 
+  test("R-ADM-4 a plugin that fails at the end keeps nothing open", async () => {
+    const closed: string[] = [];
+    const ending = (name: string, close: () => void): Plugin => definePlugin({ name, apply: (_, context) => context.onClose(close) });
+    const { api, request } = await start({}, ending("clumsy", () => { throw new Error("dropped"); }), ending("careful", () => void closed.push("careful")), echo());
+    expect((await request("GET", "/echo")).status).toBe(200);
+    await api.close();
+    expect(closed).toEqual(["careful"]);
+    expect(logged.at(-1)).toMatchObject({ level: "error", facts: { cause: expect.objectContaining({ message: "dropped" }) } });
+  });
+
   test("beside middleware that has a writeHead of its own, which knows nothing of lists of headers", async () => {
     const api = apiOf({}, echo({ twice: () => text("here", { headers: [["Set-Cookie", "a=1"], ["set-cookie", "b=2"], ["X-One", "1"]] }) }));
     const app = express().use((_incoming, response, next) => {
