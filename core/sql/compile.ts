@@ -122,7 +122,7 @@ const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, en
   const checks: readonly ProgramCheck[] =
     write.check === undefined ? [] : [{ statement: 0, column: "check", kind: "permission", message: "" }];
   const extra: EnvelopeColumn[] = write.check === undefined ? [] : [{ name: "check", sql: write.check }];
-  if (envelope.location !== undefined && envelope.location.length > 0) extra.push({ name: "location", sql: locationOf(write.name, envelope.location) });
+  if (envelope.location !== undefined && envelope.location.length > 0) extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());
   const read = plan.returning;
   const place: ReadPlace = { written: { cte: write.name, isWholeRow: true } };

@@ -1,11 +1,11 @@
 /** The one row a statement answers: body, counts, location, response settings. */
 import type { MediaContext } from "../hooks.ts";
-import type { Relation } from "../model/model.ts";
+import { columnOf, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { compileCountRows } from "./read.ts";
-import { planFault, type Compiler } from "./scope.ts";
-import { INSERTED } from "./write.ts";
+import { planFault, qualified, type Compiler } from "./scope.ts";
+import { INSERTED, type CompiledWrite } from "./write.ts";
 
 /** Result columns of a statement, in order. */
 export interface EnvelopeColumn {
@@ -46,9 +46,14 @@ export const totalOf = (compiler: Compiler, read: Read, envelope: Envelope): Sql
   return sql`(select count(*) from (${limited}) as _c)`;
 };
 
-/** JSON array of the key's values as text, when exactly one row was written. @rule R-WRT-2 */
-export const locationOf = (cte: Sql, key: readonly string[]): Sql =>
-  sql`(select json_build_array(${join(key.map((column) => sql`min(to_json(${ident(column)}) #>> '{}')`))})::text from ${cte} as _l having count(*) = 1)`;
+/** JSON array of the key's values as text, as filters read them, when exactly one row was written. @rule R-WRT-2 */
+export const locationOf = (compiler: Compiler, { name, relation }: Pick<CompiledWrite, "name" | "relation">, key: readonly string[]): Sql => {
+  const json = (column: string): Sql => {
+    const { fromText, toJson } = compiler.model.representations.get(columnOf(relation, column)?.type ?? 0) ?? {};
+    return fromText === undefined || toJson === undefined ? sql`to_json(${ident(column)})` : sql`${qualified(toJson)}(${ident(column)})`;
+  };
+  return sql`(select json_build_array(${join(key.map((column) => sql`min(${json(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
+};
 
 export const insertedCount = (): EnvelopeColumn => ({ name: "inserted", sql: setting(INSERTED) });
 

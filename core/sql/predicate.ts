@@ -87,13 +87,19 @@ const right = (compiler: Compiler, comparison: Comparison, scope: Scope, declare
   return comparison.quantifier === undefined ? fragment : comparison.quantifier === "any" ? sql`any(${fragment})` : sql`all(${fragment})`;
 };
 
-/** The domain's own function reads the text. @rule R-REP-3 */
+/** A text read by the domain's own function; undefined where it has none. @rule R-REP-3 */
+export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined => {
+  const parser = compiler.model.representations.get(type)?.fromText;
+  return parser && sql`${qualified(parser)}(${compileValue(compiler, { ...ref, type: "text" })})`;
+};
+
+/** The operand, where the operator takes what the domain's function makes of its text. @rule R-REP-3 */
 const represented = (compiler: Compiler, operator: string, declaredType: number, ref: ValueRef & { readonly param: number }): Sql | undefined => {
   const parser = compiler.model.representations.get(declaredType)?.fromText;
   if (parser === undefined) return undefined;
   const spec = compiler.registry.operators.find((one) => one.name === operator);
   if (spec?.takesRepresentation !== true) return undefined;
-  const text = compileValue(compiler, { ...ref, type: spec.operand === "list" ? "text[]" : "text" });
-  return spec.operand === "list" ? sql`array(select ${qualified(parser)}(item) from pg_catalog.unnest(${text}) as item)` : sql`${qualified(parser)}(${text})`;
+  if (spec.operand !== "list") return readText(compiler, declaredType, ref);
+  return sql`array(select ${qualified(parser)}(item) from pg_catalog.unnest(${compileValue(compiler, { ...ref, type: "text[]" })}) as item)`;
 };
 

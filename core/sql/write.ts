@@ -3,7 +3,7 @@ import { columnOf, type Relation } from "../model/model.ts";
 import type { Cell, Delete, Insert, Predicate, Update, ValueRef, WriteRows } from "../plan/plan.ts";
 import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
 import { neededColumns } from "./needs.ts";
-import { compilePredicate } from "./predicate.ts";
+import { compilePredicate, readText } from "./predicate.ts";
 import { lookUp, noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, wroteRows } from "./value.ts";
 
@@ -150,7 +150,7 @@ const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, preset
   const source = payloadRows(compiler, relation, plan.rows, false);
   const own = plan.rows.columns.filter((column) => !presets.has(column.name)).map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));
   const all = [...own, ...[...presets.values()].map((cell) => ({ name: cell.column, sql: cellValue(compiler, relation, cell) }))];
-  const conditions = (plan.only ?? []).map((key) => sql`${source.valueOf(key.column)} = ${compileValue(compiler, key.value)}`);
+  const conditions = (plan.only ?? []).map(({ column, value }) => sql`${source.valueOf(column)} = ${readText(compiler, columnOf(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value)}`);
   conditions.push(...required);
   if (use.countInserted === true) conditions.push(counter("+ 1"));
   const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -44,3 +44,16 @@ cases(api, [
   { title: "R-REP-4 of CSV bodies too", request: "POST /paints?select=shade", headers: { ...shown, "content-type": "text/csv" }, body: "name,shade\na,#010203\n", answer: [{ shade: "#010203" }] },
   { title: "R-REP-4 through a view", request: "POST /paint_cards?select=shade", headers: shown, body: { name: "a", shade: "#010203" }, answer: [{ shade: "#010203" }] },
 ]);
+
+test("R-REP-3 a represented key: the URL of a PUT, and of what Location says", async () => {
+  await api.sql("create schema tints; create table tints.tint (shade sea.colour primary key, name text); grant usage on schema tints to sea_anon; grant all on tints.tint to sea_anon");
+  const own = await startApi({ dbSchemas: ["tints"] });
+  const put = (name: string) => own.put("/tint?shade=eq.%230000ff", { headers: { prefer: "return=representation" }, body: { shade: "#0000ff", name } });
+  for (const [name, status] of [["blue", 201], ["azure", 200]] as const) {
+    const answer = await put(name);
+    expect([answer.status, answer.text]).toEqual([status, `[{"shade":"#0000ff","name":"${name}"}]`]);
+  }
+  const created = await own.post("/tint", { headers: { prefer: "return=headers-only" }, body: { shade: "#00ff00", name: "green" } });
+  expect(created.headers["location"]).toBe("/tint?shade=eq.%2300ff00");
+  expect((await own.get(created.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
+});
