@@ -51,6 +51,9 @@ export const presetError = (message: string): RelApiError => new RelApiError({ c
 
 // --- database -------------------------------------------------------------------------------------------------------
 
+/** A statement of ours beyond what the protocol carries, in the words and with the code of the server's own limits. */
+export const tooManyValues = (limit: number): RelApiError => new RelApiError({ code: "54000", status: 500, message: `the statement has more than ${limit} values` });
+
 /** Every 503 says when to come again. @rule R-ERR-2 */
 const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [["Retry-After", String(Math.max(1, Math.ceil(seconds)))]];
 

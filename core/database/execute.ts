@@ -1,6 +1,6 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked at first. */
 import { createHash } from "node:crypto";
-import { missingSessionVariable, permissionCheckFailed, requestCancelled, stepWroteNothing } from "../errors.ts";
+import { isRelApiError, missingSessionVariable, permissionCheckFailed, requestCancelled, stepWroteNothing } from "../errors.ts";
 import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Execution, ResultRow } from "../plugin.ts";
@@ -130,7 +130,9 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         isReusable = true;
         return rows;
       } catch (error) {
-        isReusable ||= !connection.isEnded && !(error instanceof BatchFailure && isFatal(error.result.error));
+        // after a fault of ours it is unknown what of the batch was sent, and what the connection still waits for
+        const isUnderstood = error instanceof BatchFailure ? !isFatal(error.result.error) : isRelApiError(error);
+        isReusable ||= !connection.isEnded && isUnderstood;
         throw error;
       } finally {
         running = undefined;

@@ -1,5 +1,7 @@
 /** SQL text with holes. A hole is a quoted identifier, another fragment, or a value that is bound; never text from outside. */
 
+import { tooManyValues } from "../errors.ts";
+
 /** What goes to the server for one parameter. Strings are sent without a declared type. */
 export type BoundValue = string | null | Uint8Array;
 
@@ -87,7 +89,11 @@ export interface Statement {
   readonly slots: readonly Slot[];
 }
 
-/** Numbers the slots `$1…`, one per hole: a shared number would force one inferred type on different places. */
+/** The protocol counts the values of a statement in two bytes. */
+const MAX_VALUES = 65_535;
+
+/** Numbers the slots `$1…`, one per hole: a shared number would force one inferred type on different places.
+ *  @throws RelApiError `54000` when there are more than a statement can have */
 export const toStatement = (fragment: Sql): Statement => {
   const slots: Slot[] = [];
   let text = "";
@@ -100,5 +106,6 @@ export const toStatement = (fragment: Sql): Statement => {
     slots.push(source);
     text += `$${slots.length}`;
   }
+  if (slots.length > MAX_VALUES) throw tooManyValues(MAX_VALUES);
   return { text, slots };
 };

@@ -42,3 +42,13 @@ test("G-DBE-12 v1alpha1 answers 500, the others 200", async () => {
   expect((await api.post("/v1/graphql", { headers: asAdmin(), body })).status).toBe(200);
   expect((await api.post("/v1alpha1/graphql", { headers: asAdmin(), body: { query: 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }' } })).status).toBe(400);
 });
+
+test("G-DBE-12 more values than a statement carries are refused, and the connection serves on", async () => {
+  const one = await gqlApi({ dbPool: 1 });
+  const where = { _or: Array.from({ length: 65_536 }, (_, id) => ({ id: { _eq: id } })) };
+  expect(await one.gql("query ($where: album_bool_exp) { album(where: $where) { id } }", { where }, asAdmin("music_reader"))).toEqual({
+    errors: [{ message: "database query error", extensions: { path: "$", code: "unexpected" } }],
+  });
+  expect(await one.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
+  await one.close();
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { forGraphql, startApi } from "../support/api.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import { schemaOf } from "../support/schema.ts";
 
@@ -100,3 +100,11 @@ gqlCases(api, [
     data: { team: [{ id: 1 }, { id: 2 }, { id: 3 }] },
   },
 ]);
+
+test("G-DOC-11 more root fields than a statement has columns are answered in their order", async () => {
+  const names = Array.from({ length: 1700 }, (_, i) => `f${i}`);
+  const data = Object.fromEntries(names.map((name, i) => [name, i % 7 === 0 ? "query_root" : { id: (i % 3) + 1 }]));
+  const query = `{ ${names.map((name, i) => `${name}: ${i % 7 === 0 ? "__typename" : `team_by_pk(id: ${(i % 3) + 1}) { id }`}`).join(" ")} }`;
+  const answer = await api.request("POST", "/v1/graphql", { headers: asAdmin(), body: { query } });
+  expect(answer.text).toBe(JSON.stringify({ data }));
+});

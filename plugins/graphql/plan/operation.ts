@@ -49,6 +49,9 @@ const countFields = ({ outputs, steps }: OperationTemplate): number =>
     return count + (plan?.kind === "bundle" ? plan.fields.length : 1);
   }, 0);
 
+/** Fields of one statement: PostgreSQL takes 1664 columns. */
+const MAX_BUNDLE = 1600;
+
 interface Reads {
   readonly planner: Planner;
   readonly kind: "query" | "subscription";
@@ -59,7 +62,8 @@ interface Reads {
   readonly outputs: GqlOutput[];
 }
 
-/** Fields that read are one statement; an introspection field between them divides it, since answers are in the order of selection. */
+/** Fields that read are one statement, unless there are very many; an introspection field between them divides it, since answers are in the
+ *  order of selection. */
 const planReads = (planner: Planner, root: GraphQLObjectType, sets: readonly SelectionSetNode[], kind: "query" | "subscription"): OperationTemplate => {
   const reads: Reads = { planner, kind, isVolatile: false, fields: [], step: openStep(planner), steps: [], outputs: [] };
   const meta = kind === "query" ? planner.schema.metaFields : undefined;
@@ -71,6 +75,7 @@ const planReads = (planner: Planner, root: GraphQLObjectType, sets: readonly Sel
       else if (meta?.get(selection.name) === selection.field) addMetaField(reads, selection);
       else if (selection.part?.kind === "constant") addText(reads, selection.as, selection.part.text, selection);
       else reads.fields.push(planField(reads, selection));
+      if (kind === "query" && reads.fields.length === MAX_BUNDLE) closeBundle(reads);
     },
     find,
   );
