@@ -1,5 +1,5 @@
 /** Rows of the relations query: relations with their columns, keys and privileges. */
-import { integer, sql, value, type IntrospectContext, type QualifiedName, type RelationKind } from "../../core/index.ts";
+import { ident, integer, sql, value, type IntrospectContext, type QualifiedName, type RelationKind } from "../../core/index.ts";
 
 /** Bits of `pg_relation_is_updatable`. */
 export const UPDATE = 4;
@@ -53,25 +53,23 @@ export interface Wanted {
 /** `[[schema, name], …]` as a parameter. */
 export const pairs = (names: readonly QualifiedName[]) => value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
 
+/** `"exposed" as materialized (…)`: oids of the schemas of these names. */
+export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${ident(cte)} as materialized (
+  select schema.oid
+  from pg_catalog.pg_namespace schema
+  where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify([...names]), "json")}))
+)`;
+
 /**
  * Loads the relations of the exposed schemas, and of hidden ones those that a view reads, a foreign key of an exposed one leads to or comes
  * from, or a routine names by row type. Partitions come only as what a view reads.
  * @rule R-PATH-4 R-SC-1 R-SC-2 R-REL-2 R-REL-4 R-OPT-3 R-OPT-4
  */
 export const loadRelations = (context: IntrospectContext, wanted: Wanted): Promise<readonly RelationRow[]> => {
-  const exposed = value(JSON.stringify(context.schemas), "json");
-  const searched = value(JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath])]), "json");
+  const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return context.query<RelationRow>(sql`
-with recursive exposed as materialized (
-  select schema.oid
-  from pg_catalog.pg_namespace schema
-  where schema.nspname in (select pg_catalog.json_array_elements_text(${exposed}))
-),
-searched as materialized (
-  select schema.oid
-  from pg_catalog.pg_namespace schema
-  where schema.nspname in (select pg_catalog.json_array_elements_text(${searched}))
-),
+with recursive ${schemasNamed("exposed", context.schemas)},
+${schemasNamed("searched", searched)},
 own as materialized (
   select relation.oid
   from pg_catalog.pg_class relation

@@ -1,10 +1,10 @@
 /** Functions with their parameters and results. */
 import {
-  sql, value,
+  sql,
   type IntrospectContext, type PgType, type QualifiedName, type Routine, type RoutineParameter, type Volatility,
 } from "../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
-import { pairs, type Wanted } from "./relations.ts";
+import { pairs, schemasNamed, type Wanted } from "./relations.ts";
 
 /** i IN, o OUT, b INOUT, v VARIADIC, t TABLE */
 type Mode = "i" | "o" | "b" | "v" | "t";
@@ -37,19 +37,9 @@ export interface RoutineRow {
  * @rule R-RPC-1 R-CMP-1 R-SC-1
  */
 export const loadRoutines = (context: IntrospectContext, wanted: Wanted): Promise<readonly RoutineRow[]> => {
-  const exposed = value(JSON.stringify(context.schemas), "json");
-  const extra = value(JSON.stringify(context.extraSearchPath), "json");
   return context.query<RoutineRow>(sql`
-with exposed as materialized (
-  select schema.oid
-  from pg_catalog.pg_namespace schema
-  where schema.nspname in (select pg_catalog.json_array_elements_text(${exposed}))
-),
-extra as materialized (
-  select schema.oid
-  from pg_catalog.pg_namespace schema
-  where schema.nspname in (select pg_catalog.json_array_elements_text(${extra}))
-),
+with ${schemasNamed("exposed", context.schemas)},
+${schemasNamed("extra", context.extraSearchPath)},
 chosen (oid) as (
   select routine.oid
   from pg_catalog.pg_proc routine
