@@ -1,6 +1,6 @@
 /** Values computed from the row at hand. */
 import { orderByEmbedImpossible } from "../errors.ts";
-import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
+import { baseTypeOf, columnOf, nameKey, type Column, type PgType, type Routine } from "../model/model.ts";
 import type { Expression, PathStep } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
@@ -59,7 +59,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const column = ident(at.row, expression.name);
       if (expression.path !== undefined && expression.path.length > 0) return followPath(compiler, column, type, declared, expression.path);
       if (declared === undefined && oid === undefined && at.relation !== undefined) {
-        // not a column: a function of the row (R-CMP-1) is called so, since the row may be a record here; else the database says what is wrong
+        // not a column: a function of the row (R-CMP-1), or else the database says what is wrong
         const routine = computedField(compiler, at, expression.name);
         if (routine !== undefined) return routine;
       }
@@ -129,17 +129,19 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
   }
 };
 
+/** Named like a column, so that the database finds it by its search path; of a record, which has no such functions, it is called. @rule R-CMP-1 */
 const computedField = (compiler: Compiler, scope: Scope, name: string): Compiled | undefined => {
-  const rowType = scope.relation?.rowType;
-  if (rowType === undefined) return undefined;
+  const { relation } = scope;
+  if (relation === undefined) return undefined;
+  const found: Routine[] = [];
   for (const overloads of compiler.model.routines.values()) {
-    if (overloads[0]?.name !== name) continue;
-    const routine = overloads.find((one) => one.parameters.length === 1 && one.parameters[0]?.type === rowType);
-    if (routine === undefined) continue;
-    compiler.seen.isOpenEnded = true;
-    return { sql: sql`${qualified(routine)}(${rowValue(scope)})`, type: baseTypeOf(compiler.model, routine.returns.type), declared: undefined };
+    if (overloads[0]?.name === name) found.push(...overloads.filter((one) => one.parameters.length === 1 && one.parameters[0]?.type === relation.rowType));
   }
-  return undefined;
+  const routine = found.find((one) => one.schema === relation.schema) ?? found[0];
+  if (routine === undefined) return undefined;
+  compiler.seen.isOpenEnded = true;
+  const field = scope.isRecord ? sql`${qualified(routine)}(${rowValue(scope)})` : ident(scope.row, name);
+  return { sql: field, type: baseTypeOf(compiler.model, routine.returns.type), declared: undefined };
 };
 
 const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {

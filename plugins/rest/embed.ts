@@ -5,6 +5,7 @@ import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, related
 import { buildNodes, isEmptyEmbed, targetName, type Node } from "./node.ts";
 import type { OrderTerm, ParsedQuery, ReadInput, ResolvedRead, SelectEmbed, SelectItem } from "./request.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
+import { isWholeRow } from "./select.ts";
 
 /** One level with its relation, and the embeds in it. */
 interface Level {
@@ -48,8 +49,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const offset = range === undefined || range.offset === 0n ? undefined : bind(building.values, String(range.offset));
   return {
     read: { ...read, limit, offset },
-    isWholeRow: query.select === undefined || (query.select.length === 1 && query.select[0]?.kind === "all"),
-    isLimited: limit !== undefined || offset !== undefined || building.cap !== undefined,
+    isWholeRow: isWholeRow(query.select),
     legacyNames,
   };
 };

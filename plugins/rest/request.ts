@@ -207,8 +207,6 @@ export interface ResolvedRead {
   readonly read: Read;
   /** `select` is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
-  /** Something limits the number of root rows: limit, offset or `dbMaxRows`. */
-  readonly isLimited: boolean;
   /** Embeds addressed by the name written though they have an alias, for the `Warning` header. @rule R-EMB-7 R-HDR-9 */
   readonly legacyNames: readonly { readonly name: string; readonly alias: string }[];
 }

@@ -9,6 +9,7 @@ import type { Payload } from "./payload.ts";
 import { checkPreferences, effectiveMaxAffected } from "./prefer.ts";
 import type { AppliedPreferences, ResolvedRead, RestRequest } from "./request.ts";
 import { columnOfValue, maxAffectedOnSingle, routineNotFound } from "./rpc-errors.ts";
+import { isWholeRow } from "./select.ts";
 import { suggestRoutine } from "./routine-suggestions.ts";
 
 /** Where a call's arguments come from. */
@@ -44,9 +45,9 @@ export const planCall = (request: RestRequest, input: CallInput, hasBody: boolea
   const body = isRaw ? "argument" : input.kind === "payload" && shape.names.length > 0 ? "arguments" : undefined;
   const values: BoundValue[] = body === undefined ? [] : [null];
   const call = isRaw ? rawCall(routine) : namedCall(routine, input, shape, values);
-  const { plan, isWholeRow, legacyNames } = planResult(request, routine, call, values);
+  const { plan, isWholeRow: isWhole, legacyNames } = planResult(request, routine, call, values);
   const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
-  const media = chooseMedia(request, { relation, routine, isWholeRow });
+  const media = chooseMedia(request, { relation, routine, isWholeRow: isWhole });
   checkPreferences(preferences);
   const maxAffected = effectiveMaxAffected(preferences);
   if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
@@ -123,7 +124,7 @@ const planResult = (request: RestRequest, routine: Routine, call: RoutineCall, v
   if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
   if (kind !== "composite") {
     refuseColumns(request);
-    return { plan: { kind: "call", call, returns: isSet ? "values" : "value", result: valuesWindow(request, call, values) }, isWholeRow: query.select === undefined, legacyNames: [] };
+    return { plan: { kind: "call", call, returns: isSet ? "values" : "value", result: valuesWindow(request, call, values) }, isWholeRow: isWholeRow(query.select), legacyNames: [] };
   }
   const relation = returned === undefined ? undefined : relationOf(model, returned);
   const resolved = resolveRead({

@@ -8,6 +8,9 @@ const AGGREGATES: readonly AggregateName[] = ["sum", "avg", "count", "max", "min
 const LIST_END = ['")"', '","', END];
 const AFTER_ALIAS = ['":"', NAME];
 
+/** The default, said aloud or not. @rule R-MED-5 */
+export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean => select === undefined || (select.length === 1 && select[0]?.kind === "all");
+
 interface ItemToken extends Token<SelectItem> {
   /** What could have continued it. */
   readonly more: readonly string[];

@@ -1,11 +1,12 @@
 /** Plans of POST, PATCH, PUT and DELETE. */
 import { columnOf, type BoundValue, type Delete, type Envelope, type Insert, type OnConflict, type PayloadColumn, type Read, type Relation, type Update, type WriteRows } from "../../core/index.ts";
 import { resolveRead, resolveWhere } from "./embed.ts";
-import { chooseMedia, type MediaChoice } from "./media-types.ts";
+import { chooseMedia, headOf, type MediaChoice } from "./media-types.ts";
 import { buildNodes } from "./node.ts";
 import type { Payload } from "./payload.ts";
 import { checkPreferences, effectiveMaxAffected } from "./prefer.ts";
 import type { AppliedPreferences, ResolvedRead, RestRequest } from "./request.ts";
+import { isWholeRow } from "./select.ts";
 import { columnNotFound, putFiltersInvalid, putKeyMissing } from "./write-errors.ts";
 
 export type WriteMethod = "POST" | "PATCH" | "PUT" | "DELETE";
@@ -41,7 +42,7 @@ export const planWrite = (request: RestRequest, relation: Relation, method: Writ
   return {
     plan,
     envelope: {
-      ...(shown.read === undefined ? { explain: media.envelope.explain } : media.envelope),
+      ...(shown.read === undefined ? headOf(media) : media.envelope),
       location: key.length === 0 ? undefined : key,
       countInserted: countsInserted ? true : undefined,
     },
@@ -74,7 +75,7 @@ const planReturning = (request: RestRequest, relation: Relation, values: BoundVa
   const { rest, model, schema, query } = request;
   if (request.preferences.return !== "representation") {
     const { legacyNames } = buildNodes(query, { hasRootFilters: false, hasRanges: false }, rest.context.options);
-    return { read: undefined, isWholeRow: query.select === undefined, legacyNames };
+    return { read: undefined, isWholeRow: isWholeRow(query.select), legacyNames };
   }
   const from = { written: { schema: relation.schema, name: relation.name } };
   return resolveRead({ rest, model, schema, query, from, relation, name: relation.name, hasRootFilters: false, range: undefined, values });

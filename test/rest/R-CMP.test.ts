@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -30,3 +30,17 @@ cases(api, [
 ]);
 
 cases(narrow, [{ title: "R-CMP-1 the search path is that of the request", request: "GET /vessels?select=hull_code", ...unknown }]);
+
+test("R-CMP-1 functions of another exposed schema are outside the search path", async () => {
+  await api.sql(`
+    create function land.afar(sea.vessels) returns text language sql stable as $$ select 'land' $$;
+    create function land.near(sea.vessels) returns text language sql stable as $$ select 'land' $$;
+    create function sea.near(sea.vessels) returns text language sql stable as $$ select 'sea' $$;
+    grant usage on schema land to sea_anon`);
+  const own = await startApi({ dbSchemas: ["land", "sea"], on: api.database });
+  const get = async (select: string) => (await own.get(`/vessels?select=${select}&id=eq.1`, { headers: { "accept-profile": "sea" } })).json();
+  expect((await get("afar")).code).toBe("42703");
+  expect(await get("near")).toEqual([{ near: "sea" }]);
+  const written = await own.patch("/vessels?select=near&id=eq.1", { headers: { ...represented, "content-profile": "sea" }, body: { flags: [] } });
+  expect(written.json()).toEqual([{ near: "sea" }]);
+});

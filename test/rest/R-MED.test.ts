@@ -83,6 +83,8 @@ cases(api, [
   { title: "R-MED-5 a relation's handler needs the whole row", request: "GET /notices?select=body", headers: accept("text/plain"), status: 406, answer: none("text/plain") },
   { title: "R-MED-5 with another select the general one answers", request: "GET /notices?select=body&order=id", headers: accept("text/csv"), bytes: 'body\n"mind the step"\n"no, swimming"' },
   { title: "R-MED-5 select=* is the default", request: "GET /notices?select=*&order=id", headers: accept("text/plain"), status: 200 },
+  { title: "R-MED-5 for functions, too", request: "GET /rpc/banner?select=*", headers: accept("text/plain"), bytes: "Fair winds" },
+  { title: "R-MED-5 for writes without a representation, too", request: "POST /notices?select=*", headers: { ...accept("text/plain"), prefer: "tx=rollback" }, body: { id: 900, body: "x" }, status: 201 },
   { title: "R-MED-5 objects cannot be replaced", request: "GET /signals?code=eq.N", headers: accept("application/vnd.pgrst.object+json"), answer: { code: "N", meaning: "no" } },
   { title: "R-MED-5 another accepted type may fit", request: "GET /notices?select=body&id=eq.1", headers: accept("text/plain, application/json"), answer: [{ body: "mind the step" }] },
 
