@@ -1,5 +1,5 @@
 /** `Accept: text/csv, application/json;q=0.5`: which media type an answer has (section 17 of the contract). */
-import { baseTypeOf, sameName, type Envelope, type Json, type MediaHandler, type Model, type Relation, type Routine } from "../../core/index.ts";
+import { baseTypeOf, sameName, utf8Text, type Envelope, type Json, type MediaHandler, type Model, type Relation, type Routine } from "../../core/index.ts";
 import { mediaTypeUnavailable } from "./negotiation-errors.ts";
 import type { Rest, RestRequest } from "./request.ts";
 
@@ -107,7 +107,7 @@ const ANY: readonly MediaType[] = [parseMediaType("*/*")];
 /** What the client takes, best first. `header`: the first `Accept`; undefined without one. @rule R-MED-1 */
 const parseAccept = (header: string | undefined): readonly MediaType[] => {
   if (header === undefined || header === "*/*") return ANY;
-  return splitUnquoted(header.replace(/ /g, ""), ",")
+  return splitUnquoted(utf8Text(header).replace(/ /g, ""), ",")
     .map(weigh)
     .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // stable: equal ones stay in the order sent
     .map((weighted) => weighted.type);

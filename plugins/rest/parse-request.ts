@@ -1,5 +1,5 @@
 /** A request, read as far as that goes without its body and without the database: steps 4 to 8 of R-PIPE-1. */
-import type { Exchange, RestTarget } from "../../core/index.ts";
+import { utf8Text, type Exchange, type RestTarget } from "../../core/index.ts";
 import { limitOnPut } from "./errors.ts";
 import { locate } from "./path.ts";
 import { parsePreferences } from "./prefer.ts";
@@ -22,7 +22,8 @@ export const parseRequest = (rest: Rest, exchange: Exchange, kind: RestTarget["k
   const query = rest.parseQuery(queryText, kind === "routine" && isReading ? "arguments" : "filters");
   const range = resolveRange(query.range, method === "GET" ? exchange.header("range") : undefined);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
-  const preferences = parsePreferences(exchange.request.headers.prefer as string | undefined); // Node joins repeated ones
+  const prefer = exchange.request.headers.prefer as string | undefined; // Node joins repeated ones
+  const preferences = parsePreferences(prefer === undefined ? undefined : utf8Text(prefer));
   exchange.mark("parse");
   return {
     rest,

@@ -1,5 +1,6 @@
 /** Request bodies of writes and function calls. JSON goes to the database as it came: only its keys are looked at here. */
 import { isUtf8 } from "node:buffer";
+import { utf8Text } from "../../core/index.ts";
 import { readCsv } from "./csv-body.ts";
 import { scanJson } from "./json-keys.ts";
 import { parseMediaType, type MediaType } from "./media-types.ts";
@@ -21,7 +22,7 @@ export interface Payload {
 const FORM = "application/x-www-form-urlencoded";
 
 /** The body's type. @rule R-BODY-1 */
-export const bodyType = (contentType: string | undefined): MediaType => parseMediaType(contentType ?? "application/json");
+export const bodyType = (contentType: string | undefined): MediaType => parseMediaType(contentType === undefined ? "application/json" : utf8Text(contentType));
 
 /** Rows of a write. `hasColumns`: the request names the columns itself.
  *  @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-6 R-BODY-7 */

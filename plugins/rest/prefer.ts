@@ -1,6 +1,7 @@
 /** `Prefer: return=representation, count=exact`: preferences, parsed and echoed. */
 import type { ResolvedOptions } from "../../core/index.ts";
 import { preferencesInvalid } from "./errors.ts";
+import { headerText } from "./header-text.ts";
 import type { AppliedPreferences, Preferences } from "./request.ts";
 
 type Known = "resolution" | "missing" | "return" | "count" | "tx" | "handling";
@@ -52,7 +53,7 @@ export const buildPreferenceApplied = (preferences: Preferences, applied: Applie
     const sent = name === "max-affected" ? preferences.maxAffected : preferences[name];
     if (sent !== undefined && honoured[name] === true) items.push(`${name}=${sent}`);
   }
-  return items.length === 0 ? undefined : items.join(", ");
+  return items.length === 0 ? undefined : headerText(items.join(", "));
 };
 
 export interface TransactionEnd {

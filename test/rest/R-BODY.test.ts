@@ -18,6 +18,7 @@ cases(api, [
   { title: "R-BODY-1 parameters of the type are ignored", request: "POST /ports?select=name", headers: { ...shown, "content-type": "application/json; charset=latin1; =; x" }, body: '{"name":"Bergen"}', answer: [{ name: "Bergen" }] },
   { title: "R-BODY-1 the type in any letter case", request: "POST /ports?select=name", headers: { ...shown, "content-type": "Application/JSON" }, body: '{"name":"Bergen"}', answer: [{ name: "Bergen" }] },
   { title: "R-BODY-1 an unknown type is shown as sent", request: "POST /ports", headers: { "content-type": "image/png; x=y" }, body: "x", status: 400, answer: bad("Content-Type not acceptable: image/png; x=y") },
+  { title: "R-BODY-1 an unknown type in its alphabet", request: "POST /ports", headers: { "content-type": Buffer.from("text/är").toString("latin1") }, body: "x", status: 400, answer: bad("Content-Type not acceptable: text/är") },
   { title: "R-BODY-1 a known type is shown without parameters", request: "POST /ports", headers: { "content-type": "text/plain; charset=utf-8" }, body: "x", status: 400, answer: bad("Content-Type not acceptable: text/plain") },
   { title: "R-BODY-1 the object type is no body type", request: "PATCH /ports", headers: { "content-type": "application/vnd.pgrst.object+json" }, body: "{}", status: 400, answer: bad("Content-Type not acceptable: application/vnd.pgrst.object+json") },
   { title: "R-BODY-1 a body on DELETE is ignored", request: "DELETE /logbook?entry=eq.none", headers: { "content-type": "image/png" }, body: "x", status: 204 },
