@@ -125,7 +125,7 @@ const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, en
   if (envelope.location !== undefined && envelope.location.length > 0) extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());
   const read = plan.returning;
-  const place: ReadPlace = { written: { cte: write.name, isWholeRow: true } };
+  const place: ReadPlace = { written: write.name };
   let columns: EnvelopeColumn[];
   let from = empty;
   if (read === undefined) {

@@ -17,7 +17,7 @@ export interface ReadPlace {
   /** Rows of the parent's relationship. */
   readonly related?: RelatedRows;
   /** Rows of a write: the name of its CTE. */
-  readonly written?: { readonly cte: Sql; readonly isWholeRow: boolean };
+  readonly written?: Sql;
   /** Stands inside another level: outermost scope of predicates there. */
   readonly root?: Scope;
   /** A ready FROM item with its scope (computed rows). */
@@ -49,7 +49,7 @@ const openLevel = (compiler: Compiler, source: Source, place: ReadPlace): Level 
     return { from: sql`${rowsOfSteps(source.steps, source.written)} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
   }
   if (place.written === undefined) throw planFault("a read of written rows without a write");
-  return { from: sql`${place.written.cte} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
+  return { from: sql`${place.written} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
 };
 
 interface Item {

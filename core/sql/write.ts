@@ -86,12 +86,12 @@ const payloadRows = (compiler: Compiler, relation: Relation, rows: Payload, isFi
 /** The row under the relation's own name, as the database's messages call it. */
 const targetScope = (relation: Relation, isRecord: boolean): Scope => ({ row: relation.name, relation, isRecord, root: undefined, embeds: noEmbeds });
 
-const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: WriteUse): { readonly clause: Sql; readonly isWholeRow: boolean } => {
+const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: WriteUse): Sql => {
   const needed = plan.returning === undefined ? [] : neededColumns(relation, plan.returning);
   if (needed === undefined || use.isWholeRow === true || plan.check !== undefined || (plan.kind === "insert" && plan.onConflict?.check !== undefined))
-    return { clause: sql`${ident(relation.name)}.*`, isWholeRow: true };
+    return sql`${ident(relation.name)}.*`;
   const names = [...new Set([...needed, ...(use.columns ?? [])])];
-  return { clause: names.length === 0 ? sql`1` : join(names.map((name) => ident(relation.name, name))), isWholeRow: false };
+  return names.length === 0 ? sql`1` : join(names.map((name) => ident(relation.name, name)));
 };
 
 const counter = (step: "+ 1" | "- 1"): Sql =>
@@ -127,7 +127,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const rows = insertRows(compiler, relation, plan, presets, use, marksUpdated ? [markUpdated("0")] : []);
   const conflict = plan.onConflict === undefined ? empty : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true, marksUpdated);
   const isNew = marksUpdated ? sql`pg_catalog.current_setting(${literal(UPDATED)}) = '0'` : sql`${ident(relation.name)}.xmax = 0`;
-  const clause = tellsNew ? sql`${returning.clause}, (${isNew}) as "_is_new"` : returning.clause;
+  const clause = tellsNew ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
   const written = tellsNew ? sql`(select ${join(relation.columns.map((column) => ident(column.name)))} from ${name})` : undefined;
   return {
@@ -217,7 +217,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     assignments.length === 0
       ? // nothing to set: no row is touched, and no right is needed (R-UPD-2)
         sql`${name} as (select (null::${qualified(relation)}).* where false)`
-      : sql`${name} as (update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)} returning ${returning.clause})`;
+      : sql`${name} as (update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)} returning ${returning})`;
   return { cte, name, relation, check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check) };
 };
 
@@ -228,7 +228,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   const returning = returningOf(relation, plan, use);
   const name = ident(compiler.alias("_written"));
   return {
-    cte: sql`${name} as (delete from ${qualified(relation)}${whereOf(compiler, relation, plan.where)} returning ${returning.clause})`,
+    cte: sql`${name} as (delete from ${qualified(relation)}${whereOf(compiler, relation, plan.where)} returning ${returning})`,
     name,
     relation,
     check: undefined,
