@@ -29,4 +29,4 @@ export { fillSlots } from "./database/execute.ts";
 export { VERSION } from "./version.ts";
 export { graphqlNameOf, matchesType, restNameOf } from "./registry.ts";
 export { readSetting, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./settings.ts";
-export { createCorsPolicy, type CorsPolicy } from "./http/cors.ts";
+export { createCorsPolicies, createCorsPolicy, type CorsPolicy } from "./http/cors.ts";

@@ -97,6 +97,8 @@ export const openConnection = async (target: Target, timeoutMs: number, replicat
     const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
     const connection = wrap(client, "url" in target);
     await client.connect();
+    // a server that does not know the question goes on with what it has
+    if ("url" in target && !replicates) await client.query(NO_JIT).catch(() => undefined);
     return connection;
   };
   try {
@@ -123,6 +125,10 @@ export const openConnection = async (target: Target, timeoutMs: number, replicat
     throw fromConnecting(error);
   }
 };
+
+/** Statements of many nested rows look dear to the planner, and compiling them takes several times as long as running them. Who has set it
+ *  (for the server, the database, the role, the connection) has it their way. @rule R-TX-8 */
+const NO_JIT = "select pg_catalog.set_config('jit', 'off', false) from pg_catalog.pg_settings where name = 'jit' and source = 'default'";
 
 const wrap = (client: Client, canCancel: boolean): Connection => {
   const endListeners: (() => void)[] = [];

@@ -1,4 +1,5 @@
 /** Cross-origin requests. */
+import type { ResolvedOptions } from "../options.ts";
 import type { Answer, Headers } from "./exchange.ts";
 
 /** Which origins may read answers. */
@@ -60,5 +61,19 @@ export const answerPreflight = (policy: CorsPolicy, header: (name: string) => st
         : [["Access-Control-Allow-Headers", ["Authorization", ...names.filter((name) => name !== ""), "Accept", "Accept-Language", "Content-Language"].join(", ")] as const]),
       ["Access-Control-Max-Age", "86400"],
     ],
+  };
+};
+
+/** The policy of the options in force, made once for each list. */
+export const createCorsPolicies = (options: () => Pick<ResolvedOptions, "corsAllowedOrigins">): (() => CorsPolicy) => {
+  let origins = options().corsAllowedOrigins;
+  let policy = createCorsPolicy(origins);
+  return () => {
+    const { corsAllowedOrigins } = options();
+    if (corsAllowedOrigins !== origins) {
+      origins = corsAllowedOrigins;
+      policy = createCorsPolicy(origins);
+    }
+    return policy;
   };
 };

@@ -6,7 +6,7 @@ import type { ModelLoader } from "../load.ts";
 import type { Logger, ResolvedOptions } from "../options.ts";
 import type { Credentials, Session } from "../session.ts";
 import { accessLine } from "./access-log.ts";
-import { answerPreflight, corsHeaders, createCorsPolicy, type CorsPolicy } from "./cors.ts";
+import { answerPreflight, corsHeaders, createCorsPolicies } from "./cors.ts";
 import type { Answer, Headers, Surface } from "./exchange.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { writeAnswer } from "./respond.ts";
@@ -37,7 +37,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const { options, logger, surfaces, loader, authorize } = parts;
   const { maxBodyBytes, serverTimingEnabled, logLevel, logger: ownLogger } = options();
   const settings: ExchangeSettings = { maxBodyBytes, isTimed: serverTimingEnabled, warn: (message) => logger.warn(message) };
-  const cors = corsPolicies(options);
+  const cors = createCorsPolicies(options);
 
   const steps: readonly Step[] = [
     // CORS preflight (R-COR-2)
@@ -159,20 +159,6 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
           resolve();
         };
       }),
-  };
-};
-
-/** The policy of the options in force, made once for each list. */
-const corsPolicies = (options: () => ResolvedOptions): (() => CorsPolicy) => {
-  let origins = options().corsAllowedOrigins;
-  let policy = createCorsPolicy(origins);
-  return () => {
-    const { corsAllowedOrigins } = options();
-    if (corsAllowedOrigins !== origins) {
-      origins = corsAllowedOrigins;
-      policy = createCorsPolicy(origins);
-    }
-    return policy;
   };
 };
 

@@ -48,8 +48,7 @@ export const assemble = ({ outputs }: GqlOperation, bodies: readonly (string | n
 };
 
 export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngine => {
-  const { options } = context;
-  const documents = createCache<PreparedDocument>(options.cacheEntries);
+  const documents = createCache<PreparedDocument>(context.options.cacheEntries);
   const numbers = new WeakMap<RoleSchema, number>();
   let lastNumber = 0;
   context.onModel(() => documents.clear());

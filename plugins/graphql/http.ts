@@ -75,15 +75,13 @@ interface Answered {
 const statusFor = (exchange: AnyExchange, status: number): number => (exchange.path === OLD_PATH || status === 413 ? status : 200);
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Surface => {
-  const { options } = context;
-
   const answer = async (request: GqlRequest, exchange: Exchange): Promise<Answered> => {
     try {
       const document = engine.prepare(request, exchange.session);
       const operation = document.bind(request.variables);
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.mark("plan");
-      const data = await engine.run(operation, exchange.session, runOptionsOf(exchange, options));
+      const data = await engine.run(operation, exchange.session, runOptionsOf(exchange, context.options));
       exchange.mark("transaction");
       return { body: `{"data":${data}}`, status: 200 };
     } catch (error) {

@@ -25,9 +25,8 @@ interface Engine extends LiveQueries {
 }
 
 const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine => {
-  const { options } = context;
   const runner = createRunner(context);
-  const limiter = createLimiter(concurrencyOf(options.dbPool, options.database !== undefined));
+  const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
   const basesOf = createBases(context);
   const cohorts = new Map<string, Cohort>();
   const watches = new Map<Cohort, Unwatch>();
@@ -97,10 +96,10 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
   };
 
   const cohortOf = (query: LiveQuery, row: string | undefined, rowKey: RowKey | undefined): Cohort => {
-    const facts = { ...factsOf(query, row, context.model(), numberOf, options.dbPreRequest !== undefined), keyColumn: rowKey?.column };
+    const facts = { ...factsOf(query, row, context.model(), numberOf, context.options.dbPreRequest !== undefined), keyColumn: rowKey?.column };
     let cohort = cohorts.get(facts.key);
     if (cohort === undefined) {
-      cohort = createCohort({ facts, runner, limiter, batchSize: options.liveQueryBatchSize, whenEmpty: forget });
+      cohort = createCohort({ facts, runner, limiter, batchSize: context.options.liveQueryBatchSize, whenEmpty: forget });
       cohorts.set(facts.key, cohort);
       watch(cohort);
     }

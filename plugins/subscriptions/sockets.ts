@@ -2,7 +2,7 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { createCorsPolicy, type Execution, type GqlEngine, type PluginContext } from "../../core/index.ts";
+import { createCorsPolicies, type Execution, type GqlEngine, type PluginContext } from "../../core/index.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -70,10 +70,10 @@ const CLOSE_PATIENCE_MS = 1000;
 const MAX_REASON_BYTES = 123;
 
 const createSockets = (context: PluginContext): Sockets => {
-  const { options, logger } = context;
+  const { logger } = context;
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat();
-  const cors = createCorsPolicy(options.corsAllowedOrigins);
+  const cors = createCorsPolicies(() => context.options);
   const open = new Set<WebSocket>();
   let isClosing = false;
   let agreed: string | false = false;
@@ -81,18 +81,18 @@ const createSockets = (context: PluginContext): Sockets => {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: options.maxSocketMessageBytes,
+    maxPayload: context.options.maxSocketMessageBytes,
     handleProtocols: () => agreed,
   });
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer, path: string): boolean => {
     if (!PATHS.has(path)) return false;
     const { origin } = request.headers;
-    if (origin !== undefined && !cors.isOpen && !cors.allows(origin)) {
+    if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
       refuse(socket, 400, '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}');
       return true;
     }
-    if (isClosing || open.size >= options.maxSockets) {
+    if (isClosing || open.size >= context.options.maxSockets) {
       refuse(socket, 503, '{"path":"$","error":"too many connections","code":"unexpected"}', "Retry-After: 1\r\n");
       return true;
     }

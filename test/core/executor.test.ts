@@ -74,6 +74,12 @@ const failureOf = async (work: Promise<unknown>): Promise<RelApiError> => {
 const count = async (where = "true"): Promise<number> => Number((await db.query<{ n: string }>(`select count(*) as n from exe.notes where ${where}`))[0]?.n);
 
 describe("settings", () => {
+  test.skipIf(!capabilities.realServer)("R-TX-8 statements are not compiled, unless somebody wants that", async () => {
+    expect(await bodyOf("select current_setting('jit')")).toBe("off");
+    const wanted = open({ databaseUrl: `${db.options.databaseUrl}?options=-c%20jit%3Don` });
+    expect(await bodyOf("select current_setting('jit')", { on: wanted })).toBe("on");
+  });
+
   test("R-TX-1 G-SES-1 search path, role, claims, variables and request are set", async () => {
     const session: Session = { ...anon, claims: { sub: "7", role: "other" }, variables: { "x-session-role": "sea_anon", "x-session-user-id": "7", "x-session-odd name": "1" } };
     const found = await settings({ session, access: "read only", settings: [["request.method", "GET"]] });
