@@ -38,7 +38,7 @@ const wantedOf = (model: Model): Wanted => {
 /** Five queries, whatever the number of relations. @rule R-SC-1 */
 export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
   const wanted = wantedOf(model);
-  const server = await loadServer(context);
+  const server = await loadServer(context, wanted);
   const relationRows = await loadRelations(context, wanted);
   const routineRows = await loadRoutines(context, wanted);
   const rowTypes = relationRows.filter((row) => !row.isPartition).map(buildRowType);

@@ -1,5 +1,6 @@
 /** What is true of the server and its schemas as a whole: version, login role, schemas, extensions, casts of domains, media type aggregates. */
 import { sql, value, type IntrospectContext, type MediaHandler, type QualifiedName, type Representation } from "../../core/index.ts";
+import type { Wanted } from "./relations.ts";
 
 interface ServerRow {
   readonly serverVersion: number;
@@ -47,9 +48,10 @@ export interface ServerFacts {
  * far dearer than they are and compiling them takes ten times what running them does.
  * @rule R-REP-1 R-MED-4 R-OAS-3
  */
-export const loadServer = async (context: IntrospectContext): Promise<ServerFacts> => {
+export const loadServer = async (context: IntrospectContext, wanted: Wanted): Promise<ServerFacts> => {
   const exposed = value(JSON.stringify(context.schemas), "json");
-  const searched = value(JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath])]), "json");
+  const wantedSchemas = [...wanted.relations, ...wanted.routines].map(({ schema }) => schema);
+  const named = value(JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...wantedSchemas])]), "json");
   const [row] = await context.query<ServerRow>(sql`
 select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion",
   session_user::text as "loginRole",
@@ -62,7 +64,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
       'comment', pg_catalog.obj_description(schema.oid, 'pg_namespace')
     ))
     from pg_catalog.pg_namespace schema
-    where schema.nspname in (select pg_catalog.json_array_elements_text(${searched}))
+    where schema.nspname in (select pg_catalog.json_array_elements_text(${named}))
   ) as schemas,
   (
     select pg_catalog.json_agg(pg_catalog.json_build_array(extension.extname, schema.nspname) order by extension.extname)

@@ -1,6 +1,6 @@
 /** `METADATA=./metadata`: the names, relationships and permissions a team brings from its Hasura metadata. */
 import {
-  columnOf, definePlugin, ident, mayUseColumn, nameKey, relationOf, sql, Stage,
+  columnOf, definePlugin, ident, mayUseColumn, mayUseSchema, nameKey, relationOf, sql, Stage,
   type GqlMetadata, type IntrospectContext, type Model, type PluginContext, type QualifiedName, type Relation,
 } from "../../core/index.ts";
 import { listOf, nameOf, objectOf, readDocument, type MetadataDocument, type Note, type TableDocument } from "./document.ts";
@@ -131,7 +131,8 @@ const enumColumns = (model: Model, relation: Relation): { readonly key: string; 
     const column = columnOf(relation, name);
     return column !== undefined && model.types.get(column.type)?.name === "text";
   };
-  if (!relation.columns.every((column) => mayUseColumn(model, model.loginRole, relation, column, "select"))) return "the login role may not read it";
+  const mayRead = mayUseSchema(model, model.loginRole, relation.schema) && relation.columns.every((column) => mayUseColumn(model, model.loginRole, relation, column, "select"));
+  if (!mayRead) return "the login role may not read it";
   if (!isText(key)) return "its primary key is not of type text";
   const others = relation.columns.filter((column) => column.name !== key);
   if (others.length > 1) return "it has more than two columns";

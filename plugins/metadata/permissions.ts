@@ -1,5 +1,5 @@
 /** Permissions of the metadata by role and table, inherited ones worked out. @rule G-PRM-3 G-PRM-13 … G-PRM-18 */
-import { columnOf, nameKey, numberText, routinesOf, writeJson, type Cell, type Column, type GqlComputedEntry, type GqlRootFieldName, type Model, type Predicate } from "../../core/index.ts";
+import { columnOf, nameKey, numberText, routinesOf, writableColumns, writeJson, type Cell, type Column, type GqlComputedEntry, type GqlRootFieldName, type Model, type Predicate } from "../../core/index.ts";
 import { listOf, noteUnknown, objectOf, textOf, type Note, type RawObject } from "./document.ts";
 import type { FilterReader } from "./filter.ts";
 import { inherit } from "./inherit.ts";
@@ -66,15 +66,6 @@ const columnsOf = (table: NamedTable, raw: Raw | undefined, absent: "all" | "non
 };
 
 const namesOf = (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map((column) => column.name));
-
-/** The database does not make its values. @rule G-GEN-7 */
-const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
-
-/** Columns that a view passes on; of one written by triggers every column. @rule G-GEN-12 */
-const writableColumns = ({ relation }: NamedTable): ReadonlySet<string> => {
-  const passing = relation.columns.filter((column) => column.isUpdatable);
-  return namesOf((passing.length === 0 ? relation.columns : passing).filter(takesValues));
-};
 
 const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "select_aggregate"]);
 
@@ -166,7 +157,7 @@ const writePermission = (operation: WriteOperation, raw: RawObject, table: Named
   if (!relation.writable[operation]) throw new Inconsistent("it cannot be written so in the database");
   const presets = operation === "delete" ? [] : presetsOf(objectOf(raw["set"]), table, builder);
   const preset = new Set(presets.map((cell) => cell.column));
-  const writable = writableColumns(table);
+  const writable = namesOf(writableColumns(table.relation));
   const columns = operation === "delete" ? [] : columnsOf(table, raw["columns"], operation === "insert" ? "all" : "none", place, builder.note);
   const filter = operation === "insert" ? undefined : filterOf(required(raw, "filter"), table, builder);
   const check = operation === "delete" ? undefined : filterOf(operation === "insert" ? required(raw, "check") : raw["check"], table, builder);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
+import { documentOf, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
 const api = await startApi(forGraphql({ dbTxEnd: "rollback" }));
@@ -74,4 +75,16 @@ test("G-PRM-2 rights that were granted later count after a reload", async () => 
     await api.sql("revoke select (born) on artist from music_reader");
     await api.reload();
   }
+});
+
+test("G-PRM-2 USAGE counts for a schema that the metadata alone brings in", async () => {
+  await api.sql("create schema attic; create table attic.box (id int primary key); grant select on attic.box to music_reader");
+  const listed = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("attic.box")]) }));
+  const ask = () => listed.gql("{ attic_box { id } }", {}, asAdmin("music_reader"));
+  expect((await ask()).errors[0].message).toBe("field 'attic_box' not found in type: 'query_root'");
+  await api.sql("grant usage on schema attic to music_reader");
+  await listed.reload();
+  expect(await ask()).toEqual({ data: { attic_box: [] } });
+  await listed.close();
+  await api.sql("drop schema attic cascade");
 });

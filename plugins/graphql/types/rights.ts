@@ -1,20 +1,11 @@
 /** What a role may do, by the grants of the database. The administrator sees everything and writes what the login role may. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
 import {
-  mayExecute, mayUseColumn, mayUseRelation, mayUseSchema, type Column, type GqlComputedField, type GqlMetadata, type GqlRoleView, type GqlTable, type GqlTableRights, type Model,
+  mayExecute, mayUseColumn, mayUseRelation, mayUseSchema, writableColumns, type Column, type GqlComputedField, type GqlMetadata, type GqlRoleView, type GqlTable, type GqlTableRights, type Model,
   type Privilege, type Relation, type Session,
 } from "../../../core/index.ts";
 import { once } from "./once.ts";
 
 const NOTHING: GqlTableRights = {};
-
-/** Values are given to it; the database does not make them. @rule G-GEN-7 */
-const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
-
-/** Columns that a view passes on; one whose triggers take only some of the writes says nothing about its columns. */
-const writableColumns = (relation: Relation): readonly Column[] => {
-  const passing = relation.columns.filter((column) => column.isUpdatable);
-  return (passing.length === 0 ? relation.columns : passing).filter(takesValues);
-};
 
 const namesOf = (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map((column) => column.name));
 
