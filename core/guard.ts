@@ -67,9 +67,10 @@ const named = (run: TapFunction, origin: string, type: string): TapFunction => {
     const message = error instanceof Error ? error.message : String(error);
     return new Error(`${origin}: ${message}`, { cause: error });
   };
-  const guarded: TapFunction = (...parts) => {
+  // as many as the longest tap has: taps run on every request
+  const guarded: TapFunction = (first, second, third) => {
     try {
-      return run(...parts);
+      return run(first, second, third);
     } catch (error) {
       throw rename(error);
     }
