@@ -33,12 +33,12 @@ export const cookieOf = (header: string | undefined, name: string): string | und
 const HIDDEN: ReadonlySet<string> = new Set(["cookie", "x-session-admin-secret", "x-hasura-admin-secret"]);
 
 const encodeHeaders = (rawHeaders: readonly string[]): string => {
-  const headers = new Map<string, string>();
+  const headers = Object.create(null) as Record<string, string>; // a header may be called `__proto__`
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
-    if (!HIDDEN.has(name)) headers.set(name, utf8Text(rawHeaders[i + 1] as string));
+    if (!HIDDEN.has(name)) headers[name] = utf8Text(rawHeaders[i + 1] as string);
   }
-  return JSON.stringify(Object.fromEntries(headers));
+  return JSON.stringify(headers);
 };
 
 const encodeCookies = (header: string | undefined): string => {

@@ -84,7 +84,7 @@ export class RequestExchange implements Exchange, Credentials {
     const closed = (): void => {
       if (!response.writableEnded) listener();
     };
-    response.once("close", closed);
+    response.on("close", closed);
     return () => {
       response.off("close", closed);
     };
