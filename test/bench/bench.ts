@@ -3,9 +3,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
-import pg from "pg";
 import { BENCH_SQL, SCENARIOS, type Scenario } from "./data.ts";
-import { startServer } from "./postgres.ts";
+import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 3);
 const SECONDS = Number(process.env["BENCH_SECONDS"] ?? 4);
@@ -60,15 +59,7 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
 
 const server = await startServer();
 try {
-  const admin = new pg.Client({ connectionString: server.url });
-  await admin.connect();
-  await admin.query("do $$ begin create role bench_anon; exception when duplicate_object then null; end $$");
-  await admin.query("drop database if exists relapi_bench");
-  await admin.query("create database relapi_bench");
-  await admin.end();
-  const databaseUrl = server.urlOf("relapi_bench");
-  const setup = new pg.Client({ connectionString: databaseUrl });
-  await setup.connect();
+  const { url: databaseUrl, client: setup } = await openFreshDatabase(server, "relapi_bench");
   await setup.query(BENCH_SQL);
   await setup.end();
 

@@ -3,9 +3,9 @@
  *  happens. Needs a PostgreSQL with `wal_level` logical: TEST_DATABASE_URL (superuser), or the server programs of one on this machine. */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
+import type pg from "pg";
 import { WebSocket } from "ws";
-import { startServer } from "./postgres.ts";
+import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const SIZES = (process.env["BENCH_SUBSCRIBERS"] ?? "1000,5000,10000").split(",").map(Number);
 const SOURCES = (process.env["BENCH_SOURCES"] ?? "replication,polling").split(",");
@@ -114,15 +114,7 @@ const row = (cells: readonly (string | number)[]): void => void process.stdout.w
 
 const server = await startServer(["shared_buffers = 256MB"]);
 try {
-  const admin = new pg.Client({ connectionString: server.url });
-  await admin.connect();
-  await admin.query("do $$ begin create role bench_anon; exception when duplicate_object then null; end $$");
-  await admin.query("drop database if exists relapi_live with (force)");
-  await admin.query("create database relapi_live");
-  await admin.end();
-  const databaseUrl = server.urlOf("relapi_live");
-  const database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
+  const { url: databaseUrl, client: database } = await openFreshDatabase(server, "relapi_live");
   await database.query(`create table seat (id int primary key, n int not null, name text not null);
     insert into seat select i, 0, 'seat number ' || i from generate_series(1, ${Math.max(...SIZES)}) as i; grant select on seat to bench_anon; analyze seat`);
 

@@ -4,12 +4,27 @@ import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 
 export interface BenchServer {
   readonly url: string;
   urlOf(database: string): string;
   stop(): Promise<void>;
 }
+
+/** A connection to an empty database of that name; the role `bench_anon` is there. */
+export const openFreshDatabase = async (server: BenchServer, name: string): Promise<{ readonly url: string; readonly client: pg.Client }> => {
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query("do $$ begin create role bench_anon; exception when duplicate_object then null; end $$");
+  await admin.query(`drop database if exists ${name} with (force)`);
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  const url = server.urlOf(name);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return { url, client };
+};
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -4,10 +4,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getIntrospectionQuery } from "graphql";
-import pg from "pg";
 import { relApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { startServer } from "./postgres.ts";
+import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const TABLES = Number(process.env["BENCH_TABLES"] ?? 1000);
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 3);
@@ -37,15 +36,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 
 const server = await startServer();
 try {
-  const admin = new pg.Client({ connectionString: server.url });
-  await admin.connect();
-  await admin.query("do $$ begin create role bench_anon; exception when duplicate_object then null; end $$");
-  await admin.query("drop database if exists relapi_tables with (force)");
-  await admin.query("create database relapi_tables");
-  await admin.end();
-  const databaseUrl = server.urlOf("relapi_tables");
-  const database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
+  const { url: databaseUrl, client: database } = await openFreshDatabase(server, "relapi_tables");
   for (const statement of [SCHEMA_SQL, "grant select, insert, update, delete on all tables in schema public to bench_anon", "analyze"]) await database.query(statement);
   await database.end();
 
