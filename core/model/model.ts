@@ -236,16 +236,6 @@ export const routinesOf = (model: Model, name: QualifiedName): readonly Routine[
 
 const columnMaps = new WeakMap<Relation, ReadonlyMap<string, Column>>();
 
-/** The database does not make its values. @rule G-GEN-7 */
-const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
-
-/** Columns to which values are given; of a view those it passes on. One whose triggers take only some of the writes says nothing about
- *  its columns: then all. @rule G-GEN-7 G-GEN-12 */
-export const writableColumns = (relation: Relation): readonly Column[] => {
-  const passing = relation.columns.filter((column) => column.isUpdatable);
-  return (passing.length === 0 ? relation.columns : passing).filter(takesValues);
-};
-
 /** Column by name; the map is made once per relation. */
 export const columnOf = (relation: Relation, name: string): Column | undefined => {
   let map = columnMaps.get(relation);
@@ -272,6 +262,16 @@ export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {
   let type = model.types.get(oid);
   for (let depth = 0; type?.kind === "domain" && type.base !== undefined && depth < 32; depth++) type = model.types.get(type.base);
   return type;
+};
+
+/** The database does not make its values. @rule G-GEN-7 */
+const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
+
+/** Columns to which values are given; of a view those it passes on. One whose triggers take only some of the writes says nothing about
+ *  its columns: then all. @rule G-GEN-7 G-GEN-12 */
+export const writableColumns = (relation: Relation): readonly Column[] => {
+  const passing = relation.columns.filter((column) => column.isUpdatable);
+  return (passing.length === 0 ? relation.columns : passing).filter(takesValues);
 };
 
 /** What the first `introspect` tap gets. */

@@ -1,4 +1,4 @@
-import { type AclItem, type Column, type Model, type Relation, type Routine } from "./model.ts";
+import type { AclItem, Column, Model, Relation, Routine } from "./model.ts";
 
 export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
 

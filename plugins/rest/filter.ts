@@ -156,4 +156,3 @@ const scanList = (text: string, at: number): Token<readonly string[]> | Failure 
     i = end + 1;
   }
 };
-

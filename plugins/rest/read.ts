@@ -1,5 +1,5 @@
 /** `GET /vessels?select=name&tonnage=gte.500`: rows of a relation. */
-import { type Answer, type BoundValue, type Envelope, type Headers, type Json, type Planned, type Relation, type ResultRow } from "../../core/index.ts";
+import type { Answer, BoundValue, Envelope, Headers, Json, Planned, Relation, ResultRow } from "../../core/index.ts";
 import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
 import { readTotal } from "./count.ts";
 import { resolveRead } from "./embed.ts";

@@ -90,7 +90,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const enumeration: GqlBuild["enumeration"] = (spec) =>
     keep(
       { name: spec.name, scope: "enum", ...(spec.relation && { relation: spec.relation }) },
-      () => new GraphQLEnumType({ name: spec.name, description: spec.description, extensions: facts({ ...spec, scope: "enum" }), values: () => enumValues(spec) }),
+      () => new GraphQLEnumType({ name: spec.name, description: spec.description, extensions: { [GQL_EXTENSION]: { scope: "enum", ...(spec.relation && { relation: spec.relation }) } }, values: () => enumValues(spec) }),
     );
 
   /** A scalar that has a table's name cannot be in the same schema, and one whose values no plugin writes and reads is in none. */
@@ -200,12 +200,6 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const introspect = parts.introspect(schema);
   return schema;
 };
-
-/** Without a prototype graphql-js takes it as it is. */
-const facts = (spec: GqlTypeSpec) => ({
-  __proto__: null,
-  [GQL_EXTENSION]: { scope: spec.scope, ...(spec.relation && { relation: spec.relation }), ...(spec.value && { value: spec.value }) },
-});
 
 const enumValues = (spec: GqlEnumSpec) => {
   const entries = spec.values().map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }] as const);

@@ -1,5 +1,5 @@
 /** `args: { term: "a" }`: input of functions and computed fields. @rule G-FN-4 G-CF-3 */
-import { type GraphQLArgumentConfig } from "graphql";
+import type { GraphQLArgumentConfig } from "graphql";
 import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec, Routine, RoutineParameter } from "../../../core/index.ts";
 import { ownParameters } from "./lens.ts";
 import { isLegalName } from "./names.ts";
