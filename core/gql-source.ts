@@ -158,8 +158,6 @@ export interface GqlTableRights {
 }
 
 export interface GqlRoleView {
-  /** Equal keys: equal schema. */
-  readonly key: string;
   readonly role: string;
   rights(table: GqlTable): GqlTableRights;
   /** The function itself; the returned table's rights are looked at besides. */

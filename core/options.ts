@@ -90,8 +90,8 @@ export interface RelApiOptions {
   readonly inferFunctionPermissions?: boolean;
   /** bytes; a larger request body is refused with 413 */
   readonly maxBodyBytes?: number;
-  /** Compiled statements, parsed documents and planned URLs kept, each. */
-  readonly cacheEntries?: number;
+  /** bytes of plans, statements, documents and whatever else is kept between requests; 0: nothing is */
+  readonly cacheBytes?: number;
 }
 
 /** Defaults, written here alone. */
@@ -137,7 +137,7 @@ export const DEFAULTS = {
   disablePostgresArrays: false,
   inferFunctionPermissions: true,
   maxBodyBytes: 64 * 1024 * 1024,
-  cacheEntries: 2000,
+  cacheBytes: 64 * 1024 * 1024,
 } as const satisfies RelApiOptions;
 
 /** Options with every default filled in. */

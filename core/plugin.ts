@@ -1,6 +1,7 @@
 /** What a plugin is, and what it is given. */
 import type { Duplex } from "node:stream";
 import type { IncomingMessage } from "node:http";
+import type { Caches } from "./cache.ts";
 import type { Surface } from "./http/exchange.ts";
 import type { Counters } from "./counters.ts";
 import type { ChangeFeed, ChangeFeedHandlers } from "./database/change-feed.ts";
@@ -147,6 +148,8 @@ export interface PluginContext {
   readonly registry: Registry;
   /** What `/metrics` shows. */
   readonly counters: Counters;
+  /** Where whatever outlives a request is kept. */
+  readonly caches: Caches;
   /** The model in force. @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Called after each load, the first included. */

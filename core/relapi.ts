@@ -1,5 +1,6 @@
 /** From a preset to a middleware: plugins are applied, hooks sealed, the model loaded, requests answered. */
 import type { ServerResponse } from "node:http";
+import { createCaches, type Caches } from "./cache.ts";
 import { createConfig, type Config } from "./config.ts";
 import { createCounters, type Counters } from "./counters.ts";
 import { createDatabase, type Database } from "./database/database.ts";
@@ -47,8 +48,10 @@ export const relApi = (preset: Preset): RelApi => {
   const guard = guardHooks(hooks);
   const counters = createCounters();
   const config = createConfig(preset.options, options, logger, checkOptions);
-  const database = createDatabase(config.current, logger, () => loader.current());
+  const caches = createCaches("cache", { maxBytes: () => config.current().cacheBytes }, counters);
+  const database = createDatabase(config.current, logger, () => loader.current(), caches);
   const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
+  loader.onModel(caches.clear);
   watchPool(counters, database);
   const upgrades = createUpgrades(() => api);
   const surfaces: Surface[] = [];
@@ -60,7 +63,7 @@ export const relApi = (preset: Preset): RelApi => {
     if (session === undefined) throw anonymousRefused();
     return actingSession(session, credentials.surface, loader.current());
   };
-  const context = createContext({ config, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize });
+  const context = createContext({ config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize });
 
   try {
     for (const plugin of plugins) {
@@ -160,6 +163,7 @@ interface ContextParts {
   readonly registry: Registry;
   readonly logger: PluginContext["logger"];
   readonly counters: Counters;
+  readonly caches: Caches;
   readonly database: Database;
   readonly loader: ModelLoader;
   readonly upgrades: Upgrades;
@@ -169,7 +173,7 @@ interface ContextParts {
 }
 
 const createContext = (parts: ContextParts): PluginContext => {
-  const { config, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize } = parts;
+  const { config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize } = parts;
   const services = new Map<string, unknown>();
   return {
     get options() {
@@ -178,12 +182,13 @@ const createContext = (parts: ContextParts): PluginContext => {
     logger,
     registry,
     counters,
+    caches,
     model: () => loader.demand(),
     onModel: loader.onModel,
     onClose: (listener) => {
       closers.push(listener);
     },
-    prepare: createPreparer(hooks, registry, config.current, () => loader.demand()),
+    prepare: createPreparer(hooks, registry, config.current, () => loader.demand(), caches),
     execute: database.execute,
     query: database.query,
     authorize,

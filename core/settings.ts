@@ -152,6 +152,7 @@ export const SETTINGS: readonly Setting[] = [
   plain("disablePostgresArrays", flag, ["DISABLE_POSTGRES_ARRAYS"]),
   plain("inferFunctionPermissions", flag, ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"]),
   plain("adminRoleInTokens", flag, ["ADMIN_ROLE_IN_TOKENS"]),
+  plain("cacheBytes", wholeNumber(0), ["CACHE_BYTES"]),
 ];
 
 /** One line: setting, value (never a secret's), what is accepted. */

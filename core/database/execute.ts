@@ -1,5 +1,6 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked at first. */
 import { createHash } from "node:crypto";
+import type { Caches } from "../cache.ts";
 import { isRelApiError, missingSessionVariable, permissionCheckFailed, requestCancelled, stepWroteNothing } from "../errors.ts";
 import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -13,6 +14,7 @@ import { createSettingsBuilder, sessionJson } from "./settings.ts";
 import type { WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
+  readonly caches: Caches;
   readonly options: () => ResolvedOptions;
   /** The pool an execution runs on: the primary, or a replica in turn. */
   readonly pool: (mayUseReplica: boolean) => Pool;
@@ -31,7 +33,7 @@ const MAX_PREPARED = 250;
 /** @rule R-TX-1 R-TX-4 R-TX-6 */
 export const createExecutor = (parts: ExecutorParts): Execute => {
   const { options, warn } = parts;
-  const settings = createSettingsBuilder(options);
+  const settings = createSettingsBuilder(options, parts.caches);
   let prepares = options().dbPreparedStatements;
 
   /** @throws RelApiError when a session variable is missing */

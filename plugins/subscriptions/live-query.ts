@@ -56,11 +56,13 @@ export const LIVE_QUERIES = "live-queries";
 export const graphqlSource = (context: PluginContext, engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource => ({
   plan: () => {
     const operation = engine.prepare(request, session).bind(request.variables);
+    const programs = operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path }));
+    operation.keep();
     return {
       session,
       schema: context.model().schemas[0] ?? "public",
       ...(settings === undefined ? {} : { settings }),
-      programs: operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path })),
+      programs,
       ...(operation.steps.length === 1 && operation.steps[0] !== undefined ? { read: operation.steps[0].planned.plan } : {}),
       // the usual one is its one body, whatever the selection is called
       form: operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {}) ? "" : JSON.stringify(operation.outputs),

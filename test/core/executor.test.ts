@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectionUrls, mayBeEncryption } from "../../core/database/connection-string.ts";
 import { createDatabase, type Database } from "../../core/database/database.ts";
-import { isRelApiError, resolveOptions, type BoundValue, type Execution, type Logger, type Model, type RelApiError, type RelApiOptions, type ResultRow, type Role, type Session } from "../../core/index.ts";
+import { createCounters } from "../../core/counters.ts";
+import { createCaches, isRelApiError, resolveOptions, type BoundValue, type Execution, type Logger, type Model, type RelApiError, type RelApiOptions, type ResultRow, type Role, type Session } from "../../core/index.ts";
 import type { Slot } from "../../core/sql/fragment.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../../core/sql/program.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
@@ -16,7 +17,7 @@ const opened: Database[] = [];
 
 const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => {
   const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options });
-  const database = createDatabase(() => resolved, logger, () => model as Model | undefined);
+  const database = createDatabase(() => resolved, logger, () => model as Model | undefined, createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()));
   opened.push(database);
   return database;
 };

@@ -30,9 +30,13 @@ const answeredNode = ({ node, selections }: Selected): FieldNode => {
   return { ...node, selectionSet };
 };
 
-const valuesOf = (planner: Planner): Readonly<Record<string, Json>> => {
-  const lookUp = lookUpIn(planner.variables);
+/** All of them: those in directives and arguments decide what is answered. */
+const valuesOf = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
+  const lookUp = lookUpIn(variables.bound);
   return Object.fromEntries(
-    [...planner.variables].map(([name, value]) => [name, "json" in value ? value.json : leafOf(value.literal, lookUp, true)]),
+    [...declarations.keys()].flatMap((name): [string, Json][] => {
+      const value = variables.open(name);
+      return value === undefined ? [] : [[name, "literal" in value ? leafOf(value.literal, lookUp, true) : value.value()]];
+    }),
   );
 };

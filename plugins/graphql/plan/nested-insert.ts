@@ -87,7 +87,7 @@ const insertRelated = (build: Build, related: InputRelated, parent: Parent): voi
   }
   rows.forEach((row, i) => refuseDetermined(build, target, row, determined, atIndex(path, i)));
   const { planner } = build;
-  const param = bind(planner, isFixed(rows) ? { fixed: rowsText(rows, planner.variables) } : { make: (variables) => rowsText(rows, variables) });
+  const param = bind(planner, isFixed(rows) ? { fixed: rowsText(rows, planner.variables.bound) } : { make: (variables) => rowsText(rows, variables) });
   const write = { ...insertOf(target, payloadRows(target, rows, { param }, "array"), conflict), set: determined };
   build.steps.push({ write, path, requires: [needsRow(parent)] });
 };
