@@ -96,7 +96,7 @@ export interface EmbedContext {
   arrayOf(element: Sql): Sql;
   /** `left join lateral (…) as alias on true`, or `join`, by `embed.join`. */
   lateral(rows: Sql, alias: string): Sql;
-  /** Outputs with `*` written out. */
+  /** Outputs with `*` written out, also in the embeds of the same mode among them. */
   expand(outputs: readonly Output[]): readonly Output[];
 }
 
