@@ -80,6 +80,8 @@ const TEXTS: readonly (readonly [part: string, what: string, column: number, une
   [`or=(id.is.zz)`, "logic tree", 10, `"z"`, IS],
   [`or=(id.is.nullx)`, "logic tree", 14, `"x"`, `"," or ")"`],
   [`or=(or)`, "logic tree", 6, `")"`, `"("`],
+  [`or=(or_else)`, "logic tree", 6, `"_"`, `"("`],
+  [`or=(and.zz.1)`, "logic tree", 7, `"."`, `"("`],
   [`or=(not.id.eq.1)`, "logic tree", 8, `"i"`, `logic operator (and, or)`],
   [`or=(id.eq.1,not)`, "logic tree", 15, `")"`, `letter, digit, "-", "->>", "->", delimiter (.) or negation operator (not)`],
   [`not.or=()`, "logic tree", 8, `")"`, TREE],
