@@ -85,7 +85,7 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
 
 type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
 
-/** `name!hint!inner(`; the position answered is that behind the parenthesis. */
+/** `name!hint!inner(`; of two hints or two joins the first counts. The position answered is that behind the parenthesis. @rule R-SEL-10 */
 const scanHead = (text: string, start: number): Token<Head> | Failure => {
   const name = scanName(text, start);
   if (isFailure(name)) return name;
@@ -96,13 +96,13 @@ const scanHead = (text: string, start: number): Token<Head> | Failure => {
     // a hint that begins like a join must be quoted (R-SEL-10)
     const word = text.startsWith("left", at + 1) ? "left" : text.startsWith("inner", at + 1) ? "inner" : undefined;
     if (word !== undefined) {
-      join = word;
+      join ??= word;
       at += 1 + word.length;
       continue;
     }
     const named = scanName(text, at + 1);
     if (isFailure(named)) return named;
-    hint = named.value.text;
+    hint ??= named.value.text;
     at = named.end;
   }
   if (text[at] !== "(") return { at, expecting: [...(at === name.end && !name.value.isQuoted ? ["letter", "digit", '"-"'] : []), '"!"', '"("'] };
