@@ -156,7 +156,8 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
   const alias = scanAlias(text, start);
   const at = alias?.end ?? start;
   if (!beginsName(text, at)) fail(source, { at, expecting: AFTER_ALIAS });
-  if (text.startsWith("count()", at)) return readCount(reader, at + 7, alias?.value);
+  const count = text.startsWith("count()", at) ? scanCount(text, at + 7, alias?.value) : undefined;
+  if (count !== undefined) return count;
   const { value: scanned, end } = need(source, scanField(text, at));
   const cast = readCast(reader, end);
   const aggregate = readAggregate(reader, cast?.end ?? end);
@@ -180,9 +181,13 @@ const shownOfItem = (reader: Reader, at: number): number => {
   return prefix === undefined ? at : leaves(reader.source.text, at, prefix);
 };
 
-const readCount = (reader: Reader, end: number, alias: string | undefined): ItemToken => {
-  const cast = readCast(reader, end);
-  return finishItem(reader, { kind: "count", alias, cast: cast?.value }, cast?.end ?? end, cast === undefined ? ['"::"'] : TYPE_MORE);
+/** What follows `count()`, tried as a whole: with anything wrong there, `count` is a field and its `(` is what does not fit. @rule R-LEX-12 */
+const scanCount = (text: string, end: number, alias: string | undefined): ItemToken | undefined => {
+  const cast = text.startsWith("::", end) ? scanType(text, end + 2) : undefined;
+  if (cast !== undefined && isFailure(cast)) return undefined;
+  const close = skipBlanks(text, cast?.end ?? end);
+  const more = cast === undefined ? ['"::"'] : TYPE_MORE;
+  return endsItem(text, close) ? { value: { kind: "count", alias, cast: cast?.value }, end: close, more } : undefined;
 };
 
 /** @rule R-SEL-4 */
