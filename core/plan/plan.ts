@@ -169,8 +169,9 @@ export interface Cell {
 }
 
 export type WriteRows =
-  /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent key takes the default (R-INS-4) */
-  | { readonly payload: ValueRef; readonly shape: "object" | "array"; readonly columns: readonly PayloadColumn[]; readonly missing: "null" | "default" }
+  /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent key takes the default;
+   *  `"computed-default"`: which is computed for every row, wanted or not, so that each takes a number of a sequence (R-INS-4) */
+  | { readonly payload: ValueRef; readonly shape: "object" | "array"; readonly columns: readonly PayloadColumn[]; readonly missing: "null" | "default" | "computed-default" }
   /** a single row cell by cell (steps of a nested insert) */
   | { readonly cells: readonly Cell[] };
 

@@ -99,7 +99,7 @@ type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn
 /** @throws RelApiError `column-not-found` @rule R-BODY-4 R-BODY-5 R-INS-1 R-INS-4 */
 const planRows = ({ query, preferences }: Planning, relation: Relation, payload: PayloadShape): PayloadRows => {
   const names = payload.isUninspected ? [...new Set(query.columns)] : payload.keys;
-  return { ...columnsOf(relation, payload, names), missing: payload.isUninspected && preferences.missing === "default" ? "default" : "null" };
+  return { ...columnsOf(relation, payload, names), missing: payload.isUninspected && preferences.missing === "default" ? "computed-default" : "null" };
 };
 
 const columnsOf = (relation: Relation, payload: PayloadShape, names: readonly string[]): PayloadRows => {
