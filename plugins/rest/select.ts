@@ -1,6 +1,6 @@
 /** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is answered of a row. */
 import { nestedTooDeep } from "./errors.ts";
-import { END, fail, isFailure, isNameCharacter, leaves, NAME, need, scanField, scanName, scanType, skipBlanks, type Failure, type Source, type Token } from "./lex.ts";
+import { END, fail, isFailure, isNameCharacter, leaves, NAME, need, scanField, scanName, scanType, skipBlanks, type Failure, type Name, type Source, type Token } from "./lex.ts";
 import { MAX_DEPTH } from "./logic.ts";
 import type { AggregateName, Grammar, SelectEmbed, SelectItem } from "./request.ts";
 
@@ -85,6 +85,8 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
 
 type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
 
+const continuesName = ({ isQuoted }: Name): readonly string[] => (isQuoted ? [] : ["letter", "digit", '"-"']);
+
 /** `name!hint!inner(`; of two hints or two joins the first counts. The position answered is that behind the parenthesis. @rule R-SEL-10 */
 const scanHead = (text: string, start: number): Token<Head> | Failure => {
   const name = scanName(text, start);
@@ -92,20 +94,24 @@ const scanHead = (text: string, start: number): Token<Head> | Failure => {
   let at = name.end;
   let hint: string | undefined;
   let join: "left" | "inner" | undefined;
-  for (let count = 0; count < 2 && text[at] === "!"; count++) {
+  let more: readonly string[] = continuesName(name.value);
+  let count = 0;
+  for (; count < 2 && text[at] === "!"; count++) {
     // a hint that begins like a join must be quoted (R-SEL-10)
     const word = text.startsWith("left", at + 1) ? "left" : text.startsWith("inner", at + 1) ? "inner" : undefined;
     if (word !== undefined) {
       join ??= word;
       at += 1 + word.length;
+      more = [];
       continue;
     }
     const named = scanName(text, at + 1);
     if (isFailure(named)) return named;
     hint ??= named.value.text;
     at = named.end;
+    more = continuesName(named.value);
   }
-  if (text[at] !== "(") return { at, expecting: [...(at === name.end && !name.value.isQuoted ? ["letter", "digit", '"-"'] : []), '"!"', '"("'] };
+  if (text[at] !== "(") return { at, expecting: [...more, ...(count < 2 ? ['"!"'] : []), '"("'] };
   return { value: { name: name.value.text, hint, join }, end: at + 1 };
 };
 
