@@ -220,6 +220,8 @@ export interface GqlBuild {
   rootName(...words: readonly (string | GqlWord)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */
   sharedTypeName(...words: readonly (string | GqlWord)[]): string;
+  /** Type name of a condition on an aggregate of a table; prefix and suffix apply. */
+  predicateTypeName(...words: readonly (string | GqlWord)[]): string;
   /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
   fieldName(...words: readonly (string | GqlWord)[]): string;
   /** Value of an enum by the convention: `asc` to `ASC`. */

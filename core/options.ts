@@ -87,6 +87,8 @@ export interface RelApiOptions {
   readonly stringifyNumericTypes?: boolean;
   readonly v1BooleanNullCollapse?: boolean;
   readonly disablePostgresArrays?: boolean;
+  /** Where the metadata has none. */
+  readonly defaultNamingConvention?: "hasura-default" | "graphql-default";
   readonly inferFunctionPermissions?: boolean;
   /** bytes; a larger request body is refused with 413 */
   readonly maxBodyBytes?: number;
@@ -135,6 +137,7 @@ export const DEFAULTS = {
   stringifyNumericTypes: false,
   v1BooleanNullCollapse: false,
   disablePostgresArrays: false,
+  defaultNamingConvention: "hasura-default",
   inferFunctionPermissions: true,
   maxBodyBytes: 64 * 1024 * 1024,
   cacheBytes: 64 * 1024 * 1024,

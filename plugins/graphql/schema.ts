@@ -29,8 +29,8 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
     name: "graphql names",
     make: (ask: Ask<{ readonly model: Model }>): ModelNames => {
       const model = ask(MODEL);
-      const source = createSource(model, (message) => context.logger.warn(message));
-      return { source, values: createValues(model, source.names, context.options.disablePostgresArrays) };
+      const source = createSource(model, context.options.defaultNamingConvention, (message) => context.logger.warn(message));
+      return { source, values: createValues(model, context.options.disablePostgresArrays) };
     },
     bytesOf: ({ source }) => source.tables.length * BYTES_PER_TABLE,
   });

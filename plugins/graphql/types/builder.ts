@@ -135,6 +135,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     typeName: names.typeName,
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
+    predicateTypeName: names.predicateTypeName,
     fieldName: names.fieldName,
     enumValue: names.enumValue,
     object,
