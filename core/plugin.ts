@@ -118,6 +118,8 @@ export interface Execution {
   readonly isolation?: string;
   /** Schema whose objects the request names: first in the search path. */
   readonly schema: string;
+  /** The login role's own search path stays in force behind it and the extra path. @rule G-SES-11 */
+  readonly keepsLoginPath?: boolean;
   /** Settings beside those of role and session: `request.*`, time zone, hoisted function settings. In order. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
   /** Run in this order. `path`: where errors of its statements belong in the request when the statement does not say. */

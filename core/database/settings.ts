@@ -34,7 +34,7 @@ const compileSettings = (names: readonly string[]): string => {
 };
 
 export interface SettingsBuilder {
-  /** @rule R-TX-1 R-TX-6 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 */
+  /** @rule R-TX-1 R-TX-6 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
   build(execution: Execution, model: Model | undefined, isReadOnly: boolean): SettingsStatement;
 }
 
@@ -64,13 +64,15 @@ export const createSettingsBuilder = (current: () => ResolvedOptions, caches: Ca
   const texts = caches.create({ name: "settings", make: textOf, bytesOf: (text) => text.length * 2 });
 
   return {
-    build: ({ session, settings, schema }, model, isReadOnly) => {
+    build: ({ session, settings, schema, keepsLoginPath }, model, isReadOnly) => {
       const options = current();
       const ofSession = settingsOfSession(session);
       const ofRole = session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
       const ofRequest = settings ?? NONE;
       const ofApp = appSettings(options);
-      const values = [...(isReadOnly ? ["on"] : []), [schema, ...options.dbExtraSearchPath].map(quoted).join(", ")];
+      const path = [schema, ...options.dbExtraSearchPath].map(quoted);
+      if (keepsLoginPath === true && model !== undefined && model.loginPath !== "") path.push(model.loginPath);
+      const values = [...(isReadOnly ? ["on"] : []), path.join(", ")];
       for (const [, value] of ofRole) values.push(value);
       for (const value of ofSession.values) values.push(value);
       for (const [, value] of ofRequest) values.push(value);

@@ -52,6 +52,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
         session,
         access: operation.access,
         schema: context.model().schemas[0] ?? "public",
+        keepsLoginPath: true,
         programs: operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path })),
         end: isReadOnly ? "commit" : end,
         ...(settings === undefined ? {} : { settings }),

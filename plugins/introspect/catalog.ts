@@ -77,6 +77,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     types,
     roles,
     loginRole: server.loginRole,
+    loginPath: server.loginPath,
     representations: server.representations,
     mediaHandlers: server.mediaHandlers,
     extensions: server.extensions,

@@ -5,6 +5,7 @@ import type { Wanted } from "./relations.ts";
 interface ServerRow {
   readonly serverVersion: number;
   readonly loginRole: string;
+  readonly loginPath: string | null;
   readonly schemas: readonly SchemaFacts[] | null;
   readonly extensions: readonly (readonly [name: string, schema: string])[] | null;
   readonly casts: readonly CastFacts[] | null;
@@ -37,6 +38,7 @@ interface AggregateFacts {
 export interface ServerFacts {
   readonly serverVersion: number;
   readonly loginRole: string;
+  readonly loginPath: string;
   readonly schemas: readonly SchemaFacts[];
   readonly extensions: ReadonlyMap<string, string>;
   readonly representations: ReadonlyMap<number, Representation>;
@@ -55,6 +57,7 @@ export const loadServer = async (context: IntrospectContext, wanted: Wanted): Pr
   const [row] = await context.query<ServerRow>(sql`
 select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion",
   session_user::text as "loginRole",
+  (select setting.reset_val from pg_catalog.pg_settings setting where setting.name = 'search_path') as "loginPath",
   pg_catalog.set_config('jit', 'off', true) as jit,
   (
     select pg_catalog.json_agg(pg_catalog.json_build_object(
@@ -121,6 +124,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
   return {
     serverVersion: row.serverVersion,
     loginRole: row.loginRole,
+    loginPath: row.loginPath ?? "",
     schemas: row.schemas ?? [],
     extensions: new Map(row.extensions ?? []),
     representations: buildRepresentations(row.casts ?? []),

@@ -179,15 +179,15 @@ const NOTHING: ReadonlySet<string> = new Set();
 
 /** @rule G-SUB-6 */
 const factsOf = (query: LiveQuery, row: string | undefined, model: Model, numberOf: (program: Program) => number, hasPreRequest: boolean): Omit<CohortFacts, "keyColumn"> => {
-  const { session, schema, settings, isolation, programs } = query;
+  const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
   const relations = programs.length === 1 ? (programs[0]?.program.relations ?? NOTHING) : new Set(programs.flatMap(({ program }) => [...program.relations]));
   const isOpenEnded = programs.some(({ program }) => program.isOpenEnded);
   const isPersonal = hasPreRequest || isOpenEnded || [...relations].some((name) => mayAskForCaller(model, name));
   const caller = `${session.isAdmin ? "admin" : "role"} ${session.databaseRole ?? ""} ${session.role}${isPersonal ? ` ${callerText(session)}` : ""}`;
   return {
-    key: [programs.map(({ program }) => numberOf(program)).join(" "), row === undefined ? "alone" : "", caller, schema, isolation ?? "", JSON.stringify(settings ?? [])].join("\n"),
+    key: [programs.map(({ program }) => numberOf(program)).join(" "), row === undefined ? "alone" : "", caller, schema, String(keepsLoginPath), isolation ?? "", JSON.stringify(settings ?? [])].join("\n"),
     session,
-    access: { schema, ...(settings === undefined ? {} : { settings }), ...(isolation === undefined ? {} : { isolation }) },
+    access: { schema, keepsLoginPath, ...(settings === undefined ? {} : { settings }), ...(isolation === undefined ? {} : { isolation }) },
     relations,
     isOpenEnded,
   };

@@ -5,6 +5,7 @@ import { fillSlots, type Execution, type GqlEngine, type GqlRequest, type Plan, 
 export interface LiveQuery {
   readonly session: Session;
   readonly schema: string;
+  readonly keepsLoginPath?: Execution["keepsLoginPath"];
   readonly settings?: Execution["settings"];
   readonly isolation?: string;
   readonly programs: Execution["programs"];
@@ -61,6 +62,7 @@ export const graphqlSource = (context: PluginContext, engine: GqlEngine, request
     return {
       session,
       schema: context.model().schemas[0] ?? "public",
+      keepsLoginPath: true,
       ...(settings === undefined ? {} : { settings }),
       programs,
       ...(operation.steps.length === 1 && operation.steps[0] !== undefined ? { read: operation.steps[0].planned.plan } : {}),
