@@ -1,7 +1,7 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked at first. */
 import { createHash } from "node:crypto";
 import type { Caches } from "../cache.ts";
-import { isRelApiError, missingSessionVariable, permissionCheckFailed, requestCancelled, stepWroteNothing } from "../errors.ts";
+import { isRelApiError, missingSessionVariable, permissionCheckFailed, requestCancelled, stepRefused, stepWroteNothing } from "../errors.ts";
 import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Execution, ResultRow } from "../plugin.ts";
@@ -66,6 +66,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const result = await sendBatch(connection, statements, prepares);
     if ("error" in result) {
       if (!isImplicit && !connection.isEnded && !isFatal(result.error)) await sendBatch(connection, ROLLBACK, false);
+      if (last.length > 0) runChecks(execution, result.rows, offset, result.failedAt);
       throw new BatchFailure(result, statements[result.failedAt], pathOf(execution, result.failedAt - offset));
     }
     const rows = mergeRows(execution, result.rows, offset);
@@ -334,11 +335,11 @@ const addColumns = (merged: Record<string, string | null>, statement: ProgramSta
   for (let i = 0; i < columns.length; i++) merged[columns[i] as string] = row[i] ?? null; // i is within its length
 };
 
-/** @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6 */
-const runChecks = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number): void => {
+/** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6 G-NST-11 */
+const runChecks = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number, end = Infinity): void => {
   let at = offset;
   for (const { program, path } of execution.programs) {
-    for (const check of program.checks) if (!holds(check, program, rows[at + check.statement])) throw failureOf(check, path);
+    for (const check of program.checks) if (at + check.statement < end && !holds(check, program, rows[at + check.statement])) throw failureOf(check, path);
     at += program.statements.length;
   }
 };
@@ -350,4 +351,5 @@ const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined):
   return found !== "f" && found !== "false" && found !== "0";
 };
 
-const failureOf = (check: ProgramCheck, path: string | undefined): Error => (check.kind === "permission" ? permissionCheckFailed(check.path ?? path ?? "$") : stepWroteNothing(check.message, check.path ?? "$"));
+const failureOf = ({ kind, message, path }: ProgramCheck, ofProgram: string | undefined): Error =>
+  kind === "permission" ? permissionCheckFailed(path ?? ofProgram ?? "$") : kind === "step" ? stepWroteNothing(message, path ?? "$") : stepRefused(message, path ?? "$");

@@ -263,6 +263,15 @@ export interface Sequence {
   /** Reads `{ written, steps }`. */
   readonly result: Read;
   readonly one?: boolean;
+  /** What would come next contradicts itself: nothing is answered, and the steps run because their errors come before this one (G-NST-11). */
+  readonly refusal?: Refusal;
+}
+
+export interface Refusal {
+  readonly message: string;
+  readonly path: string;
+  /** Steps without whose rows it would not have been reached. */
+  readonly requires: NonNullable<SequenceStep["requires"]>;
 }
 
 export interface SequenceStep {

@@ -19,7 +19,8 @@ export interface ProgramStatement {
 export interface ProgramCheck {
   readonly statement: number;
   readonly column: string;
-  readonly kind: "permission" | "step";
+  /** `refusal`: of no column, it always fails. */
+  readonly kind: "permission" | "step" | "refusal";
   readonly message: string;
   /** Absent: that of the program. */
   readonly path?: string;
