@@ -214,6 +214,8 @@ export interface GqlBuild {
   table(relation: QualifiedName): GqlTable | undefined;
   /** What the role may do with it. */
   rights(table: GqlTable): GqlTableRights;
+  /** A permission, a row policy or a plugin may keep rows of it from the role. */
+  mayHideRows(table: GqlTable): boolean;
   /** Type name of words: `album`, `bool_exp`; customization and convention applied. */
   typeName(...words: readonly (string | GqlWord)[]): string;
   /** Name of a root field. */

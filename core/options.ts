@@ -87,6 +87,8 @@ export interface RelApiOptions {
   readonly stringifyNumericTypes?: boolean;
   readonly v1BooleanNullCollapse?: boolean;
   readonly disablePostgresArrays?: boolean;
+  /** Object relationships are nullable wherever the related row may be hidden from the role. */
+  readonly nullableRelationships?: boolean;
   /** Where the metadata has none. */
   readonly defaultNamingConvention?: "hasura-default" | "graphql-default";
   readonly inferFunctionPermissions?: boolean;
@@ -137,6 +139,7 @@ export const DEFAULTS = {
   stringifyNumericTypes: false,
   v1BooleanNullCollapse: false,
   disablePostgresArrays: false,
+  nullableRelationships: false,
   defaultNamingConvention: "hasura-default",
   inferFunctionPermissions: true,
   maxBodyBytes: 64 * 1024 * 1024,

@@ -18,6 +18,7 @@ const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend
             mayAggregate: select.mayAggregate,
             ...(select.queryRootFields === undefined ? {} : { queryRootFields: select.queryRootFields }),
             ...(select.subscriptionRootFields === undefined ? {} : { subscriptionRootFields: select.subscriptionRootFields }),
+            ...(select.filter === undefined ? {} : { isFiltered: true as const }),
             ...(select.masked === undefined ? {} : { masked: new Set(select.masked.keys()) }),
           },
         }),

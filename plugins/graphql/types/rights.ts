@@ -46,6 +46,7 @@ const grantView = (model: Model, role: string): GqlRoleView => {
     mayUseSchema(model, role, table.relation.schema) ? table.relation.columns.filter((column) => mayDo(model, role, table.relation, "select", column)) : [];
   return {
     role,
+    actsAs: role,
     rights: (table) => {
       const readable = mayRead(table);
       if (readable.length === 0) return writeRights(model, role, table.relation);
