@@ -1,6 +1,6 @@
-/** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-transport-ws`. @rule G-WS-1 … G-WS-20 */
+/** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-transport-ws`. @rule G-WS-1 … G-WS-21 */
 import { validateMessage } from "graphql-ws";
-import { definePlugin, type Json, type Session } from "../../core/index.ts";
+import { definePlugin, isRelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
 import { atExpiry } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
@@ -77,8 +77,9 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
     let found: Session;
     try {
       found = await context.authorize(socketCredentials(connection.request, payload));
-    } catch {
-      return connection.close(4403, "Forbidden");
+    } catch (error) {
+      const isRefused = isRelApiError(error) && error.status < 500;
+      return isRefused ? connection.close(4403, "Forbidden") : connection.close(4500, "Internal server error");
     }
     if (hasEnded) return;
     session = found;
