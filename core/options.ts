@@ -87,6 +87,8 @@ export interface RelApiOptions {
   readonly stringifyNumericTypes?: boolean;
   readonly v1BooleanNullCollapse?: boolean;
   readonly disablePostgresArrays?: boolean;
+  /** A nullable variable that is neither given nor has a default is left out where it stands, instead of counting as null. */
+  readonly noNullUnboundVariableDefault?: boolean;
   /** Object relationships are nullable wherever the related row may be hidden from the role. */
   readonly nullableRelationships?: boolean;
   /** Where the metadata has none. */
@@ -139,6 +141,7 @@ export const DEFAULTS = {
   stringifyNumericTypes: false,
   v1BooleanNullCollapse: false,
   disablePostgresArrays: false,
+  noNullUnboundVariableDefault: false,
   nullableRelationships: false,
   defaultNamingConvention: "hasura-default",
   inferFunctionPermissions: true,

@@ -150,6 +150,7 @@ export const SETTINGS: readonly Setting[] = [
   plain("stringifyNumericTypes", flag, ["STRINGIFY_NUMERIC_TYPES", "HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES"]),
   plain("v1BooleanNullCollapse", flag, ["V1_BOOLEAN_NULL_COLLAPSE", "HASURA_GRAPHQL_V1_BOOLEAN_NULL_COLLAPSE"]),
   plain("disablePostgresArrays", flag, ["DISABLE_POSTGRES_ARRAYS"]),
+  plain("noNullUnboundVariableDefault", flag, ["NO_NULL_UNBOUND_VARIABLE_DEFAULT"]),
   plain("nullableRelationships", flag, ["NULLABLE_RELATIONSHIPS"]),
   plain("defaultNamingConvention", oneOf(["hasura-default", "graphql-default"]), ["DEFAULT_NAMING_CONVENTION", "HASURA_GRAPHQL_DEFAULT_NAMING_CONVENTION"]),
   plain("inferFunctionPermissions", flag, ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"]),

@@ -7,7 +7,7 @@ import { eachArgument, subselection, type Selected } from "./selection.ts";
 
 export const planCustom = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "custom" }>, relation: Relation | undefined): Output => {
   const given: [string, Json][] = [];
-  eachArgument(selected, ({ name, input, place, path }) => {
+  eachArgument(planner, selected, ({ name, input, place, path }) => {
     if (input.kind === "held") return;
     if (input.node.kind === "Variable") checkVariable(planner, input.node.name.value, place, path);
     checkPlain(planner, input, place, path);

@@ -3,7 +3,7 @@ import {
   getNamedType, getNullableType, GraphQLBoolean, GraphQLInt, GraphQLString, isEnumType, isInputObjectType, isListType, isNonNullType, isRequiredInputField,
   type ConstValueNode, type GraphQLEnumType, type GraphQLEnumValue, type GraphQLInputField, type GraphQLInputObjectType, type GraphQLInputType, type ValueNode,
 } from "graphql";
-import type { Json } from "../../../core/index.ts";
+import type { Json, ResolvedOptions } from "../../../core/index.ts";
 import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
 import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
@@ -13,6 +13,7 @@ import { fits, lookUpIn, type Declarations, type VariableValues } from "../docum
 import { expectedFor, expectedList, fieldNotFound, integerOutOfRange, missingField, notOneOf, validationFailed, variableMisfit } from "../errors.ts";
 
 export interface InputContext {
+  readonly schema: { readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> };
   readonly declarations: Declarations;
   readonly variables: ObservedVariables;
 }
@@ -51,6 +52,16 @@ export const open = (context: InputContext, input: Input, place: Place, path: st
   const value = context.variables.open(name);
   if (value === undefined) return NULL;
   return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", held: value };
+};
+
+/** A variable that is not given and has no default, where the option says that such a place counts as not written. @rule G-VAR-11 */
+export const isAbsent = (context: InputContext, input: Input, place: Place, path: string): boolean => {
+  if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable") return false;
+  const name = input.node.name.value;
+  const declaration = context.declarations.get(name);
+  if (declaration === undefined || declaration.type.kind === "NonNullType" || declaration.default !== undefined) return false;
+  checkVariable(context, name, place, path);
+  return context.variables.open(name) === undefined;
 };
 
 /** Of an opened input. */
@@ -100,8 +111,8 @@ const membersOf = (context: InputContext, given: Input, place: Place, path: stri
   });
 };
 
-/** The fields of an input object in name order; `written` is their order in the request. Unknown keys are refused, then each field is
- *  visited, a missing one refused in its turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 */
+/** The fields of an input object in name order; answers their order in the request. Unknown keys are refused, then each field is
+ *  visited, a missing one refused in its turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const readObject = (context: InputContext, given: Input, place: Place, path: string, visit: (field: FieldInput) => void): readonly string[] => {
   const type = getNamedType(place.type);
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is no input object type`);
@@ -112,14 +123,16 @@ export const readObject = (context: InputContext, given: Input, place: Place, pa
   const names = members.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
   for (const name of names) if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name));
   const inputs = new Map(members);
+  const absent = new Set<string>();
   for (const name of names) {
     const field = fields[name] as GraphQLInputField; // looked at just above
     const input = inputs.get(name);
     const at = atKey(path, name);
     if (input === undefined) throw missingField(name, at);
-    visit({ field, input, path: at });
+    if (isAbsent(context, input, placeOf(field), at)) absent.add(name);
+    else visit({ field, input, path: at });
   }
-  return written;
+  return absent.size === 0 ? written : written.filter((name) => !absent.has(name));
 };
 
 // --- lists ----------------------------------------------------------------------------------------------------------

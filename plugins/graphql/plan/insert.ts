@@ -17,7 +17,7 @@ export const planInsert = (planner: Planner, selected: Selected, relation: Relat
   let rows: readonly InputRow[] = [];
   let given: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
-  eachArgument(selected, (argument) => {
+  eachArgument(planner, selected, (argument) => {
     const { part, input, place, path } = argument;
     if (part?.kind !== "argument") return;
     if (part.name === "on_conflict") conflict = planConflict(planner, input, place, path);

@@ -15,7 +15,7 @@ export const planMetaField = (planner: Planner, selected: Selected): string => {
 
 const checkField = (planner: Planner, selected: Selected): void => {
   // read, so that their variables count among those that make the plan
-  eachArgument(selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
+  eachArgument(planner, selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
   const type: GraphQLObjectType | undefined = subselection(selected);
   if (type === undefined) return;
   eachSelection(planner, type, selected.selections, selected.path, (selection) => {
