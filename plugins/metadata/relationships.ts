@@ -56,7 +56,10 @@ const alongOtherKey = (model: Model, relation: Relation, key: RawObject, isObjec
   const relationship = onlyOne(found, ({ constraint }) => other.foreignKeys.some((own) => own.name === constraint && sameName(own.target, relation)));
   if (relationship === "no foreign key has") return `table "${target.name}" has no foreign key of ${quoted(columns)} to this one`;
   if (typeof relationship === "string") return `${relationship} exactly the columns ${quoted(columns)} of table "${target.name}"`;
-  if (isObjectRelationship && !relationship.isToOne) return "the columns of the other table are not unique";
+  if (isObjectRelationship && !relationship.isToOne) {
+    // nothing says that there is one row at most: one of them is taken, as along columns of one's own choice
+    return { relationship: { ...relationship, id: `metadata ${name}`, cardinality: "many-to-one", isToOne: true, isManual: true }, isNew: true, isAfter: true };
+  }
   if (!isObjectRelationship && relationship.isToOne) {
     // a one-to-one key named as an array: the same rows, as a list
     return { relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false }, isNew: true, isAfter: false };
