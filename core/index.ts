@@ -23,6 +23,7 @@ export { visitPlan, mapPlan } from "./plan/walk.ts";
 export { planKey } from "./plan/key.ts";
 export { createCaches, type Ask, type Cache, type CacheLimits, type Caches, type CacheSpec, type Found, type Question } from "./cache.ts";
 export { sql, ident, value, slot, join, literal, integer, empty, catalogText, toStatement, type Sql, type Statement, type Slot, type BoundValue } from "./sql/fragment.ts";
+export type { BuiltIn } from "./sql/proof.ts";
 export type { Program, ProgramStatement } from "./sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./sql/compile.ts";
 export { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, subscriberSlots, typesProgram } from "./sql/multiplex.ts";

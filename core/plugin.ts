@@ -11,6 +11,7 @@ import type { Embed, Envelope, Plan } from "./plan/plan.ts";
 import type { Logger, ResolvedOptions } from "./options.ts";
 import type { Credentials, Session } from "./session.ts";
 import type { BoundValue, Sql } from "./sql/fragment.ts";
+import type { BuiltIn } from "./sql/proof.ts";
 import type { Program } from "./sql/program.ts";
 
 /** Order of application between plugins that do not name each other. */
@@ -19,7 +20,7 @@ export const Stage = { early: -100, normal: 0, late: 100 } as const;
 /** `operand` shapes. `fields`: an input object whose parts `compile` asks for by `context.field(name)`. */
 export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";
 
-export interface OperatorSpec {
+export interface OperatorSpec extends BuiltIn {
   /** Kebab-case, unique per type: what a plan stores. */
   readonly name: string;
   /** REST name; absent: `name`; false: not in REST. */
@@ -50,7 +51,7 @@ export interface OperatorSpec {
   readonly compile: (column: Sql, operand: Sql, context: FilterContext) => Sql;
 }
 
-export interface EmbedSpec {
+export interface EmbedSpec extends BuiltIn {
   readonly mode: string;
   /** `~vessels(name)`; with `takesAlias` also `biggest:~vessels(name)`. */
   readonly rest?: { readonly prefix: string; readonly takesAlias?: boolean };
@@ -61,7 +62,7 @@ export interface EmbedSpec {
 }
 
 /** `_inc: {…}`: how an update changes a column. */
-export interface UpdateOperatorSpec {
+export interface UpdateOperatorSpec extends BuiltIn {
   readonly name: string;
   /** GraphQL argument, e.g. `_inc`. */
   readonly graphql: string;
@@ -79,7 +80,7 @@ export interface UpdateOperatorSpec {
 }
 
 /** A function that plans may put around values and columns by name: `from-geojson`, `to-geojson`. */
-export interface PlanFunction {
+export interface PlanFunction extends BuiltIn {
   readonly name: string;
   readonly compile: (argument: Sql, model: Model) => Sql;
 }

@@ -9,6 +9,7 @@ import { bodyOf, insertedCount, locationOf, outputNames, responseSettings, total
 import { catalogText, empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
 import { arrayQuery, buildObject, objectQuery } from "./json.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
+import { isProvenPlan } from "./proof.ts";
 import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
 import { createCompiler, planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
 import { countOfSteps, stepRelations, stepSetting } from "./value.ts";
@@ -28,7 +29,11 @@ const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
   plan.kind === "bundle" || plan.kind === "sequence" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE ? "compact" : "spaced";
 
 /** @rule R-SQL-1 */
-export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
+export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => ({ ...compileAny(plan, envelope, parts), isProven: isProvenPlan(plan, envelope, OWN_MEDIA, parts) });
+
+const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
+
+const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
   const compiler = createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.takesRowType });
   switch (plan.kind) {
     case "read":

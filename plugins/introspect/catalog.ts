@@ -80,6 +80,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     loginPath: server.loginPath,
     representations: server.representations,
     mediaHandlers: server.mediaHandlers,
+    rivals: server.rivals,
     extensions: server.extensions,
     serverVersion: server.serverVersion,
     parts: { ...model.parts, [NAME]: part },
