@@ -28,7 +28,7 @@ export type { Program, ProgramStatement } from "./sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./sql/compile.ts";
 export { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, subscriberSlots, typesProgram } from "./sql/multiplex.ts";
 export type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./database/change-feed.ts";
-export { fillSlots } from "./database/execute.ts";
+export { fillSlots } from "./database/statements.ts";
 export { VERSION } from "./version.ts";
 export { graphqlNameOf, matchesType, restNameOf } from "./registry.ts";
 export { readSetting, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./settings.ts";

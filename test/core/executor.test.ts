@@ -283,7 +283,7 @@ describe("prepared statements", () => {
   test.skipIf(!capabilities.realServer)("a pooler that has one of that name already is noticed too", async () => {
     const on = open();
     const text = "select 'mine'";
-    const name = `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
+    const name = `relapi_${createHash("sha256").update(JSON.stringify(["sea_anon", text])).digest("base64url").slice(0, 22)}`;
     await bodyOf(`prepare "${name}" as select 'theirs'`, { on });
     warnings.length = 0;
     expect(await bodyOf(text, { on })).toBe("mine");
