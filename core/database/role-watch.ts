@@ -3,7 +3,7 @@
 import type { Model } from "../model/model.ts";
 import type { Execution } from "../plugin.ts";
 import type { Program } from "../sql/program.ts";
-import { fillSlots, guard, ownedNameOf, preRequest, sharedNameOf } from "./statements.ts";
+import { fillSlots, guard, ownedNameOf, preRequest } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** What may have switched the role: the pre-request function by its name, or a program. */
@@ -71,8 +71,7 @@ export const createRoleWatch = (): RoleWatch => {
       for (const { program, values } of execution.programs) {
         for (const statement of program.statements) {
           let name = "";
-          if (program.isProven === true) name = sharedNameOf(statement);
-          else if (prepares) {
+          if (prepares) {
             isLost ||= switcher !== undefined && (trustsNobody || expected === undefined || hasSwitched(execution, switcher));
             if (!isLost) {
               name = ownedNameOf(statement, role);
@@ -81,7 +80,7 @@ export const createRoleWatch = (): RoleWatch => {
                 statements.push(guard(expected));
               }
             }
-            switcher = program;
+            if (program.isProven !== true) switcher = program;
           }
           statements.push({ text: statement.text, name, values: fillSlots(statement.slots, values, session), isMultiRow: statement.isMultiRow });
         }

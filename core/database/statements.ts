@@ -10,21 +10,9 @@ import type { WireStatement } from "./wire.ts";
 /** Equal names mean equal statements, whichever process prepared them. */
 const hashName = (text: string): string => `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
-/** Of a statement that PostgreSQL may plan for one role alone, since it checks some rights while it plans: to execute a function that it puts in line.
- *  SQL does not begin with `[`. `role`: the database role; undefined: the one that logged in. @rule R-TX-11 */
+/** PostgreSQL checks some rights while it reads and plans a statement, and not again for who runs it prepared: to use the schemas it names, to execute
+ *  a function that it puts in line. SQL does not begin with `[`. `role`: the database role; undefined: the one that logged in. @rule R-TX-11 */
 const ownedName = (text: string, role: string | undefined): string => hashName(JSON.stringify([role ?? null, text]));
-
-const statementNames = new WeakMap<ProgramStatement, string>();
-
-/** Named by its text alone: for statements that are proven, which any role may run as another has planned them. */
-export const sharedNameOf = (statement: ProgramStatement): string => {
-  let name = statementNames.get(statement);
-  if (name === undefined) {
-    name = hashName(statement.text);
-    statementNames.set(statement, name);
-  }
-  return name;
-};
 
 const MAX_ROLES = 1000;
 const ownedNames = new WeakMap<ProgramStatement, Map<string | undefined, string>>();
