@@ -54,6 +54,11 @@ export const presetError = (message: string): RelApiError => new RelApiError({ c
 /** A statement of ours beyond what the protocol carries, in the words and with the code of the server's own limits. */
 export const tooManyValues = (limit: number): RelApiError => new RelApiError({ code: "54000", status: 500, message: `the statement has more than ${limit} values` });
 
+/** The connection it came on is dropped, since the rest of it cannot be skipped; what a write has done is undone or not, as with a lost connection.
+ *  @rule R-ERR-1 PGRSTX01, G-DBE-16 */
+export const resultTooLarge = (limitBytes: number): RelApiError =>
+  new RelApiError({ code: "result-too-large", status: 500, message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)` });
+
 /** Every 503 says when to come again. @rule R-ERR-2 */
 const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [["Retry-After", String(Math.max(1, Math.ceil(seconds)))]];
 
@@ -108,6 +113,20 @@ export const orderByEmbedImpossible = (embed: string): RelApiError =>
 
 export const bodyTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({ code: "body-too-large", status: 413, message: `The request body is larger than ${limitBytes} bytes` });
+
+/** @rule R-LIM-4 */
+export const bodyLate = (): RelApiError => new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });
+
+/** @rule R-LIM-3 */
+export const bodyEncodingUnknown = (encoding: string, known: readonly string[]): RelApiError =>
+  new RelApiError({ code: "body-encoding-unknown", status: 415, message: `Content-Encoding not acceptable: ${encoding}`, headers: [["Accept-Encoding", known.join(", ")]] });
+
+/** @rule R-LIM-3 */
+export const bodyUnreadable = (encoding: string): RelApiError =>
+  new RelApiError({ code: "body-unreadable", status: 400, message: `The request body cannot be unpacked as ${encoding}` });
+
+/** Statuses of requests that never came to be: they stand on every address, whatever a surface else answers errors with. @rule R-LIM-3 R-LIM-4, G-HTTP-15 */
+export const STATUSES_OF_BODIES: ReadonlySet<number> = new Set([408, 413, 415]);
 
 /** No surface serves the path. @rule R-PATH-2 R-PATH-6, G-HTTP-12 */
 export const pathNotFound = (): RelApiError => new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });

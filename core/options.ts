@@ -94,10 +94,18 @@ export interface RelApiOptions {
   /** Where the metadata has none. */
   readonly defaultNamingConvention?: "hasura-default" | "graphql-default";
   readonly inferFunctionPermissions?: boolean;
-  /** bytes; a larger request body is refused with 413 */
+  /** bytes; a larger request body is refused with 413, compressed ones by what they unpack to */
   readonly maxBodyBytes?: number;
   /** bytes of plans, statements, documents and whatever else is kept between requests; 0: nothing is */
   readonly cacheBytes?: number;
+  /** bytes; a larger answer of the database is refused before it is read */
+  readonly maxResultBytes?: number;
+  /** bytes of answers that clients have not read yet; beyond it those go that have not moved for longest */
+  readonly maxUnreadBytes?: number;
+  /** seconds without a byte read, after which the connection of an answer is closed */
+  readonly unreadTimeout?: number;
+  /** seconds for headers, and for a body that comes in slower than 8 KiB a second */
+  readonly requestTimeout?: number;
 }
 
 /** Defaults, written here alone. */
@@ -145,8 +153,12 @@ export const DEFAULTS = {
   nullableRelationships: false,
   defaultNamingConvention: "hasura-default",
   inferFunctionPermissions: true,
-  maxBodyBytes: 64 * 1024 * 1024,
   cacheBytes: 64 * 1024 * 1024,
+  maxBodyBytes: 32 * 1024 * 1024,
+  maxResultBytes: 128 * 1024 * 1024,
+  maxUnreadBytes: 256 * 1024 * 1024,
+  unreadTimeout: 30,
+  requestTimeout: 30,
 } as const satisfies RelApiOptions;
 
 /** Options with every default filled in. */

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import type { IncomingMessage } from "node:http";
 import type { Caches } from "./cache.ts";
 import type { Surface } from "./http/exchange.ts";
+import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./counters.ts";
 import type { ChangeFeed, ChangeFeedHandlers } from "./database/change-feed.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
@@ -172,6 +173,9 @@ export interface PluginContext {
   /** Committed changes from now on, by logical replication. @throws RelApiError when the database does not tell them: no `wal_level` logical, no right, no slot */
   openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
   addSurface(surface: Surface): void;
+  /** What a plugin writes itself (sockets, event streams) and the client has not read yet: counted, and closed when nothing of it moves. To be told
+   *  again when more was written. */
+  watchUnread(outgoing: Outgoing): void;
   /** What a plugin offers to others under a name (`graphql`: GqlEngine). Twice the same name is a preset error. */
   offer(name: string, service: unknown): void;
   /** What was offered, looked up when needed, not while plugins are applied; undefined: that plugin is not there. */

@@ -9,7 +9,9 @@ import { anonymousRefused, internalError, presetError, type RelApiError } from "
 import { guardHooks } from "./guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
 import type { Surface } from "./http/exchange.ts";
+import { createPace } from "./http/pace.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
+import { createUnread, type Unread } from "./http/unread.ts";
 import { createModelLoader, type ModelLoader } from "./load.ts";
 import { createLogger } from "./logger.ts";
 import type { Model } from "./model/model.ts";
@@ -61,6 +63,11 @@ export const relApi = (preset: Preset): RelApi => {
   const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
   loader.onModel(caches.clear);
   watchPool(counters, database);
+  const unread = createUnread(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
+  const pace = createPace(options.requestTimeout * SECOND_MS);
+  counters.watch("unread-bytes", () => unread.bytes);
+  counters.watch("unread-closed", () => unread.closed);
+  counters.watch("requests-late", () => pace.closed);
   const upgrades = createUpgrades(() => api);
   const surfaces: Surface[] = [];
   const closers: (() => void | Promise<void>)[] = [];
@@ -76,7 +83,7 @@ export const relApi = (preset: Preset): RelApi => {
     if (session === undefined) throw anonymousRefused();
     return actingSession(session, credentials.surface, loader.current());
   };
-  const context = createContext({ config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize });
+  const context = createContext({ config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize, unread });
 
   try {
     for (const plugin of plugins) {
@@ -93,7 +100,7 @@ export const relApi = (preset: Preset): RelApi => {
     throw error;
   }
 
-  const pipeline = createPipeline({ options: config.current, logger, surfaces, loader, authorize });
+  const pipeline = createPipeline({ options: config.current, logger, surfaces, loader, authorize, unread, pace, bodyRefused: () => counters.add("bodies-refused") });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     loader.close();
@@ -107,6 +114,8 @@ export const relApi = (preset: Preset): RelApi => {
       }
     }
     await pipeline.settled(CLOSE_PATIENCE_MS);
+    unread.close();
+    pace.close();
     await database.close();
   };
 
@@ -131,6 +140,7 @@ export const relApi = (preset: Preset): RelApi => {
 
 /** For requests in progress, when closing. */
 const CLOSE_PATIENCE_MS = 10_000;
+const SECOND_MS = 1000;
 
 const loginSessions = new WeakMap<Session, Session>();
 
@@ -152,6 +162,7 @@ const watchPool = (counters: Counters, database: Database): void => {
   counters.watch("pool-available", () => database.counts().available);
   counters.watch("pool-waiting", () => database.counts().waiting);
   counters.watch("pool-max", () => database.counts().max);
+  counters.watch("results-refused", () => database.counts().refused);
 };
 
 /** @rule R-PROF-6 */
@@ -183,10 +194,11 @@ interface ContextParts {
   readonly surfaces: Surface[];
   readonly closers: (() => void | Promise<void>)[];
   readonly authorize: PluginContext["authorize"];
+  readonly unread: Unread;
 }
 
 const createContext = (parts: ContextParts): PluginContext => {
-  const { config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize } = parts;
+  const { config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize, unread } = parts;
   const services = new Map<string, unknown>();
   return {
     get options() {
@@ -206,6 +218,7 @@ const createContext = (parts: ContextParts): PluginContext => {
     query: database.query,
     authorize,
     listen: database.listener.listen,
+    watchUnread: unread.watch,
     openChangeFeed: database.openChangeFeed,
     addSurface: (surface) => {
       surfaces.push(surface);

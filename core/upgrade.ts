@@ -4,6 +4,7 @@ import { STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { repeatsHost } from "./http/request-headers.ts";
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean;
 
@@ -59,6 +60,7 @@ const letIn = (server: AnyServer, guest: Guest): (() => void) => {
 
 const receive = (server: AnyServer, all: ReadonlySet<Guest>, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void readmit(server, request, socket, head);
+  if (repeatsHost(request.rawHeaders)) return refuse(socket, 400, "The request has more than one Host header");
   const path = (request.url ?? "/").split("?", 1)[0] as string; // split never answers nothing
   const hidden: Guest[] = [];
   for (const guest of all) {

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { compose, presetError, relApi, type DatabaseSource, type RelApi, type RelApiOptions } from "../core/index.ts";
+import { compose, DEFAULTS, presetError, relApi, type DatabaseSource, type RelApi, type RelApiOptions } from "../core/index.ts";
 import { adminServer } from "../plugins/admin/index.ts";
 import type { EnvironmentSettings, ServerSettings } from "./environment.ts";
 import { fullCompat } from "./full-compat.ts";
@@ -23,6 +23,7 @@ const DEMO_ANON_ROLE = "anon";
 
 /** Idle connections are kept longer than those of the usual proxies, which else run into closed ones. */
 const KEEP_ALIVE_MS = 65_000;
+const CHECK_MS = 5000;
 const SWEEP_MS = 50;
 const STOP_PATIENCE_MS = 15_000;
 
@@ -33,7 +34,9 @@ export const serve = async ({ options: given, server: settings }: EnvironmentSet
   let isListening = false;
   const admin = settings.adminPort === undefined || !isFirst ? [] : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
   const api = relApi(compose(fullCompat(options), ...admin));
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, api);
+  const headersMs = (options.requestTimeout ?? DEFAULTS.requestTimeout) * 1000;
+  // bodies have a pace to keep instead of a time in which they must have come (R-LIM-4)
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: headersMs, requestTimeout: 0, connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2) }, api);
   api.attach(server);
   try {
     await listen(server, settings, options);

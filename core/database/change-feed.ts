@@ -30,7 +30,7 @@ const STATUS_MS = 10_000;
 export const openChangeFeed = async (target: Target, handlers: ChangeFeedHandlers): Promise<ChangeFeed> => {
   const { lost } = handlers;
   if ("stream" in target) throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
-  const connection = await openConnection(target, CONNECT_MS, true);
+  const connection = await openConnection(target, CONNECT_MS, { replicates: true });
   let isEnded = false;
   let timer: NodeJS.Timeout | undefined;
   const ended = (reason: string): void => {
@@ -71,6 +71,8 @@ const KEEPALIVE = 0x6b;
 const DATA_AT = 25;
 /** Names come first, and the longest two with all their quotes are shorter than this; of a TRUNCATE there may be more. */
 const NAMES_BYTES = 600;
+/** Of a longer row only the names are read: putting it together as a text costs more than running what reads the relation. */
+const MAX_ROW_BYTES = 1024 * 1024;
 /** Microseconds from 1970 to 2000, where PostgreSQL's clock starts. */
 const EPOCH_US = 946_684_800_000_000n;
 
@@ -102,7 +104,7 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
       // a list that is longer than what was looked at
       const all = names.isWhole ? names : readNames(bytes.toString("utf8", DATA_AT), "table ".length);
       const [only, ...others] = all.names;
-      const column = only === undefined || others.length > 0 ? undefined : keyColumn(only);
+      const column = only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : keyColumn(only);
       if (column === undefined) for (const name of all.names) changes.set(name, undefined);
       else addKeys(only as string, column, text, all.end, bytes); // looked at above
     } else if (text.startsWith("COMMIT")) {

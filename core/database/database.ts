@@ -42,6 +42,7 @@ export const createDatabase = (current: () => ResolvedOptions, logger: Logger, m
       acquisitionMs: options.dbPoolAcquisitionTimeout * SECOND_MS,
       lifetimeMs: options.dbPoolMaxLifetime * SECOND_MS,
       idleMs: options.dbPoolMaxIdletime * SECOND_MS,
+      maxResultBytes: options.maxResultBytes,
       warn,
     });
   const primary = open(target);

@@ -86,6 +86,7 @@ const statusOfSqlstate = (code: string, message: string): number => {
 
 /** An error that came while statements ran. `path`: place in the request of the statement it came from. @rule R-ERR-3 G-DBE-1 */
 export const fromStatement = (error: unknown, path?: string): RelApiError => {
+  if (isRelApiError(error)) return error; // ours, of an answer that was too large
   if (!isPgError(error)) return connectionLost(textOf(error), error);
   const status = statusOfSqlstate(error.code, error.message);
   return new RelApiError({

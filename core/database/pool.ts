@@ -4,6 +4,7 @@ import pg from "pg";
 import { poolTimeout } from "../errors.ts";
 import { connectionUrls, mayBeEncryption } from "./connection-string.ts";
 import { fromConnecting, sqlstateOf } from "./pg-errors.ts";
+import { MAX_MESSAGE_BYTES, watchAnswers, type Watch } from "./watch.ts";
 import { CopyBoth, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** Where a pool connects to. */
@@ -15,6 +16,8 @@ export interface PoolOptions {
   readonly acquisitionMs: number;
   readonly lifetimeMs: number;
   readonly idleMs: number;
+  /** Of the answer to one batch. */
+  readonly maxResultBytes: number;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -48,6 +51,8 @@ export interface PoolCounts {
   readonly waiting: number;
   /** Acquisitions given up since the start. */
   readonly timeouts: number;
+  /** Answers that were too large, since the start. */
+  readonly refused: number;
 }
 
 export interface Pool {
@@ -77,7 +82,7 @@ type Client = pg.Client & {
   readonly ssl: unknown;
   readonly host: string;
   readonly port: number;
-  readonly connection: { sendCopyFromChunk(bytes: Buffer): void };
+  readonly connection: { readonly stream: Duplex; on(event: "connect" | "sslconnect", listener: () => void): void; sendCopyFromChunk(bytes: Buffer): void };
 };
 
 /** pg's types leave `replication` out. */
@@ -90,12 +95,22 @@ const clientConfig = (target: Target, url: string, timeoutMs: number): pg.Client
 /** The one of its URLs that a target was reached by last: it is tried first. */
 const reachedBy = new WeakMap<Target, string>();
 
-/** `replicates`: a connection that takes commands of the replication protocol too. @throws RelApiError `connection-failed` */
-export const openConnection = async (target: Target, timeoutMs: number, replicates = false): Promise<Connection> => {
+export interface ConnectionKind {
+  /** It takes commands of the replication protocol too. */
+  readonly replicates?: boolean;
+  /** Of the answer to one batch; a larger one ends the connection. */
+  readonly maxResultBytes?: number;
+  /** Hears of each answer that was too large. */
+  readonly refused?: () => void;
+}
+
+/** @throws RelApiError `connection-failed` */
+export const openConnection = async (target: Target, timeoutMs: number, kind: ConnectionKind = {}): Promise<Connection> => {
+  const { replicates = false } = kind;
   const open = async (url: string): Promise<Connection> => {
     const config = clientConfig(target, url, timeoutMs);
     const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
-    const connection = wrap(client, "url" in target);
+    const connection = wrap(client, "url" in target, kind);
     await client.connect();
     // a server that does not know the question goes on with what it has
     if ("url" in target && !replicates) await client.query(NO_JIT).catch(() => undefined);
@@ -130,7 +145,7 @@ export const openConnection = async (target: Target, timeoutMs: number, replicat
  *  (for the server, the database, the role, the connection) has it their way. @rule R-TX-8 */
 const NO_JIT = "select pg_catalog.set_config('jit', 'off', false) from pg_catalog.pg_settings where name = 'jit' and source = 'default'";
 
-const wrap = (client: Client, canCancel: boolean): Connection => {
+const wrap = (client: Client, canCancel: boolean, { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind): Connection => {
   const endListeners: (() => void)[] = [];
   let isEnded = false;
   const ended = (): void => {
@@ -141,19 +156,32 @@ const wrap = (client: Client, canCancel: boolean): Connection => {
   // what goes wrong while a statement runs reaches the statement too; without a listener Node would stop the process
   client.on("error", ended);
   client.on("end", ended);
+  let watch: Watch | undefined;
+  const watchStream = (): void => {
+    watch = watchAnswers(client.connection.stream, refused);
+  };
+  // before encryption there is but one byte, which pg takes itself
+  if (client.ssl) client.connection.on("sslconnect", watchStream);
+  else client.connection.on("connect", watchStream);
+  const limit = (bytes: number): void => {
+    if (watch !== undefined) watch.limit = bytes;
+  };
   return {
     prepared: new Map(),
     doubtful: new Set(),
     run: (plan) =>
       new Promise((resolve) => {
+        limit(maxResultBytes);
         client.query(new WireBatch(plan, resolve) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
       }),
     query: async <Row>(text: string, values: readonly unknown[]) => {
+      limit(Number.POSITIVE_INFINITY); // of ours: the catalog may be as large as it is
       const result: unknown = await client.query(text, values as unknown[]);
       return (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
     },
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
+        limit(Number.POSITIVE_INFINITY); // it goes on for ever
         client.query(new CopyBoth(text, take, reject) as CopyBoth & pg.Submittable); // pg's types ask for its own Connection in submit
       }),
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
@@ -217,13 +245,14 @@ const SWEEP_MS = 5000;
 
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
-  const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, warn } = options;
+  const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, warn } = options;
   const all = new Map<Connection, Kept>();
   const idle: Kept[] = [];
   const waiters: Waiter[] = [];
   let openingCount = 0;
   let generation = 0;
   let timeouts = 0;
+  let refusedCount = 0;
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
 
@@ -242,7 +271,7 @@ export const createPool = (options: PoolOptions): Pool => {
   const open = async (): Promise<Connection> => {
     openingCount++;
     try {
-      const connection = await openConnection(target, acquisitionMs);
+      const connection = await openConnection(target, acquisitionMs, { maxResultBytes, refused: () => void refusedCount++ });
       const now = Date.now();
       const kept: Kept = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
@@ -320,7 +349,7 @@ export const createPool = (options: PoolOptions): Pool => {
       generation++;
       for (const kept of idle.slice()) drop(kept);
     },
-    counts: () => ({ max: maxCount, available: idle.length + Math.max(0, maxCount - all.size - openingCount), waiting: waiters.length, timeouts }),
+    counts: () => ({ max: maxCount, available: idle.length + Math.max(0, maxCount - all.size - openingCount), waiting: waiters.length, timeouts, refused: refusedCount }),
     close: async () => {
       isClosed = true;
       clearInterval(sweep);

@@ -1,21 +1,58 @@
 /** Request bodies: read whole, up to a limit. */
-import type { IncomingMessage } from "node:http";
-import { bodyTooLarge, requestCancelled } from "../errors.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable, Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { bodyEncodingUnknown, bodyLate, bodyTooLarge, bodyUnreadable, requestCancelled, type RelApiError } from "../errors.ts";
+import type { Pace } from "./pace.ts";
 
 /** What an earlier body parser of the application leaves behind. */
 export type ParsedRequest = IncomingMessage & { readonly body?: unknown };
 
 const NOTHING = Buffer.alloc(0);
 
-/** @throws RelApiError `body-too-large`, `request-cancelled` when the client goes away in the middle */
-export const readBody = (request: ParsedRequest, maxBytes: number, warn: (message: string) => void): Promise<Buffer> => {
-  if (request.readableEnded) return Promise.resolve(restoreBody(request, warn));
-  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
-  if (encoding === undefined && (length === undefined || length === "0")) return Promise.resolve(NOTHING);
-  if (length !== undefined && Number(length) > maxBytes) return Promise.reject(bodyTooLarge(maxBytes));
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly pace: Pace;
+  readonly warn: (message: string) => void;
+  /** Hears of each body that was too large. */
+  readonly refused: () => void;
+}
+
+type Decode = () => Transform;
+
+const CHUNK_BYTES = 64 * 1024;
+
+const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+  ["gzip", () => createGunzip({ chunkSize: CHUNK_BYTES })],
+  ["x-gzip", () => createGunzip({ chunkSize: CHUNK_BYTES })],
+  ["deflate", () => createInflate({ chunkSize: CHUNK_BYTES })],
+  ["br", () => createBrotliDecompress({ chunkSize: CHUNK_BYTES })],
+]);
+
+/** Bytes count as what they unpack to. @throws RelApiError `body-too-large`, `body-late`, `body-encoding-unknown`, `body-unreadable`, `request-cancelled`
+ *  when the client goes away in the middle @rule R-LIM-3 R-LIM-4 */
+export const readBody = async (request: ParsedRequest, response: ServerResponse, limits: BodyLimits): Promise<Buffer> => {
+  const { maxBytes, pace, refused } = limits;
+  const tooLarge = (): RelApiError => {
+    refused();
+    return bodyTooLarge(maxBytes);
+  };
+  if (request.readableEnded) {
+    const restored = restoreBody(request, limits.warn);
+    if (restored.length > maxBytes) throw tooLarge();
+    return restored;
+  }
+  const { "content-length": length, "transfer-encoding": transfer, "content-encoding": encoding } = request.headers;
+  if (transfer === undefined && (length === undefined || length === "0")) return NOTHING;
+  const coding = encoding?.trim().toLowerCase() ?? "";
+  const decode = DECODERS.get(coding);
+  if (decode === undefined && coding !== "" && coding !== "identity") throw bodyEncodingUnknown(coding, [...DECODERS.keys()]);
+  if (length !== undefined && Number(length) > maxBytes) throw tooLarge();
   // it went away while its credential was looked at: nothing will be heard of it
-  if (request.destroyed) return Promise.reject(requestCancelled());
+  if (request.destroyed) throw requestCancelled();
   return new Promise((resolve, reject) => {
+    const decoder = decode?.();
+    const source: Readable = decoder ?? request;
     const chunks: Buffer[] = [];
     let bytes = 0;
     const end = (): void => {
@@ -24,22 +61,34 @@ export const readBody = (request: ParsedRequest, maxBytes: number, warn: (messag
     };
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > maxBytes) {
-        leave();
-        request.resume(); // what is left is thrown away, so that the answer can be read
-        reject(bodyTooLarge(maxBytes));
-        return;
-      }
+      if (bytes > maxBytes) return refuse(tooLarge());
       chunks.push(chunk);
     };
-    const fail = (): void => {
+    const refuse = (error: RelApiError): void => {
+      leave();
+      request.resume(); // what is left is thrown away, so that the answer can be read
+      reject(error);
+    };
+    const late = (): void => {
+      response.setHeader("Connection", "close");
+      refuse(bodyLate());
+    };
+    const garbled = (): void => refuse(bodyUnreadable(coding));
+    const gone = (): void => {
       leave();
       reject(requestCancelled());
     };
     const leave = (): void => {
-      request.off("data", take).off("end", end).off("error", fail).off("close", fail);
+      source.off("data", take).off("end", end);
+      request.off("error", gone).off("close", gone);
+      if (decoder === undefined) return;
+      request.unpipe(decoder);
+      decoder.off("error", garbled).on("error", () => undefined).destroy();
     };
-    request.on("data", take).on("end", end).on("error", fail).on("close", fail);
+    source.on("data", take).on("end", end);
+    request.on("error", gone).on("close", gone);
+    pace.watch(request, late);
+    if (decoder !== undefined) request.pipe(decoder.on("error", garbled));
     request.resume(); // a handler before may have paused it
   });
 };

@@ -8,8 +8,11 @@ import type { Credentials, Session } from "../session.ts";
 import { accessLine } from "./access-log.ts";
 import { answerPreflight, corsHeaders, createCorsPolicies } from "./cors.ts";
 import type { Answer, Headers, Surface } from "./exchange.ts";
+import type { Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
+import { repeatsHost } from "./request-headers.ts";
 import { writeAnswer } from "./respond.ts";
+import type { Unread } from "./unread.ts";
 
 /** The request as Express or Node's own server hands it over. */
 export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
@@ -22,6 +25,10 @@ export interface PipelineParts {
   readonly surfaces: readonly Surface[];
   readonly loader: Pick<ModelLoader, "demand">;
   readonly authorize: (credentials: Credentials) => Promise<Session>;
+  readonly pace: Pace;
+  readonly unread: Unread;
+  /** Hears of each body that was too large. */
+  readonly bodyRefused: () => void;
 }
 
 type Step = (exchange: RequestExchange) => Answer | undefined | Promise<Answer | undefined>;
@@ -34,12 +41,17 @@ export interface Pipeline {
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { options, logger, surfaces, loader, authorize } = parts;
+  const { options, logger, surfaces, loader, authorize, pace, unread, bodyRefused } = parts;
   const { maxBodyBytes, serverTimingEnabled, logLevel, logger: ownLogger } = options();
-  const settings: ExchangeSettings = { maxBodyBytes, isTimed: serverTimingEnabled, warn: (message) => logger.warn(message) };
+  const settings: ExchangeSettings = {
+    body: { maxBytes: maxBodyBytes, pace, warn: (message) => logger.warn(message), refused: bodyRefused },
+    isTimed: serverTimingEnabled,
+  };
   const cors = createCorsPolicies(options);
 
   const steps: readonly Step[] = [
+    // proxies and the server must not mean different hosts (R-LIM-5)
+    ({ request }) => (repeatsHost(request.rawHeaders) ? TWO_HOSTS : undefined),
     // CORS preflight (R-COR-2)
     (exchange) => {
       const preflight = exchange.method === "OPTIONS" ? answerPreflight(cors(), (name) => exchange.header(name)) : undefined;
@@ -105,12 +117,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (response.destroyed) return; // nobody is there to read it
       const extra = isPreflight ? NO_HEADERS : extraHeaders(exchange);
       try {
-        bytes = writeAnswer(request, response, given, extra);
+        bytes = writeAnswer(request, response, given, extra, unread);
       } catch (fault) {
         if (response.headersSent) throw fault;
         const replacement = answerError(exchange, fault);
         status = replacement.status;
-        bytes = writeAnswer(request, response, replacement, extra);
+        bytes = writeAnswer(request, response, replacement, extra, unread);
       }
     }
     if (isPreflight || !(ownLogger !== undefined || logsAccess(logLevel, status))) return;
@@ -127,6 +139,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       logger.error("an answer could not be written", { cause: fault instanceof Error ? fault : String(fault) });
       exchange.response.destroy();
     } finally {
+      // nobody has read the body, or not all of it: Node throws away what still comes, for as long as it comes
+      if (!exchange.request.complete) pace.watch(exchange.request);
       runningCount--;
       if (runningCount === 0) whenSettled?.();
     }
@@ -163,6 +177,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 };
 
 const NO_HEADERS: Headers = [];
+
+const TWO_HOSTS: Answer = { status: 400, headers: [["Content-Type", "text/plain; charset=utf-8"], ["Connection", "close"]], body: "The request has more than one Host header" };
 
 const refusePath = (): never => {
   throw pathNotFound();

@@ -56,3 +56,15 @@ export const requestSettings = ({ method, headers, rawHeaders }: Pick<IncomingMe
   ["request.headers", encodeHeaders(rawHeaders)],
   ["request.cookies", encodeCookies(headers.cookie)],
 ];
+
+/** Node keeps the first and drops the others. `rawHeaders`: names and values in turn. */
+export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
+  let isThere = false;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string; // i is within its length
+    if (name.length !== 4 || name.toLowerCase() !== "host") continue;
+    if (isThere) return true;
+    isThere = true;
+  }
+  return false;
+};

@@ -1,14 +1,13 @@
 /** The exchange as surfaces see it, and the credentials as auth plugins see them: one object, nothing read before it is asked for. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials, Session } from "../session.ts";
-import { readBody } from "./body.ts";
+import { readBody, type BodyLimits } from "./body.ts";
 import type { Exchange, Surface } from "./exchange.ts";
 import { cookieOf, firstHeaders } from "./request-headers.ts";
 
 export interface ExchangeSettings {
-  readonly maxBodyBytes: number;
+  readonly body: BodyLimits;
   readonly isTimed: boolean;
-  readonly warn: (message: string) => void;
 }
 
 type Phase = Parameters<Exchange["mark"]>[0];
@@ -71,7 +70,7 @@ export class RequestExchange implements Exchange, Credentials {
   }
 
   body(): Promise<Buffer> {
-    this.bytes ??= readBody(this.request, this.settings.maxBodyBytes, this.settings.warn);
+    this.bytes ??= readBody(this.request, this.response, this.settings.body);
     return this.bytes;
   }
 

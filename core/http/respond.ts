@@ -2,12 +2,13 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
 import { VERSION } from "../version.ts";
 import type { Answer, Headers } from "./exchange.ts";
+import type { Unread } from "./unread.ts";
 
 const SERVER = `relapi/${VERSION}`;
 
 /** `extra`: headers of the pipeline, each dropped where the answer has one of that name. Content-Length is always ours.
  *  @returns bytes of the body. @throws Error of Node on headers it refuses, with nothing written @rule R-HDR-2 R-HDR-12 R-HDR-13 */
-export const writeAnswer = (request: IncomingMessage, response: ServerResponse, answer: Answer, extra: Headers): number => {
+export const writeAnswer = (request: IncomingMessage, response: ServerResponse, answer: Answer, extra: Headers, unread: Unread): number => {
   const { status, headers } = answer;
   // Node takes three times as long to write a long text than bytes
   const body = typeof answer.body === "string" && answer.body.length > MAX_TEXT_LENGTH ? Buffer.from(answer.body) : answer.body;
@@ -26,6 +27,7 @@ export const writeAnswer = (request: IncomingMessage, response: ServerResponse, 
   } else if (hasNoBody || body === undefined) response.end();
   // Node would write headers in the encoding of a text that goes out with them
   else response.end(typeof body === "string" && (HIGH_BYTE.test(statusText) || flat.some((text) => HIGH_BYTE.test(text))) ? Buffer.from(body) : body);
+  if (response.writableLength > 0) unread.watch(response);
   return hasNoBody ? 0 : bytes;
 };
 

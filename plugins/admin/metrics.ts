@@ -36,6 +36,12 @@ const METRICS: readonly Metric[] = [
   plain("relapi_cache_conflicts_total", "counter", "cache-conflicts", "Kept values that were dropped because their makers disagreed: 0 unless a plugin is at fault"),
   plain("relapi_cache_entries", "gauge", "cache-entries", "Kept values"),
   plain("relapi_cache_bytes", "gauge", "cache-bytes", "Bytes of kept values, estimated"),
+  // limits (R-LIM)
+  plain("relapi_results_refused_total", "counter", "results-refused", "Answers of the database larger than MAX_RESULT_BYTES"),
+  plain("relapi_unread_bytes", "gauge", "unread-bytes", "Bytes of answers that clients have not read yet"),
+  plain("relapi_unread_closed_total", "counter", "unread-closed", "Connections closed because nobody read the answer, or too much was waiting"),
+  plain("relapi_bodies_refused_total", "counter", "bodies-refused", "Request bodies larger than MAX_BODY_BYTES"),
+  plain("relapi_requests_late_total", "counter", "requests-late", "Requests given up because their bodies came in too slowly"),
 ];
 
 export const encodeMetrics = (counters: Counters): string =>

@@ -109,8 +109,13 @@ const CORE_ERRORS: Readonly<Record<string, { readonly code: string; readonly mes
   "missing-session-variable": { code: "not-found", status: 400 },
   "permission-check-failed": { code: "permission-error", status: 400 },
   "step-wrote-nothing": { code: "not-supported", status: 400 },
+  // @rule G-DBE-16
+  "result-too-large": { code: "unexpected", status: 500 },
   // @rule G-HTTP-15
   "body-too-large": { code: "bad-request", status: 413 },
+  "body-late": { code: "bad-request", status: 408 },
+  "body-encoding-unknown": { code: "bad-request", status: 415 },
+  "body-unreadable": { code: "bad-request", status: 400 },
 };
 
 /** Codes of §20.3 that errors carry from the start. */

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { gzip, gzipSync } from "node:zlib";
 import { createHandler, type RequestParams, type Response as HandlerResponse } from "graphql-http";
 import {
-  RelApiError, VERSION, type Answer, type Exchange, type Execution, type GqlEngine, type GqlRequest, type Headers, type PluginContext, type RelApiError as CoreError, type Surface,
+  RelApiError, STATUSES_OF_BODIES, VERSION, type Answer, type Exchange, type Execution, type GqlEngine, type GqlRequest, type Headers, type PluginContext, type RelApiError as CoreError, type Surface,
 } from "../../core/index.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { parseBody } from "./request.ts";
@@ -71,8 +71,8 @@ interface Answered {
   readonly status: number;
 }
 
-/** Statuses: errors have one of their own on the old address alone, but for bodies that are too large. @rule G-HTTP-2 G-HTTP-3 G-HTTP-15 */
-const statusFor = (exchange: AnyExchange, status: number): number => (exchange.path === OLD_PATH || status === 413 ? status : 200);
+/** Statuses: errors have one of their own on the old address alone, but for bodies that never came to be read. @rule G-HTTP-2 G-HTTP-3 G-HTTP-15 */
+const statusFor = (exchange: AnyExchange, status: number): number => (exchange.path === OLD_PATH || STATUSES_OF_BODIES.has(status) ? status : 200);
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Surface => {
   const answer = async (request: GqlRequest, exchange: Exchange): Promise<Answered> => {

@@ -14,6 +14,9 @@ const CODES: Readonly<Record<string, string>> = {
   "method-unsupported-by-routine": "PGRST101",
   "bad-body": "PGRST102",
   "body-too-large": "PGRST102",
+  "body-late": "PGRST102",
+  "body-encoding-unknown": "PGRST102",
+  "body-unreadable": "PGRST102",
   "range-not-satisfiable": "PGRST103",
   "put-filters-invalid": "PGRST105",
   "schema-not-exposed": "PGRST106",
@@ -52,6 +55,7 @@ const CODES: Readonly<Record<string, string>> = {
   "permission-check-failed": "42501",
   "missing-session-variable": "42704",
   internal: "PGRSTX00",
+  "result-too-large": "PGRSTX01",
 };
 
 /** Codes of tokens that were read and refused. */

@@ -1,4 +1,5 @@
 /** Answers of one live query as Server-Sent Events: `id` is the answer's hash. A slow client gets the newest answer when it has read the last. */
+import type { ServerResponse } from "node:http";
 import type { Answer, Headers } from "../../core/index.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
@@ -25,8 +26,15 @@ const HEADERS: Headers = [
 /** Bytes that may wait in the response before the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
+/** What the stream needs of the api. */
+export interface EventStreamParts {
+  readonly heartbeat: Heartbeat;
+  /** Called with every event that joins others which the client has not read. */
+  readonly watchUnread: (response: ServerResponse) => void;
+}
+
 /** `start` is given the stream when the headers are out; what it returns is called once at the end, whoever ends. */
-export const answerEvents = (heartbeat: Heartbeat, start: (stream: EventStream) => () => void, headers: Headers = []): Answer => ({
+export const answerEvents = ({ heartbeat, watchUnread }: EventStreamParts, start: (stream: EventStream) => () => void, headers: Headers = []): Answer => ({
   status: 200,
   headers: [...HEADERS, ...headers],
   stream: (response) => {
@@ -37,7 +45,9 @@ export const answerEvents = (heartbeat: Heartbeat, start: (stream: EventStream) 
     const write = (text: string): void => {
       // what takes more than the response wants to hold is told of when it has drained
       const isRoomLeft = response.write(text);
-      if (isSlow || isRoomLeft || response.writableLength <= MAX_BUFFERED_BYTES) return;
+      if (isRoomLeft || response.writableLength === 0) return;
+      watchUnread(response);
+      if (isSlow || response.writableLength <= MAX_BUFFERED_BYTES) return;
       isSlow = true;
       response.once("drain", () => {
         isSlow = false;
@@ -66,7 +76,7 @@ export const answerEvents = (heartbeat: Heartbeat, start: (stream: EventStream) 
       },
       end: (last) => {
         if (isEnded) return;
-        if (last !== undefined) response.write(encodeEvent(last));
+        if (last !== undefined) write(encodeEvent(last));
         ended();
         response.end();
       },

@@ -21,15 +21,18 @@ interface Kept {
 /** Bytes that may lie in the socket's buffer before the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** `isOpen`: the socket may still be written to. `whenFast`: called when a slow client has read everything. */
-export const createOutbox = (socket: Duplex, isOpen: () => boolean, whenFast: () => void): Outbox => {
+/** `isOpen`: the socket may still be written to. `whenSlow`: called with every message that joins others which the client has not read. `whenFast`: called when
+ *  it has read everything. */
+export const createOutbox = (socket: Duplex, isOpen: () => boolean, whenSlow: () => void, whenFast: () => void): Outbox => {
   const kept = new Map<string, Kept>();
   let isDraining = false;
 
   const write = (frame: Uint8Array): void => {
     if (isOpen()) socket.write(frame);
     // a socket whose buffer is larger than ours says nothing of draining before it is full
-    if (isDraining || socket.writableLength <= MAX_BUFFERED_BYTES || !socket.writableNeedDrain) return;
+    if (socket.writableLength === 0 || !socket.writableNeedDrain) return;
+    whenSlow();
+    if (isDraining || socket.writableLength <= MAX_BUFFERED_BYTES) return;
     isDraining = true;
     socket.once("drain", drained);
   };

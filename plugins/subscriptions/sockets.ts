@@ -123,6 +123,7 @@ const createSockets = (context: PluginContext): Sockets => {
     const outbox = createOutbox(
       socket,
       () => webSocket.readyState === webSocket.OPEN,
+      () => context.watchUnread(socket),
       () => next(),
     );
     const conversation = protocol.open({

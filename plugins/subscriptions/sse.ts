@@ -1,6 +1,6 @@
 /** `curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`: live queries over plain HTTP, on both surfaces, for clients without WebSocket. */
 import {
-  definePlugin, RelApiError, type Exchange, type GqlEngine, type PluginContext, type RestHandler, type RestLive, type RestTarget, type Surface,
+  definePlugin, RelApiError, STATUSES_OF_BODIES, type Exchange, type GqlEngine, type PluginContext, type RestHandler, type RestLive, type RestTarget, type Surface,
 } from "../../core/index.ts";
 import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
 import { atExpiry } from "./expiry.ts";
@@ -79,10 +79,10 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
       const engine = engineOf();
       if (engine === undefined) throw new Error("matched without a GraphQL surface");
       const text = (await exchange.body()).toString("utf8");
-      return answerEvents(heartbeat, (events) => stream(engine, exchange, text, lastEventId(exchange.header("last-event-id")), events));
+      return answerEvents({ heartbeat, watchUnread: context.watchUnread }, (events) => stream(engine, exchange, text, lastEventId(exchange.header("last-event-id")), events));
     },
     encodeError: (error, { session }) => ({
-      status: 200,
+      status: STATUSES_OF_BODIES.has(error.status) ? error.status : 200,
       headers: [["Content-Type", "application/json; charset=utf-8"]],
       body: engineOf()?.encodeErrors(error, session).body ?? "",
     }),
@@ -115,7 +115,7 @@ const orEvents =
       encodeError: (error) => rest.encodeError(error, exchange),
     };
     refuseMissing(source.plan()); // what is wrong with the request is answered as for any other
-    return answerEvents(heartbeat, (events) => {
+    return answerEvents({ heartbeat, watchUnread: context.watchUnread }, (events) => {
       const stop = liveOf(context).subscribe(
         source,
         {

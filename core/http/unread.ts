@@ -1,0 +1,111 @@
+/** Answers that were written and that nobody reads yet: how much of them the process holds, and for how long. */
+import type { OutgoingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+
+/** An answer, or the socket of a conversation. */
+export type Outgoing = OutgoingMessage | Duplex;
+
+export interface Unread {
+  /** It was given more than the system took. Forgotten when it has drained or is closed; to be told again when more was written. */
+  watch(outgoing: Outgoing): void;
+  /** Bytes that wait, as far as they are watched. */
+  readonly bytes: number;
+  /** Connections closed since the start. */
+  readonly closed: number;
+  close(): void;
+}
+
+interface Entry {
+  readonly outgoing: Outgoing;
+  bytes: number;
+  /** What the socket has still to hand to the system: changes with every byte that the client takes. */
+  queued: number;
+  movedAtMs: number;
+  readonly forget: () => void;
+}
+
+/** Also how exactly it is known who moved last. */
+const LOOK_MS = 500;
+
+/** Node counts a write as done when all of it has gone out; how far it is stands in the handle alone, where Node looks as well before it says that
+ *  a socket is idle. */
+const queuedOf = (outgoing: Outgoing): number => {
+  const socket = "socket" in outgoing ? outgoing.socket : outgoing;
+  return (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null)?._handle?.writeQueueSize ?? 0;
+};
+
+/** `maxBytes`: beyond it those go first that have not moved for longest; the newest stays. `patienceMs`: without a byte taken. @rule R-LIM-2 */
+export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
+  const entries = new Map<Outgoing, Entry>();
+  let total = 0;
+  let closed = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Whether it is still waiting. */
+  const look = (entry: Entry, now: number): boolean => {
+    const { outgoing } = entry;
+    const bytes = outgoing.writableLength;
+    const queued = queuedOf(outgoing);
+    if (bytes !== entry.bytes || queued !== entry.queued) entry.movedAtMs = now;
+    total += bytes - entry.bytes;
+    entry.bytes = bytes;
+    entry.queued = queued;
+    if (bytes > 0 && !outgoing.destroyed) return true;
+    forget(entry);
+    return false;
+  };
+
+  const forget = (entry: Entry): void => {
+    if (!entries.delete(entry.outgoing)) return;
+    total -= entry.bytes;
+    entry.outgoing.off("close", entry.forget).off("drain", entry.forget);
+  };
+
+  const cut = (entry: Entry): void => {
+    forget(entry);
+    closed++;
+    entry.outgoing.destroy();
+  };
+
+  const lookAtAll = (): void => {
+    const now = Date.now();
+    for (const entry of entries.values()) if (look(entry, now) && now - entry.movedAtMs >= patienceMs) cut(entry);
+    if (entries.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+
+  const makeRoom = (newest: Entry): void => {
+    const now = Date.now();
+    for (const entry of entries.values()) look(entry, now);
+    if (total <= maxBytes) return;
+    for (const entry of [...entries.values()].sort((a, b) => a.movedAtMs - b.movedAtMs)) {
+      if (entry !== newest) cut(entry);
+      if (total <= maxBytes) return;
+    }
+  };
+
+  return {
+    watch: (outgoing) => {
+      let entry = entries.get(outgoing);
+      if (entry === undefined) {
+        const made: Entry = { outgoing, bytes: 0, queued: queuedOf(outgoing), movedAtMs: Date.now(), forget: () => forget(made) };
+        entries.set(outgoing, made);
+        outgoing.on("close", made.forget).on("drain", made.forget);
+        entry = made;
+      }
+      const bytes = outgoing.writableLength;
+      total += bytes - entry.bytes;
+      entry.bytes = bytes;
+      if (total > maxBytes) makeRoom(entry);
+      timer ??= setInterval(lookAtAll, Math.min(LOOK_MS, patienceMs / 2)).unref();
+    },
+    get bytes() {
+      return total;
+    },
+    get closed() {
+      return closed;
+    },
+    close: () => clearInterval(timer),
+  };
+};
