@@ -9,6 +9,7 @@ import { createExecutor, type Execute } from "./execute.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { fromStatement, isPgError } from "./pg-errors.ts";
 import { createPool, type Connection, type Pool, type PoolCounts, type Target } from "./pool.ts";
+import type { WirePlan } from "./wire.ts";
 
 export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
 
@@ -29,6 +30,7 @@ export interface Database {
 }
 
 const SECOND_MS = 1000;
+const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
 export const createDatabase = (current: () => ResolvedOptions, logger: Logger, model: () => Model | undefined, caches: Caches): Database => {
@@ -85,6 +87,9 @@ export const createDatabase = (current: () => ResolvedOptions, logger: Logger, m
         };
         const result = await work(inTurn);
         await connection.query("commit", []);
+        // a function of users may have run (`dbPreConfig`)
+        await connection.run(NOTHING, { kind: "all", prepares: false });
+        if ((await connection.cleaned) === false) await connection.end();
         return result;
       }),
     listener,

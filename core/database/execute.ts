@@ -5,6 +5,7 @@ import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Execution, ResultRow } from "../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
+import type { Cleaning, CleaningKind } from "./cleaning.ts";
 import { fromStatement, isFatal, sqlstateOf } from "./pg-errors.ts";
 import type { Connection, Pool } from "./pool.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
@@ -64,10 +65,13 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
 
   const attempt = async (connection: Connection, transaction: Transaction, execution: Execution): Promise<readonly ResultRow[]> => {
     const { statements, guards, offset, isImplicit, last } = transaction;
-    const result = await sendBatch(connection, statements, prepares);
+    const kind = cleaningKind(execution);
+    const cleaning = kind === undefined ? undefined : { kind, prepares };
+    const rollBack = (): Promise<unknown> => sendBatch(connection, ROLLBACK, false, cleaning);
+    const result = await sendBatch(connection, statements, prepares, last.length === 0 ? cleaning : undefined);
     if ("error" in result) {
       const { error, failedAt } = result;
-      if (!isImplicit && !connection.isEnded && !isFatal(error)) await sendBatch(connection, ROLLBACK, false);
+      if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack();
       const before = [...guards.keys()].filter((i) => i < failedAt).length;
       const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
       if (switcher === undefined && last.length > 0) runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
@@ -80,15 +84,23 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       runChecks(execution, found, offset);
       execution.check?.(rows);
     } catch (error) {
-      await sendBatch(connection, ROLLBACK, false);
+      await rollBack();
       throw error;
     }
-    const ended = await sendBatch(connection, last, prepares);
+    const ended = await sendBatch(connection, last, prepares, cleaning);
     if ("error" in ended) {
-      if (!connection.isEnded) await sendBatch(connection, ROLLBACK, false);
+      if (!connection.isEnded) await rollBack();
       throw fromStatement(ended.error);
     }
     return rows;
+  };
+
+  /** What the transaction may leave behind. @rule R-TX-11 */
+  const cleaningKind = ({ programs, access, skipPreRequest }: Execution): CleaningKind | undefined => {
+    const { dbPreRequest } = options();
+    if (dbPreRequest !== undefined && dbPreRequest !== "" && skipPreRequest !== true) return "all";
+    for (const { program } of programs) if (program.isProven !== true) return "all";
+    return access === "read write" && programs.length > 0 ? "sequences" : undefined;
   };
 
   /** A failed attempt that is worth another: nothing of it can have been committed. */
@@ -151,8 +163,9 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       } finally {
         running = undefined;
         // a request to cancel that is still under way must not hit whoever has the connection next
-        if (cancelling === undefined) pool.release(connection, isReusable);
-        else void cancelling.then(() => pool.release(connection, isReusable));
+        const { cleaned } = connection;
+        if (cancelling === undefined && cleaned === undefined) pool.release(connection, isReusable);
+        else void Promise.all([cleaned, cancelling]).then(([isClean]) => pool.release(connection, isReusable && isClean !== false));
       }
     } catch (error) {
       if (isGone) throw requestCancelled();
@@ -199,8 +212,8 @@ class BatchFailure {
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
 /** One write, one answer; keeps account of what is prepared on the connection. */
-const sendBatch = async (connection: Connection, statements: readonly WireStatement[], prepares: boolean): Promise<WireResult> => {
-  if (!prepares) return connection.run({ statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] });
+const sendBatch = async (connection: Connection, statements: readonly WireStatement[], prepares: boolean, cleaning?: Cleaning): Promise<WireResult> => {
+  if (!prepares) return connection.run({ statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] }, cleaning);
   const { prepared, doubtful } = connection;
   const parses: boolean[] = [];
   const closes: string[] = [];
@@ -218,7 +231,7 @@ const sendBatch = async (connection: Connection, statements: readonly WireStatem
     prepared.delete(name);
     closes.push(name);
   }
-  const result = await connection.run({ statements, parses, closes });
+  const result = await connection.run({ statements, parses, closes }, cleaning);
   if ("error" in result) {
     const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
     statements.forEach(({ name }, i) => {

@@ -2,6 +2,7 @@
 import type { Duplex } from "node:stream";
 import pg from "pg";
 import { poolTimeout } from "../errors.ts";
+import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import { connectionUrls, mayBeEncryption } from "./connection-string.ts";
 import { fromConnecting, sqlstateOf } from "./pg-errors.ts";
 import { MAX_MESSAGE_BYTES, watchAnswers, type Watch } from "./watch.ts";
@@ -26,8 +27,10 @@ export interface Connection {
   readonly prepared: Map<string, true>;
   /** Names that may or may not be prepared: to be closed before they are used again. */
   readonly doubtful: Set<string>;
-  /** Sends one batch; the next may follow when its result is there. */
-  run(plan: WirePlan): Promise<WireResult>;
+  /** Sends one batch; the next may follow when its result is there. `cleaning`: what goes out behind it, so that nothing stays of what it has done. */
+  run(plan: WirePlan, cleaning?: Cleaning): Promise<WireResult>;
+  /** Settles when the cleaning is done that was sent last: whether it was. Undefined: none is under way. */
+  readonly cleaned: Promise<boolean> | undefined;
   /** An ordinary query with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Starts a copy in both directions, which goes on until the connection ends. Rejects when the server refuses or ends it. */
@@ -110,10 +113,14 @@ export const openConnection = async (target: Target, timeoutMs: number, kind: Co
   const open = async (url: string): Promise<Connection> => {
     const config = clientConfig(target, url, timeoutMs);
     const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
-    const connection = wrap(client, "url" in target, kind);
+    const traits = { isShared: "stream" in target, hasNoJit: false };
+    const connection = wrap(client, traits, kind);
     await client.connect();
     // a server that does not know the question goes on with what it has
-    if ("url" in target && !replicates) await client.query(NO_JIT).catch(() => undefined);
+    if ("url" in target && !replicates) {
+      const set = await client.query(NO_JIT).catch(() => undefined);
+      traits.hasNoJit = (set?.rowCount ?? 0) > 0;
+    }
     return connection;
   };
   try {
@@ -145,7 +152,7 @@ export const openConnection = async (target: Target, timeoutMs: number, kind: Co
  *  (for the server, the database, the role, the connection) has it their way. @rule R-TX-8 */
 const NO_JIT = "select pg_catalog.set_config('jit', 'off', false) from pg_catalog.pg_settings where name = 'jit' and source = 'default'";
 
-const wrap = (client: Client, canCancel: boolean, { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind): Connection => {
+const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind): Connection => {
   const endListeners: (() => void)[] = [];
   let isEnded = false;
   const ended = (): void => {
@@ -166,14 +173,20 @@ const wrap = (client: Client, canCancel: boolean, { maxResultBytes = MAX_MESSAGE
   const limit = (bytes: number): void => {
     if (watch !== undefined) watch.limit = bytes;
   };
+  const cleaner = createCleaner(traits, (text) => client.query(text));
   return {
     prepared: new Map(),
     doubtful: new Set(),
-    run: (plan) =>
+    run: (plan, cleaning) =>
       new Promise((resolve) => {
         limit(maxResultBytes);
-        client.query(new WireBatch(plan, resolve) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
+        const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
+        client.query(new WireBatch(plan, resolve, follower) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
+        if (follower !== undefined) client.query(follower);
       }),
+    get cleaned() {
+      return cleaner.cleaned;
+    },
     query: async <Row>(text: string, values: readonly unknown[]) => {
       limit(Number.POSITIVE_INFINITY); // of ours: the catalog may be as large as it is
       const result: unknown = await client.query(text, values as unknown[]);
@@ -185,7 +198,7 @@ const wrap = (client: Client, canCancel: boolean, { maxResultBytes = MAX_MESSAGE
         client.query(new CopyBoth(text, take, reject) as CopyBoth & pg.Submittable); // pg's types ask for its own Connection in submit
       }),
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
-    cancel: () => (canCancel ? sendCancel(client) : Promise.resolve()),
+    cancel: () => (traits.isShared ? Promise.resolve() : sendCancel(client)),
     onNotification: (listener) => {
       client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
     },

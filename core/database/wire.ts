@@ -136,8 +136,16 @@ const putBytes = (bytes: Uint8Array): void => {
   end += bytes.length;
 };
 
-const encodeBatch = ({ statements, parses, closes }: WirePlan): Uint8Array => {
+const encodeBatches = (...batches: readonly WirePlan[]): Uint8Array => {
   end = 0;
+  for (const batch of batches) putBatch(batch);
+  const bytes = Buffer.allocUnsafe(end);
+  scratch.copy(bytes, 0, 0, end);
+  if (scratch.length > MAX_KEPT_SCRATCH) scratch = Buffer.allocUnsafe(MIN_SCRATCH);
+  return bytes;
+};
+
+const putBatch = ({ statements, parses, closes }: WirePlan): void => {
   for (const name of closes) {
     const at = open(0x43);
     putByte(0x53); // a statement, not a portal
@@ -151,29 +159,29 @@ const encodeBatch = ({ statements, parses, closes }: WirePlan): Uint8Array => {
     putBytes(EXECUTE);
   }
   putBytes(SYNC);
-  const bytes = Buffer.allocUnsafe(end);
-  scratch.copy(bytes, 0, 0, end);
-  if (scratch.length > MAX_KEPT_SCRATCH) scratch = Buffer.allocUnsafe(MIN_SCRATCH);
-  return bytes;
 };
 
 /** Handed to `pg.Client.query`, which calls the `handle…` methods with what the server says. A class, since pg wants an object
  *  with methods for each batch and one prototype is cheaper than a dozen closures. */
 export class WireBatch {
-  private readonly plan: WirePlan;
+  private plan: WirePlan;
   private readonly done: (result: WireResult) => void;
+  private readonly follower: FollowingBatch | undefined;
   /** Statements without a row leave a gap. */
   private readonly rows: (WireRow | undefined)[] = [];
   private at = 0;
 
-  constructor(plan: WirePlan, done: (result: WireResult) => void) {
+  /** `follower`: goes out in the same write; to be handed to pg right behind this one. */
+  constructor(plan: WirePlan, done: (result: WireResult) => void, follower?: FollowingBatch) {
     this.plan = plan;
     this.done = done;
+    this.follower = follower;
   }
 
   submit(connection: WireConnection): Error | null {
     if (!connection.stream.writable) return new Error("Connection terminated");
-    connection.stream.write(encodeBatch(this.plan));
+    const { follower } = this;
+    connection.stream.write(follower === undefined ? encodeBatches(this.plan) : encodeBatches(this.plan, follower.send()));
     return null;
   }
 
@@ -209,6 +217,46 @@ export class WireBatch {
   }
 
   handleCopyData(): void {}
+
+  handleRowDescription(): void {}
+}
+
+/** A batch whose bytes go out with those of the one before it, and are made when that is sent. Only its last row counts. */
+export class FollowingBatch {
+  private readonly make: () => WirePlan;
+  private readonly done: (result: { readonly row: WireRow | undefined } | { readonly error: unknown }) => void;
+  private isSent = false;
+  private row: WireRow | undefined;
+
+  constructor(make: () => WirePlan, done: FollowingBatch["done"]) {
+    this.make = make;
+    this.done = done;
+  }
+
+  send(): WirePlan {
+    this.isSent = true;
+    return this.make();
+  }
+
+  submit(): Error | null {
+    return this.isSent ? null : new Error("Connection terminated");
+  }
+
+  handleDataRow(message: { readonly fields: (string | null)[] }): void {
+    this.row = message.fields;
+  }
+
+  handleReadyForQuery(): void {
+    this.done({ row: this.row });
+  }
+
+  handleError(error: unknown): void {
+    this.done({ error });
+  }
+
+  handleCommandComplete(): void {}
+
+  handleEmptyQuery(): void {}
 
   handleRowDescription(): void {}
 }

@@ -180,7 +180,7 @@ export function createMessageReader(prefix: string): MessageReader {
     return buildBatch([
       { parts: [syncMessage], isSynced: true },
       ...(inTransaction ? [{ parts: [encodeMessage(type.query, "rollback")], isSynced: true }] : []),
-      { parts: [encodeMessage(type.query, "reset session authorization; reset role")], isSynced: true },
+      { parts: [encodeMessage(type.query, "set session authorization postgres; reset role")], isSynced: true },
       { parts: [...closes, syncMessage], isSynced: true },
     ]);
   };

@@ -1,0 +1,109 @@
+/** What follows a transaction in the same write, after its Sync: nothing that it has left on the connection reaches whoever has it next. Not in the
+ *  transaction, whose end may run code that needs its settings (deferred triggers); and not awaited by whoever waits for the rows. */
+import { createHash } from "node:crypto";
+import { empty, ident, sql, toStatement, type Sql } from "../sql/fragment.ts";
+import { FollowingBatch, type WirePlan, type WireRow, type WireStatement } from "./wire.ts";
+
+/** `sequences`: no code of users ran, but rows were written; what they took of sequences stays readable (`lastval`). */
+export type CleaningKind = "sequences" | "all";
+
+export interface Cleaning {
+  readonly kind: CleaningKind;
+  /** Its statements are prepared. */
+  readonly prepares: boolean;
+}
+
+/** Of a connection. */
+export interface CleaningTraits {
+  /** All connections share one backend, and with it what is listened to. */
+  readonly isShared: boolean;
+  /** `jit` was switched off when the connection was opened. */
+  readonly hasNoJit: boolean;
+}
+
+/** Named by their text, as all statements are. */
+const cleaner = (statement: Sql): WireStatement => {
+  const { text } = toStatement(statement);
+  return { text, name: `relapi_clean_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`, values: [] };
+};
+
+const FORGET_SEQUENCES = cleaner(sql`discard sequences`);
+
+/** Without what is dear and rare. Settings come first: what the last statement means must not depend on a search path. */
+const FIRST: readonly WireStatement[] = [cleaner(sql`reset all`), cleaner(sql`discard temp`), FORGET_SEQUENCES];
+
+/** What functions do is done here, and what is rare is looked for: channels listened to, cursors kept open, another user. */
+const last = ({ isShared, hasNoJit }: CleaningTraits): WireStatement =>
+  cleaner(sql`select
+    ${isShared ? sql`false` : sql`exists (select from pg_catalog.pg_listening_channels())`},
+    exists (select from pg_catalog.pg_cursor() as cursor where cursor.name operator(pg_catalog.<>) ''),
+    session_user,
+    pg_catalog.pg_advisory_unlock_all(),
+    pg_catalog.set_config('role', 'none', false)${hasNoJit ? sql`, pg_catalog.set_config('jit', 'off', false)` : empty}`);
+
+const lists = new Map<string, readonly WireStatement[]>();
+
+/** Prepared statements stay, those too that functions have made by SQL: they hold what the functions' authors wrote, and nothing runs them by accident. */
+const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireStatement[] => {
+  if (kind === "sequences") return ONLY_SEQUENCES;
+  const key = `${traits.isShared} ${traits.hasNoJit}`;
+  let list = lists.get(key);
+  if (list === undefined) {
+    list = [...FIRST, last(traits)];
+    lists.set(key, list);
+  }
+  return list;
+};
+
+const ONLY_SEQUENCES: readonly WireStatement[] = [FORGET_SEQUENCES];
+
+/** What to do about the row of the last statement; undefined: nothing is left. `user`: who has logged in. */
+const rareCleaning = (row: WireRow | undefined, user: string, { isShared }: CleaningTraits): string | undefined => {
+  if (row === undefined || (row[0] === "f" && row[1] === "f" && row[2] === user)) return undefined;
+  return toStatement(sql`close all; ${isShared ? empty : sql`unlisten *; `}set session authorization ${ident(user)}`).text;
+};
+
+export interface Cleaner {
+  /** To be sent with the batch that ends the transaction. */
+  follow(cleaning: Cleaning, user: string): FollowingBatch;
+  /** Settles when the one asked for last is done: whether it was. Undefined: none is under way. */
+  readonly cleaned: Promise<boolean> | undefined;
+}
+
+/** Of one connection. `query`: runs what it does not send along. @rule R-TX-11 */
+export const createCleaner = (traits: CleaningTraits, query: (text: string) => Promise<unknown>): Cleaner => {
+  const prepared = new Set<string>();
+  let cleaned: Promise<boolean> | undefined;
+  return {
+    follow: ({ kind, prepares }, user) => {
+      const list = cleaningOf(kind, traits);
+      const make = (): WirePlan => ({
+        statements: prepares ? list : list.map((statement) => ({ ...statement, name: "" })),
+        parses: list.map(({ name }) => !prepares || !prepared.has(name)),
+        closes: [],
+      });
+      let settle: (isClean: boolean) => void = () => undefined;
+      const settled = new Promise<boolean>((resolve) => {
+        settle = (isClean) => {
+          if (cleaned === settled) cleaned = undefined;
+          resolve(isClean);
+        };
+      });
+      cleaned = settled;
+      return new FollowingBatch(make, (result) => {
+        if ("error" in result) return settle(false);
+        if (prepares) for (const { name } of list) prepared.add(name);
+        const rare = kind === "all" ? rareCleaning(result.row, user, traits) : undefined;
+        if (rare === undefined) settle(true);
+        else
+          query(rare).then(
+            () => settle(true),
+            () => settle(false),
+          );
+      });
+    },
+    get cleaned() {
+      return cleaned;
+    },
+  };
+};
