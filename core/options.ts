@@ -51,6 +51,10 @@ export interface RelApiOptions {
   /** seconds */
   readonly dbPoolMaxIdletime?: number;
   readonly dbPreparedStatements?: boolean;
+  /** Per connection; those unused for longest go. */
+  readonly dbMaxPreparedStatements?: number;
+  /** bytes of their texts, per connection */
+  readonly dbMaxPreparedBytes?: number;
   readonly dbMaxRows?: number;
   readonly dbPreRequest?: string;
   readonly dbTxEnd?: "commit" | "commit-allow-override" | "rollback" | "rollback-allow-override";
@@ -124,6 +128,8 @@ export const DEFAULTS = {
   dbPoolMaxLifetime: 1800,
   dbPoolMaxIdletime: 30,
   dbPreparedStatements: true,
+  dbMaxPreparedStatements: 250,
+  dbMaxPreparedBytes: 1024 * 1024,
   dbTxEnd: "commit",
   dbAggregatesEnabled: false,
   dbPlanEnabled: false,

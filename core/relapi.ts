@@ -162,6 +162,8 @@ const watchPool = (counters: Counters, database: Database): void => {
   counters.watch("pool-available", () => database.counts().available);
   counters.watch("pool-waiting", () => database.counts().waiting);
   counters.watch("pool-max", () => database.counts().max);
+  counters.watch("prepared-statements", () => database.counts().prepared);
+  counters.watch("prepared-bytes", () => database.counts().preparedBytes);
   counters.watch("results-refused", () => database.counts().refused);
 };
 

@@ -116,6 +116,8 @@ export const SETTINGS: readonly Setting[] = [
   plain("dbPool", wholeNumber(1, 10_000), ["DB_POOL", "PGRST_DB_POOL"]),
   plain("dbPoolAcquisitionTimeout", wholeNumber(1, 2_000_000), ["DB_POOL_ACQUISITION_TIMEOUT", "PGRST_DB_POOL_ACQUISITION_TIMEOUT"]),
   plain("dbPreparedStatements", flag, ["DB_PREPARED_STATEMENTS", "PGRST_DB_PREPARED_STATEMENTS"]),
+  plain("dbMaxPreparedStatements", wholeNumber(1, 100_000), ["DB_MAX_PREPARED_STATEMENTS"]),
+  plain("dbMaxPreparedBytes", wholeNumber(1), ["DB_MAX_PREPARED_BYTES"]),
   plain("dbMaxRows", wholeNumber(0), ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"]),
   plain("dbPreRequest", text, ["DB_PRE_REQUEST", "PGRST_DB_PRE_REQUEST"]),
   plain("dbTxEnd", oneOf(["commit", "commit-allow-override", "rollback", "rollback-allow-override"]), ["DB_TX_END", "PGRST_DB_TX_END"]),

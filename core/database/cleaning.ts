@@ -2,6 +2,7 @@
  *  transaction, whose end may run code that needs its settings (deferred triggers); and not awaited by whoever waits for the rows. */
 import { createHash } from "node:crypto";
 import { empty, ident, sql, toStatement, type Sql } from "../sql/fragment.ts";
+import { sqlstateOf } from "./pg-errors.ts";
 import { FollowingBatch, type WirePlan, type WireRow, type WireStatement } from "./wire.ts";
 
 /** `sequences`: no code of users ran, but rows were written; what they took of sequences stays readable (`lastval`). */
@@ -32,6 +33,9 @@ const FORGET_SEQUENCES = cleaner(sql`discard sequences`);
 /** Without what is dear and rare. Settings come first: what the last statement means must not depend on a search path. */
 const FIRST: readonly WireStatement[] = [cleaner(sql`reset all`), cleaner(sql`discard temp`), FORGET_SEQUENCES];
 
+/** Prepared on a connection, at most. */
+export const CLEANER_COUNT = FIRST.length + 1;
+
 /** What functions do is done here, and what is rare is looked for: channels listened to, cursors kept open, another user. */
 const last = ({ isShared, hasNoJit }: CleaningTraits): WireStatement =>
   cleaner(sql`select
@@ -57,11 +61,14 @@ const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireSt
 
 const ONLY_SEQUENCES: readonly WireStatement[] = [FORGET_SEQUENCES];
 
-/** What to do about the row of the last statement; undefined: nothing is left. `user`: who has logged in. */
-const rareCleaning = (row: WireRow | undefined, user: string, { isShared }: CleaningTraits): string | undefined => {
-  if (row === undefined || (row[0] === "f" && row[1] === "f" && row[2] === user)) return undefined;
-  return toStatement(sql`close all; ${isShared ? empty : sql`unlisten *; `}set session authorization ${ident(user)}`).text;
-};
+/** States of statements that count as prepared and are not, or the other way round: a pooler in front, or a function that deallocates. */
+const LOST: ReadonlySet<string | undefined> = new Set(["26000", "42P05"]);
+
+/** `user`: who has logged in. */
+const isLeftOver = (row: WireRow, user: string): boolean => row[0] !== "f" || row[1] !== "f" || row[2] !== user;
+
+const rareCleaning = (user: string, { isShared }: CleaningTraits): string =>
+  toStatement(sql`close all; ${isShared ? empty : sql`unlisten *; `}set session authorization ${ident(user)}`).text;
 
 export interface Cleaner {
   /** To be sent with the batch that ends the transaction. */
@@ -70,7 +77,7 @@ export interface Cleaner {
   readonly cleaned: Promise<boolean> | undefined;
 }
 
-/** Of one connection. `query`: runs what it does not send along. @rule R-TX-11 */
+/** Of one connection. `query`: runs what it does not send along. @rule R-TX-13 */
 export const createCleaner = (traits: CleaningTraits, query: (text: string) => Promise<unknown>): Cleaner => {
   const prepared = new Set<string>();
   let cleaned: Promise<boolean> | undefined;
@@ -90,16 +97,21 @@ export const createCleaner = (traits: CleaningTraits, query: (text: string) => P
         };
       });
       cleaned = settled;
+      const queryThen = (text: string): void =>
+        void query(text).then(
+          () => settle(true),
+          () => settle(false),
+        );
       return new FollowingBatch(make, (result) => {
-        if ("error" in result) return settle(false);
+        if ("error" in result) {
+          prepared.clear();
+          if (LOST.has(sqlstateOf(result.error))) queryThen([...cleaningOf("all", traits).map(({ text }) => text), rareCleaning(user, traits)].join("; "));
+          else settle(false);
+          return;
+        }
         if (prepares) for (const { name } of list) prepared.add(name);
-        const rare = kind === "all" ? rareCleaning(result.row, user, traits) : undefined;
-        if (rare === undefined) settle(true);
-        else
-          query(rare).then(
-            () => settle(true),
-            () => settle(false),
-          );
+        if (kind === "all" && result.row !== undefined && isLeftOver(result.row, user)) queryThen(rareCleaning(user, traits));
+        else settle(true);
       });
     },
     get cleaned() {

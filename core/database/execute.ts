@@ -5,9 +5,10 @@ import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Execution, ResultRow } from "../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
-import type { Cleaning, CleaningKind } from "./cleaning.ts";
+import { CLEANER_COUNT, type Cleaning, type CleaningKind } from "./cleaning.ts";
 import { fromStatement, isFatal, sqlstateOf } from "./pg-errors.ts";
 import type { Connection, Pool } from "./pool.ts";
+import { createWorth, type PreparedLimits } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
 import { createSettingsBuilder } from "./settings.ts";
 import { beginText, GUARD_STATE, nameOfText, plain, ROLLBACK } from "./statements.ts";
@@ -27,9 +28,6 @@ export interface ExecutorParts {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** Prepared statements kept per connection. */
-const MAX_PREPARED = 250;
-
 /** Of one request: the first, one that trusts nobody with the role, one without prepared statements. */
 const MAX_ATTEMPTS = 3;
 
@@ -38,7 +36,9 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   const { options, warn } = parts;
   const settings = createSettingsBuilder(options, parts.caches);
   const roles = createRoleWatch();
-  let prepares = options().dbPreparedStatements;
+  const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = options();
+  const batches = createBatches({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
+  let prepares = dbPreparedStatements;
 
   /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError when a session variable is missing */
   const build = (execution: Execution, trustsNobody = false): Transaction => {
@@ -67,8 +67,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const { statements, guards, offset, isImplicit, last } = transaction;
     const kind = cleaningKind(execution);
     const cleaning = kind === undefined ? undefined : { kind, prepares };
-    const rollBack = (): Promise<unknown> => sendBatch(connection, ROLLBACK, false, cleaning);
-    const result = await sendBatch(connection, statements, prepares, last.length === 0 ? cleaning : undefined);
+    const rollBack = (): Promise<unknown> => batches.send(connection, ROLLBACK, false, cleaning);
+    const result = await batches.send(connection, statements, prepares, last.length === 0 ? cleaning : undefined);
     if ("error" in result) {
       const { error, failedAt } = result;
       if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack();
@@ -87,7 +87,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       await rollBack();
       throw error;
     }
-    const ended = await sendBatch(connection, last, prepares, cleaning);
+    const ended = await batches.send(connection, last, prepares, cleaning);
     if ("error" in ended) {
       if (!connection.isEnded) await rollBack();
       throw fromStatement(ended.error);
@@ -95,7 +95,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return rows;
   };
 
-  /** What the transaction may leave behind. @rule R-TX-11 */
+  /** What the transaction may leave behind. @rule R-TX-13 */
   const cleaningKind = ({ programs, access, skipPreRequest }: Execution): CleaningKind | undefined => {
     const { dbPreRequest } = options();
     if (dbPreRequest !== undefined && dbPreRequest !== "" && skipPreRequest !== true) return "all";
@@ -211,43 +211,65 @@ class BatchFailure {
 /** States in which a statement counted as prepared is not, or not with its present result. */
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
-/** One write, one answer; keeps account of what is prepared on the connection. */
-const sendBatch = async (connection: Connection, statements: readonly WireStatement[], prepares: boolean, cleaning?: Cleaning): Promise<WireResult> => {
-  if (!prepares) return connection.run({ statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] }, cleaning);
-  const { prepared, doubtful } = connection;
-  const parses: boolean[] = [];
-  const closes: string[] = [];
-  for (const { name } of statements) {
-    const isKnown = name !== "" && prepared.has(name);
-    parses.push(!isKnown);
-    if (name === "") continue;
-    if (isKnown && prepared.size * 2 > MAX_PREPARED) prepared.delete(name); // comes back as the youngest
-    prepared.set(name, true);
-    if (!isKnown && doubtful.delete(name)) closes.push(name);
-  }
-  for (const name of prepared.keys()) {
-    if (prepared.size <= MAX_PREPARED) break;
-    if (statements.some((statement) => statement.name === name)) continue;
-    prepared.delete(name);
-    closes.push(name);
-  }
-  const result = await connection.run({ statements, parses, closes }, cleaning);
-  if ("error" in result) {
-    const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
-    statements.forEach(({ name }, i) => {
-      if (name === "" || i < result.failedAt) return;
-      if (i > result.failedAt) {
-        if (parses[i]) prepared.delete(name); // never read
-      } else if (parses[i] || isForgotten) {
-        prepared.delete(name);
-        doubtful.add(name);
+interface Batches {
+  /** One write, one answer; keeps account of what is prepared on the connection. */
+  send(connection: Connection, statements: readonly WireStatement[], prepares: boolean, cleaning?: Cleaning): Promise<WireResult>;
+}
+
+const createBatches = (limits: PreparedLimits): Batches => {
+  const { maxBytes } = limits;
+  const maxCount = Math.max(0, limits.maxCount - CLEANER_COUNT);
+  const worth = createWorth(limits);
+
+  /** Names of what has to go. */
+  const makeRoom = ({ prepared }: Connection, sent: readonly WireStatement[], closes: string[]): void => {
+    for (const name of prepared.names()) {
+      if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
+      if (sent.some((statement) => statement.name === name)) continue;
+      prepared.delete(name);
+      closes.push(name);
+    }
+  };
+
+  return {
+    send: async (connection, statements, prepares, cleaning) => {
+      if (!prepares) return connection.run({ statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] }, cleaning);
+      const { prepared, doubtful } = connection;
+      const sent: WireStatement[] = [];
+      const parses: boolean[] = [];
+      const closes: string[] = [];
+      for (const statement of statements) {
+        const { name, text } = statement;
+        const isKnown = name !== "" && prepared.has(name);
+        parses.push(!isKnown);
+        if (!isKnown && (name === "" || !worth.isWorth(name, text))) {
+          sent.push(unnamed(statement));
+          continue;
+        }
+        sent.push(statement);
+        if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
+        if (!isKnown && doubtful.delete(name)) closes.push(name);
       }
-    });
-  }
-  return result;
+      if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(connection, sent, closes);
+      const result = await connection.run({ statements: sent, parses, closes }, cleaning);
+      if ("error" in result) {
+        const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
+        sent.forEach(({ name }, i) => {
+          if (name === "" || i < result.failedAt) return;
+          if (i > result.failedAt) {
+            if (parses[i]) prepared.delete(name); // never read
+          } else if (parses[i] || isForgotten) {
+            prepared.delete(name);
+            doubtful.add(name);
+          }
+        });
+      }
+      return result;
+    },
+  };
 };
 
-const unnamed = (statement: WireStatement): WireStatement => ({ ...statement, name: "" });
+const unnamed = (statement: WireStatement): WireStatement => (statement.name === "" ? statement : { ...statement, name: "" });
 
 const pathOf = (execution: Execution, index: number): string | undefined => {
   let at = index;

@@ -5,8 +5,9 @@ import { poolTimeout } from "../errors.ts";
 import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import { connectionUrls, mayBeEncryption } from "./connection-string.ts";
 import { fromConnecting, sqlstateOf } from "./pg-errors.ts";
+import { createPrepared, type PreparedStatements } from "./prepared.ts";
 import { MAX_MESSAGE_BYTES, watchAnswers, type Watch } from "./watch.ts";
-import { CopyBoth, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
+import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** Where a pool connects to. */
 export type Target = { readonly url: string } | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
@@ -23,8 +24,7 @@ export interface PoolOptions {
 }
 
 export interface Connection {
-  /** Names of statements prepared on it, the longest unused first. */
-  readonly prepared: Map<string, true>;
+  readonly prepared: PreparedStatements;
   /** Names that may or may not be prepared: to be closed before they are used again. */
   readonly doubtful: Set<string>;
   /** Sends one batch; the next may follow when its result is there. `cleaning`: what goes out behind it, so that nothing stays of what it has done. */
@@ -56,6 +56,9 @@ export interface PoolCounts {
   readonly timeouts: number;
   /** Answers that were too large, since the start. */
   readonly refused: number;
+  /** On all its connections. */
+  readonly prepared: number;
+  readonly preparedBytes: number;
 }
 
 export interface Pool {
@@ -173,17 +176,19 @@ const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MES
   const limit = (bytes: number): void => {
     if (watch !== undefined) watch.limit = bytes;
   };
+  const enqueue = (follower: FollowingBatch): void => void client.query(follower);
   const cleaner = createCleaner(traits, (text) => client.query(text));
+  const send = (plan: WirePlan, cleaning: Cleaning | undefined): Promise<WireResult> =>
+    new Promise((resolve) => {
+      limit(maxResultBytes);
+      const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
+      client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
+    });
   return {
-    prepared: new Map(),
+    prepared: createPrepared(),
     doubtful: new Set(),
-    run: (plan, cleaning) =>
-      new Promise((resolve) => {
-        limit(maxResultBytes);
-        const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
-        client.query(new WireBatch(plan, resolve, follower) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
-        if (follower !== undefined) client.query(follower);
-      }),
+    // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
+    run: (plan, cleaning) => (cleaner.cleaned === undefined ? send(plan, cleaning) : cleaner.cleaned.then(() => send(plan, cleaning))),
     get cleaned() {
       return cleaner.cleaned;
     },
@@ -362,7 +367,7 @@ export const createPool = (options: PoolOptions): Pool => {
       generation++;
       for (const kept of idle.slice()) drop(kept);
     },
-    counts: () => ({ max: maxCount, available: idle.length + Math.max(0, maxCount - all.size - openingCount), waiting: waiters.length, timeouts, refused: refusedCount }),
+    counts: () => ({ ...preparedOn(all.keys()), max: maxCount, available: idle.length + Math.max(0, maxCount - all.size - openingCount), waiting: waiters.length, timeouts, refused: refusedCount }),
     close: async () => {
       isClosed = true;
       clearInterval(sweep);
@@ -382,6 +387,15 @@ export const createPool = (options: PoolOptions): Pool => {
       clearTimeout(patience);
     },
   };
+};
+
+const preparedOn = (connections: Iterable<Connection>): Pick<PoolCounts, "prepared" | "preparedBytes"> => {
+  let [prepared, preparedBytes] = [0, 0];
+  for (const connection of connections) {
+    prepared += connection.prepared.size;
+    preparedBytes += connection.prepared.bytes;
+  }
+  return { prepared, preparedBytes };
 };
 
 const CLOSE_PATIENCE_MS = 10_000;

@@ -167,21 +167,30 @@ export class WireBatch {
   private plan: WirePlan;
   private readonly done: (result: WireResult) => void;
   private readonly follower: FollowingBatch | undefined;
+  private readonly enqueue: ((follower: FollowingBatch) => void) | undefined;
+  private isSent = false;
   /** Statements without a row leave a gap. */
   private readonly rows: (WireRow | undefined)[] = [];
   private at = 0;
 
-  /** `follower`: goes out in the same write; to be handed to pg right behind this one. */
-  constructor(plan: WirePlan, done: (result: WireResult) => void, follower?: FollowingBatch) {
+  /** `follower`: goes out in the same write. `enqueue`: hands it to pg, when this one is its turn. */
+  constructor(plan: WirePlan, done: (result: WireResult) => void, follower?: FollowingBatch, enqueue?: (follower: FollowingBatch) => void) {
     this.plan = plan;
     this.done = done;
     this.follower = follower;
+    this.enqueue = enqueue;
   }
 
   submit(connection: WireConnection): Error | null {
     if (!connection.stream.writable) return new Error("Connection terminated");
+    this.isSent = true;
     const { follower } = this;
-    connection.stream.write(follower === undefined ? encodeBatches(this.plan) : encodeBatches(this.plan, follower.send()));
+    if (follower === undefined) {
+      connection.stream.write(encodeBatches(this.plan));
+    } else {
+      connection.stream.write(encodeBatches(this.plan, follower.send()));
+      this.enqueue?.(follower);
+    }
     return null;
   }
 
@@ -208,6 +217,7 @@ export class WireBatch {
   }
 
   handleError(error: unknown): void {
+    if (!this.isSent) this.follower?.handleError(error); // pg has not heard of it
     this.done({ error, failedAt: this.at, rows: this.rows });
   }
 
@@ -225,7 +235,6 @@ export class WireBatch {
 export class FollowingBatch {
   private readonly make: () => WirePlan;
   private readonly done: (result: { readonly row: WireRow | undefined } | { readonly error: unknown }) => void;
-  private isSent = false;
   private row: WireRow | undefined;
 
   constructor(make: () => WirePlan, done: FollowingBatch["done"]) {
@@ -234,12 +243,12 @@ export class FollowingBatch {
   }
 
   send(): WirePlan {
-    this.isSent = true;
     return this.make();
   }
 
-  submit(): Error | null {
-    return this.isSent ? null : new Error("Connection terminated");
+  /** It is sent already. */
+  submit(): null {
+    return null;
   }
 
   handleDataRow(message: { readonly fields: (string | null)[] }): void {

@@ -38,6 +38,8 @@ const METRICS: readonly Metric[] = [
   plain("relapi_cache_bytes", "gauge", "cache-bytes", "Bytes of kept values, estimated"),
   // limits (R-LIM)
   plain("relapi_results_refused_total", "counter", "results-refused", "Answers of the database larger than MAX_RESULT_BYTES"),
+  plain("relapi_prepared_statements", "gauge", "prepared-statements", "Statements prepared on the pooled connections"),
+  plain("relapi_prepared_statement_bytes", "gauge", "prepared-bytes", "Bytes of their texts"),
   plain("relapi_unread_bytes", "gauge", "unread-bytes", "Bytes of answers that clients have not read yet"),
   plain("relapi_unread_closed_total", "counter", "unread-closed", "Connections closed because nobody read the answer, or too much was waiting"),
   plain("relapi_bodies_refused_total", "counter", "bodies-refused", "Request bodies larger than MAX_BODY_BYTES"),

@@ -1,0 +1,72 @@
+/** What is prepared on a connection. Each statement is kept by the server as text, parse tree and plan, many times as large as its text. */
+
+export interface PreparedStatements {
+  readonly size: number;
+  /** Of their texts. */
+  readonly bytes: number;
+  has(name: string): boolean;
+  /** It is used again, or for the first time. */
+  use(name: string, text: string): void;
+  delete(name: string): void;
+  clear(): void;
+  /** The longest unused first. */
+  names(): Iterable<string>;
+}
+
+export const createPrepared = (): PreparedStatements => {
+  const sizes = new Map<string, number>();
+  let bytes = 0;
+  const drop = (name: string): number | undefined => {
+    const size = sizes.get(name);
+    if (size !== undefined) bytes -= size;
+    sizes.delete(name);
+    return size;
+  };
+  return {
+    get size() {
+      return sizes.size;
+    },
+    get bytes() {
+      return bytes;
+    },
+    has: (name) => sizes.has(name),
+    use: (name, text) => {
+      const size = drop(name) ?? Buffer.byteLength(text);
+      bytes += size;
+      sizes.set(name, size); // as the youngest
+    },
+    delete: (name) => void drop(name),
+    clear: () => {
+      sizes.clear();
+      bytes = 0;
+    },
+    names: () => sizes.keys(),
+  };
+};
+
+export interface PreparedLimits {
+  readonly maxCount: number;
+  readonly maxBytes: number;
+}
+
+/** Which statements are worth it: a text that was asked for before, and that leaves room for others. Of all connections of an api. @rule R-LIM-6 */
+export interface Worth {
+  isWorth(name: string, text: string): boolean;
+}
+
+const MAX_NAMES = 20_000;
+/** Of all that may be prepared, for one text. */
+const LARGEST_SHARE = 1 / 8;
+
+export const createWorth = ({ maxBytes }: PreparedLimits): Worth => {
+  const usedOnce = new Set<string>();
+  return {
+    isWorth: (name, text) => {
+      if (text.length > maxBytes * LARGEST_SHARE) return false;
+      if (usedOnce.has(name)) return true;
+      if (usedOnce.size >= MAX_NAMES) usedOnce.clear();
+      usedOnce.add(name);
+      return false;
+    },
+  };
+};
