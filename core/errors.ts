@@ -100,6 +100,18 @@ export const roleNotFound = (role: string): RelApiError => new RelApiError({ cod
 
 // --- plans ----------------------------------------------------------------------------------------------------------
 
+/** A name that is no column of the rows at hand, in the words of the database. `row`: what they are called; `near`: names that may have been
+ *  meant, of those the caller may see. @rule R-NAM-1 R-NAM-3 */
+export const columnUnknown = (row: string, name: string, near: readonly string[] = []): RelApiError =>
+  new RelApiError({ code: "42703", status: 400, message: `column ${row}.${name} does not exist`, hint: nearHint(row, near) });
+
+/** A column of a conflict target, which the database calls by its name alone. @rule R-NAM-1 R-UPS-1 */
+export const targetColumnUnknown = (relation: string, name: string, near: readonly string[] = []): RelApiError =>
+  new RelApiError({ code: "42703", status: 400, message: `column "${name}" does not exist`, hint: nearHint(relation, near) });
+
+const nearHint = (row: string, near: readonly string[]): string | null =>
+  near.length === 0 ? null : `Perhaps you meant to reference ${near.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
+
 /** The embedding mode answers no join, so there is no row to sort by. @rule R-ORD-3 */
 export const orderByEmbedImpossible = (embed: string): RelApiError =>
   new RelApiError({

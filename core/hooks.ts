@@ -66,6 +66,8 @@ export interface PlanContext {
   readonly model: Model;
   readonly session: Session;
   readonly surface: string;
+  /** What of the plan's rows is answered: a key for `Location` is read as well. */
+  readonly envelope: Envelope;
   readonly options: ResolvedOptions;
 }
 

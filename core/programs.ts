@@ -7,6 +7,7 @@ import type { Envelope, Plan } from "./plan/plan.ts";
 import { observeSession, type WithSession } from "./observed-session.ts";
 import { planKey } from "./plan/key.ts";
 import type { PluginContext, Registry } from "./plugin.ts";
+import { sightOf } from "./sight.ts";
 import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
 
@@ -39,8 +40,10 @@ export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: 
       const plan = ask(PLAN_TEXT);
       const envelope = ask(ENVELOPE_TEXT);
       const model = ask(MODEL);
-      const context = { model, options: options(), session: observeSession(ask), get surface() { return ask(SURFACE); } };
-      return compilePlan(taps.length === 0 ? plan : hooks.transformPlan.call(plan, context), envelope, { model, registry, hooks });
+      const session = observeSession(ask);
+      const context = { model, envelope, options: options(), session, get surface() { return ask(SURFACE); } };
+      const permitted = taps.length === 0 ? plan : hooks.transformPlan.call(plan, context);
+      return compilePlan(permitted, envelope, { model, registry, hooks, sight: () => sightOf(model, session, ask(SURFACE)) });
     },
     bytesOf,
   });

@@ -1,4 +1,5 @@
 /** What the database offers, as read by the `introspect` taps. Frozen after a load; one value per reload. */
+import type { Sight } from "./sight.ts";
 
 export interface QualifiedName {
   readonly schema: string;
@@ -228,8 +229,8 @@ export interface Model {
   readonly rivals: ReadonlySet<string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
-  /** By surface: roles whose rights are kept outside the database. Their statements run as the login role (G-PRM-3). */
-  readonly loginRoles?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By surface: roles whose rights are kept outside the database, and what they see by them. Their statements run as the login role (G-PRM-3). */
+  readonly loginRoles?: ReadonlyMap<string, ReadonlyMap<string, Sight>>;
   /** Facts that plugins add for each other, keyed by plugin name. */
   readonly parts: Readonly<Record<string, unknown>>;
 }

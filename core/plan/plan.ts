@@ -27,7 +27,7 @@ export interface PathStep {
 /** A value computed from one row. */
 export type Expression =
   /** `of: "root"`: of the row the outermost predicate, or the nearest one with `isRoot`, stands on (column comparison with `$`); else of the row at hand.
-   *  A name the model lacks is passed to the database, whose error it then is. */
+   *  A name that is no column there is refused (R-NAM-1): it never reaches the database. */
   | { readonly kind: "column"; readonly name: string; readonly path?: readonly PathStep[]; readonly of?: "root" }
   /** function of the row; arguments beside the row */
   | { readonly kind: "computed"; readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly path?: readonly PathStep[] }

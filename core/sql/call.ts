@@ -61,7 +61,7 @@ export const compileCallSource = (compiler: Compiler, call: RoutineCall): { read
   const compiled = compileCall(compiler, call);
   const row = compiler.alias(routine.name);
   const relation = routine.returns.relation === undefined ? undefined : relationOf(compiler.model, routine.returns.relation);
-  const scope: Scope = { row, relation, columns: columnTypesOf(compiler, routine.returns.columns), isRecord: false, root: undefined, embeds: noEmbeds };
+  const scope: Scope = { row, relation, columns: columnTypesOf(compiler, routine.returns.columns), routine, isRecord: false, root: undefined, embeds: noEmbeds };
   const from = compiled.from === undefined ? sql`${compiled.call} as ${ident(row)}` : sql`${compiled.from}, lateral ${compiled.call} as ${ident(row)}`;
   return { from, scope };
 };

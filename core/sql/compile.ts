@@ -1,6 +1,7 @@
 /** From a plan to the statements that answer it. */
 import type { RelApiHooks } from "../hooks.ts";
 import { relationOf, type Model } from "../model/model.ts";
+import type { Sight } from "../model/sight.ts";
 import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Update } from "../plan/plan.ts";
 import type { Registry } from "../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
@@ -19,6 +20,7 @@ export interface CompileParts {
   readonly model: Model;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
+  readonly sight?: () => Sight;
 }
 
 /** Media types core makes itself, compact, for surfaces that splice bodies: the rows (or the aggregate object) as JSON; the first row or null. */

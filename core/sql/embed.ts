@@ -14,6 +14,8 @@ export interface CompiledEmbed {
   readonly join: Sql | undefined;
   readonly columns: readonly { readonly as: string; readonly value: Sql; readonly isAggregate?: boolean }[];
   readonly row: Sql | undefined;
+  /** Keys that the row offers. */
+  readonly keys: readonly string[];
   /** The join drops parents without rows by itself. */
   readonly isInnerJoined: boolean;
   /** `select 1 …` over the embedded rows, for EXISTS. */
@@ -42,7 +44,8 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   // a to-one read is cut at one row only where the relationship itself does not promise that
   const isCertainlyOne = "relationship" in via && findRelationship(parent, via.relationship).isManual !== true && findRelationship(parent, via.relationship).routine === undefined;
   const rows = (): Sql => compileRows(compiler, embed.read, place(), true).sql;
-  if (!use.isOutput && !use.needsJoin) return { join: undefined, columns: [], row: undefined, isInnerJoined: false, rows };
+  if (!use.isOutput && !use.needsJoin) return { join: undefined, columns: [], row: undefined, keys: [], isInnerJoined: false, rows };
+  let keys: readonly string[] | undefined;
   const context: EmbedContext = {
     model: compiler.model,
     parent: ident(parent.row),
@@ -52,7 +55,11 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     isCertainlyOne,
     isGrouped: use.isGrouped,
     needsJoin: use.needsJoin,
-    rows: (read = embed.read) => compileRows(compiler, read, place()).sql,
+    rows: (read = embed.read) => {
+      const compiled = compileRows(compiler, read, place());
+      keys = compiled.keys;
+      return compiled.sql;
+    },
     array: (read = embed.read) => arrayQuery(compiler, read, place()),
     object: (read = embed.read) => objectQuery(compiler, read, place()),
     aggregate: (read = embed.read) => compileAggregateRead(compiler, read, place()),
@@ -69,6 +76,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     join: answer.join,
     columns: answer.columns,
     row: answer.row,
+    keys: keys ?? answer.columns.map((column) => column.as),
     isInnerJoined: answer.isInnerJoined === true,
     rows,
   };

@@ -1,9 +1,11 @@
 /** Values computed from the row at hand. */
-import { orderByEmbedImpossible } from "../errors.ts";
-import { baseTypeOf, columnOf, nameKey, type Column, type PgType, type Routine } from "../model/model.ts";
+import { columnUnknown, orderByEmbedImpossible } from "../errors.ts";
+import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
+import { nearestNames } from "../model/near-names.ts";
 import type { Expression, PathStep } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
+import { refuseColumn } from "./names.ts";
 import { compilePredicate } from "./predicate.ts";
 import { routineArguments } from "./call.ts";
 import { compileRelated } from "./related.ts";
@@ -54,25 +56,23 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     case "column": {
       const at = expression.of === "root" ? (scope.root ?? scope) : scope;
       const declared = at.relation === undefined ? undefined : columnOf(at.relation, expression.name);
-      const oid = declared?.type ?? at.columns?.get(expression.name);
-      const type = oid === undefined ? undefined : baseTypeOf(compiler.model, oid);
+      const oid = declared?.type ?? (at.relation === undefined ? at.columns?.get(expression.name) : undefined);
+      if (oid === undefined) return refuseColumn(compiler, at, expression.name);
+      const type = baseTypeOf(compiler.model, oid);
       const column = ident(at.row, expression.name);
       if (expression.path !== undefined && expression.path.length > 0) return followPath(compiler, column, type, declared, expression.path);
-      if (declared === undefined && oid === undefined && at.relation !== undefined) {
-        // not a column: a function of the row (R-CMP-1), or else the database says what is wrong
-        const routine = computedField(compiler, at, expression.name);
-        if (routine !== undefined) return routine;
-      }
       return { sql: column, type, declared };
     }
     case "computed": {
       const call = sql`${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))})`;
       compiler.seen.isOpenEnded = true;
-      const routine = compiler.model.routines.get(nameKey(expression.routine))?.find((one) => one.parameters.length >= 1);
+      const overloads = compiler.model.routines.get(nameKey(expression.routine));
+      const routine = overloads?.find((one) => one.parameters.some((parameter) => parameter.type === scope.relation?.rowType)) ?? overloads?.[0];
       const type = routine === undefined ? undefined : baseTypeOf(compiler.model, routine.returns.type);
-      return expression.path === undefined || expression.path.length === 0
-        ? { sql: call, type, declared: undefined }
-        : followPath(compiler, call, type, undefined, expression.path);
+      const [first] = expression.path ?? [];
+      if (expression.path === undefined || first === undefined) return { sql: call, type, declared: undefined };
+      // the arrows of a URL treat it as any other than a plain json column (R-SEL-6)
+      return followPath(compiler, call, first.arrow === "#>" ? type : undefined, undefined, expression.path);
     }
     case "cast":
       return {
@@ -118,6 +118,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const embed = scope.embeds.get(expression.embed);
       if (embed === undefined) throw planFault(`no embed "${expression.embed}" to order by`);
       if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
+      if (!embed.keys.includes(expression.name)) throw columnUnknown(expression.embed, expression.name, nearestNames(expression.name, embed.keys));
       let result = sql`${embed.row}.${ident(expression.name)}`;
       // applied directly, without to_jsonb (R-ORD-4)
       for (const step of expression.path ?? []) {
@@ -127,21 +128,6 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       return { sql: result, type: undefined, declared: undefined };
     }
   }
-};
-
-/** Named like a column, so that the database finds it by its search path; of a record, which has no such functions, it is called. @rule R-CMP-1 */
-const computedField = (compiler: Compiler, scope: Scope, name: string): Compiled | undefined => {
-  const { relation } = scope;
-  if (relation === undefined) return undefined;
-  const found: Routine[] = [];
-  for (const overloads of compiler.model.routines.values()) {
-    if (overloads[0]?.name === name) found.push(...overloads.filter((one) => one.parameters.length === 1 && one.parameters[0]?.type === relation.rowType));
-  }
-  const routine = found.find((one) => one.schema === relation.schema) ?? found[0];
-  if (routine === undefined) return undefined;
-  compiler.seen.isOpenEnded = true;
-  const field = scope.isRecord ? sql`${qualified(routine)}(${rowValue(scope)})` : ident(scope.row, name);
-  return { sql: field, type: baseTypeOf(compiler.model, routine.returns.type), declared: undefined };
 };
 
 const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {

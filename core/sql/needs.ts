@@ -9,9 +9,8 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
   const expression = (value: Expression): void => {
     switch (value.kind) {
       case "column":
-        // a computed field takes the whole row; a name nobody has is the database's to refuse
-        if (columnOf(relation, value.name) === undefined) isWholeRow = true;
-        names.add(value.name);
+        // a name that is no column is refused where the row is read
+        if (columnOf(relation, value.name) !== undefined) names.add(value.name);
         return;
       case "cast":
       case "apply":

@@ -63,6 +63,8 @@ export interface CompiledRows {
   readonly sql: Sql;
   /** Output names in order; undefined where `*` hides them. */
   readonly names: readonly string[] | undefined;
+  /** The same with `*` written out. */
+  readonly keys: readonly string[];
 }
 
 /** Does this level group its rows? @rule R-AGG-2 R-AGG-6 */
@@ -114,6 +116,7 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
     .map((term) => compileOrder(compiler, term, scope, distinctValues.get(JSON.stringify(term.by))));
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
   const select = isExistence ? [] : items.map((item) => (item.as === "*" || item.as === "" ? item.sql : sql`${item.sql} as ${ident(item.as)}`));
+  const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
   // by position: an expression with parameters is not recognised when it is said again (R-SQL-15)
   const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [integer(i + 1)])) : [];
   return {
@@ -129,6 +132,7 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
       " ",
     ),
     names,
+    keys: names ?? items.flatMap((item) => (item.as === "*" ? every : [item.as])),
   };
 
   /** Computed once, under a name: said twice with parameters, an expression is not recognised as that of ORDER BY. @rule G-DIS-1 */
@@ -187,7 +191,7 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
     });
     if (compiled.join !== undefined) joins.push(compiled.join);
     if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(sql`exists (${compiled.rows()})`);
-    if (isTested || needsJoin || compiled.row !== undefined) embeds.set(embed.id, { rows: compiled.rows, row: compiled.row, read: embed.read });
+    if (isTested || needsJoin || compiled.row !== undefined) embeds.set(embed.id, { rows: compiled.rows, row: compiled.row, keys: compiled.keys, read: embed.read });
     if (isExistence || embed.isHidden === true) return;
     for (const column of compiled.columns) items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
   }

@@ -1,6 +1,7 @@
 /** What every part of the compiler shares: the model, the taps, fresh aliases, and the row an expression stands on. */
 import type { RelApiHooks } from "../hooks.ts";
-import { relationOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
+import { relationOf, type Model, type QualifiedName, type Relation, type Routine } from "../model/model.ts";
+import type { Sight } from "../model/sight.ts";
 import type { Read } from "../plan/plan.ts";
 import type { Registry } from "../plugin.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
@@ -15,6 +16,8 @@ export interface Compiler {
   readonly style: JsonStyle;
   /** Columns come as they are stored, not as the JSON that represents their domains. */
   readonly showsStored?: boolean;
+  /** Of the caller, for hints of errors alone: what is compiled is shared. Absent: nothing is hinted at. */
+  readonly sight?: () => Sight;
   /** Relations and functions seen so far. */
   readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean };
   /** A row name no other level of the statement has. The first one asked for under a name gets the bare name, so that the
@@ -28,6 +31,8 @@ export interface Scope {
   readonly relation: Relation | undefined;
   /** Types of columns where there is no relation (function results), by name. */
   readonly columns?: ReadonlyMap<string, number>;
+  /** The function whose result the row is. */
+  readonly routine?: Routine;
   /** The row is a record that must be cast to the relation's row type before functions of the row take it. */
   readonly isRecord: boolean;
   /** The level the outermost predicate stands on. */
@@ -41,6 +46,8 @@ export interface EmbeddedRead {
   readonly rows: () => Sql;
   /** Alias of the lateral join, where the level has one. */
   readonly row: Sql | undefined;
+  /** Keys that the row offers. */
+  readonly keys: readonly string[];
   readonly read: Read;
 }
 
@@ -59,6 +66,7 @@ export const createCompiler = (parts: {
   readonly registry: Registry;
   readonly style: JsonStyle;
   readonly showsStored?: boolean;
+  readonly sight?: () => Sight;
 }): Compiler => {
   const used = new Set<string>();
   let count = 0;

@@ -2,6 +2,7 @@
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Cell, Delete, Insert, Predicate, Update, ValueRef, WriteRows } from "../plan/plan.ts";
 import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
+import { refuseTargetColumn } from "./names.ts";
 import { neededColumns } from "./needs.ts";
 import { compilePredicate, readText } from "./predicate.ts";
 import { lookUp, noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
@@ -165,6 +166,8 @@ const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, preset
 };
 
 const compileConflict = (compiler: Compiler, relation: Relation, conflict: NonNullable<Insert["onConflict"]>, countInserted: boolean, marksUpdated: boolean): Sql => {
+  const unknown = "columns" in conflict.target ? conflict.target.columns.find((name) => columnOf(relation, name) === undefined) : undefined;
+  if (unknown !== undefined) refuseTargetColumn(compiler, relation, unknown);
   const target = "constraint" in conflict.target ? sql`on constraint ${ident(conflict.target.constraint)}` : sql`(${join(conflict.target.columns.map((column) => ident(column)))})`;
   if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
   const fixed = new Map((conflict.set ?? []).map((cell) => [cell.column, cell]));

@@ -10,8 +10,9 @@ import { inheritance } from "./inherit.ts";
 import { loadMetadata } from "./load.ts";
 import { customizationOf, functionEntries, matchTables, type NamedTable } from "./names.ts";
 import { buildPermissions, type Permissions } from "./permissions.ts";
+import { createSight } from "./sight.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
-import { createFunctionRights, createView, type FunctionRights } from "./view.ts";
+import { createFunctionRights, createView, mayCallOf, type FunctionRights } from "./view.ts";
 
 /** What the metadata plugins leave in the model for each other. */
 interface MetadataPart extends GqlMetadata {
@@ -88,7 +89,7 @@ const matchDocument = async (document: MetadataDocument, model: Model, introspec
     permissions,
     functionRights,
   };
-  const roles: ReadonlySet<string> = new Set(permissions.keys());
+  const roles = new Map([...permissions].map(([role, ofRole]) => [role, createSight(role, ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions))]));
   return {
     ...matched.model,
     parts: { ...matched.model.parts, metadata: part },
@@ -146,7 +147,7 @@ export const metadataPermissions = definePlugin({
   requires: ["metadata"],
   apply: (hooks, context) => {
     if (context.options.metadata === undefined) return;
-    hooks.transformPlan.tap("metadata-permissions", (plan, { model, session, surface, options }) => {
+    hooks.transformPlan.tap("metadata-permissions", (plan, { model, session, surface, envelope, options }) => {
       const isRest = surface === "rest";
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
       const part = model.parts["metadata"] as MetadataPart | undefined; // put there by the plugin above alone
@@ -156,9 +157,8 @@ export const metadataPermissions = definePlugin({
         if (session.databaseRole === undefined) throw roleGone(session.role);
         return plan;
       }
-      const mayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: boolean): boolean =>
-        part.functionRights.isGranted(session.role, routine) || (options.inferFunctionPermissions && isOfTable && !isMutation && part.functionRights.isListed(routine));
-      return applyPermissions(plan, { model, ofTable: permissionsOf(ofRole), isBackend: session.isBackend === true, checksNames: isRest, mayCall });
+      const mayCall = mayCallOf(part.functionRights, session.role, options.inferFunctionPermissions);
+      return applyPermissions(plan, { model, ofTable: permissionsOf(ofRole), isBackend: session.isBackend === true, checksNames: isRest, location: envelope.location ?? [], mayCall });
     });
   },
 });

@@ -6,6 +6,7 @@ import {
 } from "../../core/index.ts";
 import { permissionDenied } from "./errors.ts";
 import type { SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
+import type { MayCall } from "./view.ts";
 
 const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
   const given = parts.filter((part) => part !== undefined);
@@ -25,8 +26,9 @@ export interface TransformParts {
   readonly isBackend: boolean;
   /** The surface's schema does not know the permissions, so names are checked here. */
   readonly checksNames: boolean;
-  /** `isOfTable`: its rows are those of a relation. */
-  readonly mayCall: (routine: QualifiedName, isOfTable: boolean, isMutation: boolean) => boolean;
+  /** Key columns of the written row that the answer tells. */
+  readonly location: readonly string[];
+  readonly mayCall: MayCall;
 }
 
 export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts): P => {
@@ -87,12 +89,10 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     return withWhere(capped, select.filter);
   };
 
-  /** The computed field that an expression asks for: by its function, or as a column that is none (R-CMP-1). */
-  const computedField = (expression: Expression, select: SelectPermission): string | undefined => {
-    for (const [field, routine] of select.routines) {
-      if (expression.kind === "computed" && routine === nameKey(expression.routine)) return field;
-      if (expression.kind === "column" && routine.endsWith(`\u0000${expression.name}`)) return field;
-    }
+  /** The computed field of a function. */
+  const computedField = (routine: QualifiedName, select: SelectPermission): string | undefined => {
+    const key = nameKey(routine);
+    for (const [field, one] of select.routines) if (one === key) return field;
     return undefined;
   };
 
@@ -103,19 +103,14 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (checksNames) throw permissionDenied("table", relation.name);
       return expression;
     }
-    const isColumn = expression.kind === "column" && columnOf(relation, expression.name) !== undefined;
-    const name = isColumn ? expression.name : computedField(expression, select);
-    const isAllowed = name !== undefined && (isColumn ? select.columns : select.computedFields).has(name);
-    // a name that nobody has is the database's to refuse
-    if (checksNames && !isAllowed && (isColumn || name !== undefined || isRoutineOf(expression, relation))) throw permissionDenied("table", relation.name);
+    // a name that nobody has is refused as such (R-NAM-1)
+    if (expression.kind === "column" && columnOf(relation, expression.name) === undefined) return expression;
+    const name = expression.kind === "column" ? expression.name : computedField(expression.routine, select);
+    const isAllowed = name !== undefined && (expression.kind === "column" ? select.columns : select.computedFields).has(name);
+    if (checksNames && !isAllowed) throw permissionDenied("table", relation.name);
     const when = name === undefined ? undefined : select.masked?.get(name);
     return when === undefined || isAlways(when) ? expression : { kind: "masked", of: expression, when };
   };
-
-  const isRoutineOf = (expression: Expression, relation: Relation): boolean =>
-    expression.kind === "computed" ||
-    (expression.kind === "column" &&
-      [...model.routines.values()].some((overloads) => overloads[0]?.name === expression.name && overloads.some((one) => one.parameters[0]?.type === relation.rowType)));
 
   const permitCall = (call: RoutineCall): RoutineCall => {
     if (!checksNames) return call;
@@ -129,13 +124,28 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   const presetAssignments = (cells: readonly Cell[]): readonly Assignment[] =>
     cells.flatMap((cell) => (cell.value === undefined ? [] : [{ column: cell.column, operator: "set", operand: cell.value }]));
 
+  /** What the answer tells of the written row is read. @rule R-NAM-5 */
+  const checkKey = (name: QualifiedName): void => {
+    const select = selectOf(name);
+    checkColumns(parts.location, new Set([...(select?.columns ?? [])].filter((column) => select?.masked?.has(column) !== true)), name);
+  };
+
+  /** The primary key is the target of those who name none. @rule R-NAM-2 */
+  const checkTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {
+    const relation = relationOf(model, name);
+    const allowed = new Set([...permission.columns, ...permission.presets.map((cell) => cell.column), ...(selectOf(name)?.columns ?? []), ...(relation?.primaryKey ?? [])]);
+    checkColumns(columns.filter((column) => relation !== undefined && columnOf(relation, column) !== undefined), allowed, name);
+  };
+
   const permitInsert = (insert: Insert): Insert => {
     const permission = writeOf(insert.into, "insert");
     checkColumns("cells" in insert.rows ? insert.rows.cells.map((cell) => cell.column) : insert.rows.columns.map((column) => column.name), permission.columns, insert.into);
+    checkKey(insert.into);
     const check = allOf(insert.check, permission.check);
     const set = [...(insert.set ?? []), ...permission.presets];
     const next: Insert = { ...insert, ...(check === undefined ? {} : { check }), ...(set.length === 0 ? {} : { set }) };
     const { onConflict } = insert;
+    if (onConflict !== undefined && "columns" in onConflict.target) checkTarget(onConflict.target.columns, permission, insert.into);
     if (onConflict === undefined || onConflict.update.length === 0) return next;
     const update = writeOf(insert.into, "update");
     checkColumns(onConflict.update, update.columns, insert.into);

@@ -50,6 +50,14 @@ export const createFunctionRights = (document: MetadataDocument, parentsOf: Read
   };
 };
 
+export type MayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: boolean) => boolean;
+
+/** On REST, of the functions listed. `isOfTable`: its rows are those of a relation. @rule G-FN-8 */
+export const mayCallOf =
+  (functions: FunctionRights, role: string, infersFunctions: boolean): MayCall =>
+  (routine, isOfTable, isMutation) =>
+    functions.isGranted(role, routine) || (infersFunctions && isOfTable && !isMutation && functions.isListed(routine));
+
 /** @rule G-PRM-3 G-PRM-11 G-FN-8 G-INT-9 */
 export const createView =
   (permissions: Permissions, functions: FunctionRights, closedForRoles: readonly string[], infersFunctions: boolean): GqlMetadata["view"] =>

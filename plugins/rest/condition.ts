@@ -1,11 +1,13 @@
 /** Parsed fields, conditions and trees as parts of a plan. Values go to a list beside it. */
-import { baseTypeOf, columnOf, matchesType, type BoundValue, type Comparison, type Expression, type Model, type OperatorSpec, type PathStep, type PgType, type Predicate, type Relation } from "../../core/index.ts";
+import { baseTypeOf, columnOf, computedFieldOf, matchesType, type BoundValue, type Comparison, type Expression, type Model, type OperatorSpec, type PathStep, type PgType, type Predicate, type Relation } from "../../core/index.ts";
 import type { Condition, Field, JsonStep, LogicTree } from "./request.ts";
 
 /** The row that fields and conditions stand on. */
 export interface Row {
   readonly model: Model;
   readonly relation: Relation | undefined;
+  /** Schemas that computed fields are looked up in. */
+  readonly searchPath: readonly string[];
   readonly values: BoundValue[];
   /** Id of the embed that `name` is the target name of; its null filters test the embed (R-EMB-15). */
   readonly embedOf: (name: string) => string | undefined;
@@ -18,8 +20,12 @@ export const bind = (values: BoundValue[], value: BoundValue): { readonly param:
 export const buildPath = (values: BoundValue[], path: readonly JsonStep[]): readonly PathStep[] =>
   path.map(({ arrow, key, isIndex }) => ({ arrow, key: isIndex ? { ...bind(values, key), type: "integer" } : bind(values, key) }));
 
-export const buildField = (row: Pick<Row, "values">, { name, path }: Field): Expression =>
-  path.length === 0 ? { kind: "column", name } : { kind: "column", name, path: buildPath(row.values, path) };
+/** A column, or the function of the row that stands for one; a name that is neither is refused with the plan's other names. @rule R-CMP-1 R-NAM-1 */
+export const buildField = ({ model, relation, searchPath, values }: Omit<Row, "embedOf">, { name, path }: Field): Expression => {
+  const steps = path.length === 0 ? {} : { path: buildPath(values, path) };
+  const routine = relation === undefined || columnOf(relation, name) !== undefined ? undefined : computedFieldOf(model, relation, name, searchPath);
+  return routine === undefined ? { kind: "column", name, ...steps } : { kind: "computed", routine: { schema: routine.schema, name }, ...steps };
+};
 
 /** @rule R-FLT-1 R-FLT-2 */
 const buildCondition = (row: Row, condition: Condition): Predicate => {

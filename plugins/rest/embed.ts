@@ -1,9 +1,10 @@
 /** The select tree, resolved against the model: names become relationships, and the whole becomes the `Read` of a plan. */
-import { relationOf, type BoundValue, type Embed, type Expression, type Model, type OrderBy, type Output, type Predicate, type Read, type Relation, type Relationship, type Source } from "../../core/index.ts";
+import { columnOf, computedFieldOf, relationOf, type BoundValue, type Embed, type Expression, type Model, type OrderBy, type Output, type Predicate, type Read, type Relation, type Relationship, type Source } from "../../core/index.ts";
 import { bind, buildField, buildPath, buildWhere, type Row } from "./condition.ts";
 import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "./errors.ts";
 import { buildNodes, isEmptyEmbed, targetName, type Node } from "./node.ts";
-import type { OrderTerm, ParsedQuery, ReadInput, ResolvedRead, SelectEmbed, SelectItem } from "./request.ts";
+import type { Planning } from "./planning.ts";
+import type { OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "./request.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
 import { isWholeRow } from "./select.ts";
 
@@ -25,6 +26,9 @@ interface EmbedLevel extends Level {
 
 interface Building {
   readonly model: Model;
+  readonly searchPath: readonly string[];
+  /** A bare `count` may stand for the number of rows. */
+  readonly takesBareCount: boolean;
   readonly values: BoundValue[];
   /** `dbMaxRows`, where it applies. @rule R-RNG-5 */
   readonly cap: number | undefined;
@@ -43,8 +47,15 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const level = resolveLevel(root, { model, schema, source: relation, sourceName: name });
   checkRelatedOrders(level);
   checkAggregates(level, options.dbAggregatesEnabled);
-  const building: Building = { model, values: input.values, cap: window === undefined ? undefined : options.dbMaxRows };
-  const read = buildRead(building, level, input.from, isOrdinary);
+  const building: Building = {
+    model,
+    searchPath: searchPathOf(input.rest, schema),
+    // permissions of the metadata give the right to count apart from that to read
+    takesBareCount: options.dbAggregatesEnabled || !options.metadataPermissionsForRest,
+    values: input.values,
+    cap: window === undefined ? undefined : options.dbMaxRows,
+  };
+  const read = buildRead(building, level, input.from, { ...isOrdinary, columns: input.columns });
   const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
   const offset = window?.hasOffset === true ? bind(building.values, null) : undefined;
   return {
@@ -54,10 +65,12 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   };
 };
 
+const searchPathOf = ({ context }: Rest, schema: string): readonly string[] => [schema, ...context.options.dbExtraSearchPath];
+
 /** Root filters and trees as the condition of a write. A name that is an embed's is a column here. @rule R-FLT-1 R-LOG-5 */
-export const resolveWhere = (model: Model, relation: Relation, query: ParsedQuery, values: BoundValue[]): Predicate | undefined => {
+export const resolveWhere = ({ rest, model, schema, query }: Pick<Planning, "rest" | "model" | "schema" | "query">, relation: Relation, values: BoundValue[]): Predicate | undefined => {
   const atRoot = <Part>(parts: readonly { readonly path: readonly string[]; readonly part: Part }[]): Part[] => parts.filter(({ path }) => path.length === 0).map(({ part }) => part);
-  return buildWhere({ model, relation, values, embedOf: () => undefined }, atRoot(query.filters), atRoot(query.logic));
+  return buildWhere({ model, relation, searchPath: searchPathOf(rest, schema), values, embedOf: () => undefined }, atRoot(query.filters), atRoot(query.logic));
 };
 
 // --- names ----------------------------------------------------------------------------------------------------------
@@ -115,24 +128,26 @@ interface OutputsWanted {
   readonly isHidden: boolean;
   /** The parent sorts by it. */
   readonly isOrdered: boolean;
+  /** Names of the columns, where the rows are of no relation. */
+  readonly columns?: readonly string[];
 }
 
 const buildRead = (building: Building, level: Level, from: Source, wanted: OutputsWanted): Read => {
   const { node, relation } = level;
-  const { model, values, cap } = building;
+  const { model, searchPath, values, cap } = building;
   const ids = new Set<string>();
   for (const { id } of level.embeds) {
     if (ids.has(id)) throw embedTwice(id);
     ids.add(id);
   }
-  const row: Row = { model, relation, values, embedOf: (name) => (ids.has(name) ? name : undefined) };
+  const row: Row = { model, relation, searchPath, values, embedOf: (name) => (ids.has(name) ? name : undefined) };
   const output: Output[] = [
     // an empty embed has no keys; sorted by, it offers every column (R-ORD-4)
-    ...(wanted.isHidden ? (wanted.isOrdered ? [{ kind: "all" } as const] : []) : node.items.flatMap((item) => buildOutput(row, item))),
+    ...(wanted.isHidden ? (wanted.isOrdered ? [{ kind: "all" } as const] : []) : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) => buildOutput(row, item))),
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
   const where = buildWhere(row, node.filters, node.logic);
-  const orderBy = node.orders.map((term) => buildOrder(values, term));
+  const orderBy = node.orders.map((term) => buildOrder(row, term));
   return { kind: "read", from, shape: "rows", output, where, orderBy: orderBy.length === 0 ? undefined : orderBy, cap };
 };
 
@@ -157,6 +172,14 @@ const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonl
   };
 };
 
+/** `select=count`, `vessels(count)`: the number of rows, where nothing of the row has the name. @rule R-AGG-7 */
+const bareCount = ({ model, searchPath, takesBareCount }: Building, { node, relation }: Level, columns: readonly string[] | undefined): readonly SelectItem[] | undefined => {
+  const [item, ...others] = node.items;
+  if (!takesBareCount || others.length > 0 || item?.kind !== "field" || item.field.name !== "count" || item.field.path.length > 0 || item.aggregate !== undefined || node.embed?.mode === "spread") return undefined;
+  const isTaken = relation === undefined ? columns?.includes("count") === true : columnOf(relation, "count") !== undefined || computedFieldOf(model, relation, "count", searchPath) !== undefined;
+  return isTaken ? undefined : [{ kind: "count", alias: item.alias, cast: item.cast }];
+};
+
 /** A field as it is selected; embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8 R-AGG-3 */
 const buildOutput = (row: Row, item: SelectItem): readonly Output[] => {
   switch (item.kind) {
@@ -179,10 +202,10 @@ const buildOutput = (row: Row, item: SelectItem): readonly Output[] => {
 const withCast = (of: Expression, type: string | undefined): Expression => (type === undefined ? of : { kind: "cast", of, type });
 
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
-const buildOrder = (values: BoundValue[], { embed, field, direction, nulls }: OrderTerm): OrderBy => {
+const buildOrder = (row: Row, { embed, field, direction, nulls }: OrderTerm): OrderBy => {
   const by: Expression =
     embed === undefined
-      ? buildField({ values }, field)
-      : { kind: "embedded", embed, name: field.name, path: field.path.length === 0 ? undefined : buildPath(values, field.path) };
+      ? buildField(row, field)
+      : { kind: "embedded", embed, name: field.name, path: field.path.length === 0 ? undefined : buildPath(row.values, field.path) };
   return { by, direction, nulls };
 };

@@ -1,4 +1,5 @@
 /** "Perhaps you meant 'vessels'": the most similar of a set of names. */
+import { levenshtein } from "../../core/index.ts";
 
 /** A set of names, indexed once for many questions. */
 export interface FuzzySet {
@@ -27,21 +28,6 @@ const countRuns = (lower: string, length: number): ReadonlyMap<string, number> =
 };
 
 const magnitude = (counts: ReadonlyMap<string, number>): number => Math.sqrt([...counts.values()].reduce((sum, count) => sum + count * count, 0));
-
-/** Number of single-character changes that turn one text into the other. */
-const levenshtein = (a: readonly string[], b: readonly string[]): number => {
-  let row = b.map((_, j) => j + 1);
-  a.forEach((character, i) => {
-    let left = i + 1;
-    let diagonal = i;
-    row = row.map((above, j) => {
-      left = Math.min(left + 1, above + 1, diagonal + (character === b[j] ? 0 : 1));
-      diagonal = above;
-      return left;
-    });
-  });
-  return row[b.length - 1] ?? a.length;
-};
 
 const similarity = (a: string, b: string): number => {
   const [one, other] = [[...a], [...b]];

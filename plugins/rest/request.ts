@@ -200,6 +200,8 @@ export interface ReadInput {
   readonly from: Source;
   /** The relation whose rows they are; undefined for functions whose result is no relation. */
   readonly relation: Relation | undefined;
+  /** Names of the result's columns, where there is no relation. */
+  readonly columns?: readonly string[];
   /** What messages call the source: relation or function name. */
   readonly name: string;
   /** Root filters, root trees and null filters on embeds apply. False for representations of writes (R-WRT-3). */

@@ -48,6 +48,3 @@ export const routineNotFound = (schema: string, name: string, call: CallShape, s
 /** @rule R-PRF-5 PGRST128 */
 export const maxAffectedOnSingle = (): RelApiError =>
   new RelApiError({ code: "max-affected-on-single", status: 400, message: "Function must return SETOF or TABLE when max-affected preference is used with handling=strict" });
-
-/** A filter or order on a function that returns no columns, in the words of the database. */
-export const columnOfValue = (routine: string, column: string): RelApiError => new RelApiError({ code: "42703", status: 400, message: `column ${routine}.${column} does not exist` });

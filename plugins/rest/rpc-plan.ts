@@ -1,6 +1,6 @@
 /** Plans of function calls. */
 import { isUtf8 } from "node:buffer";
-import { arrayLiteral, relationOf, routinesOf, type BoundValue, type Call, type Envelope, type Read, type Routine, type RoutineArgument, type RoutineCall } from "../../core/index.ts";
+import { arrayLiteral, columnUnknown, relationOf, routinesOf, type BoundValue, type Call, type Envelope, type Read, type Routine, type RoutineArgument, type RoutineCall } from "../../core/index.ts";
 import { bind } from "./condition.ts";
 import { resolveRead } from "./embed.ts";
 import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
@@ -10,8 +10,8 @@ import type { Payload } from "./payload.ts";
 import type { InputShape, Planning } from "./planning.ts";
 import { checkPreferences, effectiveMaxAffected } from "./prefer.ts";
 import { withoutWindow } from "./range.ts";
-import type { AppliedPreferences, ResolvedRead } from "./request.ts";
-import { columnOfValue, maxAffectedOnSingle, routineNotFound } from "./rpc-errors.ts";
+import type { AppliedPreferences, LogicTree, ResolvedRead } from "./request.ts";
+import { maxAffectedOnSingle, routineNotFound } from "./rpc-errors.ts";
 import { isWholeRow } from "./select.ts";
 import { suggestRoutine } from "./routine-suggestions.ts";
 
@@ -150,6 +150,7 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     query,
     from: { call },
     relation,
+    columns: relation === undefined ? routine.returns.columns.map((column) => column.name) : undefined,
     name: relation?.name ?? routine.name,
     hasRootFilters: true,
     window,
@@ -160,8 +161,13 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
 
 /** Values have no columns to filter or sort by. @throws RelApiError 42703 */
 const refuseColumns = ({ query, name }: Planning): void => {
-  const filter = query.filters[0]?.part.field.name ?? query.orders[0]?.part[0]?.field.name;
-  if (filter !== undefined) throw columnOfValue(name, filter);
+  const named = query.filters[0]?.part.field.name ?? query.orders[0]?.part[0]?.field.name ?? firstOf(query.logic[0]?.part);
+  if (named !== undefined) throw columnUnknown(name, named);
+};
+
+const firstOf = (tree: LogicTree | undefined): string | undefined => {
+  if (tree === undefined) return undefined;
+  return tree.kind === "condition" ? tree.condition.field.name : firstOf(tree.of[0]);
 };
 
 /** The window of values; a single value may be taken away by it. @rule R-RPC-14 R-RNG-1 R-RNG-5 */

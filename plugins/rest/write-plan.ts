@@ -87,11 +87,11 @@ const withReturning = (plan: PlannedWrite["plan"], returning: Read | undefined):
 
 const planOf = (planning: Planning, relation: Relation, method: WriteMethod, payload: PayloadShape | undefined, values: BoundValue[]): PlannedWrite["plan"] => {
   const name = { schema: relation.schema, name: relation.name };
-  if (payload === undefined) return { kind: "delete", from: name, where: resolveWhere(planning.model, relation, planning.query, values) };
+  if (payload === undefined) return { kind: "delete", from: name, where: resolveWhere(planning, relation, values) };
   if (method === "PUT") return planPut(planning, relation, payload, values);
   const rows = planRows(planning, relation, payload);
   if (method === "POST") return { kind: "insert", into: name, rows, onConflict: planConflict(planning, relation, rows.columns) };
-  return { kind: "update", relation: name, where: resolveWhere(planning.model, relation, planning.query, values), payload: rows };
+  return { kind: "update", relation: name, where: resolveWhere(planning, relation, values), payload: rows };
 };
 
 type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn[] }>;

@@ -1,0 +1,34 @@
+/** Functions of a row that are used like its columns. */
+import type { Model, Relation, Routine } from "./model.ts";
+
+/** By row type, then by name. */
+type Fields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
+
+const fieldsOfModels = new WeakMap<Model, Fields>();
+
+const fieldsOf = (model: Model): Fields => {
+  const known = fieldsOfModels.get(model);
+  if (known !== undefined) return known;
+  const fields = new Map<number, Map<string, Routine[]>>();
+  for (const routine of [...model.routines.values()].flat()) {
+    const [parameter, ...others] = routine.parameters;
+    if (parameter === undefined || others.length > 0) continue;
+    const ofType = fields.get(parameter.type) ?? new Map<string, Routine[]>();
+    fields.set(parameter.type, ofType);
+    ofType.set(routine.name, [...(ofType.get(routine.name) ?? []), routine]);
+  }
+  fieldsOfModels.set(model, fields);
+  return fields;
+};
+
+/** The function that `name` stands for beside the columns of the relation: of exactly one parameter, which is of its row type, in the first
+ *  schema of the search path that has one. @rule R-CMP-1 */
+export const computedFieldOf = (model: Model, relation: Relation, name: string, searchPath: readonly string[]): Routine | undefined => {
+  const named = fieldsOf(model).get(relation.rowType)?.get(name);
+  if (named === undefined) return undefined;
+  for (const schema of searchPath) {
+    const found = named.find((routine) => routine.schema === schema);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};

@@ -1,0 +1,40 @@
+/** Names that somebody may have meant. */
+
+/** Number of single-character changes that turn one text into the other. */
+export const levenshtein = (a: readonly string[], b: readonly string[]): number => {
+  let row = b.map((_, j) => j + 1);
+  a.forEach((character, i) => {
+    let left = i + 1;
+    let diagonal = i;
+    row = row.map((above, j) => {
+      left = Math.min(left + 1, above + 1, diagonal + (character === b[j] ? 0 : 1));
+      diagonal = above;
+      return left;
+    });
+  });
+  return row[b.length - 1] ?? a.length;
+};
+
+/** An identifier has no more bytes: what is longer is close to none, and the comparison would be slow. */
+const MAX_NAME_LENGTH = 63;
+
+const MAX_CHANGES = 3;
+
+/** The nearest of the candidates as PostgreSQL suggests columns: at most three changes away, and no more than half of the name; one name or
+ *  two equally near ones, since more would be no help. */
+export const nearestNames = (name: string, candidates: Iterable<string>): readonly string[] => {
+  const asked = [...name];
+  if (asked.length > MAX_NAME_LENGTH) return [];
+  let least = Math.min(MAX_CHANGES, Math.floor(asked.length / 2));
+  let nearest: string[] = [];
+  for (const candidate of candidates) {
+    const letters = [...candidate];
+    if (Math.abs(letters.length - asked.length) > least) continue;
+    const changes = levenshtein(asked, letters);
+    if (changes > least) continue;
+    if (changes < least) nearest = [];
+    least = changes;
+    nearest.push(candidate);
+  }
+  return nearest.length > 2 ? [] : nearest;
+};

@@ -1,0 +1,18 @@
+/** What a role of the metadata may see of the schema. */
+import { nameKey, relationOf, type Column, type Model, type Relation, type Sight } from "../../core/index.ts";
+import type { TablePermissions } from "./permissions.ts";
+import type { MayCall } from "./view.ts";
+
+/** @rule G-PRM-3 R-NAM-3 */
+export const createSight = (role: string, tables: ReadonlyMap<string, Readonly<TablePermissions>>, model: Model, mayCall: MayCall): Sight => {
+  const of = (relation: Relation): Readonly<TablePermissions> => tables.get(nameKey(relation)) ?? {};
+  const reads = (relation: Relation, { name }: Column): boolean => of(relation).select?.columns.has(name) === true;
+  return {
+    key: `metadata ${role}`,
+    reads,
+    readsAlways: (relation, column) => reads(relation, column) && of(relation).select?.masked?.has(column.name) !== true,
+    knows: (relation, column) => reads(relation, column) || [of(relation).insert, of(relation).update].some((write) => write?.columns.has(column.name) === true),
+    knowsRelation: (relation) => Object.values(of(relation)).some((permission) => permission !== undefined),
+    calls: (routine) => mayCall(routine, routine.returns.relation !== undefined && relationOf(model, routine.returns.relation) !== undefined, routine.volatility === "volatile"),
+  };
+};
