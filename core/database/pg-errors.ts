@@ -13,6 +13,8 @@ interface PgError {
   readonly schema?: string;
   readonly table?: string;
   readonly column?: string;
+  /** Function of the server's source that reported it. */
+  readonly routine?: string;
 }
 
 /** Five characters of an SQLSTATE, and a severity: driver errors have neither or the one alone. */
@@ -94,7 +96,7 @@ export const fromStatement = (error: unknown, path?: string): RelApiError => {
     status,
     message: error.message,
     details: error.detail ?? null,
-    hint: error.hint ?? null,
+    hint: namesOthers(error) ? null : (error.hint ?? null),
     path,
     headers: status === 503 ? [["Retry-After", "1"]] : [],
     facts: factsOf(error),
@@ -105,12 +107,19 @@ export const fromStatement = (error: unknown, path?: string): RelApiError => {
 /** An error that came while connecting: always ours, with the driver's text as details. @rule R-ERR-1 PGRST000 */
 export const fromConnecting = (error: unknown): RelApiError => connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
+/** RAISE of PL/pgSQL: the words are the author's. */
+const isRaised = ({ routine }: PgError): boolean => routine === "exec_stmt_raise";
+
+/** Of an unknown column or table, in what a function runs, the server suggests another one whether the caller may see it or not. @rule R-NAM-3 */
+const namesOthers = (error: PgError): boolean => (error.code === "42703" || error.code === "42P01") && !isRaised(error);
+
 const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
   const facts: Record<string, Json> = { sqlstate: error.code };
   for (const name of ["severity", "constraint", "schema", "table", "column"] as const) {
     const fact = error[name];
     if (fact !== undefined) facts[name] = fact;
   }
+  if (isRaised(error)) facts["isRaised"] = true;
   return facts;
 };
 

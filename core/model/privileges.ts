@@ -20,6 +20,20 @@ export const mayUseRelation = (model: Model, role: string, relation: Relation, p
 export const mayUseColumn = (model: Model, role: string, relation: Relation, column: Column, privilege: Privilege): boolean =>
   mayUseRelation(model, role, relation, privilege) || grants(model, role, relation.owner, column.acl, privilege);
 
+const grantsAny = (model: Model, roleName: string, owner: string, acl: readonly AclItem[]): boolean => {
+  const role = model.roles.get(roleName);
+  if (role === undefined) return false;
+  return role.isSuperuser || role.inherits.includes(owner) || acl.some((item) => item.privileges !== "" && (item.grantee === "" || role.inherits.includes(item.grantee)));
+};
+
+/** Any privilege on the column, or on the whole relation. */
+export const hasRightOnColumn = (model: Model, role: string, relation: Relation, column: Column): boolean =>
+  grantsAny(model, role, relation.owner, relation.acl) || grantsAny(model, role, relation.owner, column.acl);
+
+/** Any privilege on the relation or one of its columns. @rule R-OAS-2 */
+export const hasRightOnRelation = (model: Model, role: string, relation: Relation): boolean =>
+  grantsAny(model, role, relation.owner, relation.acl) || relation.columns.some((column) => grantsAny(model, role, relation.owner, column.acl));
+
 /** The relation or at least one of its columns. @rule R-OPT-3 */
 export const mayUseAnyColumn = (model: Model, role: string, relation: Relation, privilege: Privilege): boolean =>
   mayUseRelation(model, role, relation, privilege) || relation.columns.some((column) => grants(model, role, relation.owner, column.acl, privilege));

@@ -8,9 +8,12 @@ export const createSight = (role: string, tables: ReadonlyMap<string, Readonly<T
   const of = (relation: Relation): Readonly<TablePermissions> => tables.get(nameKey(relation)) ?? {};
   const reads = (relation: Relation, { name }: Column): boolean => of(relation).select?.columns.has(name) === true;
   return {
-    key: `metadata ${role}`,
+    isByGrants: false,
     reads,
-    readsAlways: (relation, column) => reads(relation, column) && of(relation).select?.masked?.has(column.name) !== true,
+    readsAlways: (relation, column) => {
+      const { select } = of(relation);
+      return select !== undefined && select.filter === undefined && select.masked?.has(column.name) !== true && reads(relation, column);
+    },
     knows: (relation, column) => reads(relation, column) || [of(relation).insert, of(relation).update].some((write) => write?.columns.has(column.name) === true),
     knowsRelation: (relation) => Object.values(of(relation)).some((permission) => permission !== undefined),
     calls: (routine) => mayCall(routine, routine.returns.relation !== undefined && relationOf(model, routine.returns.relation) !== undefined, routine.volatility === "volatile"),

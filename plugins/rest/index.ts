@@ -102,7 +102,7 @@ export const rest = definePlugin({
       name: "rest",
       match: (path) => belowRoot(context.options, path) !== undefined,
       handle: (exchange) => answer(surface, exchange),
-      encodeError: (error, exchange) => encodeError(context.options, error, exchange),
+      encodeError: (error, exchange) => encodeError(context, error, exchange),
     });
   },
 });

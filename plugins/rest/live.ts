@@ -32,5 +32,5 @@ export const createRestLive = (context: PluginContext, rest: Rest, reads: Planne
       ...(isolation === undefined ? {} : { isolation }),
     };
   },
-  encodeError: (error, exchange) => String(encodeError(context.options, isRelApiError(error) ? error : internalError(error), exchange).body ?? ""),
+  encodeError: (error, exchange) => String(encodeError(context, isRelApiError(error) ? error : internalError(error), exchange).body ?? ""),
 });

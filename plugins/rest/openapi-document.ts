@@ -1,5 +1,5 @@
 /** The Swagger 2.0 document of one schema as one role sees it (section 23 of the contract). */
-import { mayExecute, routinesOf, type AclItem, type Model, type Relation, type RestTarget, type Role, type Routine } from "../../core/index.ts";
+import { relationOf, routinesOf, type Model, type Relation, type RestTarget, type Routine, type Sight } from "../../core/index.ts";
 import { relationDefinition } from "./openapi-definitions.ts";
 import { isCallable, takesRaw } from "./overload.ts";
 import { parameterSchema, queryParameterSchema } from "./openapi-types.ts";
@@ -13,8 +13,8 @@ export interface DocumentPlace {
 export interface DocumentInput {
   readonly model: Model;
   readonly schema: string;
-  /** Undefined: privileges do not matter. */
-  readonly role: string | undefined;
+  /** Of the caller; undefined: privileges do not matter. */
+  readonly sight: Sight | undefined;
   readonly place: DocumentPlace;
   readonly hasSecurity: boolean;
   readonly version: string;
@@ -46,27 +46,20 @@ const escapeReference = (name: string): string => encodeURIComponent(name.replac
 const parameterReference = (name: string): Part => ({ $ref: `#/parameters/${escapeReference(name)}` });
 const definitionReference = (name: string): Part => ({ $ref: `#/definitions/${escapeReference(name)}` });
 
-const grants = (role: Role, acl: readonly AclItem[]): boolean =>
-  acl.some((item) => item.privileges !== "" && (item.grantee === "" || role.inherits.includes(item.grantee)));
-
-/** The role owns the relation or has any privilege on it or a column of it. @rule R-OAS-2 */
-const seesRelation = (role: Role, relation: Relation): boolean =>
-  role.isSuperuser || role.inherits.includes(relation.owner) || grants(role, relation.acl) || relation.columns.some((column) => grants(role, column.acl));
-
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
-const shownRelations = ({ model, schema, role }: DocumentInput): readonly Relation[] => {
-  const acting = role === undefined ? undefined : model.roles.get(role);
-  return [...model.relations.values()]
-    .filter((relation) => relation.schema === schema && (role === undefined || (acting !== undefined && seesRelation(acting, relation))))
+/** Relations with the columns that may be named. @rule R-OAS-2 R-NAM-3 */
+const shownRelations = ({ model, schema, sight }: DocumentInput): readonly Relation[] =>
+  [...model.relations.values()]
+    .filter((relation) => relation.schema === schema && (sight === undefined || sight.knowsRelation(relation)))
+    .map((relation) => (sight === undefined ? relation : { ...relation, columns: relation.columns.filter((column) => sight.knows(relation, column)) }))
     .sort(byName);
-};
 
 /** One function per name: overloads share a path. */
-const shownRoutines = ({ model, schema, role }: DocumentInput): readonly Routine[] => {
+const shownRoutines = ({ model, schema, sight }: DocumentInput): readonly Routine[] => {
   const shown: Routine[] = [];
   for (const overloads of model.routines.values()) {
-    const first = overloads.find((routine) => routine.schema === schema && isCallable(model, routine) && (role === undefined || mayExecute(model, role, routine)));
+    const first = overloads.find((routine) => routine.schema === schema && isCallable(model, routine) && (sight === undefined || sight.calls(routine)));
     if (first !== undefined) shown.push(first);
   }
   return shown.sort(byName);
@@ -89,10 +82,10 @@ export const buildDocument = (input: DocumentInput): Part => {
     ...(input.hasSecurity ? SECURITY : {}),
     paths: {
       "/": ROOT_PATH,
-      ...Object.fromEntries(relations.flatMap((relation) => answered(`/${relation.name}`, relationPath(relation), input.methodsOf({ kind: "relation", relation })))),
+      ...Object.fromEntries(relations.flatMap((relation) => answered(`/${relation.name}`, relationPath(relation), input.methodsOf({ kind: "relation", relation: relationOf(input.model, relation) ?? relation })))),
       ...Object.fromEntries(routines.flatMap((routine) => answered(`/rpc/${routine.name}`, routinePath(input.model, routine), input.methodsOf({ kind: "routine", name: routine.name, routines: routinesOf(input.model, routine) })))),
     },
-    definitions: Object.fromEntries(relations.map((relation) => [relation.name, relationDefinition(input.model, relation)])),
+    definitions: Object.fromEntries(relations.map((relation) => [relation.name, relationDefinition(input.model, relation, input.sight)])),
     parameters: { ...SHARED_PARAMETERS, ...Object.fromEntries(relations.flatMap(relationParameters)) },
   });
 };

@@ -1,5 +1,5 @@
 /** `GET /api`: the schema as an OpenAPI document. */
-import { definePlugin, planKey, sql, toStatement, VERSION, type Answer, type Cache, type CacheSpec, type Exchange, type Model, type Program, type Question, type ResolvedOptions } from "../../core/index.ts";
+import { definePlugin, observeSession, planKey, sightOf, sql, toStatement, VERSION, type Answer, type Cache, type CacheSpec, type Exchange, type Model, type Program, type Question, type ResolvedOptions, type WithSession } from "../../core/index.ts";
 import { onTarget, withMethods } from "./handlers.ts";
 import { buildAnswer } from "./headers.ts";
 import { chooseMedia } from "./media-types.ts";
@@ -49,29 +49,33 @@ const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace =>
   return { host: listeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
 };
 
-const REST: Question<RestRequest, Rest> = { name: "rest", of: ({ rest }) => rest };
-const MODEL: Question<RestRequest, Model> = { name: "model", of: ({ model }) => model };
-const SCHEMA: Question<RestRequest, string> = { name: "schema", of: ({ schema }) => schema };
-const DATABASE_ROLE: Question<RestRequest, string | undefined> = { name: "database role", of: ({ exchange }) => exchange.session.databaseRole };
-const PLACE: Question<RestRequest, DocumentPlace> = { name: "place", of: ({ rest, exchange }) => placeOf(rest.context.options, exchange), key: planKey };
+/** Who asks for the description of which schema. */
+interface Described extends WithSession {
+  readonly request: RestRequest;
+}
 
-type Documents = Cache<RestRequest, string>;
+const REST: Question<Described, Rest> = { name: "rest", of: ({ request }) => request.rest };
+const MODEL: Question<Described, Model> = { name: "model", of: ({ request }) => request.model };
+const SCHEMA: Question<Described, string> = { name: "schema", of: ({ request }) => request.schema };
+const PLACE: Question<Described, DocumentPlace> = { name: "place", of: ({ request: { rest, exchange } }) => placeOf(rest.context.options, exchange), key: planKey };
 
-const describedSchemas: CacheSpec<RestRequest, string> = {
+type Documents = Cache<Described, string>;
+
+const describedSchemas: CacheSpec<Described, string> = {
   name: "openapi documents",
   make: (ask) => {
     const rest = ask(REST);
     const model = ask(MODEL);
     const schema = ask(SCHEMA);
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
-    const role = openapiMode === "ignore-privileges" ? undefined : (ask(DATABASE_ROLE) ?? model.loginRole);
-    return JSON.stringify(buildDocument({ model, schema, role, place: ask(PLACE), hasSecurity, version: VERSION, methodsOf: (target) => rest.routeOf(model, schema, target).methods }));
+    const sight = openapiMode === "ignore-privileges" ? undefined : sightOf(model, observeSession(ask), "rest");
+    return JSON.stringify(buildDocument({ model, schema, sight, place: ask(PLACE), hasSecurity, version: VERSION, methodsOf: (target) => rest.routeOf(model, schema, target).methods }));
   },
   bytesOf: (document) => document.length * 2,
 };
 
 const documentOf = (documents: Documents, request: RestRequest): string => {
-  const found = documents.get(request);
+  const found = documents.get({ request, session: request.exchange.session });
   found.keep();
   return found.made;
 };

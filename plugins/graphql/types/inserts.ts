@@ -1,7 +1,7 @@
 /** `mutation { insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }], on_conflict: { … }) { affected_rows } }`.
  *  @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
 import { GraphQLString, type GraphQLInputObjectType } from "graphql";
-import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
+import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable, type GqlTableRights } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { isEnumValueName } from "./names.ts";
 import { once } from "./once.ts";
@@ -119,6 +119,8 @@ const relationshipFields = (context: GqlFieldContext): GqlFields => {
 
 const quotedList = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
 
+const isShown = ({ select, insert, update }: GqlTableRights, column: string): boolean => [select, insert, update].some((right) => right?.columns.has(column) === true);
+
 const constraintEnum = (build: GqlBuild, table: GqlTable) =>
   build.enumeration({
     name: build.typeName(table.word, "constraint"),
@@ -128,7 +130,8 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
       constraints(table).map(({ name, columns }) => ({
         name,
         value: name,
-        description: `unique or primary key constraint on columns ${quotedList(columns)}`,
+        // a description names no column that is not in the role's schema
+        description: columns.every((column) => isShown(build.rights(table), column)) ? `unique or primary key constraint on columns ${quotedList(columns)}` : "unique or primary key constraint",
         part: { kind: "constraint", name, columns },
       })),
   });

@@ -1,0 +1,42 @@
+/** Details of the database's errors, as far as this caller may read them. */
+import { columnOf, relationOf, type Json, type Model, type RelApiError, type Relation, type Sight } from "../../core/index.ts";
+
+/** The caller's rights decide what may be shown: of ambiguous relationships, which are told by their columns; of integrity constraints, and of rows
+ *  that a view with CHECK OPTION does not admit, unless a function has raised the error in its own words. */
+export const dependsOnRights = ({ code, details, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
+  details !== null && (code === "relationship-ambiguous" || (isRaised !== true && typeof sqlstate === "string" && (sqlstate.startsWith("23") || sqlstate === "44000")));
+
+/** Of an error that depends on rights: null where something in it is not the caller's to see, or where that cannot be told. Under grants PostgreSQL
+ *  itself hides values; under rights kept outside of it statements run as the login role. @rule R-NAM-4 */
+export const shownDetails = (error: RelApiError, model: Model, sight: Sight): Json => {
+  const { code, details, facts } = error;
+  if (code === "relationship-ambiguous") return sight.isByGrants ? details : null;
+  const relation = relationOfError(error, model);
+  if (code === "23503" || code === "23001") return relation !== undefined && showsForeignKey(model, sight, relation, facts["constraint"]) ? details : null;
+  if (sight.isByGrants) return details;
+  return relation !== undefined && showsRow(sight, relation, code, facts["constraint"]) ? details : null;
+};
+
+const relationOfError = ({ facts: { schema, table } }: RelApiError, model: Model): Relation | undefined =>
+  typeof schema === "string" && typeof table === "string" ? relationOf(model, { schema, name: table }) : undefined;
+
+const readsAll = (sight: Sight, relation: Relation, names: readonly string[]): boolean =>
+  names.every((name) => {
+    const column = columnOf(relation, name);
+    return column !== undefined && sight.readsAlways(relation, column);
+  });
+
+/** `Key (name)=(Oslo) already exists.`: values of the key. `Failing row contains (…)`: of every column. */
+const showsRow = (sight: Sight, relation: Relation, sqlstate: string, constraint: Json | undefined): boolean => {
+  if (sqlstate === "23502" || sqlstate === "23514") return relation.columns.every((column) => sight.readsAlways(relation, column));
+  const key = relation.uniqueKeys.find((one) => one.name === constraint);
+  return key !== undefined && readsAll(sight, relation, key.columns);
+};
+
+/** `Key (id)=(1) is still referenced from table "vessels".`: the error names the side that refers, whichever was written. */
+const showsForeignKey = (model: Model, sight: Sight, relation: Relation, constraint: Json | undefined): boolean => {
+  const key = relation.foreignKeys.find((one) => one.name === constraint);
+  const target = key && relationOf(model, key.target);
+  if (key === undefined || target === undefined || !sight.knowsRelation(relation) || !sight.knowsRelation(target)) return false;
+  return sight.isByGrants || (readsAll(sight, relation, key.columns) && readsAll(sight, target, key.targetColumns));
+};
