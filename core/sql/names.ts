@@ -15,7 +15,8 @@ const shownColumns = ({ sight: look }: Compiler, { relation, columns, routine }:
 
 /** @throws RelApiError 42703 */
 export const refuseColumn = (compiler: Compiler, scope: Scope, name: string): never => {
-  throw columnUnknown(scope.row, name, nearestNames(name, shownColumns(compiler, scope)));
+  const row = scope.routine?.name ?? scope.relation?.name ?? scope.row;
+  throw columnUnknown(row, name, nearestNames(name, shownColumns(compiler, scope)));
 };
 
 /** @throws RelApiError 42703 */

@@ -89,7 +89,7 @@ const matchDocument = async (document: MetadataDocument, model: Model, introspec
     permissions,
     functionRights,
   };
-  const roles = new Map([...permissions].map(([role, ofRole]) => [role, createSight(role, ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions))]));
+  const roles = new Map([...permissions].map(([role, ofRole]) => [role, createSight(ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions))]));
   return {
     ...matched.model,
     parts: { ...matched.model.parts, metadata: part },

@@ -4,7 +4,7 @@ import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./view.ts";
 
 /** @rule G-PRM-3 R-NAM-3 */
-export const createSight = (role: string, tables: ReadonlyMap<string, Readonly<TablePermissions>>, model: Model, mayCall: MayCall): Sight => {
+export const createSight = (tables: ReadonlyMap<string, Readonly<TablePermissions>>, model: Model, mayCall: MayCall): Sight => {
   const of = (relation: Relation): Readonly<TablePermissions> => tables.get(nameKey(relation)) ?? {};
   const reads = (relation: Relation, { name }: Column): boolean => of(relation).select?.columns.has(name) === true;
   return {

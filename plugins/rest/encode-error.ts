@@ -3,7 +3,7 @@ import { RelApiError, sightOf, type Answer, type Headers, type Json, type Model,
 import { headerText } from "./header-text.ts";
 import { readRaised } from "./raised-error.ts";
 import { overrideHeaders } from "./response-settings.ts";
-import { dependsOnRights, shownDetails } from "./shown-details.ts";
+import { dependsOnRights, shownError } from "./shown-error.ts";
 
 /** Code of the contract for codes of ours; SQLSTATEs stay as they are. @rule R-ERR-1 R-ERR-2 */
 const CODES: Readonly<Record<string, string>> = {
@@ -81,7 +81,7 @@ export interface ErrorPlace {
 /** @rule R-ERR-1 R-ERR-3 R-ERR-4 R-AUT-9 R-AUT-10 */
 export const encodeError = ({ options, model }: Pick<PluginContext, "options" | "model">, given: RelApiError, place: ErrorPlace): Answer => {
   const raised = SQLSTATE.test(given.code) ? readRaised(given) : undefined;
-  const error = raised?.error ?? withShownDetails(given, model, place);
+  const error = raised?.error ?? asShown(given, model, place);
   const code = codeOf(error);
   const status = statusOf(error, code, place);
   const own: Headers = [
@@ -96,11 +96,8 @@ export const encodeError = ({ options, model }: Pick<PluginContext, "options" | 
   return { status, statusText: raised?.statusText ?? error.statusText, headers, body: place.method === "HEAD" ? undefined : encodeErrorBody(options, error, code) };
 };
 
-const withShownDetails = (error: RelApiError, model: () => Model, { session }: ErrorPlace): RelApiError => {
-  if (!dependsOnRights(error)) return error;
-  const details = session === undefined ? null : shownDetails(error, model(), sightOf(model(), session, "rest"));
-  return details === error.details ? error : new RelApiError({ ...error, message: error.message, details });
-};
+const asShown = (error: RelApiError, model: () => Model, { session }: ErrorPlace): RelApiError =>
+  dependsOnRights(error) && session !== undefined ? shownError(error, model(), sightOf(model(), session, "rest")) : error;
 
 /** Lacking privileges of someone nobody knows are a matter of logging in. @rule R-AUT-10 */
 const statusOf = (error: RelApiError, code: string, { session }: ErrorPlace): number => {

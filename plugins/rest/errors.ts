@@ -102,14 +102,24 @@ export const relationshipNotFound = (source: string, target: string, usedHint: s
     hint,
   });
 
+/** One of several relationships that an embed may mean. */
+export type Way = {
+  readonly details: Json;
+  /** `ports!voyages_origin_id_fkey` */
+  readonly hint: string;
+  /** Schema, relation and column of all that it tells. */
+  readonly columns: readonly (readonly [schema: string, relation: string, column: string])[];
+};
+
 /** @rule R-EMB-5 PGRST201 */
-export const relationshipAmbiguous = (source: string, target: string, candidates: readonly Json[], ways: readonly string[]): RelApiError =>
+export const relationshipAmbiguous = (source: string, target: string, ways: readonly Way[]): RelApiError =>
   new RelApiError({
     code: "relationship-ambiguous",
     status: 300,
     message: `Could not embed because more than one relationship was found for '${source}' and '${target}'`,
-    details: candidates,
-    hint: `Try changing '${target}' to one of the following: ${ways.map((way) => `'${way}'`).join(", ")}. Find the desired relationship in the 'details' key.`,
+    details: ways.map(({ details }) => details),
+    hint: ways.length === 0 ? null : `Try changing '${target}' to one of the following: ${ways.map(({ hint }) => `'${hint}'`).join(", ")}. Find the desired relationship in the 'details' key.`,
+    facts: { source, target, ways },
   });
 
 /** @rule R-ORD-3 PGRST118 */

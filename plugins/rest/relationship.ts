@@ -1,6 +1,6 @@
 /** `target!hint`: which relationship of a relation an embed means. */
-import { relationOf, sameName, type Cardinality, type Json, type Model, type Relation, type Relationship } from "../../core/index.ts";
-import { relationshipAmbiguous, relationshipNotFound } from "./errors.ts";
+import { relationOf, sameName, type Cardinality, type Model, type QualifiedName, type Relation, type Relationship } from "../../core/index.ts";
+import { relationshipAmbiguous, relationshipNotFound, type Way } from "./errors.ts";
 import type { SelectEmbed } from "./request.ts";
 import { suggestRelationship } from "./suggestions.ts";
 
@@ -87,13 +87,18 @@ const compareKeys = (a: readonly string[], b: readonly string[]): number => {
 
 const describeAmbiguity = (source: string, target: string, candidates: readonly Relationship[]): Error => {
   const sorted = candidates.map((relationship) => ({ relationship, key: sortKey(relationship) })).sort((a, b) => compareKeys(a.key, b.key));
-  const details = sorted.map(({ relationship }): Json => ({
-    cardinality: relationship.cardinality,
-    embedding: `${source} with ${relationship.target.name}`,
-    relationship: describe(source, relationship),
+  const ways = sorted.map(({ relationship }): Way => ({
+    details: { cardinality: relationship.cardinality, embedding: `${source} with ${relationship.target.name}`, relationship: describe(source, relationship) },
+    hint: `${relationship.target.name}!${relationship.junction?.relation.name ?? relationship.constraint}`,
+    columns: columnsOf(relationship),
   }));
-  const ways = sorted.map(({ relationship }) => `${relationship.target.name}!${relationship.junction?.relation.name ?? relationship.constraint}`);
-  return relationshipAmbiguous(source, target, details, ways);
+  return relationshipAmbiguous(source, target, ways);
+};
+
+const columnsOf = ({ source, target, junction, columns }: Relationship): Way["columns"] => {
+  const of = ({ schema, name }: QualifiedName, names: readonly string[]): Way["columns"] => names.map((column) => [schema, name, column]);
+  if (junction === undefined) return [...of(source, columns.map(([own]) => own)), ...of(target, columns.map(([, far]) => far))];
+  return of(junction.relation, [...junction.source, ...junction.target].map(([, column]) => column));
 };
 
 const describe = (source: string, { junction, constraint, columns, target }: Relationship): string => {

@@ -1,20 +1,39 @@
-/** Details of the database's errors, as far as this caller may read them. */
-import { columnOf, relationOf, type Json, type Model, type RelApiError, type Relation, type Sight } from "../../core/index.ts";
+/** What errors tell of rows and columns, as far as this caller may see them. */
+import { columnOf, relationOf, RelApiError, type Json, type Model, type Relation, type Sight } from "../../core/index.ts";
+import { relationshipAmbiguous, type Way } from "./errors.ts";
 
 /** The caller's rights decide what may be shown: of ambiguous relationships, which are told by their columns; of integrity constraints, and of rows
  *  that a view with CHECK OPTION does not admit, unless a function has raised the error in its own words. */
 export const dependsOnRights = ({ code, details, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
   details !== null && (code === "relationship-ambiguous" || (isRaised !== true && typeof sqlstate === "string" && (sqlstate.startsWith("23") || sqlstate === "44000")));
 
-/** Of an error that depends on rights: null where something in it is not the caller's to see, or where that cannot be told. Under grants PostgreSQL
+/** Of a constraint's error: null where something in it is not the caller's to see, or where that cannot be told. Under grants PostgreSQL
  *  itself hides values; under rights kept outside of it statements run as the login role. @rule R-NAM-4 */
-export const shownDetails = (error: RelApiError, model: Model, sight: Sight): Json => {
+const shownDetails = (error: RelApiError, model: Model, sight: Sight): Json => {
   const { code, details, facts } = error;
-  if (code === "relationship-ambiguous") return sight.isByGrants ? details : null;
   const relation = relationOfError(error, model);
   if (code === "23503" || code === "23001") return relation !== undefined && showsForeignKey(model, sight, relation, facts["constraint"]) ? details : null;
   if (sight.isByGrants) return details;
   return relation !== undefined && showsRow(sight, relation, code, facts["constraint"]) ? details : null;
+};
+
+/** Relationships of hidden columns are left out. @rule R-NAM-3 */
+const shownWays = (error: RelApiError, model: Model, sight: Sight): RelApiError => {
+  if (sight.isByGrants) return error;
+  const { source, target, ways } = error.facts as { readonly source: string; readonly target: string; readonly ways: readonly Way[] }; // of its maker
+  const isKnown = ([schema, name, column]: Way["columns"][number]): boolean => {
+    const relation = relationOf(model, { schema, name });
+    const found = relation && columnOf(relation, column);
+    return relation !== undefined && found !== undefined && sight.knows(relation, found);
+  };
+  return relationshipAmbiguous(source, target, ways.filter(({ columns }) => columns.every(isKnown)));
+};
+
+/** Of an error that depends on rights. */
+export const shownError = (error: RelApiError, model: Model, sight: Sight): RelApiError => {
+  if (error.code === "relationship-ambiguous") return shownWays(error, model, sight);
+  const details = shownDetails(error, model, sight);
+  return details === error.details ? error : new RelApiError({ ...error, message: error.message, details });
 };
 
 const relationOfError = ({ facts: { schema, table } }: RelApiError, model: Model): Relation | undefined =>
