@@ -73,8 +73,8 @@ export interface ErrorPlace {
   readonly session?: Session;
 }
 
-/** @rule R-ERR-1 R-ERR-3 R-ERR-4 R-AUT-9 R-AUT-10 */
-export const encodeError = (options: ResolvedOptions, given: RelApiError, place: ErrorPlace): Answer => {
+/** `ignored`: told of headers that SQL set and has no say in. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
+export const encodeError = (options: ResolvedOptions, given: RelApiError, place: ErrorPlace, ignored: (name: string) => void = () => undefined): Answer => {
   const raised = SQLSTATE.test(given.code) ? readRaised(given) : undefined;
   const error = raised?.error ?? given;
   const code = codeOf(error);
@@ -87,6 +87,7 @@ export const encodeError = (options: ResolvedOptions, given: RelApiError, place:
   const headers = overrideHeaders(
     own,
     error.headers.map(([name, value]) => [name, headerText(value)]),
+    ignored,
   );
   return { status, statusText: raised?.statusText ?? error.statusText, headers, body: place.method === "HEAD" ? undefined : encodeErrorBody(options, error, code) };
 };
