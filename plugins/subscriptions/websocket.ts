@@ -2,7 +2,7 @@
 import { validateMessage } from "graphql-ws";
 import { definePlugin, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
-import { atExpiry } from "./expiry.ts";
+import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
 import { socketsOf, type Connection, type Conversation, type SocketProtocol } from "./sockets.ts";
@@ -77,14 +77,14 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
     let found: Session;
     try {
       found = await context.authorize(socketCredentials(connection.request, payload));
-    } catch {
-      return connection.close(4403, "Forbidden");
+    } catch (error) {
+      return connection.close(4403, forbidden(engine, error));
     }
     if (hasEnded) return;
     session = found;
     outbox.send('{"type":"connection_ack"}');
     leaveHeartbeat = heartbeat.join(ping);
-    forgetExpiry = atExpiry(found, () => connection.close(4403, "Forbidden"));
+    forgetExpiry = atExpiry(found, () => connection.close(4403, EXPIRED));
   };
 
   const sendError = (id: string, error: unknown): void => {
