@@ -2,7 +2,8 @@
 
 /**
  * Names in use: `model-loads`, `model-load-failures`, `model-load-seconds` (of the last load); `pool-timeouts`, `pool-available`,
- * `pool-waiting`, `pool-max`; `jwt-cache-requests`, `jwt-cache-hits`, `jwt-cache-evictions`. A name nobody wrote reads 0.
+ * `pool-waiting`, `pool-max`; `jwt-cache-requests`, `jwt-cache-hits`, `jwt-cache-evictions`; `refused-<limit>`, by the names of the
+ * limits. A name nobody wrote reads 0.
  */
 export interface Counters {
   add(name: string, by?: number): void;

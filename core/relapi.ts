@@ -77,7 +77,7 @@ export const relApi = (preset: Preset): RelApi => {
     throw error;
   }
 
-  const pipeline = createPipeline({ options: config.current, logger, surfaces, loader, authorize });
+  const pipeline = createPipeline({ options: config.current, logger, counters, surfaces, loader, authorize });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     loader.close();

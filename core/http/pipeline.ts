@@ -1,6 +1,8 @@
 /** What happens to a request, in order: the array `steps`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Counters } from "../counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../errors.ts";
+import { countRefusal } from "../limits.ts";
 import { logsAccess } from "../logger.ts";
 import type { ModelLoader } from "../load.ts";
 import type { Logger, ResolvedOptions } from "../options.ts";
@@ -19,6 +21,7 @@ export type Next = (error?: unknown) => void;
 export interface PipelineParts {
   readonly options: () => ResolvedOptions;
   readonly logger: Logger;
+  readonly counters: Counters;
   readonly surfaces: readonly Surface[];
   readonly loader: Pick<ModelLoader, "demand">;
   readonly authorize: (credentials: Credentials) => Promise<Session>;
@@ -34,7 +37,7 @@ export interface Pipeline {
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { options, logger, surfaces, loader, authorize } = parts;
+  const { options, logger, counters, surfaces, loader, authorize } = parts;
   const { maxBodyBytes, serverTimingEnabled, logLevel, logger: ownLogger } = options();
   const settings: ExchangeSettings = { maxBodyBytes, isTimed: serverTimingEnabled, warn: (message) => logger.warn(message) };
   const cors = createCorsPolicies(options);
@@ -76,6 +79,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let error: RelApiError;
     if (isRelApiError(thrown)) {
       error = thrown;
+      countRefusal(counters, error);
     } else {
       error = internalError(thrown);
       logger.error("a request failed by a fault of the server", { method: exchange.method, path: exchange.path, cause: thrown instanceof Error ? thrown : String(thrown) });
@@ -97,8 +101,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     return headers;
   };
 
-  const respond = (exchange: RequestExchange, given: Answer): void => {
+  /** A promise: the answer goes on until it settles. */
+  const respond = (exchange: RequestExchange, answered: Answer): Promise<void> | void => {
     const { request, response, isPreflight } = exchange;
+    let streaming: Promise<void> | void = undefined;
+    const { stream } = answered;
+    const given: Answer = stream === undefined ? answered : { ...answered, stream: () => (streaming = stream(response)) };
     let bytes = 0;
     let { status } = given;
     if (given.isSent !== true) {
@@ -113,8 +121,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         bytes = writeAnswer(request, response, replacement, extra);
       }
     }
-    if (isPreflight || !(ownLogger !== undefined || logsAccess(logLevel, status))) return;
-    logger.access(accessLine(request, (request as HttpRequest).originalUrl ?? request.url ?? "/", exchange.caller?.role, status, bytes), status);
+    if (!isPreflight && (ownLogger !== undefined || logsAccess(logLevel, status)))
+      logger.access(accessLine(request, (request as HttpRequest).originalUrl ?? request.url ?? "/", exchange.caller?.role, status, bytes), status);
+    return streaming;
   };
 
   let runningCount = 0;
@@ -122,7 +131,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const run = async (exchange: RequestExchange): Promise<void> => {
     runningCount++;
     try {
-      respond(exchange, await answer(exchange));
+      const streaming = respond(exchange, await answer(exchange));
+      if (streaming !== undefined) await streaming;
     } catch (fault) {
       logger.error("an answer could not be written", { cause: fault instanceof Error ? fault : String(fault) });
       exchange.response.destroy();

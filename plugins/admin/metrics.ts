@@ -1,5 +1,5 @@
 /** `GET /metrics`: the counters as Prometheus text. */
-import type { Counters } from "../../core/index.ts";
+import { REFUSAL_SAMPLES, type Counters } from "../../core/index.ts";
 
 interface Metric {
   readonly name: string;
@@ -30,6 +30,7 @@ const METRICS: readonly Metric[] = [
   plain("pgrst_jwt_cache_requests_total", "counter", "jwt-cache-requests", "Look-ups of verified tokens"),
   plain("pgrst_jwt_cache_hits_total", "counter", "jwt-cache-hits", "Look-ups that found the token"),
   plain("pgrst_jwt_cache_evictions_total", "counter", "jwt-cache-evictions", "Tokens that made room for others"),
+  { name: "relapi_refused_total", kind: "counter", help: "Requests beyond a limit of the settings", samples: REFUSAL_SAMPLES },
 ];
 
 export const encodeMetrics = (counters: Counters): string =>

@@ -82,7 +82,7 @@ const createTokens = (context: PluginContext): Tokens => {
       // keys that are fetched for the first time
       for (const { keys } of found.candidates) if (keys.pending !== undefined) await keys.pending;
       const token = known.get(found, () => verify(found, rules));
-      rules.judge(token, Date.now() / 1000);
+      rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
       const grant = remembered(token.grants, rules, () => rules.grant(token, roles));
       const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
       const sessions = remembered(token.sessions, rules, () => new Map<string, Session>());
@@ -117,7 +117,7 @@ const refuseUnreadable = (credentials: Credentials, rules: TokenRules): undefine
 const verify = ({ token, candidates }: FoundToken, rules: TokenRules): VerifiedToken => {
   const configuration = candidates.length === 1 ? candidates[0] : configurationFor(token, candidates);
   if (configuration === undefined) throw rules.strangeIssuer();
-  const reading = readToken(token, configuration.keys.keys());
+  const reading = readToken(token, configuration.keys.keys(), configuration.maxJsonDepth);
   if ("failure" in reading) throw rules.failed(reading.failure);
   return { ...reading.signed, configuration };
 };

@@ -3,16 +3,14 @@ import { createCache, type Json, type PreparedDocument, type PrepareDocument, ty
 import { checkFragments } from "./document/fragments.ts";
 import { parseDocument } from "./document/parse.ts";
 import { createShapes } from "./document/shapes.ts";
+import { checkSize } from "./document/size.ts";
 import { declareVariables, readVariables, type VariableValues } from "./document/variables.ts";
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
-import type { Planner } from "./plan/planner.ts";
+import { openBudget, type Planner } from "./plan/planner.ts";
 
 /** Plans kept per document, one per shape of the variables that decide it. */
 const MAX_SHAPES = 64;
-
-/** Fields of one operation, after fragments are inlined. */
-const MAX_FIELDS = 50_000;
 
 /** What nests too deeply for a walk over it is refused by `refuse`. */
 const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
@@ -28,16 +26,18 @@ const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
 export const prepareDocument: PrepareDocument = (schema, text, operationName) => guarded(() => prepare(schema, text, operationName), notAGraphqlQuery);
 
 const prepare = (schema: RoleSchema, text: string, operationName: string | undefined): PreparedDocument => {
-  const parsed = parseDocument(text, operationName);
+  const { options } = schema;
+  const parsed = parseDocument(text, operationName, options.maxDocumentBytes);
   const { operation, fragments, document } = parsed;
   checkFragments(operation.selectionSet, fragments);
+  checkSize(options, operation.selectionSet, fragments);
   const root = rootOf({ schema }, parsed);
   const declared = declareVariables(operation, fragments);
   const shapes = createShapes();
   const templates = createCache<OperationTemplate>(MAX_SHAPES);
 
   const plan = (variables: VariableValues): OperationTemplate => {
-    const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, shapes, budget: { fields: MAX_FIELDS }, sources: [] };
+    const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, shapes, budget: openBudget(options), sources: [] };
     const template = planOperation(planner, parsed, root);
     // what decides the plan is known better now than before
     const signature = shapes.signature(variables);

@@ -13,6 +13,7 @@ import { chooseProfile } from "./profile.ts";
 import { parseQuery } from "./query-string.ts";
 import { readRelation, type PlannedReads } from "./read.ts";
 import type { ParsedQuery, Rest } from "./request.ts";
+import { warnOfHeader } from "./response-settings.ts";
 import { createRoutes, type Methods } from "./routes.ts";
 import { suggestRelation } from "./suggestions.ts";
 
@@ -21,7 +22,7 @@ const MAX_KEPT_QUERY = 8000;
 
 const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods): Rest => {
   const { cacheEntries } = context.options;
-  const grammar = buildGrammar(context.registry);
+  const grammar = buildGrammar(context.registry, context.options);
   // a parsed text depends on the grammar alone, so it outlives the model
   const parsed = { filters: createCache<ParsedQuery>(cacheEntries), arguments: createCache<ParsedQuery>(cacheEntries) };
   return {
@@ -78,7 +79,7 @@ const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 /** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
 const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, name: string): Promise<never> => {
   const { query, model, method } = parseRequest(rest, exchange, "relation");
-  if (WITH_BODY.has(method)) readPayload(await exchange.body(), bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT");
+  if (WITH_BODY.has(method)) readPayload(await exchange.body(), bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT", rest.context.options);
   throw relationNotFound(schema, name, suggestRelation(model, schema, name));
 };
 
@@ -91,11 +92,12 @@ export const rest = definePlugin({
     const surface = createRest(hooks, context, { relation: new Map([["GET", read], ["HEAD", read]]), routine: new Map(), root: new Map() });
     context.offer(REST, surface);
     context.offer("rest-live", createRestLive(context, surface, kept));
+    const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",
       match: (path) => belowRoot(context.options, path) !== undefined,
       handle: (exchange) => answer(surface, exchange),
-      encodeError: (error, exchange) => encodeError(context.options, error, exchange),
+      encodeError: (error, exchange) => encodeError(context.options, error, exchange, ignored),
     });
   },
 });

@@ -9,9 +9,6 @@ const NEGATION = "negation operator (not)";
 const LOGIC_OPERATOR = "logic operator (and, or)";
 const TREE = [NAME, NEGATION, LOGIC_OPERATOR];
 
-/** Deeper trees would exhaust the stack, here or in the database. */
-export const MAX_DEPTH = 400;
-
 /** `name`: `or`, `voyages.not.and`; `value`: `(…)`. @throws RelApiError `parse-error` @rule R-LOG-1 R-LOG-2 */
 export const parseLogic = (grammar: Grammar, name: string, value: string): Addressed<LogicTree> => {
   const { path, operator } = parseLogicPath(name);
@@ -20,13 +17,14 @@ export const parseLogic = (grammar: Grammar, name: string, value: string): Addre
   return { path, part: readTree({ grammar, source }, 0, 0).value };
 };
 
+export const countConditions = (tree: LogicTree): number => (tree.kind === "condition" ? 1 : tree.of.reduce((count, part) => count + countConditions(part), 0));
+
 interface Reader {
   readonly grammar: Grammar;
   readonly source: Source;
 }
 
 const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree> => {
-  if (depth > MAX_DEPTH) throw nestedTooDeep();
   const { source } = reader;
   const at = skipBlanks(source.text, start);
   if (source.text.startsWith("not.", at)) {
@@ -47,7 +45,8 @@ const isPartOfName = (text: string, at: number): boolean => {
 };
 
 const readGroup = (reader: Reader, kind: "and" | "or", isNegated: boolean, end: number, depth: number): Token<LogicTree> => {
-  const { source } = reader;
+  const { source, grammar: { limits } } = reader;
+  if (depth >= limits.maxLogicDepth) throw nestedTooDeep(limits, "maxLogicDepth", "logic trees");
   let at = skipBlanks(source.text, end);
   if (source.text[at] !== "(") fail(source, { at, expecting: ['"("'] });
   const of: LogicTree[] = [];

@@ -1,6 +1,6 @@
 /** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand binds. */
 import type { FragmentDefinitionNode, DocumentNode } from "graphql";
-import type { BoundValue, GqlValueType, Json, RoleSchema, ValueRef } from "../../../core/index.ts";
+import type { BoundValue, GqlValueType, Json, Limits, RoleSchema, ValueRef } from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -9,12 +9,26 @@ import { found, leafInput, type Input, type InputContext, type Place } from "./i
 /** A value of a step: fixed by the document, or made of the variables each time. */
 export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };
 
+/** Counted down while an operation is planned. */
+export interface Budget {
+  conditions: number;
+  relatedConditions: number;
+  /** Relationships that may still stand inside the condition at hand. */
+  relationLevels: number;
+}
+
+export const openBudget = ({ maxFilters, maxRelatedConditions, maxRelationDepth }: Limits): Budget => ({
+  conditions: maxFilters,
+  relatedConditions: maxRelatedConditions,
+  relationLevels: maxRelationDepth,
+});
+
 export interface Planner extends InputContext {
   readonly schema: RoleSchema;
   readonly document: DocumentNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** Fields that may still be planned: fragments inside fragments multiply. */
-  readonly budget: { fields: number };
+  /** What the operation may still have. */
+  readonly budget: Budget;
   /** Values of the step at hand, by parameter. */
   readonly sources: ValueSource[];
 }
@@ -29,7 +43,17 @@ export const bindLeaf = (planner: Planner, input: Input, place: Place, path: str
   const leaf = leafInput(planner, input, place, path, isJsonPlace);
   const now = coerce(leaf.now);
   const { again } = leaf;
-  return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
+  return bind(planner, again === undefined ? { fixed: now } : { make: knownFor(planner.variables, now, (variables) => coerce(again(variables))) });
+};
+
+/** The plan is made for variables whose values are coerced by then, and asks for them next. */
+const knownFor = (first: VariableValues, now: BoundValue, make: (variables: VariableValues) => BoundValue): ((variables: VariableValues) => BoundValue) => {
+  let known: { readonly variables: VariableValues; readonly now: BoundValue } | undefined = { variables: first, now };
+  return (variables) => {
+    const kept = known;
+    known = undefined; // not held any longer than that
+    return kept?.variables === variables ? kept.now : make(variables);
+  };
 };
 
 /** A string literal is no enum value, a string in a variable is. @rule G-COE-7 */
