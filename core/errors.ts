@@ -106,6 +106,9 @@ export const orderByEmbedImpossible = (embed: string): RelApiError =>
 export const bodyTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({ code: "body-too-large", status: 413, message: `The request body is larger than ${limitBytes} bytes` });
 
+/** A body that somebody else has parsed, and that cannot be written again. @rule R-LIM-2 G-LIM-2 */
+export const bodyNestedTooDeep = (): RelApiError => new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });
+
 /** No surface serves the path. @rule R-PATH-2 R-PATH-6, G-HTTP-12 */
 export const pathNotFound = (): RelApiError => new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });
 

@@ -192,7 +192,7 @@ export const DEFAULTS = {
   maxDocumentBytes: 512 * 1024,
   maxDocumentDepth: 50,
   maxDocumentFields: 20_000,
-  maxAliases: 2000,
+  maxAliases: 1600,
   maxRootFields: 1000,
   maxRelatedConditions: 200,
   maxIntrospectionDepth: 2,

@@ -1,6 +1,6 @@
 /** Request bodies: read whole, up to a limit. */
 import type { IncomingMessage } from "node:http";
-import { bodyTooLarge, requestCancelled } from "../errors.ts";
+import { bodyNestedTooDeep, bodyTooLarge, requestCancelled } from "../errors.ts";
 
 /** What an earlier body parser of the application leaves behind. */
 export type ParsedRequest = IncomingMessage & { readonly body?: unknown };
@@ -9,7 +9,7 @@ const NOTHING = Buffer.alloc(0);
 
 /** @throws RelApiError `body-too-large`, `request-cancelled` when the client goes away in the middle */
 export const readBody = (request: ParsedRequest, maxBytes: number, warn: (message: string) => void): Promise<Buffer> => {
-  if (request.readableEnded) return Promise.resolve(restoreBody(request, warn));
+  if (request.readableEnded) return new Promise((resolve) => resolve(restoreBody(request, warn)));
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === "0")) return Promise.resolve(NOTHING);
   if (length !== undefined && Number(length) > maxBytes) return Promise.reject(bodyTooLarge(maxBytes));
@@ -58,7 +58,12 @@ const restoreBody = (request: ParsedRequest, warn: (message: string) => void): B
   if (typeof body === "string") return Buffer.from(body);
   if (typeof body === "object" && Object.keys(body).length === 0 && request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined) return NOTHING;
   if (typeof body === "object" && FORM.test(request.headers["content-type"] ?? "")) return Buffer.from(formText(body));
-  return Buffer.from(JSON.stringify(body));
+  try {
+    return Buffer.from(JSON.stringify(body));
+  } catch (error) {
+    if (error instanceof RangeError) throw bodyNestedTooDeep(); // the parser before does not recurse, this does
+    throw error;
+  }
 };
 
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;

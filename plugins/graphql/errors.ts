@@ -121,6 +121,7 @@ const CORE_ERRORS: Readonly<Record<string, { readonly code: string; readonly mes
   "missing-session-variable": { code: "not-found", status: 400 },
   "permission-check-failed": { code: "permission-error", status: 400 },
   "step-wrote-nothing": { code: "not-supported", status: 400 },
+  "body-too-deep": { code: "validation-failed", status: 400 },
   // @rule G-HTTP-15
   "body-too-large": { code: "bad-request", status: 413 },
 };

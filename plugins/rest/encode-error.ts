@@ -14,6 +14,7 @@ const CODES: Readonly<Record<string, string>> = {
   "method-unsupported-by-routine": "PGRST101",
   "bad-body": "PGRST102",
   "body-too-large": "PGRST102",
+  "body-too-deep": "PGRST102",
   "range-not-satisfiable": "PGRST103",
   "put-filters-invalid": "PGRST105",
   "schema-not-exposed": "PGRST106",
