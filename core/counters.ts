@@ -2,8 +2,9 @@
 
 /**
  * Names in use: `model-loads`, `model-load-failures`, `model-load-seconds` (of the last load); `pool-timeouts`, `pool-available`,
- * `pool-waiting`, `pool-max`; `jwt-cache-requests`, `jwt-cache-hits`, `jwt-cache-evictions`; `refused-<limit>`, by the names of the
- * limits. A name nobody wrote reads 0.
+ * `pool-waiting`, `pool-max`; those of each store of caches, `cache` and `jwt-cache`: `-requests`, `-hits`, `-evictions`,
+ * `-conflicts`, `-entries`, `-bytes`;
+ * `refused-<limit>`, by the names of the limits. A name nobody wrote reads 0.
  */
 export interface Counters {
   add(name: string, by?: number): void;

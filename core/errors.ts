@@ -87,6 +87,9 @@ export const permissionCheckFailed = (path: string): RelApiError =>
 /** A step of a sequence that another depends on wrote no row. @rule G-NST-6 */
 export const stepWroteNothing = (message: string, path: string): RelApiError => new RelApiError({ code: "step-wrote-nothing", status: 400, message, path });
 
+/** A step of a sequence that contradicts itself, told when it is reached. @rule G-NST-11 */
+export const stepRefused = (message: string, path: string): RelApiError => new RelApiError({ code: "validation-failed", status: 400, message, path });
+
 /** `none` is how PostgreSQL gives a role back, so it is nobody's name. @rule R-AUT-11 */
 export const roleNotFound = (role: string): RelApiError => new RelApiError({ code: "22023", status: 401, message: `role "${role}" does not exist` });
 

@@ -150,6 +150,8 @@ export interface GqlTableRights {
     readonly subscriptionRootFields?: ReadonlySet<GqlRootFieldName>;
     /** Columns and computed fields that may be null though the table says otherwise. @rule G-PRM-14 */
     readonly masked?: ReadonlySet<string>;
+    /** There may be rows that the role does not see. */
+    readonly isFiltered?: true;
   };
   /** Columns that may be given; presets are not among them. */
   readonly insert?: { readonly columns: ReadonlySet<string> };
@@ -158,9 +160,9 @@ export interface GqlTableRights {
 }
 
 export interface GqlRoleView {
-  /** Equal keys: equal schema. */
-  readonly key: string;
   readonly role: string;
+  /** The database's role, whose row policies hold; absent: the login role. */
+  readonly actsAs?: string;
   rights(table: GqlTable): GqlTableRights;
   /** The function itself; the returned table's rights are looked at besides. */
   mayCall(fn: GqlFunction): boolean;

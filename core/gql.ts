@@ -214,12 +214,16 @@ export interface GqlBuild {
   table(relation: QualifiedName): GqlTable | undefined;
   /** What the role may do with it. */
   rights(table: GqlTable): GqlTableRights;
+  /** A permission, a row policy or a plugin may keep rows of it from the role. */
+  mayHideRows(table: GqlTable): boolean;
   /** Type name of words: `album`, `bool_exp`; customization and convention applied. */
   typeName(...words: readonly (string | GqlWord)[]): string;
   /** Name of a root field. */
   rootName(...words: readonly (string | GqlWord)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */
   sharedTypeName(...words: readonly (string | GqlWord)[]): string;
+  /** Type name of a condition on an aggregate of a table; prefix and suffix apply. */
+  predicateTypeName(...words: readonly (string | GqlWord)[]): string;
   /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
   fieldName(...words: readonly (string | GqlWord)[]): string;
   /** Value of an enum by the convention: `asc` to `ASC`. */
@@ -268,15 +272,12 @@ export interface GqlRequest {
 }
 
 /** What depends on the role's schema and the document text alone: parsed, chosen, checked as far as values do not matter.
- *  One per (schema, text, operation name); plans are kept in it, by the values of those variables that change their shape. */
+ */
 export interface PreparedDocument {
   readonly operation: "query" | "mutation" | "subscription";
   /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */
   bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
 }
-
-/** @throws RelApiError: syntax, choice of the operation (G-DOC-1…3) */
-export type PrepareDocument = (schema: RoleSchema, text: string, operationName: string | undefined) => PreparedDocument;
 
 /** Ready to run: one transaction, its statements in order, and how their bodies make the answer. */
 export interface GqlOperation {
@@ -285,6 +286,8 @@ export interface GqlOperation {
   readonly access: "read only" | "read write";
   readonly steps: readonly GqlStep[];
   readonly outputs: readonly GqlOutput[];
+  /** To be called when it has run: document and plan are kept from then on. */
+  keep(): void;
 }
 
 export interface GqlStep {

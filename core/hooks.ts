@@ -7,17 +7,18 @@ import type { ResolvedOptions } from "./options.ts";
 import type { RestRoute, RestRouteContext } from "./rest.ts";
 import type { Credentials, Session } from "./session.ts";
 import type { Sql } from "./sql/fragment.ts";
+import type { BuiltIn } from "./sql/proof.ts";
 
 export interface RelApiHooks {
   readonly introspect: AsyncSeriesWaterfallHook<[model: Model, context: IntrospectContext]>;
   readonly buildRestRoute: SyncWaterfallHook<[route: RestRoute, context: RestRouteContext]>;
   readonly buildGqlField: SyncWaterfallHook<[fields: GqlFields, context: GqlFieldContext]>;
-  readonly compileFilter: HookMap<SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined>>;
+  readonly compileFilter: HookMap<SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined, BuiltIn>>;
   readonly authorize: AsyncSeriesBailHook<[credentials: Credentials], Session | undefined>;
   // Beyond the five of the project, for the families that those cannot carry:
   readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext]>;
-  readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined>>;
-  readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined>>;
+  readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined, BuiltIn>>;
+  readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined, BuiltIn>>;
   readonly watchChanges: SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>;
 }
 
@@ -96,7 +97,7 @@ export interface EmbedContext {
   arrayOf(element: Sql): Sql;
   /** `left join lateral (…) as alias on true`, or `join`, by `embed.join`. */
   lateral(rows: Sql, alias: string): Sql;
-  /** Outputs with `*` written out. */
+  /** Outputs with `*` written out, also in the embeds of the same mode among them. */
   expand(outputs: readonly Output[]): readonly Output[];
 }
 

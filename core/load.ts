@@ -75,9 +75,10 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
     const startedAtMs = performance.now();
     clearTimeout(retryTimer);
     try {
+      // the settings of a connection's role and database are those of its start
+      if (model !== undefined) database.renew();
       const { loaded, options } = await introspect();
       if (isClosed) return;
-      const isFirst = model === undefined;
       config.take(options);
       model = loaded;
       const seconds = (performance.now() - startedAtMs) / 1000;
@@ -85,7 +86,6 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       counters.set("model-load-seconds", seconds);
       backoff.reset();
       retryAtMs = 0;
-      if (!isFirst) database.renew();
       for (const listener of listeners) listener(loaded);
       logger.info("schema loaded", { relations: loaded.relations.size, routines: loaded.routines.size, milliseconds: Math.round(seconds * 1000) });
       settleReady.resolve();

@@ -89,6 +89,12 @@ export interface RelApiOptions {
   readonly stringifyNumericTypes?: boolean;
   readonly v1BooleanNullCollapse?: boolean;
   readonly disablePostgresArrays?: boolean;
+  /** A nullable variable that is neither given nor has a default is left out where it stands, instead of counting as null. */
+  readonly noNullUnboundVariableDefault?: boolean;
+  /** Object relationships are nullable wherever the related row may be hidden from the role. */
+  readonly nullableRelationships?: boolean;
+  /** Where the metadata has none. */
+  readonly defaultNamingConvention?: "hasura-default" | "graphql-default";
   readonly inferFunctionPermissions?: boolean;
   /** bytes; a larger request body is refused with 413 */
   readonly maxBodyBytes?: number;
@@ -131,8 +137,8 @@ export interface RelApiOptions {
   readonly maxBatchEntries?: number;
   /** bytes of the answers of one batch; entries beyond are refused */
   readonly maxBatchBytes?: number;
-  /** Compiled statements, parsed documents and planned URLs kept, each. */
-  readonly cacheEntries?: number;
+  /** bytes of plans, statements, documents and whatever else is kept between requests; 0: nothing is */
+  readonly cacheBytes?: number;
 }
 
 /** Defaults, written here alone. */
@@ -176,9 +182,11 @@ export const DEFAULTS = {
   stringifyNumericTypes: false,
   v1BooleanNullCollapse: false,
   disablePostgresArrays: false,
+  noNullUnboundVariableDefault: false,
+  nullableRelationships: false,
+  defaultNamingConvention: "hasura-default",
   inferFunctionPermissions: true,
   maxBodyBytes: 64 * 1024 * 1024,
-  cacheEntries: 2000,
   jwtRequireExp: false,
   maxJsonDepth: 500,
   maxColumns: 1600,
@@ -200,6 +208,7 @@ export const DEFAULTS = {
   maxListItems: 100_000,
   maxBatchEntries: 100,
   maxBatchBytes: 64 * 1024 * 1024,
+  cacheBytes: 64 * 1024 * 1024,
 } as const satisfies RelApiOptions;
 
 /** Options with every default filled in. */

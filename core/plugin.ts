@@ -1,6 +1,7 @@
 /** What a plugin is, and what it is given. */
 import type { Duplex } from "node:stream";
 import type { IncomingMessage } from "node:http";
+import type { Caches } from "./cache.ts";
 import type { Surface } from "./http/exchange.ts";
 import type { Counters } from "./counters.ts";
 import type { ChangeFeed, ChangeFeedHandlers } from "./database/change-feed.ts";
@@ -10,6 +11,7 @@ import type { Embed, Envelope, Plan } from "./plan/plan.ts";
 import type { Logger, ResolvedOptions } from "./options.ts";
 import type { Credentials, Session } from "./session.ts";
 import type { BoundValue, Sql } from "./sql/fragment.ts";
+import type { BuiltIn } from "./sql/proof.ts";
 import type { Program } from "./sql/program.ts";
 
 /** Order of application between plugins that do not name each other. */
@@ -18,7 +20,7 @@ export const Stage = { early: -100, normal: 0, late: 100 } as const;
 /** `operand` shapes. `fields`: an input object whose parts `compile` asks for by `context.field(name)`. */
 export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";
 
-export interface OperatorSpec {
+export interface OperatorSpec extends BuiltIn {
   /** Kebab-case, unique per type: what a plan stores. */
   readonly name: string;
   /** REST name; absent: `name`; false: not in REST. */
@@ -49,7 +51,7 @@ export interface OperatorSpec {
   readonly compile: (column: Sql, operand: Sql, context: FilterContext) => Sql;
 }
 
-export interface EmbedSpec {
+export interface EmbedSpec extends BuiltIn {
   readonly mode: string;
   /** `~vessels(name)`; with `takesAlias` also `biggest:~vessels(name)`. */
   readonly rest?: { readonly prefix: string; readonly takesAlias?: boolean };
@@ -60,7 +62,7 @@ export interface EmbedSpec {
 }
 
 /** `_inc: {…}`: how an update changes a column. */
-export interface UpdateOperatorSpec {
+export interface UpdateOperatorSpec extends BuiltIn {
   readonly name: string;
   /** GraphQL argument, e.g. `_inc`. */
   readonly graphql: string;
@@ -78,7 +80,7 @@ export interface UpdateOperatorSpec {
 }
 
 /** A function that plans may put around values and columns by name: `from-geojson`, `to-geojson`. */
-export interface PlanFunction {
+export interface PlanFunction extends BuiltIn {
   readonly name: string;
   readonly compile: (argument: Sql, model: Model) => Sql;
 }
@@ -117,6 +119,8 @@ export interface Execution {
   readonly isolation?: string;
   /** Schema whose objects the request names: first in the search path. */
   readonly schema: string;
+  /** The login role's own search path stays in force behind it and the extra path. @rule G-SES-11 */
+  readonly keepsLoginPath?: boolean;
   /** Settings beside those of role and session: `request.*`, time zone, hoisted function settings. In order. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
   /** Run in this order. `path`: where errors of its statements belong in the request when the statement does not say. */
@@ -147,6 +151,8 @@ export interface PluginContext {
   readonly registry: Registry;
   /** What `/metrics` shows. */
   readonly counters: Counters;
+  /** Where whatever outlives a request is kept. */
+  readonly caches: Caches;
   /** The model in force. @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Called after each load, the first included. */

@@ -1,68 +1,64 @@
-/** Compiled plans, kept: by the plan object first, then by what it says. Emptied with each load of the model. */
-import { planKey, createCache, type Cache } from "./plan/key.ts";
+/** Compiled plans: found by the plan object first, then by what it says. */
+import type { Ask, Caches, Question } from "./cache.ts";
 import type { RelApiHooks } from "./hooks.ts";
 import type { Model } from "./model/model.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { Envelope, Plan } from "./plan/plan.ts";
+import { observeSession, type WithSession } from "./observed-session.ts";
+import { planKey } from "./plan/key.ts";
 import type { PluginContext, Registry } from "./plugin.ts";
-import type { Session } from "./session.ts";
 import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
 
-interface Kept {
-  readonly version: number;
-  /** By caller, where plans depend on it, and envelope. */
-  readonly programs: Map<string, Program>;
+/** What a program is made of. */
+interface Wanted extends WithSession {
+  readonly plan: Plan;
+  readonly envelope: Envelope;
+  readonly surface: string;
+  readonly model: Model;
 }
 
-/** The `prepare` of the plugin context. */
-export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: () => ResolvedOptions, demand: () => Model): PluginContext["prepare"] => {
-  const byPlan = new WeakMap<Plan, Kept>();
-  const envelopeKeys = new WeakMap<Envelope, string>();
-  const byKey: Cache<Program> = createCache(options().cacheEntries);
+const PLAN: Question<Wanted, Plan> = { name: "plan", of: (wanted) => wanted.plan };
+const ENVELOPE: Question<Wanted, Envelope> = { name: "envelope", of: (wanted) => wanted.envelope };
+const PLAN_TEXT: Question<Wanted, Plan> = { ...PLAN, key: planKey };
+const ENVELOPE_TEXT: Question<Wanted, Envelope> = { ...ENVELOPE, key: planKey };
+const MODEL: Question<Wanted, Model> = { name: "model", of: (wanted) => wanted.model };
+const SURFACE: Question<Wanted, string> = { name: "surface", of: (wanted) => wanted.surface };
+
+/** Text, its parts once more, and what is made of them. */
+const BYTES_PER_CHARACTER = 4;
+
+const bytesOf = ({ statements }: Program): number => statements.reduce((bytes, { text, slots }) => bytes + text.length * BYTES_PER_CHARACTER + slots.length * 100, 1000);
+
+/** The `prepare` of the plugin context. @rule R-CAC-1 */
+export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: () => ResolvedOptions, demand: () => Model, caches: Caches): PluginContext["prepare"] => {
   const { taps } = hooks.transformPlan;
-  let version = -1;
-
-  const envelopeKey = (envelope: Envelope): string => {
-    let key = envelopeKeys.get(envelope);
-    if (key === undefined) {
-      key = planKey(envelope);
-      envelopeKeys.set(envelope, key);
-    }
-    return key;
-  };
-
+  const byText = caches.create({
+    name: "programs",
+    make: (ask: Ask<Wanted>): Program => {
+      const plan = ask(PLAN_TEXT);
+      const envelope = ask(ENVELOPE_TEXT);
+      const model = ask(MODEL);
+      const context = { model, options: options(), session: observeSession(ask), get surface() { return ask(SURFACE); } };
+      return compilePlan(taps.length === 0 ? plan : hooks.transformPlan.call(plan, context), envelope, { model, registry, hooks });
+    },
+    bytesOf,
+  });
+  // the same plan object says the same, and its text need not be written to know that
+  const byObject = caches.create({
+    name: "programs of plans",
+    make: (ask: Ask<Wanted>): Program => {
+      ask(PLAN);
+      ask(ENVELOPE);
+      const found = byText.within(ask);
+      found.keep();
+      return found.made;
+    },
+    bytesOf: () => 0,
+  });
   return ({ plan, envelope }, session, surface) => {
-    const model = demand();
-    if (model.version !== version) {
-      byKey.clear();
-      version = model.version;
-    }
-    const isTransformed = taps.length > 0;
-    const variant = isTransformed ? `${callerKey(session, surface)}\n${envelopeKey(envelope)}` : envelopeKey(envelope);
-    let kept = byPlan.get(plan);
-    if (kept === undefined || kept.version !== version) {
-      kept = { version, programs: new Map() };
-      byPlan.set(plan, kept);
-    }
-    const known = kept.programs.get(variant);
-    if (known !== undefined) return known;
-    const key = `${variant}\n${planKey(plan)}`;
-    let program = byKey.get(key);
-    if (program === undefined) {
-      const permitted = isTransformed ? hooks.transformPlan.call(plan, { model, session, surface, options: options() }) : plan;
-      program = compilePlan(permitted, envelope, { model, registry, hooks });
-      byKey.set(key, program);
-    }
-    if (kept.programs.size >= MAX_VARIANTS) kept.programs.clear();
-    kept.programs.set(variant, program);
-    return program;
+    const found = byObject.get({ plan, envelope, session, surface, model: demand() });
+    found.keep();
+    return found.made;
   };
 };
-
-/** Callers and envelopes one plan object is kept for. */
-const MAX_VARIANTS = 100;
-
-/** What taps of `transformPlan` may let a plan depend on: values of session variables are slots, so only their holder's kind counts. */
-const callerKey = (session: Session, surface: string): string =>
-  `${surface} ${session.isAdmin ? "admin" : "role"} ${session.isBackend === true ? "backend" : ""} ${session.databaseRole ?? ""} ${session.role}`;

@@ -124,20 +124,21 @@ const isTypeNamed = (name: string, type: PgType | undefined): boolean => {
 export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
   for (const name of new Set((plugin.operators ?? []).map((spec) => spec.name))) {
     const specs = (plugin.operators ?? []).filter((spec) => spec.name === name);
-    hooks.compileFilter.for(name).tap(`${plugin.name} (declared)`, (comparison, context) => {
+    const builtIn = specs.every((spec) => spec.builtIn !== undefined) ? specs.flatMap((spec) => spec.builtIn ?? []) : undefined;
+    hooks.compileFilter.for(name).tap({ name: `${plugin.name} (declared)`, builtIn }, (comparison, context) => {
       const spec = specs.find((each) => matchesType(each, context.type));
       return spec && compileOperator(spec, comparison, context);
     });
   }
   for (const spec of plugin.embeds ?? [])
-    hooks.compileEmbed.for(spec.mode).tap(`${plugin.name} (declared)`, (embed, context) => spec.compile(embed, context));
+    hooks.compileEmbed.for(spec.mode).tap({ name: `${plugin.name} (declared)`, builtIn: spec.builtIn }, (embed, context) => spec.compile(embed, context));
 };
 
 /** Ill-typed and unknown columns: the first declaration writes the SQL and the database judges it (R-FLT-12). Tapped last of all. */
 export const tapFallbacks = (registry: Registry, hooks: RelApiHooks): void => {
   const first = new Map<string, OperatorSpec>();
   for (const spec of registry.operators) if (!first.has(spec.name)) first.set(spec.name, spec);
-  for (const [name, spec] of first) hooks.compileFilter.for(name).tap("core (any type)", (comparison, context) => compileOperator(spec, comparison, context));
+  for (const [name, spec] of first) hooks.compileFilter.for(name).tap({ name: "core (any type)", builtIn: spec.builtIn }, (comparison, context) => compileOperator(spec, comparison, context));
 };
 
 const compileOperator = (spec: OperatorSpec, _comparison: Comparison, context: FilterContext): Sql => spec.compile(context.column, context.operand, context);

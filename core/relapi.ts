@@ -1,9 +1,11 @@
 /** From a preset to a middleware: plugins are applied, hooks sealed, the model loaded, requests answered. */
 import type { ServerResponse } from "node:http";
+import { createCaches, type Caches } from "./cache.ts";
 import { createConfig, type Config } from "./config.ts";
 import { createCounters, type Counters } from "./counters.ts";
 import { createDatabase, type Database } from "./database/database.ts";
-import { anonymousRefused, presetError } from "./errors.ts";
+import { isDatabaseFault } from "./database/pg-errors.ts";
+import { anonymousRefused, internalError, presetError, type RelApiError } from "./errors.ts";
 import { guardHooks } from "./guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
 import type { Surface } from "./http/exchange.ts";
@@ -11,7 +13,7 @@ import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts"
 import { createModelLoader, type ModelLoader } from "./load.ts";
 import { createLogger } from "./logger.ts";
 import type { Model } from "./model/model.ts";
-import { resolveOptions, type ResolvedOptions } from "./options.ts";
+import { resolveOptions, type Logger, type ResolvedOptions } from "./options.ts";
 import type { PluginContext, Registry } from "./plugin.ts";
 import { orderPlugins, type Preset } from "./preset.ts";
 import { createPreparer } from "./programs.ts";
@@ -36,6 +38,13 @@ export interface RelApi {
   close(): Promise<void>;
 }
 
+/** The caller has no part in it, so that none of its words and no status of theirs are his. @rule R-AUT-13 G-AUTH-21 */
+const faultOfScheme = (error: RelApiError, logger: Logger): RelApiError => {
+  if (error.status === 503) return error; // it may be well again soon
+  logger.error("an auth scheme failed in the database", { code: error.code, reason: error.message });
+  return internalError(error);
+};
+
 /** @throws RelApiError `preset` on every mistake that can be seen without the database */
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
@@ -47,8 +56,10 @@ export const relApi = (preset: Preset): RelApi => {
   const guard = guardHooks(hooks);
   const counters = createCounters();
   const config = createConfig(preset.options, options, logger, checkOptions);
-  const database = createDatabase(config.current, logger, () => loader.current());
+  const caches = createCaches("cache", { maxBytes: () => config.current().cacheBytes }, counters);
+  const database = createDatabase(config.current, logger, () => loader.current(), caches);
   const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
+  loader.onModel(caches.clear);
   watchPool(counters, database);
   const upgrades = createUpgrades(() => api);
   const surfaces: Surface[] = [];
@@ -56,11 +67,16 @@ export const relApi = (preset: Preset): RelApi => {
   const authorize = async (credentials: Credentials): Promise<Session> => {
     // the first load brings the settings kept in the database, on which it depends who may call
     if (!loader.isTried) await loader.tried;
-    const session = await hooks.authorize.promise(credentials);
+    let session: Session | undefined;
+    try {
+      session = await hooks.authorize.promise(credentials);
+    } catch (error) {
+      throw isDatabaseFault(error) ? faultOfScheme(error, logger) : error;
+    }
     if (session === undefined) throw anonymousRefused();
     return actingSession(session, credentials.surface, loader.current());
   };
-  const context = createContext({ config, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize });
+  const context = createContext({ config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize });
 
   try {
     for (const plugin of plugins) {
@@ -160,6 +176,7 @@ interface ContextParts {
   readonly registry: Registry;
   readonly logger: PluginContext["logger"];
   readonly counters: Counters;
+  readonly caches: Caches;
   readonly database: Database;
   readonly loader: ModelLoader;
   readonly upgrades: Upgrades;
@@ -169,7 +186,7 @@ interface ContextParts {
 }
 
 const createContext = (parts: ContextParts): PluginContext => {
-  const { config, hooks, registry, logger, counters, database, loader, upgrades, surfaces, closers, authorize } = parts;
+  const { config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize } = parts;
   const services = new Map<string, unknown>();
   return {
     get options() {
@@ -178,12 +195,13 @@ const createContext = (parts: ContextParts): PluginContext => {
     logger,
     registry,
     counters,
+    caches,
     model: () => loader.demand(),
     onModel: loader.onModel,
     onClose: (listener) => {
       closers.push(listener);
     },
-    prepare: createPreparer(hooks, registry, config.current, () => loader.demand()),
+    prepare: createPreparer(hooks, registry, config.current, () => loader.demand(), caches),
     execute: database.execute,
     query: database.query,
     authorize,

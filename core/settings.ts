@@ -151,8 +151,12 @@ export const SETTINGS: readonly Setting[] = [
   plain("stringifyNumericTypes", flag, ["STRINGIFY_NUMERIC_TYPES", "HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES"]),
   plain("v1BooleanNullCollapse", flag, ["V1_BOOLEAN_NULL_COLLAPSE", "HASURA_GRAPHQL_V1_BOOLEAN_NULL_COLLAPSE"]),
   plain("disablePostgresArrays", flag, ["DISABLE_POSTGRES_ARRAYS"]),
+  plain("noNullUnboundVariableDefault", flag, ["NO_NULL_UNBOUND_VARIABLE_DEFAULT"]),
+  plain("nullableRelationships", flag, ["NULLABLE_RELATIONSHIPS"]),
+  plain("defaultNamingConvention", oneOf(["hasura-default", "graphql-default"]), ["DEFAULT_NAMING_CONVENTION", "HASURA_GRAPHQL_DEFAULT_NAMING_CONVENTION"]),
   plain("inferFunctionPermissions", flag, ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"]),
   plain("adminRoleInTokens", flag, ["ADMIN_ROLE_IN_TOKENS"]),
+  plain("cacheBytes", wholeNumber(0), ["CACHE_BYTES"]),
   plain("jwtRequireExp", flag, ["JWT_REQUIRE_EXP"]),
   ...LIMITS.map((limit) => plain(limit, wholeNumber(1), [limit.replace(/[A-Z]/g, "_$&").toUpperCase()])),
 ];

@@ -48,6 +48,32 @@ const SERVER_SETTINGS = {
 
 const SERVER_DEFAULTS = { port: 3000, unixSocketMode: 0o660, workers: 1 } as const;
 
+/** Those that have an option here; the others are known, and are always on, or not served. */
+const FEATURES: Readonly<Record<string, keyof RelApiOptions | undefined>> = {
+  disable_postgres_arrays: "disablePostgresArrays",
+  no_null_unbound_variable_default: "noNullUnboundVariableDefault",
+  apollo_federation: undefined,
+  bigquery_string_numeric_input: undefined,
+  hide_aggregation_predicates: undefined,
+  hide_stream_fields: undefined,
+  hide_update_many_fields: undefined,
+  inherited_roles: undefined,
+  naming_convention: undefined,
+  optimize_permission_filters: undefined,
+  remove_empty_subscription_responses: undefined,
+  streaming_subscriptions: undefined,
+};
+
+const FEATURE_NAMES = ["EXPERIMENTAL_FEATURES", "HASURA_GRAPHQL_EXPERIMENTAL_FEATURES"];
+
+const featureList: SettingKind = {
+  accepts: `a list of ${Object.keys(FEATURES).join(", ")}, separated by commas,`,
+  read: (given) => {
+    const words = given.split(",").map((word) => word.trim()).filter((word) => word !== "");
+    return words.every((word) => Object.hasOwn(FEATURES, word)) ? words : undefined;
+  },
+};
+
 /** `APP_SETTINGS_REGION=north` is `app.settings.region` in SQL; the own name wins. */
 const APP_SETTING = /^(?:PGRST_)?APP_SETTINGS_(.+)$/;
 
@@ -69,6 +95,10 @@ export const readEnvironment = (environment: Environment): EnvironmentSettings =
   for (const { names, option, kind, isSecret, isEmptyMeant } of SETTINGS) {
     const value = read(names, kind, isSecret, isEmptyMeant);
     if (value !== undefined) options[option] = value;
+  }
+  for (const feature of (read(FEATURE_NAMES, featureList) ?? []) as readonly string[]) {
+    const option = FEATURES[feature];
+    if (option !== undefined) options[option] ??= true;
   }
   const appSettings = readAppSettings(environment);
   if (Object.keys(appSettings).length > 0) options["appSettings"] = appSettings;

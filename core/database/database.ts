@@ -1,4 +1,5 @@
 /** The database as the core sees it: transactions of requests, queries of its own, notifications. */
+import type { Caches } from "../cache.ts";
 import type { Model } from "../model/model.ts";
 import type { Logger, ResolvedOptions } from "../options.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
@@ -30,7 +31,7 @@ export interface Database {
 const SECOND_MS = 1000;
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
-export const createDatabase = (current: () => ResolvedOptions, logger: Logger, model: () => Model | undefined): Database => {
+export const createDatabase = (current: () => ResolvedOptions, logger: Logger, model: () => Model | undefined, caches: Caches): Database => {
   const options = current(); // what connections depend on does not change
   const target = targetOf(options);
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
@@ -69,7 +70,7 @@ export const createDatabase = (current: () => ResolvedOptions, logger: Logger, m
   };
 
   return {
-    execute: createExecutor({ options: current, pool: poolFor, model, warn, logStatement }),
+    execute: createExecutor({ caches, options: current, pool: poolFor, model, warn, logStatement }),
     query: (statement) => withConnection((connection) => run(connection, statement)),
     snapshot: (work) =>
       withConnection(async (connection) => {

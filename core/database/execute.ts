@@ -1,18 +1,19 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked at first. */
-import { createHash } from "node:crypto";
-import { isRelApiError, missingSessionVariable, permissionCheckFailed, requestCancelled, stepWroteNothing } from "../errors.ts";
+import type { Caches } from "../cache.ts";
+import { isRelApiError, permissionCheckFailed, requestCancelled, stepRefused, stepWroteNothing } from "../errors.ts";
 import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Execution, ResultRow } from "../plugin.ts";
-import type { Session } from "../session.ts";
-import { ident, sql, toStatement, type BoundValue, type Slot } from "../sql/fragment.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
 import { fromStatement, isFatal, sqlstateOf } from "./pg-errors.ts";
 import type { Connection, Pool } from "./pool.ts";
-import { createSettingsBuilder, sessionJson } from "./settings.ts";
+import { createRoleWatch, type Switcher } from "./role-watch.ts";
+import { createSettingsBuilder } from "./settings.ts";
+import { beginText, GUARD_STATE, nameOfText, plain, ROLLBACK } from "./statements.ts";
 import type { WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
+  readonly caches: Caches;
   readonly options: () => ResolvedOptions;
   /** The pool an execution runs on: the primary, or a replica in turn. */
   readonly pool: (mayUseReplica: boolean) => Pool;
@@ -28,14 +29,18 @@ export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 /** Prepared statements kept per connection. */
 const MAX_PREPARED = 250;
 
-/** @rule R-TX-1 R-TX-4 R-TX-6 */
+/** Of one request: the first, one that trusts nobody with the role, one without prepared statements. */
+const MAX_ATTEMPTS = 3;
+
+/** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
 export const createExecutor = (parts: ExecutorParts): Execute => {
   const { options, warn } = parts;
-  const settings = createSettingsBuilder(options);
+  const settings = createSettingsBuilder(options, parts.caches);
+  const roles = createRoleWatch();
   let prepares = options().dbPreparedStatements;
 
-  /** @throws RelApiError when a session variable is missing */
-  const build = (execution: Execution): Transaction => {
+  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError when a session variable is missing */
+  const build = (execution: Execution, trustsNobody = false): Transaction => {
     const model = parts.model();
     const isReadOnly = execution.access === "read only";
     const looksFirst = execution.check !== undefined || execution.programs.some(({ program }) => program.checks.length > 0);
@@ -47,29 +52,32 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const set = settings.build(execution, model, isImplicit && isReadOnly);
     statements.push({ text: set.text, name: nameOfText(set.text), values: set.values });
     const { dbPreRequest } = options();
-    if (dbPreRequest !== undefined && dbPreRequest !== "" && execution.skipPreRequest !== true) statements.push(plain(preRequestText(dbPreRequest)));
-    const offset = statements.length;
-    for (const { program, values } of execution.programs) {
-      for (const statement of program.statements) {
-        statements.push({ text: statement.text, name: nameOf(statement), values: fillSlots(statement.slots, values, execution.session), isMultiRow: statement.isMultiRow });
-        parts.logStatement?.(statement.text);
-      }
-    }
+    const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
+    const watched = roles.build(execution, { model, preRequest, prepares, trustsNobody });
+    const before = statements.length;
+    const guards = watched.guards.size === 0 ? watched.guards : new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher]));
+    const offset = before + (preRequest === undefined ? 0 : 1);
+    statements.push(...watched.statements);
     const last = execution.end === "rollback" ? [plain("set constraints all immediate"), plain("rollback")] : isImplicit ? [] : [plain("commit")];
-    return looksFirst ? { statements, offset, isImplicit, last } : { statements: [...statements, ...last], offset, isImplicit, last: [] };
+    return looksFirst ? { statements, guards, offset, isImplicit, last } : { statements: [...statements, ...last], guards, offset, isImplicit, last: [] };
   };
 
   const attempt = async (connection: Connection, transaction: Transaction, execution: Execution): Promise<readonly ResultRow[]> => {
-    const { statements, offset, isImplicit, last } = transaction;
+    const { statements, guards, offset, isImplicit, last } = transaction;
     const result = await sendBatch(connection, statements, prepares);
     if ("error" in result) {
-      if (!isImplicit && !connection.isEnded && !isFatal(result.error)) await sendBatch(connection, ROLLBACK, false);
-      throw new BatchFailure(result, statements[result.failedAt], pathOf(execution, result.failedAt - offset));
+      const { error, failedAt } = result;
+      if (!isImplicit && !connection.isEnded && !isFatal(error)) await sendBatch(connection, ROLLBACK, false);
+      const before = [...guards.keys()].filter((i) => i < failedAt).length;
+      const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
+      if (switcher === undefined && last.length > 0) runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
+      throw new BatchFailure(result, statements[failedAt], pathOf(execution, failedAt - offset - before), switcher);
     }
-    const rows = mergeRows(execution, result.rows, offset);
+    const found = withoutGuards(result.rows, guards);
+    const rows = mergeRows(execution, found, offset);
     if (last.length === 0) return rows;
     try {
-      runChecks(execution, result.rows, offset);
+      runChecks(execution, found, offset);
       execution.check?.(rows);
     } catch (error) {
       await sendBatch(connection, ROLLBACK, false);
@@ -101,7 +109,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   };
 
   return async (execution) => {
-    const transaction = build(execution);
+    let transaction = build(execution);
+    if (parts.logStatement !== undefined) for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
     let isGone = false;
     let cancelling: Promise<void> | undefined;
     let running: Connection | undefined;
@@ -120,15 +129,20 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
           throw requestCancelled();
         }
         running = connection;
-        let rows: readonly ResultRow[];
-        try {
-          rows = await attempt(connection, transaction, execution);
-        } catch (error) {
-          if (isGone || !(error instanceof BatchFailure) || !mayRepeat(error, connection)) throw error;
-          rows = await attempt(connection, transaction, execution);
+        for (let attempts = 1; ; attempts++) {
+          try {
+            const rows = await attempt(connection, transaction, execution);
+            isReusable = true;
+            return rows;
+          } catch (error) {
+            if (isGone || attempts === MAX_ATTEMPTS || !(error instanceof BatchFailure)) throw error;
+            const { switcher } = error;
+            if (switcher === undefined && !mayRepeat(error, connection)) throw error;
+            if (switcher === undefined) continue;
+            roles.remember(execution, switcher);
+            transaction = build(execution, true);
+          }
         }
-        isReusable = true;
-        return rows;
       } catch (error) {
         // after a fault of ours it is unknown what of the batch was sent, and what the connection still waits for
         const isUnderstood = error instanceof BatchFailure ? !isFatal(error.result.error) : isRelApiError(error);
@@ -151,6 +165,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
 
 interface Transaction {
   readonly statements: readonly WireStatement[];
+  /** Statements of it that make sure of the role alone, by index: whatever they are put behind has not switched it. */
+  readonly guards: ReadonlyMap<number, Switcher>;
   /** Index of the first statement of the programs. */
   readonly offset: number;
   /** Without begin and commit: the one Sync makes all of it one transaction. */
@@ -166,97 +182,16 @@ class BatchFailure {
   readonly result: Failed;
   readonly statement: WireStatement | undefined;
   readonly path: string | undefined;
+  /** What has switched the role, where it is a guard that failed. */
+  readonly switcher: Switcher | undefined;
 
-  constructor(result: Failed, statement: WireStatement | undefined, path: string | undefined) {
+  constructor(result: Failed, statement: WireStatement | undefined, path: string | undefined, switcher: Switcher | undefined) {
     this.result = result;
     this.statement = statement;
     this.path = path;
+    this.switcher = switcher;
   }
 }
-
-// --- statements -----------------------------------------------------------------------------------------------------
-
-const hashName = (text: string): string => `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
-
-const statementNames = new WeakMap<ProgramStatement, string>();
-
-/** Named by their text: equal names mean equal statements, whichever process prepared them. */
-const nameOf = (statement: ProgramStatement): string => {
-  let name = statementNames.get(statement);
-  if (name === undefined) {
-    name = hashName(statement.text);
-    statementNames.set(statement, name);
-  }
-  return name;
-};
-
-const MAX_TEXT_NAMES = 10_000;
-const textNames = new Map<string, string>();
-
-const nameOfText = (text: string): string => {
-  let name = textNames.get(text);
-  if (name === undefined) {
-    name = hashName(text);
-    if (textNames.size >= MAX_TEXT_NAMES) textNames.clear();
-    textNames.set(text, name);
-  }
-  return name;
-};
-
-const plainStatements = new Map<string, WireStatement>();
-
-/** Statements without values, of which there are few. */
-const plain = (text: string): WireStatement => {
-  let statement = plainStatements.get(text);
-  if (statement === undefined) {
-    statement = { text, name: hashName(text), values: [] };
-    plainStatements.set(text, statement);
-  }
-  return statement;
-};
-
-const ROLLBACK: readonly WireStatement[] = [{ text: "rollback", name: "", values: [] }];
-
-const ISOLATIONS: ReadonlySet<string> = new Set(["read uncommitted", "read committed", "repeatable read", "serializable"]);
-
-/** Setting values come from roles and functions: any other text than the four means nothing to PostgreSQL either. */
-const beginText = (isolation: string | undefined, isReadOnly: boolean): string => {
-  const level = isolation?.toLowerCase().trim() ?? "read committed";
-  return `begin isolation level ${ISOLATIONS.has(level) ? level : "read committed"} ${isReadOnly ? "read only" : "read write"}`;
-};
-
-/** `schema.name`, or a bare name found by the search path. @rule R-TX-7 */
-const preRequestText = (name: string): string => {
-  let text = preRequestTexts.get(name);
-  if (text === undefined) {
-    const dot = name.indexOf(".");
-    const routine = dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
-    text = toStatement(sql`select ${routine}()`).text;
-    preRequestTexts.set(name, text);
-  }
-  return text;
-};
-
-/** Few: settings name one at a time. */
-const preRequestTexts = new Map<string, string>();
-
-/** The values of a statement's parameters. @throws RelApiError `missing-session-variable` */
-export const fillSlots = (slots: readonly Slot[], values: readonly BoundValue[], session: Session): BoundValue[] => {
-  const filled: BoundValue[] = [];
-  for (const source of slots) filled.push(fillSlot(source, values, session));
-  return filled;
-};
-
-/** @throws RelApiError `missing-session-variable` @rule G-FIL-7 */
-const fillSlot = (source: Slot, values: readonly BoundValue[], session: Session): BoundValue => {
-  if ("param" in source) return values[source.param] ?? null;
-  if ("fixed" in source) return source.fixed;
-  if ("sessionJson" in source) return sessionJson(session);
-  const variable = session.variables[source.session];
-  if (variable !== undefined) return variable;
-  if (source.optional === true) return null;
-  throw missingSessionVariable(source.session);
-};
 
 // --- batches --------------------------------------------------------------------------------------------------------
 
@@ -312,6 +247,10 @@ const pathOf = (execution: Execution, index: number): string | undefined => {
 
 // --- rows -----------------------------------------------------------------------------------------------------------
 
+/** The list has holes, which filter() alone would drop. */
+const withoutGuards = (rows: readonly (WireRow | undefined)[], guards: Transaction["guards"]): readonly (WireRow | undefined)[] =>
+  guards.size === 0 ? rows : Array.from(rows).filter((_, i) => !guards.has(i));
+
 const mergeRows = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number): readonly ResultRow[] => {
   let at = offset;
   return execution.programs.map(({ program }) => {
@@ -332,11 +271,11 @@ const addColumns = (merged: Record<string, string | null>, statement: ProgramSta
   for (let i = 0; i < columns.length; i++) merged[columns[i] as string] = row[i] ?? null; // i is within its length
 };
 
-/** @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6 */
-const runChecks = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number): void => {
+/** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6 G-NST-11 */
+const runChecks = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number, end = Infinity): void => {
   let at = offset;
   for (const { program, path } of execution.programs) {
-    for (const check of program.checks) if (!holds(check, program, rows[at + check.statement])) throw failureOf(check, path);
+    for (const check of program.checks) if (at + check.statement < end && !holds(check, program, rows[at + check.statement])) throw failureOf(check, path);
     at += program.statements.length;
   }
 };
@@ -348,4 +287,5 @@ const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined):
   return found !== "f" && found !== "false" && found !== "0";
 };
 
-const failureOf = (check: ProgramCheck, path: string | undefined): Error => (check.kind === "permission" ? permissionCheckFailed(check.path ?? path ?? "$") : stepWroteNothing(check.message, check.path ?? "$"));
+const failureOf = ({ kind, message, path }: ProgramCheck, ofProgram: string | undefined): Error =>
+  kind === "permission" ? permissionCheckFailed(path ?? ofProgram ?? "$") : kind === "step" ? stepWroteNothing(message, path ?? "$") : stepRefused(message, path ?? "$");

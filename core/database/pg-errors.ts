@@ -1,5 +1,5 @@
 /** Errors of PostgreSQL and of the connection to it, as ours. The only place that reads them. */
-import { connectionFailed, connectionLost, RelApiError } from "../errors.ts";
+import { connectionFailed, connectionLost, isRelApiError, RelApiError } from "../errors.ts";
 import type { Json } from "../plan/plan.ts";
 
 /** What pg hands on of an ErrorResponse. */
@@ -20,6 +20,9 @@ export const isPgError = (error: unknown): error is PgError & Error =>
   error instanceof Error && typeof (error as Partial<PgError>).severity === "string" && /^[0-9A-Z]{5}$/.test((error as Partial<PgError>).code ?? "");
 
 export const sqlstateOf = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
+
+/** What the database said on its own account; not what a function raises for the client to see (`PT401`, `PGRST`). */
+export const isDatabaseFault = (error: unknown): error is RelApiError => isRelApiError(error) && isPgError(error.cause) && !/^P(?:T\d{3}|GRST)$/.test(error.code);
 
 /** The server has ended the connection with it. */
 export const isFatal = (error: unknown): boolean =>

@@ -1,12 +1,12 @@
 /** The first statement of each transaction: search path, role, claims, session variables and the rest, set for the transaction alone.
  *  Names are part of the text, values are bound, and everything that does not change with the request is kept. */
+import type { Ask, Caches, Question } from "../cache.ts";
 import type { Model } from "../model/model.ts";
 import type { Json } from "../plan/plan.ts";
 import type { Execution } from "../plugin.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Session } from "../session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
-import { createCache } from "../plan/key.ts";
 import { roleNotFound } from "../errors.ts";
 
 export interface SettingsStatement {
@@ -20,8 +20,6 @@ type Setting = readonly [name: string, value: string];
 interface SessionSettings {
   readonly names: readonly string[];
   readonly values: readonly string[];
-  /** `names` as part of a cache key. */
-  readonly key: string;
 }
 
 /** Functions take a hundred arguments at most. */
@@ -36,55 +34,52 @@ const compileSettings = (names: readonly string[]): string => {
 };
 
 export interface SettingsBuilder {
-  /** @rule R-TX-1 R-TX-6 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 */
+  /** @rule R-TX-1 R-TX-6 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
   build(execution: Execution, model: Model | undefined, isReadOnly: boolean): SettingsStatement;
 }
 
-export const createSettingsBuilder = (current: () => ResolvedOptions): SettingsBuilder => {
-  const texts = createCache<string>(current().cacheEntries);
-  const searchPaths = createCache<string>(current().cacheEntries);
-  let extra = current().dbExtraSearchPath;
+/** What the text of a settings statement is made of. */
+interface Layers {
+  readonly isReadOnly: boolean;
+  readonly ofRole: readonly Setting[];
+  readonly ofSession: SessionSettings;
+  readonly ofRequest: readonly Setting[];
+  readonly ofApp: readonly Setting[];
+}
 
-  const searchPath = (schema: string): string => {
-    const { dbExtraSearchPath } = current();
-    if (dbExtraSearchPath !== extra) {
-      searchPaths.clear();
-      extra = dbExtraSearchPath;
-    }
-    let path = searchPaths.get(schema);
-    if (path === undefined) {
-      path = [schema, ...extra].map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
-      searchPaths.set(schema, path);
-    }
-    return path;
-  };
+const namesKey = (names: readonly string[]): string => names.join("\u0000"); // which no name can have
+
+const IS_READ_ONLY: Question<Layers, boolean> = { name: "read only", of: ({ isReadOnly }) => isReadOnly };
+const ROLE: Question<Layers, readonly Setting[]> = { name: "role", of: ({ ofRole }) => ofRole };
+const SESSION: Question<Layers, readonly string[]> = { name: "session", of: ({ ofSession }) => ofSession.names, key: namesKey };
+const REQUEST: Question<Layers, readonly string[]> = { name: "request", of: ({ ofRequest }) => namesOf(ofRequest), key: namesKey };
+const APP: Question<Layers, readonly Setting[]> = { name: "app", of: ({ ofApp }) => ofApp };
+
+const textOf = (ask: Ask<Layers>): string =>
+  compileSettings([...(ask(IS_READ_ONLY) ? ["transaction_read_only"] : []), "search_path", ...namesOf(ask(ROLE)), ...ask(SESSION), ...ask(REQUEST), ...namesOf(ask(APP))]);
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export const createSettingsBuilder = (current: () => ResolvedOptions, caches: Caches): SettingsBuilder => {
+  const texts = caches.create({ name: "settings", make: textOf, bytesOf: (text) => text.length * 2 });
 
   return {
-    build: (execution, model, isReadOnly) => {
-      const { session, settings } = execution;
+    build: ({ session, settings, schema, keepsLoginPath }, model, isReadOnly) => {
+      const options = current();
       const ofSession = settingsOfSession(session);
       const ofRole = session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
-      const ofApp = appSettings(current());
-      const values = isReadOnly ? ["on", searchPath(execution.schema)] : [searchPath(execution.schema)];
-      let key = isReadOnly ? "r" : "w";
-      for (const [name, value] of ofRole) {
-        key += `\n${name}`;
-        values.push(value);
-      }
-      key += ofSession.key;
+      const ofRequest = settings ?? NONE;
+      const ofApp = appSettings(options);
+      const path = [schema, ...options.dbExtraSearchPath].map(quoted);
+      if (keepsLoginPath === true && model !== undefined && model.loginPath !== "") path.push(model.loginPath);
+      const values = [...(isReadOnly ? ["on"] : []), path.join(", ")];
+      for (const [, value] of ofRole) values.push(value);
       for (const value of ofSession.values) values.push(value);
-      for (const [name, value] of settings ?? NONE) {
-        key += `\n${name}`;
-        values.push(value);
-      }
+      for (const [, value] of ofRequest) values.push(value);
       for (const [, value] of ofApp) values.push(value);
-      let text = texts.get(key);
-      if (text === undefined) {
-        const names = [...(isReadOnly ? ["transaction_read_only"] : []), "search_path", ...namesOf(ofRole), ...ofSession.names, ...namesOf(settings ?? NONE), ...namesOf(ofApp)];
-        text = compileSettings(names);
-        texts.set(key, text);
-      }
-      return { text, values };
+      const found = texts.get({ isReadOnly, ofRole, ofSession, ofRequest, ofApp });
+      found.keep();
+      return { text: found.made, values };
     },
   };
 };
@@ -128,7 +123,7 @@ const buildSessionSettings = (session: Session): SessionSettings => {
   if (session.databaseRole === "none") throw roleNotFound("none");
   settings.set("role", session.databaseRole ?? "none");
   settings.set("request.jwt.claims", session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role }));
-  return { names: [...settings.keys()], values: [...settings.values()], key: `\n\n${[...settings.keys()].join("\n")}\n` };
+  return { names: [...settings.keys()], values: [...settings.values()] };
 };
 
 const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // `user_id`

@@ -22,8 +22,8 @@ export interface WirePlan {
 
 export type WireRow = readonly (string | null)[];
 
-/** What became of a batch. `failedAt`: index of the statement during which the error came; their count: at the end. */
-export type WireResult = { readonly rows: readonly (WireRow | undefined)[] } | { readonly error: unknown; readonly failedAt: number };
+/** What became of a batch. `failedAt`: index of the statement during which the error came, `rows` those of the ones before it; their count: at the end. */
+export type WireResult = { readonly rows: readonly (WireRow | undefined)[] } | { readonly error: unknown; readonly failedAt: number; readonly rows: readonly (WireRow | undefined)[] };
 
 /** The part of pg's Connection that a batch needs. */
 interface WireConnection {
@@ -200,7 +200,7 @@ export class WireBatch {
   }
 
   handleError(error: unknown): void {
-    this.done({ error, failedAt: this.at });
+    this.done({ error, failedAt: this.at, rows: this.rows });
   }
 
   /** A function cannot start a copy to the client; should one, nothing is sent. */

@@ -93,6 +93,9 @@ export interface Relation extends QualifiedName {
   /** `pg_relation_is_updatable(oid, true)`. */
   readonly writable: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean };
   readonly hasRowSecurity: boolean;
+  /** Tables alone: `read`: reading it runs no code of users and asks no other server, whoever reads; `write`: neither does writing (triggers, rules,
+   *  defaults, checks, indexes; of children and of tables that its keys cascade to as well). Absent: it may. @rule R-TX-10 */
+  readonly plain?: "read" | "write";
   /** All relationships whose source this relation is, R-REL order not guaranteed. */
   readonly relationships: readonly Relationship[];
 }
@@ -214,10 +217,15 @@ export interface Model {
   readonly types: ReadonlyMap<number, PgType>;
   readonly roles: ReadonlyMap<string, Role>;
   readonly loginRole: string;
+  /** `search_path` of a fresh connection, as PostgreSQL writes it: what the login role or the database sets. */
+  readonly loginPath: string;
   readonly representations: ReadonlyMap<number, Representation>;
   readonly mediaHandlers: readonly MediaHandler[];
   /** Schema in which each wanted extension lives (`postgis`, `ltree`, …), absent when not installed. */
   readonly extensions: ReadonlyMap<string, string>;
+  /** Names of operators and functions of PostgreSQL that somebody has made others of for built-in types, which may then be chosen; `::` stands for
+   *  casts between them. @rule R-TX-10 */
+  readonly rivals: ReadonlySet<string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
   /** By surface: roles whose rights are kept outside the database. Their statements run as the login role (G-PRM-3). */
@@ -285,9 +293,11 @@ export const emptyModel = (version: number, schemas: readonly string[]): Model =
   types: new Map(),
   roles: new Map(),
   loginRole: "",
+  loginPath: "",
   representations: new Map(),
   mediaHandlers: [],
   extensions: new Map(),
+  rivals: new Set(),
   serverVersion: 0,
   parts: {},
 });

@@ -169,8 +169,9 @@ export interface Cell {
 }
 
 export type WriteRows =
-  /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent key takes the default (R-INS-4) */
-  | { readonly payload: ValueRef; readonly shape: "object" | "array"; readonly columns: readonly PayloadColumn[]; readonly missing: "null" | "default" }
+  /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent key takes the default;
+   *  `"computed-default"`: which is computed for every row, wanted or not, so that each takes a number of a sequence (R-INS-4) */
+  | { readonly payload: ValueRef; readonly shape: "object" | "array"; readonly columns: readonly PayloadColumn[]; readonly missing: "null" | "default" | "computed-default" }
   /** a single row cell by cell (steps of a nested insert) */
   | { readonly cells: readonly Cell[] };
 
@@ -262,6 +263,15 @@ export interface Sequence {
   /** Reads `{ written, steps }`. */
   readonly result: Read;
   readonly one?: boolean;
+  /** What would come next contradicts itself: nothing is answered, and the steps run because their errors come before this one (G-NST-11). */
+  readonly refusal?: Refusal;
+}
+
+export interface Refusal {
+  readonly message: string;
+  readonly path: string;
+  /** Steps without whose rows it would not have been reached. */
+  readonly requires: NonNullable<SequenceStep["requires"]>;
 }
 
 export interface SequenceStep {

@@ -9,6 +9,7 @@ import { bodyOf, insertedCount, locationOf, outputNames, responseSettings, total
 import { catalogText, empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
 import { arrayQuery, buildObject, objectQuery } from "./json.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
+import { isProvenPlan } from "./proof.ts";
 import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
 import { createCompiler, planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
 import { countOfSteps, stepRelations, stepSetting } from "./value.ts";
@@ -28,7 +29,11 @@ const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
   plan.kind === "bundle" || plan.kind === "sequence" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE ? "compact" : "spaced";
 
 /** @rule R-SQL-1 */
-export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
+export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => ({ ...compileAny(plan, envelope, parts), isProven: isProvenPlan(plan, envelope, OWN_MEDIA, parts) });
+
+const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
+
+const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
   const compiler = createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.takesRowType });
   switch (plan.kind) {
     case "read":
@@ -241,13 +246,18 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
       columns.push({ name: `check_${i}`, sql: write.check });
       checks.push({ statement: i, column: `check_${i}`, kind: "permission", message: "", path: step.path ?? "$" });
     }
-    for (const required of step.requires ?? []) checks.push({ statement: required.step, column: `count_${required.step}`, kind: "step", message: required.message, path: required.path });
+    checks.push(...(step.requires ?? []).map(requiredRow));
     statements.push({ ...statementOf(sql`with ${write.cte} select ${selectOf(columns)}`, columns), path: step.path });
     relations.push(targetOfWrite(step.write));
     for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
     if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
   });
-  const body = answerOf(compiler, sequence.result, sequence.one === true, {}, countOfSteps(relations));
+  const { refusal } = sequence;
+  if (refusal !== undefined) checks.push(...refusal.requires.map(requiredRow), { statement: statements.length, column: "refused", kind: "refusal", message: refusal.message, path: refusal.path });
+  const body = refusal === undefined ? answerOf(compiler, sequence.result, sequence.one === true, {}, countOfSteps(relations)) : sql`null`;
   statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
-  return finish(compiler, statements, statements.length - 1, checks);
+  // in the order in which the statements are reached
+  return finish(compiler, statements, statements.length - 1, checks.sort((a, b) => a.statement - b.statement));
 };
+
+const requiredRow = ({ step, message, path }: { readonly step: number; readonly message: string; readonly path: string }): ProgramCheck => ({ statement: step, column: `count_${step}`, kind: "step", message, path });

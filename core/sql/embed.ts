@@ -1,6 +1,6 @@
 /** Embedded reads: sets up what a mode's compiler works with and asks it. */
 import type { EmbedContext, EmbedSql } from "../hooks.ts";
-import { nameKey, relationOf } from "../model/model.ts";
+import { nameKey, relationOf, relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Output } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { routineArguments } from "./call.ts";
@@ -61,7 +61,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
       const kind = embed.join === "inner" ? sql`join lateral` : sql`left join lateral`;
       return sql`${kind} (${rowsOf}) as ${ident(alias)} on true`;
     },
-    expand: (outputs) => outputs.flatMap((output): Output[] => (output.kind === "all" && target !== undefined ? expandAll(target) : [output])),
+    expand: (outputs) => expandDeep(compiler, target, embed.mode, outputs),
   };
   const answer: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
   if (answer === undefined) throw planFault(`no plugin answers the embedding mode "${embed.mode}"`);
@@ -73,6 +73,17 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     rows,
   };
 };
+
+/** Outputs with `*` written out, also in the embeds of the same mode among them. @rule R-SPR-3 */
+const expandDeep = (compiler: Compiler, relation: Relation | undefined, mode: string, outputs: readonly Output[]): readonly Output[] =>
+  outputs.flatMap((output): readonly Output[] => {
+    if (relation === undefined) return [output];
+    if (output.kind === "all") return expandAll(relation);
+    if (output.kind !== "embed" || output.mode !== mode || output.isHidden === true || !("relationship" in output.via)) return [output];
+    const target = relationshipOf(relation, output.via.relationship)?.target;
+    const inner = target && relationOf(compiler.model, target);
+    return [{ ...output, read: { ...output.read, output: expandDeep(compiler, inner, mode, output.read.output) } }];
+  });
 
 const targetOf = (compiler: Compiler, embed: Embed) => {
   if (!("routine" in embed.via)) return undefined;

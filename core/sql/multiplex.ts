@@ -1,6 +1,7 @@
 /** One statement over many subscribers: the values of a program's slots become columns of a row set, the program itself a lateral
  *  subquery over it. Only answers whose hash differs from the one known come back. */
-import { catalogText, ident, join, literal, slot, sql, toStatement, type Slot, type Sql } from "./fragment.ts";
+import type { QualifiedName } from "../model/model.ts";
+import { catalogText, empty, ident, join, literal, slot, sql, toStatement, type Slot, type Sql } from "./fragment.ts";
 import type { Program, ProgramStatement } from "./program.ts";
 
 /** Cannot stand raw in JSON text. */
@@ -41,6 +42,7 @@ export const typesProgram = (program: Program, name: string): Program => {
     checks: [],
     relations: program.relations,
     isOpenEnded: program.isOpenEnded,
+    isProven: program.isProven,
   };
 };
 
@@ -55,10 +57,17 @@ const slotKey = (source: Slot): string => JSON.stringify(source);
 
 const slotChunks = (program: Program) => (program.statements[0]?.fragment?.chunks ?? []).filter((chunk) => typeof chunk !== "string");
 
+/** Whether one of the tables has become something whose rows are not the same for everybody: row policies count now, or the name is another
+ *  relation's. Looked at by the statement that reads them, so that nothing can come in between. @rule G-SUB-11 */
+const haveChanged = (tables: readonly QualifiedName[]): Sql => {
+  const oids = tables.map(({ schema, name }) => sql`${literal(toStatement(ident(schema, name)).text)}::pg_catalog.regclass`);
+  return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${join(oids)}))`;
+};
+
 /** The program over many subscribers. Its own value is their JSON text, `[{"id":0,"hash":"…","p0":"5"}]`; its one column `answers` is made
  *  of `<id> <hash> <body>`, joined by `ANSWER_SEPARATOR`; NULL when no answer differs. `types`: of the parameters of the program's text,
- *  in order; needed where `needsTypes` says so. */
-export const multiplex = (program: Program, types: readonly string[] = []): Program => {
+ *  in order; needed where `needsTypes` says so. `tables`: what must stay plain tables; a second column `changed` says whether they have not. */
+export const multiplex = (program: Program, types: readonly string[] = [], tables: readonly QualifiedName[] = []): Program => {
   const [only] = program.statements;
   if (only?.fragment === undefined) throw new TypeError("only a statement that kept its fragment can be multiplexed");
   const row = ident(SUBSCRIBERS);
@@ -76,7 +85,7 @@ export const multiplex = (program: Program, types: readonly string[] = []): Prog
   });
   const declared = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
   // `offset 0` keeps the planner from pulling the subqueries up, which would compute the body once for each mention
-  const fragment = sql`select pg_catalog.string_agg(${row}.id::text || ' ' || _b.hash || ' ' || _b.body, pg_catalog.chr(30)) from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared}) cross join lateral (select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${join(parts, "")}) as _m offset 0) as _a offset 0) as _b where _b.hash is distinct from ${row}.hash`;
-  const statement: ProgramStatement = { ...toStatement(fragment), columns: ["answers"], ...(only.path === undefined ? {} : { path: only.path }) };
+  const fragment = sql`select pg_catalog.string_agg(${row}.id::text || ' ' || _b.hash || ' ' || _b.body, pg_catalog.chr(30))${tables.length === 0 ? empty : sql`, ${haveChanged(tables)}`} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared}) cross join lateral (select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${join(parts, "")}) as _m offset 0) as _a offset 0) as _b where _b.hash is distinct from ${row}.hash`;
+  const statement: ProgramStatement = { ...toStatement(fragment), columns: ["answers", ...(tables.length === 0 ? [] : ["changed"])], ...(only.path === undefined ? {} : { path: only.path }) };
   return { ...program, statements: [statement] };
 };

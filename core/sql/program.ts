@@ -19,7 +19,8 @@ export interface ProgramStatement {
 export interface ProgramCheck {
   readonly statement: number;
   readonly column: string;
-  readonly kind: "permission" | "step";
+  /** `refusal`: of no column, it always fails. */
+  readonly kind: "permission" | "step" | "refusal";
   readonly message: string;
   /** Absent: that of the program. */
   readonly path?: string;
@@ -35,4 +36,7 @@ export interface Program {
   readonly relations: ReadonlySet<string>;
   /** It calls functions, so that the relations are not all. */
   readonly isOpenEnded: boolean;
+  /** It runs no code of users; and where it only reads, its answer is the same for all who act as the same database role, but for the values in
+   *  its slots. Absent: nobody knows. @rule R-TX-10 G-SUB-10 */
+  readonly isProven?: boolean;
 }

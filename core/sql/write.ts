@@ -68,7 +68,7 @@ const payloadRows = (compiler: Compiler, relation: Relation, rows: Payload, isFi
     const from = sql`${record} as ${ident(row)}(${definitions})`;
     return { from: isFirstOnly && rows.shape === "array" ? sql`(select * from ${from} limit 1) as ${ident(row)}` : from, valueOf: read };
   }
-  // element by element, so that an absent key is told from a null and no default is computed in vain
+  // element by element, so that an absent key is told from a null
   const element = compiler.alias("_j");
   const elements = rows.shape === "object" ? sql`(select ${json} as value) as ${ident(element)}` : sql`pg_catalog.json_array_elements(${json}) as ${ident(element)}`;
   const limited = isFirstOnly && rows.shape === "array" ? sql`(select * from ${elements} limit 1) as ${ident(element)}` : elements;
@@ -77,8 +77,10 @@ const payloadRows = (compiler: Compiler, relation: Relation, rows: Payload, isFi
     from,
     valueOf: (name) => {
       const column = columnOf(relation, name);
-      const fallback = column?.baseDefault ?? column?.default;
-      return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${read(name)} else ${fallback === undefined ? sql`null` : catalogText(`(${fallback})`)} end`;
+      const text = column?.baseDefault ?? column?.default;
+      const fallback = text === undefined ? sql`null` : catalogText(`(${text})`);
+      const given = text !== undefined && rows.missing === "computed-default" ? sql`case when ${fallback} is null then ${read(name)} else ${read(name)} end` : read(name);
+      return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${given} else ${fallback} end`;
     },
   };
 };
@@ -203,10 +205,20 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   const name = ident(compiler.alias("_written"));
   const assignments: Sql[] = [];
   let from = empty;
+  let once = empty;
   if (plan.payload !== undefined && plan.payload.columns.length > 0) {
+    const { columns, missing } = plan.payload;
     const source = payloadRows(compiler, relation, plan.payload, true);
-    from = sql` from ${source.from}`;
-    for (const column of plan.payload.columns) assignments.push(sql`${ident(column.name)} = ${source.valueOf(column.name)}`);
+    if (missing === "null") {
+      from = sql` from ${source.from}`;
+      for (const { name: column } of columns) assignments.push(sql`${ident(column)} = ${source.valueOf(column)}`);
+    } else {
+      // a row of its own, not pulled into the statement: a default is computed once, whatever the number of rows
+      const body = compiler.alias("_b");
+      once = sql`with ${ident(body)} as (select ${join(columns.map(({ name: column }) => sql`${source.valueOf(column)} as ${ident(column)}`))} from ${source.from}) `;
+      from = sql` from ${ident(body)}`;
+      for (const { name: column } of columns) assignments.push(sql`${ident(column)} = ${ident(body, column)}`);
+    }
   }
   for (const assignment of plan.assignments ?? []) {
     const operator = compiler.registry.updateOperators.find((one) => one.name === assignment.operator);
@@ -217,7 +229,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     assignments.length === 0
       ? // nothing to set: no row is touched, and no right is needed (R-UPD-2)
         sql`${name} as (select (null::${qualified(relation)}).* where false)`
-      : sql`${name} as (update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)} returning ${returning})`;
+      : sql`${name} as (${once}update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)} returning ${returning})`;
   return { cte, name, relation, check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check) };
 };
 

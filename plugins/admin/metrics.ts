@@ -30,6 +30,12 @@ const METRICS: readonly Metric[] = [
   plain("pgrst_jwt_cache_requests_total", "counter", "jwt-cache-requests", "Look-ups of verified tokens"),
   plain("pgrst_jwt_cache_hits_total", "counter", "jwt-cache-hits", "Look-ups that found the token"),
   plain("pgrst_jwt_cache_evictions_total", "counter", "jwt-cache-evictions", "Tokens that made room for others"),
+  plain("relapi_cache_requests_total", "counter", "cache-requests", "Look-ups of plans, statements, documents and the like"),
+  plain("relapi_cache_hits_total", "counter", "cache-hits", "Look-ups that found what was asked for"),
+  plain("relapi_cache_evictions_total", "counter", "cache-evictions", "Kept values that made room for others"),
+  plain("relapi_cache_conflicts_total", "counter", "cache-conflicts", "Kept values that were dropped because their makers disagreed: 0 unless a plugin is at fault"),
+  plain("relapi_cache_entries", "gauge", "cache-entries", "Kept values"),
+  plain("relapi_cache_bytes", "gauge", "cache-bytes", "Bytes of kept values, estimated"),
   { name: "relapi_refused_total", kind: "counter", help: "Requests beyond a limit of the settings", samples: REFUSAL_SAMPLES },
 ];
 

@@ -1,13 +1,17 @@
 /** `X-Session-Admin-Secret: …`: the caller is administrator, or acts as the role of `X-Session-Role` with variables of their choice. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createCache, definePlugin, Stage, type Cache, type Credentials, type ResolvedOptions, type Session } from "../../core/index.ts";
+import { definePlugin, planKey, Stage, type Ask, type Cache, type Credentials, type Question, type ResolvedOptions, type Session } from "../../core/index.ts";
 import { adminSecretRefused, backendFlagInvalid } from "./errors.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 
 const ADMIN = "admin";
 
-/** Sessions kept, so that what is derived from them is derived once. */
-const MAX_SESSIONS = 1000;
+/** Equal sessions are one, so that what is derived from it is derived once. */
+const SESSION: Question<Session, Session> = { name: "session", of: (session) => session, key: planKey };
+
+type Sessions = Cache<Session, Session>;
+
+const bytesOf = ({ variables }: Session): number => Object.entries(variables).reduce((bytes, [name, value]) => bytes + (name.length + value.length) * 8, 1000);
 
 /** @rule R-AUT-8 G-AUTH-1 G-AUTH-2 G-AUTH-3 G-AUTH-4 */
 export const adminSecret = definePlugin({
@@ -16,7 +20,7 @@ export const adminSecret = definePlugin({
   apply: (hooks, context) => {
     const secrets = adminSecretsOf(context.options).map(digest);
     if (secrets.length === 0) return;
-    const sessions: Cache<Session> = createCache(MAX_SESSIONS);
+    const sessions = context.caches.create({ name: "administrators", make: (ask: Ask<Session>) => Object.freeze(ask(SESSION)), bytesOf });
     hooks.authorize.tap("admin-secret", (credentials) => {
       const sent = sessionHeader(credentials, "admin-secret");
       if (sent === undefined) return undefined;
@@ -34,7 +38,7 @@ const digest = (secret: string): Buffer => createHash("sha256").update(secret).d
 /** Headers that say how to act and are no variables. @rule G-SES-6 */
 const NO_VARIABLES: ReadonlySet<string> = new Set(["x-session-admin-secret", "x-session-role", "x-session-use-backend-only-permissions"]);
 
-const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Cache<Session>): Session => {
+const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Sessions): Session => {
   const role = sessionHeader(credentials, "role") || ADMIN;
   const isBackend = readFlag(credentials);
   const variables: Record<string, string> = { "x-session-role": role };
@@ -45,20 +49,16 @@ const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, ses
     variables[name] = headerText(credentials, value);
   }
   const isAnonymous = role === anonRole;
-  const key = JSON.stringify([isBackend, isAnonymous, variables]);
-  let session = sessions.get(key);
-  if (session === undefined) {
-    session = Object.freeze({
-      role,
-      ...(role === ADMIN ? {} : { databaseRole: role, isBackend }),
-      isAdmin: role === ADMIN,
-      ...(isAnonymous ? { isAnonymous } : {}),
-      claims: Object.freeze({ role }),
-      variables: Object.freeze(variables),
-    });
-    sessions.set(key, session);
-  }
-  return session;
+  const found = sessions.get({
+    role,
+    ...(role === ADMIN ? {} : { databaseRole: role, isBackend }),
+    isAdmin: role === ADMIN,
+    ...(isAnonymous ? { isAnonymous } : {}),
+    claims: Object.freeze({ role }),
+    variables: Object.freeze(variables),
+  });
+  found.keep();
+  return found.made;
 };
 
 const TRUE = ["true", "t", "yes", "y"];

@@ -1,6 +1,6 @@
 /** `Authorization: Bearer eyJ…`: who calls is said by a signed token. */
 import { createHash } from "node:crypto";
-import { createCache, definePlugin, isRelApiError, type Cache, type Credentials, type PluginContext, type ResolvedOptions, type Session } from "../../core/index.ts";
+import { createCaches, definePlugin, isRelApiError, type Ask, type Credentials, type PluginContext, type Question, type ResolvedOptions, type Session } from "../../core/index.ts";
 import { buildVariables, exactClaimsText } from "./claims.ts";
 import { jwtSecretMissing } from "./errors.ts";
 import { graphqlRules } from "./graphql-rules.ts";
@@ -33,10 +33,11 @@ interface State {
   readonly takesRoleHeader: boolean;
 }
 
-/** A verified token with what it leads to, made once per surface and role. */
+/** A verified token with what it leads to, made when it is asked for first. */
 interface KnownToken extends VerifiedToken {
-  readonly grants: Map<TokenRules, Grant>;
-  readonly sessions: Map<TokenRules, Map<string, Session>>;
+  grant?: Grant;
+  /** By role. */
+  readonly sessions: Map<string, Session>;
 }
 
 interface Tokens {
@@ -81,12 +82,13 @@ const createTokens = (context: PluginContext): Tokens => {
       if (found === undefined) return undefined;
       // keys that are fetched for the first time
       for (const { keys } of found.candidates) if (keys.pending !== undefined) await keys.pending;
-      const token = known.get(found, () => verify(found, rules));
+      const token = known.get(found, rules);
       rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
-      const grant = remembered(token.grants, rules, () => rules.grant(token, roles));
+      const grant = (token.grant ??= rules.grant(token, roles));
       const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
-      const sessions = remembered(token.sessions, rules, () => new Map<string, Session>());
-      return remembered(sessions, role, () => buildSession(token, grant, role, options));
+      let session = token.sessions.get(role);
+      if (session === undefined) token.sessions.set(role, (session = buildSession(token, grant, role, options)));
+      return session;
     },
     close: () => closeKeys(state),
   };
@@ -94,15 +96,6 @@ const createTokens = (context: PluginContext): Tokens => {
 
 const closeKeys = ({ configurations }: State): void => {
   for (const { keys } of configurations) keys.close();
-};
-
-const remembered = <Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value => {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
-  return value;
 };
 
 /** A token, and nothing to read it with. @rule R-AUT-2 G-AUTH-10 */
@@ -113,13 +106,26 @@ const refuseUnreadable = (credentials: Credentials, rules: TokenRules): undefine
   return undefined;
 };
 
+/** A token where it was found, and the surface that judges it. */
+interface TokenSource extends FoundToken {
+  readonly rules: TokenRules;
+}
+
+/** By its hash, so that no token is kept. */
+const TOKEN: Question<TokenSource, string> = { name: "token", of: ({ token }) => token, key: (token) => createHash("sha256").update(token).digest("base64") };
+const CANDIDATES: Question<TokenSource, readonly TokenConfiguration[]> = { name: "configurations", of: ({ candidates }) => candidates };
+const RULES: Question<TokenSource, TokenRules> = { name: "rules", of: ({ rules }) => rules };
+
 /** @throws RelApiError in the words of the surface */
-const verify = ({ token, candidates }: FoundToken, rules: TokenRules): VerifiedToken => {
+const verify = (ask: Ask<TokenSource>): KnownToken => {
+  const token = ask(TOKEN);
+  const candidates = ask(CANDIDATES);
+  const rules = ask(RULES);
   const configuration = candidates.length === 1 ? candidates[0] : configurationFor(token, candidates);
   if (configuration === undefined) throw rules.strangeIssuer();
   const reading = readToken(token, configuration.keys.keys(), configuration.maxJsonDepth);
   if ("failure" in reading) throw rules.failed(reading.failure);
-  return { ...reading.signed, configuration };
+  return { ...reading.signed, configuration, sessions: new Map() };
 };
 
 /** @rule G-AUTH-12 */
@@ -149,30 +155,24 @@ const buildSession = (token: VerifiedToken, { claims }: Grant, role: string, { a
 // --- the cache ------------------------------------------------------------------------------------------------------
 
 interface KnownTokens {
-  get(found: FoundToken, verifyIt: () => VerifiedToken): KnownToken;
+  /** @throws RelApiError in the words of the surface */
+  get(found: FoundToken, rules: TokenRules): KnownToken;
   clear(): void;
 }
 
-/** Verified tokens by their hash, so that none is kept. Bounded; emptied when keys or settings change. @rule R-AUT-12 R-ADM-2 */
-const createKnownTokens = ({ options: { jwtCacheMaxEntries }, counters }: PluginContext): KnownTokens => {
-  const cache: Cache<KnownToken> = createCache(jwtCacheMaxEntries);
-  const enter = (token: VerifiedToken): KnownToken => ({ ...token, grants: new Map(), sessions: new Map() });
+/** Claims, sessions and what is derived from them. */
+const BYTES_PER_TOKEN = 16 * 1024;
+
+/** Verified tokens, emptied when keys or settings change: the number is the limit that counts. @rule R-AUT-12 R-ADM-2 */
+const createKnownTokens = ({ options: { jwtCacheMaxEntries, cacheBytes }, counters }: PluginContext): KnownTokens => {
+  const caches = createCaches("jwt-cache", { maxBytes: () => Math.max(cacheBytes, BYTES_PER_TOKEN * 64), maxEntries: () => jwtCacheMaxEntries }, counters);
+  const tokens = caches.create({ name: "tokens", make: verify, bytesOf: ({ claims }) => BYTES_PER_TOKEN + JSON.stringify(claims).length * 6 });
   return {
-    get: ({ token: text, place }, verifyIt) => {
-      if (jwtCacheMaxEntries === 0) return enter(verifyIt());
-      counters.add("jwt-cache-requests");
-      const key = createHash("sha256").update(place).update(text).digest("base64");
-      const found = cache.get(key);
-      if (found !== undefined) {
-        counters.add("jwt-cache-hits");
-        return found;
-      }
-      const token = enter(verifyIt());
-      const sizeBefore = cache.size;
-      cache.set(key, token);
-      if (cache.size === sizeBefore) counters.add("jwt-cache-evictions");
-      return token;
+    get: (found, rules) => {
+      const token = tokens.get({ ...found, rules });
+      token.keep();
+      return token.made;
     },
-    clear: () => cache.clear(),
+    clear: caches.clear,
   };
 };

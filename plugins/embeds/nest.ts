@@ -15,5 +15,5 @@ const compileNest = (embed: Embed, context: EmbedContext): EmbedSql => {
 /** @rule R-EMB-9 R-EMB-12 G-REL-1 G-REL-2 */
 export const nestEmbeds = definePlugin({
   name: "nest-embeds",
-  embeds: [{ mode: "nest", rest: { prefix: "" }, graphql: { suffix: "" }, compile: compileNest }],
+  embeds: [{ mode: "nest", rest: { prefix: "" }, graphql: { suffix: "" }, builtIn: ["row_to_json"], compile: compileNest }],
 });

@@ -1,39 +1,66 @@
 /** `...author(name)`: columns of the related rows become columns of the parent row. */
-import { definePlugin, catalogText, ident, sql, type Embed, type EmbedContext, type EmbedSql, type Output, type Read, type Sql } from "../../core/index.ts";
+import { definePlugin, catalogText, ident, sql, type Embed, type EmbedContext, type EmbedSql, type OrderBy, type Output, type Read, type Sql } from "../../core/index.ts";
+
+interface LiftedColumn {
+  /** Key in the parent's row. */
+  readonly as: string;
+  /** The column of the joined rows: the key, or a name of its own where the key is taken or another level's. */
+  readonly name: string;
+  readonly aggregate?: { readonly fn: string; readonly cast?: string; readonly isRowCount: boolean };
+}
 
 interface Lifted {
   readonly read: Read;
-  readonly columns: readonly { readonly as: string; readonly name: string; readonly aggregate?: { readonly fn: string; readonly cast?: string; readonly isRowCount: boolean } }[];
+  readonly columns: readonly LiftedColumn[];
 }
 
-/** Aggregates inside a to-one spread belong to the parent's level: the spread selects their arguments under names of its own. @rule R-AGG-6 */
-const lift = (read: Read, context: EmbedContext, prefix = "_v"): Lifted => {
-  const columns: Lifted["columns"][number][] = [];
+/** The read with a name of its own for every column, those of the spreads in it included: both levels may have the same keys. Aggregates
+ *  belong to the parent's level: of them the spread selects the arguments. `read`: with every `*` written out. @rule R-AGG-6 R-SPR-3 */
+const lift = (read: Read, taken = new Set<string>()): Lifted => {
+  const columns: LiftedColumn[] = [];
   const outputs: Output[] = [];
-  for (const output of context.expand(read.output)) {
+  const inner = new Map<string, Lifted>();
+  const hiddenName = (): string => {
+    let n = taken.size;
+    while (taken.has(`_v${n}`)) n++;
+    taken.add(`_v${n}`);
+    return `_v${n}`;
+  };
+  const nameFor = (key: string): string => (taken.has(key) ? hiddenName() : (taken.add(key), key));
+  for (const output of read.output) {
     if (output.kind === "aggregate") {
-      const name = `${prefix}${outputs.length}`;
+      const name = hiddenName();
       const of = output.of?.[0];
       outputs.push(of === undefined ? { kind: "constant", as: name, value: "1" } : { kind: "value", as: name, value: of });
       columns.push({ as: output.as, name, aggregate: { fn: output.fn, cast: output.cast, isRowCount: of === undefined } });
-    } else if (output.kind === "embed" && output.mode === "spread" && output.isHidden !== true) {
-      const inner = lift(output.read, context, `${prefix}${outputs.length}_`);
-      outputs.push({ ...output, read: inner.read });
-      columns.push(...inner.columns);
     } else if (output.kind === "embed" && output.isHidden === true) {
       outputs.push(output);
+    } else if (output.kind === "embed" && output.mode === "spread") {
+      const lifted = lift(output.read, taken);
+      inner.set(output.id, lifted);
+      outputs.push({ ...output, read: lifted.read });
+      columns.push(...lifted.columns);
     } else if (output.kind !== "all") {
-      outputs.push(output);
-      columns.push({ as: output.as, name: output.as });
+      const name = nameFor(output.as);
+      outputs.push({ ...output, as: name });
+      columns.push({ as: output.as, name });
     }
   }
-  return { read: { ...read, output: outputs }, columns };
+  return { read: { ...read, output: outputs, orderBy: read.orderBy?.map((term) => orderLifted(term, inner)) }, columns };
+};
+
+/** A related order names a key of the spread. @rule R-ORD-4 */
+const orderLifted = (term: OrderBy, inner: ReadonlyMap<string, Lifted>): OrderBy => {
+  const { by } = term;
+  if (by.kind !== "embedded") return term;
+  const column = inner.get(by.embed)?.columns.find(({ as, aggregate }) => as === by.name && aggregate === undefined);
+  return column === undefined ? term : { ...term, by: { ...by, name: column.name } };
 };
 
 const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
   const row = context.alias();
+  const lifted = lift({ ...embed.read, output: context.expand(embed.read.output) });
   if (context.isToOne) {
-    const lifted = lift(embed.read, context);
     const columns = lifted.columns.map((column) => {
       const cell = ident(row, column.name);
       if (column.aggregate === undefined) return { as: column.as, value: cell };
@@ -43,24 +70,19 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
     });
     return { join: context.lateral(context.rows(lifted.read), row), row: ident(row), isInnerJoined: true, columns };
   }
+  if (lifted.columns.length === 0) return { columns: [] };
   const rows = context.alias();
-  const names = arrayNames(embed.read, context);
-  const arrays = names.map((name): Sql => sql`coalesce(json_agg(${ident(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${ident(name)}`);
-  if (arrays.length === 0) return { columns: [] };
-  const read = sql`select ${arrays.reduce((list, one) => sql`${list}, ${one}`)} from (${context.rows()}) as ${ident(rows)}`;
-  return { join: sql`left join lateral (${read}) as ${ident(row)} on true`, row: ident(row), columns: names.map((name) => ({ as: name, value: ident(row, name) })) };
+  const arrays = lifted.columns.map(({ name }): Sql => sql`coalesce(json_agg(${ident(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${ident(name)}`);
+  const read = sql`select ${arrays.reduce((list, one) => sql`${list}, ${one}`)} from (${context.rows(lifted.read)}) as ${ident(rows)}`;
+  return {
+    join: sql`left join lateral (${read}) as ${ident(row)} on true`,
+    row: ident(row),
+    columns: lifted.columns.map(({ as, name }) => ({ as, value: ident(row, name) })),
+  };
 };
-
-/** Keys of a to-many spread: spreads inside it count with their own keys. @rule R-SPR-4 */
-const arrayNames = (read: Read, context: EmbedContext): string[] =>
-  context.expand(read.output).flatMap((output) => {
-    if (output.kind === "embed" && output.isHidden === true) return [];
-    if (output.kind === "embed" && output.mode === "spread") return arrayNames(output.read, context);
-    return output.kind === "all" ? [] : [output.as];
-  });
 
 /** @rule R-SPR-1 R-SPR-3 R-SPR-4 R-SPR-6 */
 export const spreadEmbeds = definePlugin({
   name: "spread-embeds",
-  embeds: [{ mode: "spread", rest: { prefix: "..." }, compile: compileSpread }],
+  embeds: [{ mode: "spread", rest: { prefix: "..." }, builtIn: ["json_agg"], compile: compileSpread }],
 });

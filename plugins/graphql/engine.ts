@@ -1,22 +1,11 @@
 /** From a request to the text of its answer: documents are prepared once per role and text, then it is values, one transaction, and splicing. */
-import {
-  countRefusal, createCache, isNestedDeeper, isRelApiError, type GqlEngine, type GqlOperation, type GqlOutput, type GqlRequest, type PluginContext, type PreparedDocument, type RoleSchema, type Session,
-} from "../../core/index.ts";
+import { countRefusal, isNestedDeeper, isRelApiError, type GqlEngine, type GqlOperation, type GqlOutput, type PluginContext } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
 import { encodeErrors } from "./encode-error.ts";
-import { prepareDocument } from "./prepare.ts";
+import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import type { Schemas } from "./schema.ts";
-
-/** Longer documents are read anew each time: they hold values in their text and rarely come twice. */
-const MAX_KEPT_LENGTH = 64 * 1024;
-
-/** Answers known from the types alone (introspection) that make a document too big to be kept. */
-const MAX_KEPT_ANSWER = 512 * 1024;
-
-const lengthOfTexts = (outputs: readonly GqlOutput[]): number =>
-  outputs.reduce((length, output) => length + ("text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0), 0);
 
 /** Members of an object: `{"a":1}` without its braces. */
 const membersOf = (body: string): string => body.slice(1, -1);
@@ -49,57 +38,29 @@ export const assemble = ({ outputs }: GqlOperation, bodies: readonly (string | n
 };
 
 export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngine => {
-  const documents = createCache<PreparedDocument>(context.options.cacheEntries);
-  const numbers = new WeakMap<RoleSchema, number>();
-  let lastNumber = 0;
-  context.onModel(() => documents.clear());
-
-  /** Quoted, so that no name is taken for another, nor an empty one for none. */
-  const keyOf = (schema: RoleSchema, { query, operationName }: GqlRequest): string => {
-    let number = numbers.get(schema);
-    if (number === undefined) numbers.set(schema, (number = ++lastNumber));
-    return `${number} ${operationName === undefined ? "" : JSON.stringify(operationName)}\n${query}`;
-  };
-
-  const prepare = (request: GqlRequest, session: Session): PreparedDocument => {
-    const schema = schemas.of(session);
-    if (request.query.length > MAX_KEPT_LENGTH) return prepareDocument(schema, request.query, request.operationName);
-    const key = keyOf(schema, request);
-    const known = documents.get(key);
-    if (known !== undefined) return known;
-    const prepared = prepareDocument(schema, request.query, request.operationName);
-    let isKept = true;
-    const document: PreparedDocument = {
-      operation: prepared.operation,
-      bind: (variables) => {
-        const operation = prepared.bind(variables);
-        if (isKept && operation.steps.length < operation.outputs.length && lengthOfTexts(operation.outputs) > MAX_KEPT_ANSWER) {
-          isKept = false;
-          documents.delete(key);
-        }
-        return operation;
-      },
-    };
-    documents.set(key, document);
-    return document;
-  };
+  const prepare = createPrepare(context.caches);
 
   return {
-    prepare,
+    prepare: (request, session) => prepare(schemas.of(session), request),
     assemble,
     run: async (operation, session, { settings, onGone, end = "commit" } = {}) => {
-      if (operation.steps.length === 0) return assemble(operation, []);
+      if (operation.steps.length === 0) {
+        operation.keep();
+        return assemble(operation, []);
+      }
       const isReadOnly = operation.access === "read only";
       const rows = await context.execute({
         session,
         access: operation.access,
         schema: context.model().schemas[0] ?? "public",
+        keepsLoginPath: true,
         programs: operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path })),
         end: isReadOnly ? "commit" : end,
         ...(settings === undefined ? {} : { settings }),
         ...(onGone === undefined ? {} : { onGone }),
         ...(isReadOnly ? { mayUseReplica: true } : {}),
       });
+      operation.keep();
       return assemble(operation, rows.map((row) => row["body"] ?? null));
     },
     parseJson: (text) => {

@@ -252,45 +252,16 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
 
 const isIntrospectionType = (name: string): boolean => name.startsWith("__");
 
-/** Texts kept per role, so that a tool that asks again is answered at once; of a very large schema one alone. */
-const MAX_TEXTS = 4;
-const MAX_LENGTH = 64 * 1024 * 1024;
-
-const createIntrospect = (schema: RoleSchema): RoleSchema["introspect"] => {
-  const texts = new Map<string, string>();
-
-  const keep = (key: string, written: string): void => {
-    texts.set(key, written);
-    let length = 0;
-    for (const each of texts.values()) length += each.length;
-    for (const [oldest, each] of texts) {
-      if (texts.size === 1 || (texts.size <= MAX_TEXTS && length <= MAX_LENGTH)) return;
-      texts.delete(oldest);
-      length -= each.length;
-    }
-  };
-
-  return (field, document, variables) => {
-    const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-    const key = [JSON.stringify(variables), print(field), ...fragments.map((fragment) => print(fragment))].join("\n");
-    const known = texts.get(key);
-    if (known !== undefined) return known;
-    const { root, type, valueOf } = createWriters(schema, document, variables);
-    let written = "null";
-    if (field.name.value === "__schema") {
-      written = root([field])(schema);
-    } else {
-      const named = schema.types().get(String(valueOf(field, "name")));
-      if (named !== undefined) written = type([field])(named);
-    }
-    keep(key, written);
-    return written;
-  };
+const introspect = (schema: RoleSchema): RoleSchema["introspect"] => (field, document, variables) => {
+  const { root, type, valueOf } = createWriters(schema, document, variables);
+  if (field.name.value === "__schema") return root([field])(schema);
+  const named = schema.types().get(String(valueOf(field, "name")));
+  return named === undefined ? "null" : type([field])(named);
 };
 
 const service: IntrospectionService = {
   metaFields: new Map([[SchemaMetaFieldDef.name, SchemaMetaFieldDef], [TypeMetaFieldDef.name, TypeMetaFieldDef]]),
-  introspect: createIntrospect,
+  introspect,
 };
 
 export const graphqlIntrospection = definePlugin({

@@ -1,16 +1,17 @@
-/** A document as it is kept: parsed and chosen once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36 */
-import { createCache, type Json, type PreparedDocument, type PrepareDocument, type RoleSchema } from "../../core/index.ts";
+/** A document as it is kept: parsed and chosen once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36 R-CAC-1 */
+import type { Ask, Cache, Caches, Found, GqlOperation, GqlRequest, Json, PreparedDocument, Question, RoleSchema } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
-import { parseDocument } from "./document/parse.ts";
-import { createShapes } from "./document/shapes.ts";
+import { observeVariables, type WithVariables } from "./document/observed.ts";
+import { parseDocument, type ParsedDocument } from "./document/parse.ts";
 import { checkSize } from "./document/size.ts";
-import { declareVariables, readVariables, type VariableValues } from "./document/variables.ts";
+import { declareVariables, readVariables, type DeclaredVariables, type VariableValues } from "./document/variables.ts";
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
 import { openBudget, type Planner } from "./plan/planner.ts";
 
-/** Plans kept per document, one per shape of the variables that decide it. */
-const MAX_SHAPES = 64;
+/** Syntax trees take so much more than their text, plans so much for each field. */
+const BYTES_PER_CHARACTER = 60;
+const BYTES_PER_FIELD = 1500;
 
 /** What nests too deeply for a walk over it is refused by `refuse`. */
 const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
@@ -22,37 +23,85 @@ const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
   }
 };
 
-/** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
-export const prepareDocument: PrepareDocument = (schema, text, operationName) => guarded(() => prepare(schema, text, operationName), notAGraphqlQuery);
+/** What depends on the role's schema and the text alone. */
+interface ReadDocument {
+  readonly schema: RoleSchema;
+  readonly parsed: ParsedDocument;
+  readonly declared: DeclaredVariables;
+  readonly length: number;
+}
 
-const prepare = (schema: RoleSchema, text: string, operationName: string | undefined): PreparedDocument => {
-  const { options } = schema;
-  const parsed = parseDocument(text, operationName, options.maxDocumentBytes);
-  const { operation, fragments, document } = parsed;
+interface DocumentSource extends GqlRequest {
+  readonly schema: RoleSchema;
+}
+
+const SCHEMA: Question<DocumentSource, RoleSchema> = { name: "schema", of: ({ schema }) => schema };
+const TEXT: Question<DocumentSource, string> = { name: "text", of: ({ query }) => query };
+const OPERATION_NAME: Question<DocumentSource, string | undefined> = { name: "operation name", of: ({ operationName }) => operationName };
+
+interface OperationSource extends WithVariables {
+  readonly document: ReadDocument;
+}
+
+const DOCUMENT: Question<OperationSource, ReadDocument> = { name: "document", of: ({ document }) => document };
+/** Asked when the planner is made, as what is at hand; whoever plans sees it through questions. */
+const AT_HAND: Question<OperationSource, VariableValues> = { name: "variables", of: ({ variables }) => variables, key: () => undefined };
+
+interface PlannedOperation {
+  readonly template: OperationTemplate;
+  readonly fieldCount: number;
+}
+
+const readDocument = (ask: Ask<DocumentSource>): ReadDocument => {
+  const schema = ask(SCHEMA);
+  const text = ask(TEXT);
+  const parsed = parseDocument(text, ask(OPERATION_NAME), schema.options.maxDocumentBytes);
+  const { operation, fragments } = parsed;
   checkFragments(operation.selectionSet, fragments);
-  checkSize(options, operation.selectionSet, fragments);
-  const root = rootOf({ schema }, parsed);
-  const declared = declareVariables(operation, fragments);
-  const shapes = createShapes();
-  const templates = createCache<OperationTemplate>(MAX_SHAPES);
+  checkSize(schema.options, operation.selectionSet, fragments);
+  rootOf({ schema }, parsed);
+  return { schema, parsed, declared: declareVariables(operation, fragments), length: text.length };
+};
 
-  const plan = (variables: VariableValues): OperationTemplate => {
-    const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, shapes, budget: openBudget(options), sources: [] };
-    const template = planOperation(planner, parsed, root);
-    // what decides the plan is known better now than before
-    const signature = shapes.signature(variables);
-    if (signature !== undefined) templates.set(signature, template);
-    return template;
+const plan = (ask: Ask<OperationSource>): PlannedOperation => {
+  const { schema, parsed, declared } = ask(DOCUMENT);
+  const { document, fragments } = parsed;
+  const budget = openBudget(schema.options);
+  const variables = observeVariables(ask, ask(AT_HAND));
+  const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, budget, sources: [] };
+  return { template: planOperation(planner, parsed, rootOf({ schema }, parsed)), fieldCount: budget.fields };
+};
+
+const lengthOfTexts = (outputs: GqlOperation["outputs"]): number =>
+  outputs.reduce((length, output) => length + ("text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0), 0);
+
+const bytesOfOperation = ({ template, fieldCount }: PlannedOperation): number =>
+  2000 + fieldCount * BYTES_PER_FIELD + template.steps.reduce((bytes, { sources }) => bytes + sources.length * 300, 0) + lengthOfTexts(template.outputs) * 2;
+
+/** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
+export type Prepare = (schema: RoleSchema, request: GqlRequest) => PreparedDocument;
+
+export const createPrepare = (caches: Caches): Prepare => {
+  const documents = caches.create({ name: "graphql documents", make: readDocument, bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER });
+  const operations: Cache<OperationSource, PlannedOperation> = caches.create({ name: "graphql operations", make: plan, bytesOf: bytesOfOperation });
+
+  const bind = (found: Found<ReadDocument>, given: Readonly<Record<string, Json>> | undefined): GqlOperation => {
+    const variables = readVariables(found.made.declared, given);
+    const { made, keep } = operations.get({ document: found.made, variables });
+    return {
+      ...fill(made.template, variables),
+      keep: () => {
+        found.keep();
+        keep();
+      },
+    };
   };
 
-  return {
-    operation: operation.operation,
-    bind: (given: Readonly<Record<string, Json>> | undefined) =>
-      guarded(() => {
-        const variables = readVariables(declared, given);
-        const signature = shapes.signature(variables);
-        const template = (signature === undefined ? undefined : templates.get(signature)) ?? plan(variables);
-        return fill(template, variables);
-      }, given === undefined ? notAGraphqlQuery : variablesTooDeep),
+  return (schema, request) => {
+    const found = guarded(() => documents.get({ ...request, schema }), notAGraphqlQuery);
+    return {
+      operation: found.made.parsed.operation.operation,
+      bind: (given) => guarded(() => bind(found, given), given === undefined ? notAGraphqlQuery : variablesTooDeep),
+    };
   };
 };

@@ -1,64 +1,63 @@
 /** The schemas of all roles: one source per model, one set of types per role, made when a caller of that role comes. @rule G-GEN-1 */
-import type { PluginContext, RelApiHooks, RoleSchema, Session } from "../../core/index.ts";
+import { observeSession, type Ask, type Model, type PluginContext, type Question, type RelApiHooks, type RoleSchema, type Session, type WithSession } from "../../core/index.ts";
 import type { IntrospectionService } from "./introspection.ts";
 import { buildRoleSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createSource, type Source } from "./types/source.ts";
 import { createValues, type Values } from "./types/values.ts";
 
-/** Schemas kept per model: roles in use at a time. */
-const MAX_ROLES = 200;
+interface Caller extends WithSession {
+  readonly model: Model;
+}
 
-interface ModelSchemas {
-  readonly version: number;
+const MODEL: Question<{ readonly model: Model }, Model> = { name: "model", of: ({ model }) => model };
+
+interface ModelNames {
   readonly source: Source;
   readonly values: Values;
-  readonly byView: Map<string, RoleSchema>;
-  readonly bySession: WeakMap<Session, RoleSchema>;
 }
+
+/** Types are made when a document first touches them: so much for each table in the end. */
+const BYTES_PER_TABLE = 4000;
 
 export interface Schemas {
   of(session: Session): RoleSchema;
 }
 
 export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schemas => {
-  let current: ModelSchemas | undefined;
+  const names = context.caches.create({
+    name: "graphql names",
+    make: (ask: Ask<{ readonly model: Model }>): ModelNames => {
+      const model = ask(MODEL);
+      const source = createSource(model, context.options.defaultNamingConvention, (message) => context.logger.warn(message));
+      return { source, values: createValues(model, context.options.disablePostgresArrays) };
+    },
+    bytesOf: ({ source }) => source.tables.length * BYTES_PER_TABLE,
+  });
 
-  const schemasOfModel = (): ModelSchemas => {
-    const model = context.model();
-    if (current?.version !== model.version) {
-      const source = createSource(model, (message) => context.logger.warn(message));
-      current = { version: model.version, source, values: createValues(model, source.names, context.options.disablePostgresArrays), byView: new Map(), bySession: new WeakMap() };
-    }
-    return current;
-  };
-
-  const schemaOf = (session: Session): RoleSchema => {
-    const model = context.model();
-    const { source, values, byView } = schemasOfModel();
-    const view = viewOf(model, session);
-    let schema = byView.get(view.key);
-    if (schema === undefined) {
+  const schemas = context.caches.create({
+    name: "graphql schemas",
+    make: (ask: Ask<Caller>): RoleSchema => {
+      const model = ask(MODEL);
+      const found = names.within(ask);
+      found.keep();
       const introspection = context.service<IntrospectionService>("graphql-introspection");
-      schema = buildRoleSchema({
-        model, source, values, view, hooks,
+      return buildRoleSchema({
+        model, ...found.made, view: viewOf(model, observeSession(ask)), hooks,
         registry: context.registry,
         options: context.options,
         metaFields: introspection?.metaFields ?? new Map(),
         introspect: introspection?.introspect ?? (() => () => "null"),
       });
-      if (byView.size >= MAX_ROLES) byView.clear();
-      byView.set(view.key, schema);
-    }
-    return schema;
-  };
+    },
+    bytesOf: () => context.model().relations.size * BYTES_PER_TABLE,
+  });
 
   return {
     of: (session) => {
-      const { bySession } = schemasOfModel();
-      let schema = bySession.get(session);
-      if (schema === undefined) bySession.set(session, (schema = schemaOf(session)));
-      return schema;
+      const found = schemas.get({ session, model: context.model() });
+      found.keep();
+      return found.made;
     },
   };
 };

@@ -56,6 +56,7 @@ export const buildRelation = (row: RelationRow, parts: RelationParts): Relation 
       delete: (row.writable & DELETE) !== 0,
     },
     hasRowSecurity: row.hasRowSecurity,
+    ...(row.plain !== null && { plain: row.plain }),
     relationships: [],
   };
 };

@@ -33,6 +33,8 @@ export interface RelationRow {
   readonly owner: string;
   readonly acl: readonly string[];
   readonly hasRowSecurity: boolean;
+  /** Other than views. */
+  readonly plain: "read" | "write" | null;
   readonly writable: number;
   /** A view written by INSTEAD OF triggers. */
   readonly hasTrigger: boolean;
@@ -61,6 +63,84 @@ export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${iden
 )`;
 
 /**
+ * `coded`: relations that code of users runs for when they are written. Functions in C are not theirs: who makes one owns the server.
+ * `remote`: rows of theirs come from another server. Both with what leads to them: parents, and tables whose keys cascade to them.
+ * @rule R-TX-10
+ */
+const CODE = sql`code (class, oid) as materialized (
+  select 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, routine.oid
+  from pg_catalog.pg_proc routine
+  join pg_catalog.pg_language language on language.oid = routine.prolang
+  where routine.oid >= 16384
+    and language.lanname not in ('internal', 'c')
+  union all
+  select 'pg_catalog.pg_operator'::pg_catalog.regclass, operator.oid
+  from pg_catalog.pg_operator operator
+  where operator.oid >= 16384
+  union all
+  select 'pg_catalog.pg_type'::pg_catalog.regclass, type.oid
+  from pg_catalog.pg_type type
+  where type.oid >= 16384
+    and type.typtype = 'd'
+),
+calling as materialized (
+  select dependency.classid as class, dependency.objid as oid
+  from code
+  join pg_catalog.pg_depend dependency on dependency.refclassid = code.class and dependency.refobjid = code.oid
+),
+coded (oid) as (
+  select * from (
+    select trigger.tgrelid
+    from pg_catalog.pg_trigger trigger
+    where not trigger.tgisinternal
+    union all
+    select rule.ev_class
+    from pg_catalog.pg_rewrite rule
+    where rule.ev_type <> '1'
+    union all
+    select own_default.adrelid
+    from calling
+    join pg_catalog.pg_attrdef own_default on own_default.oid = calling.oid
+    where calling.class = 'pg_catalog.pg_attrdef'::pg_catalog.regclass
+    union all
+    select own_check.conrelid
+    from calling
+    join pg_catalog.pg_constraint own_check on own_check.oid = calling.oid
+    where calling.class = 'pg_catalog.pg_constraint'::pg_catalog.regclass
+    union all
+    select coalesce(index.indrelid, calling.oid)
+    from calling
+    left join pg_catalog.pg_index index on index.indexrelid = calling.oid
+    where calling.class = 'pg_catalog.pg_class'::pg_catalog.regclass
+    union all
+    select relation.oid
+    from pg_catalog.pg_class relation
+    where relation.relkind = 'f'
+  ) own (oid)
+  union
+  select led.source
+  from coded
+  join (
+    select inheritance.inhparent, inheritance.inhrelid
+    from pg_catalog.pg_inherits inheritance
+    union all
+    select key.confrelid, key.conrelid
+    from pg_catalog.pg_constraint key
+    where key.contype = 'f'
+      and (key.confdeltype in ('c', 'n', 'd') or key.confupdtype in ('c', 'n', 'd'))
+  ) led (source, target) on led.target = coded.oid
+),
+remote (oid) as (
+  select relation.oid
+  from pg_catalog.pg_class relation
+  where relation.relkind = 'f'
+  union
+  select inheritance.inhparent
+  from remote
+  join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote.oid
+)`;
+
+/**
  * Loads the relations of the exposed schemas, and of hidden ones those that a view reads, a foreign key of an exposed one leads to or comes
  * from, or a routine names by row type. Partitions come only as what a view reads.
  * @rule R-PATH-4 R-SC-1 R-SC-2 R-REL-2 R-REL-4 R-OPT-3 R-OPT-4
@@ -68,7 +148,8 @@ export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${iden
 export const loadRelations = (context: IntrospectContext, wanted: Wanted): Promise<readonly RelationRow[]> => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return context.query<RelationRow>(sql`
-with recursive ${schemasNamed("exposed", context.schemas)},
+with recursive ${CODE},
+${schemasNamed("exposed", context.schemas)},
 ${schemasNamed("searched", searched)},
 own as materialized (
   select relation.oid
@@ -145,6 +226,11 @@ select relation.oid,
   pg_catalog.pg_get_userbyid(relation.relowner)::text as owner,
   pg_catalog.to_json(coalesce(relation.relacl, pg_catalog.acldefault('r', relation.relowner))::text[]) as acl,
   relation.relrowsecurity as "hasRowSecurity",
+  case
+    when relation.relkind not in ('r', 'p') or relation.relrowsecurity or relation.oid in (select remote.oid from remote) then null
+    when relation.oid in (select coded.oid from coded) then 'read'
+    else 'write'
+  end as plain,
   bits.writable,
   bits.has_trigger as "hasTrigger",
   (

@@ -5,10 +5,12 @@ import type { Wanted } from "./relations.ts";
 interface ServerRow {
   readonly serverVersion: number;
   readonly loginRole: string;
+  readonly loginPath: string | null;
   readonly schemas: readonly SchemaFacts[] | null;
   readonly extensions: readonly (readonly [name: string, schema: string])[] | null;
   readonly casts: readonly CastFacts[] | null;
   readonly aggregates: readonly AggregateFacts[] | null;
+  readonly rivals: readonly string[] | null;
 }
 
 export interface SchemaFacts {
@@ -37,11 +39,76 @@ interface AggregateFacts {
 export interface ServerFacts {
   readonly serverVersion: number;
   readonly loginRole: string;
+  readonly loginPath: string;
   readonly schemas: readonly SchemaFacts[];
   readonly extensions: ReadonlyMap<string, string>;
   readonly representations: ReadonlyMap<number, Representation>;
   readonly mediaHandlers: readonly MediaHandler[];
+  readonly rivals: ReadonlySet<string>;
 }
+
+/**
+ * Objects from oid 16384 on were made after the database. Built-in types, enums, arrays of them and rows are what statements that are proven
+ * work with. An operator whose right side is another type is chosen for a value without a type only where PostgreSQL has none that
+ * takes the left type on both sides.
+ * @rule R-TX-10
+ */
+const RIVALS = sql`
+with plain as materialized (
+  select type.oid, 'c' in (type.typtype, element.typtype) as is_row
+  from pg_catalog.pg_type type
+  left join pg_catalog.pg_type element on element.oid = type.typelem
+  where type.oid < 16384
+    or type.typtype in ('e', 'c')
+    or element.typtype in ('e', 'c')
+)
+select pg_catalog.json_agg(distinct rival.name)
+from (
+  select operator.oprname::text
+  from pg_catalog.pg_operator operator
+  join plain on plain.oid = operator.oprleft and plain.is_row is not true
+  where operator.oid >= 16384
+    and (
+      operator.oprright in (select plain.oid from plain)
+      or not exists (
+        select
+        from pg_catalog.pg_operator other
+        where other.oid < 16384
+          and other.oprname = operator.oprname
+          and other.oprleft = operator.oprleft
+          and other.oprright = operator.oprleft
+      )
+    )
+  union all
+  select routine.proname::text
+  from pg_catalog.pg_proc routine
+  join pg_catalog.pg_proc other on other.proname = routine.proname
+  left join plain on plain.oid = routine.proargtypes[0]
+  where routine.oid >= 16384
+    and other.oid < 16384
+    and (routine.provariadic <> 0 or other.pronargs between routine.pronargs - routine.pronargdefaults and routine.pronargs)
+    and (
+      plain.is_row is not true
+      -- a function of a table's rows, most of which are computed fields; rows as such are given to these alone
+      or routine.proname in ('array_agg', 'array_to_json', 'cardinality', 'json_agg', 'row_to_json', 'to_json')
+    )
+    and (plain.oid is not null or routine.pronargs = 0)
+  union all
+  select '::'
+  from pg_catalog.pg_cast entry
+  where entry.oid >= 16384
+    and entry.castmethod = 'f'
+    and entry.castsource in (select plain.oid from plain)
+    and entry.casttarget in (select plain.oid from plain)
+  union all
+  select '='
+  from pg_catalog.pg_opclass class
+  join pg_catalog.pg_am method on method.oid = class.opcmethod
+  join plain on plain.oid = class.opcintype
+  where class.oid >= 16384
+    and class.opcdefault
+    and method.amname in ('btree', 'hash')
+) rival (name)`;
 
 /**
  * Comes first: it switches just-in-time compilation off for the rest of the transaction, because the planner thinks the catalog queries
@@ -55,6 +122,7 @@ export const loadServer = async (context: IntrospectContext, wanted: Wanted): Pr
   const [row] = await context.query<ServerRow>(sql`
 select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion",
   session_user::text as "loginRole",
+  (select setting.reset_val from pg_catalog.pg_settings setting where setting.name = 'search_path') as "loginPath",
   pg_catalog.set_config('jit', 'off', true) as jit,
   (
     select pg_catalog.json_agg(pg_catalog.json_build_object(
@@ -116,14 +184,17 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
       and schema.nspname in (select pg_catalog.json_array_elements_text(${exposed}))
       and (domain.typname = '*/*' or domain.typname ~ '^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$')
       and (row_relation.oid is not null or argument.oid = 'pg_catalog.anyelement'::pg_catalog.regtype)
-  ) as aggregates`);
+  ) as aggregates,
+  (${RIVALS}) as rivals`);
   if (row === undefined) throw new Error("the server gave no row for its own version");
   return {
     serverVersion: row.serverVersion,
     loginRole: row.loginRole,
+    loginPath: row.loginPath ?? "",
     schemas: row.schemas ?? [],
     extensions: new Map(row.extensions ?? []),
     representations: buildRepresentations(row.casts ?? []),
+    rivals: new Set(row.rivals ?? []),
     mediaHandlers: (row.aggregates ?? []).map(buildMediaHandler),
   };
 };

@@ -175,6 +175,9 @@ const domainTraits = (types: ReadonlyMap<number, TypeRow>, oid: number): DomainT
   return { notNull, default: text, maxLength: type && characterLength(type, modifier) };
 };
 
-/** Length limit of `character` and `character varying`; the modifier counts the header of four bytes. */
-export const characterLength = (type: Pick<PgType, "schema" | "name">, modifier: number): number | undefined =>
-  type.schema === "pg_catalog" && (type.name === "varchar" || type.name === "bpchar") && modifier >= 4 ? modifier - 4 : undefined;
+/** Length limit of a text or bit string, as the information schema has it; the modifier of text counts the header of four bytes. */
+export const characterLength = (type: Pick<PgType, "schema" | "name">, modifier: number): number | undefined => {
+  if (type.schema !== "pg_catalog" || modifier < 0) return undefined;
+  if (type.name === "varchar" || type.name === "bpchar") return modifier - 4;
+  return type.name === "bit" || type.name === "varbit" ? modifier : undefined;
+};

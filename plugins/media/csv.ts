@@ -18,7 +18,7 @@ const header = ({ row, returns, outputs }: MediaContext): Sql => {
 export const csvMedia = definePlugin({
   name: "csv-media",
   apply: (hooks) => {
-    hooks.compileMedia.for("text/csv").tap("csv-media", (context) => {
+    hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: [] }, (context) => {
       // the row's text without its parentheses
       const line = sql`pg_catalog.substring(${context.row}::text, 2, pg_catalog.length(${context.row}::text) - 2)`;
       return sql`${header(context)} || E'\n' || coalesce(pg_catalog.string_agg(${line}, E'\n'), '')`;

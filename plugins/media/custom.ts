@@ -9,8 +9,8 @@ interface HandlerOptions {
 
 const handlerOptions = (options: Json | undefined): HandlerOptions => options as unknown as HandlerOptions; // written by the surface's lookup
 
-/** Bytes travel as base64, text as it is. A null value is an empty body (R-MED-6). */
-const bodyText = (body: Sql, isBytea: boolean): Sql => (isBytea ? sql`coalesce(pg_catalog.encode(${body}, 'base64'), '')` : sql`coalesce(${body}::text, '')`);
+/** Bytes travel as base64, the rest as its type prints it: a cast to text would keep what `xml` leaves out. A null value is an empty body (R-MED-6). */
+const bodyText = (body: Sql, isBytea: boolean): Sql => (isBytea ? sql`coalesce(pg_catalog.encode(${body}, 'base64'), '')` : sql`pg_catalog.concat(${body})`);
 
 /** What the aggregate is called with. The rows of a statement have lost the relation's row type. */
 const handledRow = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {

@@ -1,11 +1,12 @@
 /** Names, relationships and computed fields of the metadata, matched with the model. */
 import {
   baseTypeOf, columnOf, nameKey, relationOf, routinesOf,
-  type ColumnPair, type GqlComputedEntry, type GqlCustomization, type GqlFunctionEntry, type GqlRootFieldEntry, type GqlRootFieldName, type GqlTableEntry,
+  type GqlComputedEntry, type GqlCustomization, type GqlFunctionEntry, type GqlRootFieldEntry, type GqlRootFieldName, type GqlTableEntry,
   type Model, type QualifiedName, type Relation, type Relationship,
 } from "../../core/index.ts";
 import { listOf, nameOf, noteUnknown, objectOf, textOf, type MetadataDocument, type Note, type RawObject, type TableDocument } from "./document.ts";
 import { isObject, type Raw } from "./load.ts";
+import { matchRelationship } from "./relationships.ts";
 
 /** Null and "" hide the default description. */
 const commentOf = (raw: Raw | undefined): string | null | undefined => (raw === undefined || raw === null ? undefined : typeof raw === "string" ? (raw === "" ? null : raw) : undefined);
@@ -151,69 +152,6 @@ const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: N
       ...(comment === undefined ? {} : { comment }),
     },
   ];
-};
-
-interface MatchedRelationship {
-  readonly relationship: Relationship;
-  readonly isNew: boolean;
-  readonly isAfter: boolean;
-}
-
-const sameSet = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((one) => b.includes(one));
-
-/** @returns what is wrong, where it cannot be found @rule G-MET-9 G-NST-9 */
-const matchRelationship = (model: Model, relation: Relation, using: RawObject, isObjectRelationship: boolean, name: string): MatchedRelationship | string => {
-  const key = using["foreign_key_constraint_on"];
-  if (key === undefined || key === null) return manualRelationship(model, relation, objectOf(using["manual_configuration"]), isObjectRelationship, name);
-  if (typeof key === "string" || Array.isArray(key)) {
-    const columns = typeof key === "string" ? [key] : listOf(key).flatMap((column) => textOf(column) ?? []);
-    const missing = columns.find((column) => columnOf(relation, column) === undefined);
-    if (missing !== undefined) return `column "${missing}" does not exist`;
-    const relationship = relation.relationships.find((one) => one.isOwnKey && one.isToOne && one.columns.length > 0 && sameSet(one.columns.map(([source]) => source), columns));
-    return relationship === undefined ? `no foreign key has exactly the columns ${columns.map((column) => `"${column}"`).join(", ")}` : { relationship, isNew: false, isAfter: false };
-  }
-  const other = objectOf(key);
-  const target = nameOf(other["table"]);
-  const columns = other["columns"] === undefined ? [textOf(other["column"]) ?? ""] : listOf(other["columns"]).flatMap((column) => textOf(column) ?? []);
-  if (target === undefined) return "it names no table";
-  const relationship = relation.relationships.find(
-    (one) => !one.isOwnKey && one.columns.length > 0 && one.target.name === target.name && one.target.schema === target.schema && sameSet(one.columns.map(([, column]) => column), columns),
-  );
-  if (relationship === undefined) return `table "${target.name}" has no foreign key of ${columns.map((column) => `"${column}"`).join(", ")} to this one`;
-  if (isObjectRelationship && !relationship.isToOne) return "the columns of the other table are not unique";
-  if (!isObjectRelationship && relationship.isToOne) {
-    // a one-to-one key named as an array: the same rows, as a list
-    return { relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false }, isNew: true, isAfter: false };
-  }
-  return { relationship, isNew: false, isAfter: false };
-};
-
-const manualRelationship = (model: Model, relation: Relation, raw: RawObject, isToOne: boolean, name: string): MatchedRelationship | string => {
-  const target = nameOf(raw["remote_table"]);
-  const other = target && relationOf(model, target);
-  if (target === undefined || other === undefined) return target === undefined ? "it says neither a foreign key nor a table" : `table "${target.name}" does not exist`;
-  const columns = Object.entries(objectOf(raw["column_mapping"])).map(([source, column]): ColumnPair => [source, textOf(column) ?? ""]);
-  for (const [source, column] of columns) {
-    if (columnOf(relation, source) === undefined) return `column "${source}" does not exist`;
-    if (columnOf(other, column) === undefined) return `column "${column}" of table "${other.name}" does not exist`;
-  }
-  if (columns.length === 0) return "its column_mapping is empty";
-  const isAfter = isToOne && raw["insertion_order"] === "after_parent";
-  return {
-    relationship: {
-      id: `metadata ${name}`,
-      cardinality: isToOne ? "many-to-one" : "one-to-many",
-      isToOne,
-      source: { schema: relation.schema, name: relation.name },
-      target: { schema: other.schema, name: other.name },
-      columns,
-      constraint: "",
-      isOwnKey: isToOne && !isAfter,
-      isManual: true,
-    },
-    isNew: true,
-    isAfter,
-  };
 };
 
 /** @rule G-MET-10 G-FN-2 */

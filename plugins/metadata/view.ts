@@ -1,5 +1,5 @@
 /** What a role of the metadata may see of the GraphQL schema. */
-import { nameKey, type GqlMetadata, type GqlRoleView, type GqlTableRights, type QualifiedName, type Session } from "../../core/index.ts";
+import { nameKey, type GqlMetadata, type GqlTableRights, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
 import { listOf, objectOf, textOf } from "./document.ts";
 import { ancestorsOf } from "./inherit.ts";
@@ -18,6 +18,7 @@ const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend
             mayAggregate: select.mayAggregate,
             ...(select.queryRootFields === undefined ? {} : { queryRootFields: select.queryRootFields }),
             ...(select.subscriptionRootFields === undefined ? {} : { subscriptionRootFields: select.subscriptionRootFields }),
+            ...(select.filter === undefined ? {} : { isFiltered: true as const }),
             ...(select.masked === undefined ? {} : { masked: new Set(select.masked.keys()) }),
           },
         }),
@@ -50,25 +51,17 @@ export const createFunctionRights = (document: MetadataDocument, parentsOf: Read
 };
 
 /** @rule G-PRM-3 G-PRM-11 G-FN-8 G-INT-9 */
-export const createView = (permissions: Permissions, functions: FunctionRights, closedForRoles: readonly string[], infersFunctions: boolean): GqlMetadata["view"] => {
-  const views = new Map<string, GqlRoleView>();
-  return (session: Session) => {
+export const createView =
+  (permissions: Permissions, functions: FunctionRights, closedForRoles: readonly string[], infersFunctions: boolean): GqlMetadata["view"] =>
+  (session: Session) => {
     const { role } = session;
     const ofRole = permissions.get(role);
     if (ofRole === undefined) return undefined;
     const isBackend = session.isBackend === true;
-    const key = `metadata ${role}${isBackend ? " backend" : ""}`;
-    let view = views.get(key);
-    if (view === undefined) {
-      view = {
-        key,
-        role,
-        rights: (table) => rightsOf(ofRole.get(nameKey(table.relation)), isBackend),
-        mayCall: (fn) => (!fn.isMutation && infersFunctions) || functions.isGranted(role, fn.routine),
-        ...(closedForRoles.includes(role) ? { isIntrospectionClosed: true } : {}),
-      };
-      views.set(key, view);
-    }
-    return view;
+    return {
+      role,
+      rights: (table) => rightsOf(ofRole.get(nameKey(table.relation)), isBackend),
+      mayCall: (fn) => (!fn.isMutation && infersFunctions) || functions.isGranted(role, fn.routine),
+      ...(closedForRoles.includes(role) ? { isIntrospectionClosed: true } : {}),
+    };
   };
-};

@@ -4,7 +4,7 @@ import type { OperatorSpec } from "../../core/index.ts";
 
 const sets = (name: string, symbol: string, types: readonly string[], more: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
-  return { name, graphql: false, types, operand: "scalar", takesRepresentation: true, compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+  return { name, graphql: false, types, operand: "scalar", takesRepresentation: true, builtIn: [symbol], compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
 };
 
 /** @rule R-FLT-12 G-OP-18 */

@@ -6,7 +6,7 @@ const ORDERED = { exceptTypes: ["raster"] } as const;
 
 const compare = (name: string, symbol: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
-  return { name, types: ["any"], operand: "scalar", isQuantifiable: true, takesRepresentation: true, compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+  return { name, types: ["any"], operand: "scalar", isQuantifiable: true, takesRepresentation: true, builtIn: [symbol], compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
 };
 
 const KEYWORDS: Readonly<Record<string, string>> = { null: "null", not_null: "not null", true: "true", false: "false", unknown: "unknown" };
@@ -21,16 +21,17 @@ export const comparisonOperators = definePlugin({
     compare("gte", ">=", ORDERED),
     compare("lt", "<", ORDERED),
     compare("lte", "<=", ORDERED),
-    { name: "in", types: ["any"], operand: "list", takesRepresentation: true, compile: (column, operand) => sql`${column} = any(${operand})` },
-    { name: "nin", rest: false, types: ["any"], operand: "list", compile: (column, operand) => sql`not (${column} = any(${operand}))` },
+    { name: "in", types: ["any"], operand: "list", takesRepresentation: true, builtIn: ["="], compile: (column, operand) => sql`${column} = any(${operand})` },
+    { name: "nin", rest: false, types: ["any"], operand: "list", builtIn: ["="], compile: (column, operand) => sql`not (${column} = any(${operand}))` },
     {
       name: "is",
       graphql: { name: "_is_null", keywords: { true: "null", false: "not_null" } },
       types: ["any"],
       operand: "keyword",
       keywords: Object.keys(KEYWORDS),
+      builtIn: [],
       compile: (column, _operand, context) => sql`${column} is ${catalogText(KEYWORDS[context.keyword ?? "null"] ?? "null")}`,
     },
-    { name: "isdistinct", graphql: false, types: ["any"], operand: "scalar", compile: (column, operand) => sql`${column} is distinct from ${operand}` },
+    { name: "isdistinct", graphql: false, types: ["any"], operand: "scalar", builtIn: ["="], compile: (column, operand) => sql`${column} is distinct from ${operand}` },
   ],
 });

@@ -8,6 +8,7 @@ const search = (name: string, query: string): OperatorSpec => ({
   types: ["any"],
   operand: "scalar",
   hasOption: true,
+  builtIn: ["@@"],
   compile: (column, operand, context) => {
     const language = context.option === undefined ? sql`` : sql`${context.option}::regconfig, `;
     // a column the model does not know may be a tsvector already: it is left as it is (R-FLT-9)

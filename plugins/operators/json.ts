@@ -4,7 +4,7 @@ import type { OperatorSpec } from "../../core/index.ts";
 
 const jsonb = (name: string, symbol: string, description: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
-  return { name, rest: false, types: ["jsonb"], operand: "scalar", description, compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+  return { name, rest: false, types: ["jsonb"], operand: "scalar", description, builtIn: [symbol], compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
 };
 
 const path = (name: string, symbol: string, description: string): OperatorSpec =>

@@ -4,9 +4,12 @@ import type { OperatorSpec } from "../../core/index.ts";
 
 const TEXT_TYPES = ["text", "varchar", "bpchar", "citext"];
 
+/** The operators that words of SQL stand for. */
+const WORDS: Readonly<Record<string, string>> = { like: "~~", "not like": "!~~", ilike: "~~*", "not ilike": "!~~*", "similar to": "~", "not similar to": "!~" };
+
 const text = (name: string, symbol: string, description: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
-  return { name, rest: false, types: TEXT_TYPES, operand: "scalar", description, compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+  return { name, rest: false, types: TEXT_TYPES, operand: "scalar", description, builtIn: [WORDS[symbol] ?? symbol], compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
 };
 
 /** REST writes `*` for `%`, so that the pattern needs no escape in a URL. */

@@ -15,6 +15,7 @@ export const setOperator = definePlugin({
       types: ["any"],
       description: "sets the columns of the filtered rows to the given values",
       inputDescription: "input type for updating data in table $table",
+      builtIn: [],
       compile: (_column, operand) => operand,
     },
   ],
@@ -30,6 +31,7 @@ export const incOperator = definePlugin({
       types: NUMERIC,
       description: "increments the numeric columns with given value of the filtered values",
       inputDescription: "input type for incrementing numeric columns in table $table",
+      builtIn: ["+"],
       compile: (column, operand) => sql`${column} + ${operand}`,
     },
   ],
@@ -49,6 +51,7 @@ const documentOperator = (
   description: text,
   inputDescription: text,
   operandType,
+  builtIn: ["||", "-", "#-"],
   compile,
   ...more,
 });

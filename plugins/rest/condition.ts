@@ -12,7 +12,7 @@ export interface Row {
 }
 
 /** Values are bound without a type, which the database infers from the place. @rule R-FLT-3 */
-export const bind = (values: BoundValue[], value: string): { readonly param: number } => ({ param: values.push(value) - 1 });
+export const bind = (values: BoundValue[], value: BoundValue): { readonly param: number } => ({ param: values.push(value) - 1 });
 
 /** @rule R-SEL-5 R-LEX-6 */
 export const buildPath = (values: BoundValue[], path: readonly JsonStep[]): readonly PathStep[] =>

@@ -101,12 +101,14 @@ export const readCsv = (bytes: Buffer, limits: Limits): { readonly text: string;
     const line = readLine(bytes, next);
     next = line.next;
     if (line.fields.length === 1 && line.fields[0] === "") continue;
-    const count = Math.min(line.fields.length, header.fields.length);
+    const count = line.fields.length;
+    // a field without a name would be lost
+    if (count > header.fields.length) isUneven = true;
     fieldCount ??= count;
     // Lines of other lengths still have the same keys when the columns they lack are named before as well
     if (count !== fieldCount && new Set(header.fields.slice(0, count)).size !== new Set(header.fields.slice(0, fieldCount)).size) isUneven = true;
     const row: Record<string, string | null> = Object.create(null) as Record<string, string | null>; // a column may be called __proto__
-    for (let i = 0; i < count; i++) row[header.fields[i]!] = line.fields[i] === "NULL" ? null : line.fields[i]!; // i < count
+    for (const [i, field] of line.fields.entries()) row[header.fields[i]!] = field === "NULL" ? null : field; // too many are refused below
     rows.push(row);
   }
   if (isUneven) throw csvFieldsError();

@@ -31,22 +31,22 @@ interface Building {
 }
 
 /**
- * The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10. The values of the
- * root's limit and offset are the last ones pushed.
+ * The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10. The gaps for the
+ * root's limit and offset are the last values pushed.
  * @throws RelApiError `not-embedded`, `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`, `not-implemented`
  * @rule R-SEL-1 R-SEL-9 R-EMB-4
  */
 export const resolveRead = (input: ReadInput): ResolvedRead => {
-  const { model, schema, relation, name, query, range } = input;
+  const { model, schema, relation, name, query, window } = input;
   const { options } = input.rest.context;
-  const { root, legacyNames } = buildNodes(query, { hasRootFilters: input.hasRootFilters, hasRanges: range !== undefined }, options);
+  const { root, legacyNames } = buildNodes(query, { hasRootFilters: input.hasRootFilters, hasRanges: window !== undefined }, options);
   const level = resolveLevel(root, { model, schema, source: relation, sourceName: name });
   checkRelatedOrders(level);
   checkAggregates(level, options.dbAggregatesEnabled);
-  const building: Building = { model, values: input.values, cap: range === undefined ? undefined : options.dbMaxRows };
+  const building: Building = { model, values: input.values, cap: window === undefined ? undefined : options.dbMaxRows };
   const read = buildRead(building, level, input.from, isOrdinary);
-  const limit = range?.limit === undefined ? undefined : bind(building.values, String(range.limit));
-  const offset = range === undefined || range.offset === 0n ? undefined : bind(building.values, String(range.offset));
+  const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
+  const offset = window?.hasOffset === true ? bind(building.values, null) : undefined;
   return {
     read: { ...read, limit, offset },
     isWholeRow: isWholeRow(query.select),

@@ -1,41 +1,48 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST. */
-import { createCache, definePlugin, nameKey, routinesOf, type Answer, type Exchange, type PluginContext, type RelApiHooks, type RestTarget } from "../../core/index.ts";
+import { definePlugin, nameKey, routinesOf, type Answer, type Ask, type Exchange, type PluginContext, type Question, type RelApiHooks, type RestTarget } from "../../core/index.ts";
 import { encodeError } from "./encode-error.ts";
 import { methodUnsupported, methodUnsupportedByRoutine, pathInvalid, relationNotFound, rootDisabled } from "./errors.ts";
 import { buildGrammar } from "./grammar.ts";
 import { onRelation, REST } from "./handlers.ts";
-import { createKept } from "./kept.ts";
 import { createRestLive } from "./live.ts";
 import { parseRequest } from "./parse-request.ts";
 import { belowRoot, locate, type Location } from "./path.ts";
 import { bodyType, readPayload } from "./payload.ts";
 import { chooseProfile } from "./profile.ts";
 import { parseQuery } from "./query-string.ts";
-import { readRelation, type PlannedReads } from "./read.ts";
-import type { ParsedQuery, Rest } from "./request.ts";
+import { plannedReads, readRelation } from "./read.ts";
+import type { ParsedQuery, QueryKind, Rest } from "./request.ts";
 import { warnOfHeader } from "./response-settings.ts";
 import { createRoutes, type Methods } from "./routes.ts";
 import { suggestRelation } from "./suggestions.ts";
 
-/** Texts of this length are parsed each time: nobody asks for them twice. */
-const MAX_KEPT_QUERY = 8000;
+interface QueryText {
+  readonly text: string;
+  readonly kind: QueryKind;
+}
+
+const TEXT: Question<QueryText, string> = { name: "text", of: ({ text }) => text };
+const KIND: Question<QueryText, QueryKind> = { name: "kind", of: ({ kind }) => kind };
+
+/** A parsed query is so much larger than its text. */
+const BYTES_PER_CHARACTER = 30;
 
 const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods): Rest => {
-  const { cacheEntries } = context.options;
   const grammar = buildGrammar(context.registry, context.options);
-  // a parsed text depends on the grammar alone, so it outlives the model
-  const parsed = { filters: createCache<ParsedQuery>(cacheEntries), arguments: createCache<ParsedQuery>(cacheEntries) };
+  const queries = context.caches.create({
+    name: "rest queries",
+    make: (ask: Ask<QueryText>): ParsedQuery => parseQuery(grammar, ask(TEXT), ask(KIND)),
+    bytesOf: ({ pairs }) => pairs.reduce((bytes, [name, given = ""]) => bytes + (name.length + given.length) * BYTES_PER_CHARACTER, 500),
+  });
   return {
     context,
     hooks,
     grammar,
-    routeOf: createRoutes(hooks, methods),
+    routeOf: createRoutes(hooks, context.caches, methods),
     parseQuery: (text = "", kind) => {
-      const known = parsed[kind].get(text);
-      if (known !== undefined) return known;
-      const query = parseQuery(grammar, text, kind);
-      if (text.length < MAX_KEPT_QUERY) parsed[kind].set(text, query);
-      return query;
+      const found = queries.get({ text, kind });
+      found.keep();
+      return found.made;
     },
   };
 };
@@ -87,11 +94,11 @@ const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, nam
 export const rest = definePlugin({
   name: "rest",
   apply: (hooks, context) => {
-    const kept: PlannedReads = createKept(context.options.cacheEntries);
-    const read = onRelation(context, (request, relation) => readRelation(request, relation, kept));
+    const reads = context.caches.create(plannedReads);
+    const read = onRelation(context, (request, relation) => readRelation(request, relation, reads));
     const surface = createRest(hooks, context, { relation: new Map([["GET", read], ["HEAD", read]]), routine: new Map(), root: new Map() });
     context.offer(REST, surface);
-    context.offer("rest-live", createRestLive(context, surface, kept));
+    context.offer("rest-live", createRestLive(context, surface, reads));
     const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",

@@ -3,7 +3,7 @@ import { internalError, isRelApiError, nameKey, type Exchange, type PluginContex
 import { encodeError } from "./encode-error.ts";
 import { relationNotFound } from "./errors.ts";
 import { parseRequest } from "./parse-request.ts";
-import { lookUp, type PlannedReads } from "./read.ts";
+import type { PlannedReads } from "./read.ts";
 import type { Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
 
@@ -14,18 +14,20 @@ const PERSONAL: ReadonlySet<string> = new Set(["request.headers", "request.cooki
 const askingForJson = (exchange: Exchange): Exchange =>
   Object.create(exchange, { header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) } }) as Exchange; // the prototype has the rest
 
-export const createRestLive = (context: PluginContext, rest: Rest, kept: PlannedReads): RestLive => ({
+export const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
   plan: (exchange, target) => {
     const request = parseRequest(rest, askingForJson(exchange), "relation");
     const { model, schema, name } = request;
     const relation = model.relations.get(nameKey({ schema, name }));
     if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);
-    const { planned, valuesOf } = lookUp(kept, request, relation);
+    const { made: { planned, valuesOf }, keep } = reads.get({ request, relation });
     const isolation = isolationOf(request);
+    const program = context.prepare(planned, exchange.session, "rest");
+    keep();
     return {
       schema,
       read: planned.plan,
-      programs: [{ program: context.prepare(planned, exchange.session, "rest"), values: valuesOf(request) }],
+      programs: [{ program, values: valuesOf(request) }],
       settings: buildRequestSettings(request).filter(([setting]) => !PERSONAL.has(setting)),
       ...(isolation === undefined ? {} : { isolation }),
     };

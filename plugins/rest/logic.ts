@@ -1,7 +1,7 @@
 /** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: logic trees. */
 import { nestedTooDeep } from "./errors.ts";
 import { scanOperation, scanTreeValue } from "./filter.ts";
-import { DELIMITER, fail, isNameCharacter, NAME, need, scanField, skipBlanks, type Source, type Token } from "./lex.ts";
+import { DELIMITER, fail, isFailure, isNameCharacter, NAME, scanField, skipBlanks, type Failure, type Source, type Token } from "./lex.ts";
 import type { Addressed, Grammar, LogicTree } from "./request.ts";
 import { parseLogicPath } from "./tree-path.ts";
 
@@ -24,25 +24,21 @@ interface Reader {
   readonly source: Source;
 }
 
+/** A condition where one can be read; only what is none may be a group, so that columns may be called `and`, `or` and `not`. @rule R-LOG-6 */
 const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree> => {
   const { source } = reader;
   const at = skipBlanks(source.text, start);
+  const condition = scanCondition(reader, at);
+  if (!isFailure(condition)) return condition;
   if (source.text.startsWith("not.", at)) {
     const word = logicWord(source.text, at + 4) ?? fail(source, { at: at + 4, expecting: [LOGIC_OPERATOR] });
     return readGroup(reader, word, true, at + 4 + word.length, depth);
   }
   const word = logicWord(source.text, at);
-  if (word !== undefined && !isPartOfName(source.text, at + word.length)) return readGroup(reader, word, false, at + word.length, depth);
-  return readCondition(reader, at);
+  return word === undefined ? fail(source, condition) : readGroup(reader, word, false, at + word.length, depth);
 };
 
 const logicWord = (text: string, at: number): "and" | "or" | undefined => (text.startsWith("and", at) ? "and" : text.startsWith("or", at) ? "or" : undefined);
-
-/** `or_else.eq.1`, `and so on.eq.1`: the word goes on as a column name. @rule R-LOG-6 */
-const isPartOfName = (text: string, at: number): boolean => {
-  const next = skipBlanks(text, at);
-  return text[next] !== "(" && (text[next] === "-" || isNameCharacter(text, next));
-};
 
 const readGroup = (reader: Reader, kind: "and" | "or", isNegated: boolean, end: number, depth: number): Token<LogicTree> => {
   const { source, grammar: { limits } } = reader;
@@ -59,14 +55,16 @@ const readGroup = (reader: Reader, kind: "and" | "or", isNegated: boolean, end: 
   return { value: { kind, isNegated, of }, end: at + 1 };
 };
 
-const readCondition = ({ grammar, source }: Reader, at: number): Token<LogicTree> => {
+const scanCondition = ({ grammar, source }: Reader, at: number): Token<LogicTree> | Failure => {
   const { text } = source;
-  if (text[at] !== '"' && !isNameCharacter(text, at)) fail(source, { at, expecting: TREE });
-  const { value: scanned, end } = need(source, scanField(text, at));
-  if (text[end] !== ".") {
-    const isNot = !scanned.name.isQuoted && scanned.field.path.length === 0 && scanned.name.text === "not";
-    fail(source, { at: end, expecting: [...scanned.more, DELIMITER, ...(isNot ? [NEGATION] : [])] });
+  if (text[at] !== '"' && !isNameCharacter(text, at)) return { at, expecting: TREE };
+  const scanned = scanField(text, at);
+  if (isFailure(scanned)) return scanned;
+  const { field, name, more } = scanned.value;
+  if (text[scanned.end] !== ".") {
+    const isNot = !name.isQuoted && field.path.length === 0 && name.text === "not";
+    return { at: scanned.end, expecting: [...more, DELIMITER, ...(isNot ? [NEGATION] : [])] };
   }
-  const operation = need(source, scanOperation(grammar, text, end + 1, scanTreeValue));
-  return { value: { kind: "condition", condition: { field: scanned.field, ...operation.value } }, end: operation.end };
+  const operation = scanOperation(grammar, text, scanned.end + 1, scanTreeValue);
+  return isFailure(operation) ? operation : { value: { kind: "condition", condition: { field, ...operation.value } }, end: operation.end };
 };

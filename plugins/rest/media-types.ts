@@ -1,7 +1,8 @@
 /** `Accept: text/csv, application/json;q=0.5`: which media type an answer has (section 17 of the contract). */
 import { baseTypeOf, sameName, utf8Text, type Envelope, type Json, type MediaHandler, type Model, type Relation, type Routine } from "../../core/index.ts";
 import { mediaTypeUnavailable } from "./negotiation-errors.ts";
-import type { Rest, RestRequest } from "./request.ts";
+import type { Planning } from "./planning.ts";
+import type { Rest } from "./request.ts";
 
 /** One entry of an `Accept` header, or a `Content-Type`. */
 export interface MediaType {
@@ -151,8 +152,8 @@ interface Lookup {
 }
 
 /** Picks the first accepted type that can be answered. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3 R-MED-5 R-OAS-1 */
-export const chooseMedia = ({ rest, model, exchange }: RestRequest, wanted: MediaWanted): MediaChoice => {
-  const accepted = parseAccept(exchange.header("accept"));
+export const chooseMedia = ({ rest, model, header }: Pick<Planning, "rest" | "model" | "header">, wanted: MediaWanted): MediaChoice => {
+  const accepted = parseAccept(header("accept"));
   const lookup: Lookup = { rest, model, wanted };
   for (const type of accepted) {
     const choice = wanted.isRoot === true ? rootChoice(type) : choiceFor(type, lookup);

@@ -35,8 +35,8 @@ const shownType = (model: Model, oid: number): PgType | undefined => {
   return base?.schema === "pg_catalog" ? base : model.types.get(oid);
 };
 
-/** A built-in type as it is declared: the names for casts tell `character` and `bit` without a length from those of length one. */
-const declaredName = (sqlName: string): string => sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit");
+/** A type as it is declared: the names for casts tell `character` and `bit` without a length from those of length one. */
+export const declaredName = ({ schema, sqlName }: PgType): string => (schema === "pg_catalog" ? sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit") : sqlName);
 
 /** @rule R-OAS-4 */
 export const columnSchema = (model: Model, column: Column): TypeSchema => {
@@ -44,20 +44,20 @@ export const columnSchema = (model: Model, column: Column): TypeSchema => {
   if (type === undefined) return { type: "string" };
   const schema = typeSchema(model, type);
   const labels = baseTypeOf(model, column.type)?.labels;
-  return { format: type.schema === "pg_catalog" ? declaredName(type.sqlName) : type.sqlName, ...schema, ...(labels === undefined ? {} : { enum: labels }) };
+  return { format: declaredName(type), ...schema, ...(labels === undefined ? {} : { enum: labels }) };
 };
 
 /** The type's name without its schema. */
 const plainName = (model: Model, type: PgType): string => {
-  if (type.schema === "pg_catalog") return declaredName(type.sqlName);
+  if (type.schema === "pg_catalog") return declaredName(type);
   const element = type.element === undefined ? undefined : model.types.get(type.element);
   return element === undefined ? type.name : `${plainName(model, element)}[]`;
 };
 
-/** A parameter as a property of the arguments' object. @rule R-OAS-4 */
+/** A parameter as a property of the arguments' object: its declared type, not the one that its values are cast to. @rule R-OAS-4 */
 export const parameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema => {
   const type = model.types.get(parameter.type);
-  return type === undefined ? { type: "string" } : { format: type.schema === "pg_catalog" ? parameter.sqlType : plainName(model, type), ...typeSchema(model, type) };
+  return type === undefined ? { type: "string" } : { format: plainName(model, type), ...typeSchema(model, type) };
 };
 
 /** A parameter as text in a query string: arrays and documents are written as strings there. */

@@ -1,16 +1,12 @@
 /** `GET /api`: the schema as an OpenAPI document. */
-import { definePlugin, sql, toStatement, VERSION, type Answer, type Exchange, type Program, type ResolvedOptions } from "../../core/index.ts";
+import { definePlugin, planKey, sql, toStatement, VERSION, type Answer, type Cache, type CacheSpec, type Exchange, type Model, type Program, type Question, type ResolvedOptions } from "../../core/index.ts";
 import { onTarget, withMethods } from "./handlers.ts";
 import { buildAnswer } from "./headers.ts";
-import { createKept, type Kept } from "./kept.ts";
 import { chooseMedia } from "./media-types.ts";
 import { buildDocument, type DocumentPlace } from "./openapi-document.ts";
 import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
-import type { RestRequest } from "./request.ts";
+import type { Rest, RestRequest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
-
-/** Documents kept per model: one per role, schema and address. */
-const MAX_KEPT = 50;
 
 /** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1 R-TX-7 */
 const NOTHING_READ: Program = {
@@ -53,19 +49,37 @@ const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace =>
   return { host: listeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
 };
 
-const documentOf = (kept: Kept<string>, { rest, model, schema, exchange }: RestRequest): string => {
-  const { options } = rest.context;
-  const role = options.openapiMode === "ignore-privileges" ? undefined : (exchange.session.databaseRole ?? model.loginRole);
-  const place = placeOf(options, exchange);
-  return kept.get(model, [schema, role ?? "", place.host, place.basePath], () =>
-    JSON.stringify(buildDocument({ model, schema, role, place, hasSecurity: options.openapiSecurityActive, version: VERSION, methodsOf: (target) => rest.routeOf(model, schema, target).methods })),
-  );
+const REST: Question<RestRequest, Rest> = { name: "rest", of: ({ rest }) => rest };
+const MODEL: Question<RestRequest, Model> = { name: "model", of: ({ model }) => model };
+const SCHEMA: Question<RestRequest, string> = { name: "schema", of: ({ schema }) => schema };
+const DATABASE_ROLE: Question<RestRequest, string | undefined> = { name: "database role", of: ({ exchange }) => exchange.session.databaseRole };
+const PLACE: Question<RestRequest, DocumentPlace> = { name: "place", of: ({ rest, exchange }) => placeOf(rest.context.options, exchange), key: planKey };
+
+type Documents = Cache<RestRequest, string>;
+
+const describedSchemas: CacheSpec<RestRequest, string> = {
+  name: "openapi documents",
+  make: (ask) => {
+    const rest = ask(REST);
+    const model = ask(MODEL);
+    const schema = ask(SCHEMA);
+    const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
+    const role = openapiMode === "ignore-privileges" ? undefined : (ask(DATABASE_ROLE) ?? model.loginRole);
+    return JSON.stringify(buildDocument({ model, schema, role, place: ask(PLACE), hasSecurity, version: VERSION, methodsOf: (target) => rest.routeOf(model, schema, target).methods }));
+  },
+  bytesOf: (document) => document.length * 2,
+};
+
+const documentOf = (documents: Documents, request: RestRequest): string => {
+  const found = documents.get(request);
+  found.keep();
+  return found.made;
 };
 
 /** @rule R-OAS-1 R-TX-2 */
-const describeSchema = async (request: RestRequest, kept: Kept<string>): Promise<Answer> => {
+const describeSchema = async (request: RestRequest, documents: Documents): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
-  const media = chooseMedia(request, { isWholeRow: true, isRoot: true });
+  const media = chooseMedia({ rest, model: request.model, header: (name) => exchange.header(name) }, { isWholeRow: true, isRoot: true });
   checkPreferences(preferences);
   const { end, isChosen } = resolveEnd(rest.context.options, preferences);
   exchange.mark("plan");
@@ -84,7 +98,7 @@ const describeSchema = async (request: RestRequest, kept: Kept<string>): Promise
   return buildAnswer(request, {
     status: 200,
     contentType: media.contentType,
-    body: documentOf(kept, request),
+    body: documentOf(documents, request),
     headers: applied === undefined ? [] : [["Preference-Applied", applied]],
     row,
   });
@@ -95,8 +109,8 @@ export const openapi = definePlugin({
   name: "openapi",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const kept: Kept<string> = createKept(MAX_KEPT);
-    const describe = onTarget(context, (request) => describeSchema(request, kept));
+    const documents: Documents = context.caches.create(describedSchemas);
+    const describe = onTarget(context, (request) => describeSchema(request, documents));
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
     hooks.buildRestRoute.tap("openapi", (route) => (route.target.kind === "root" ? withMethods(route, handlers) : route));
   },

@@ -43,10 +43,10 @@ const isNamedMatch = (routine: Routine, { names, raw }: CallShape): boolean => {
 /** `routines`: all of the name. Undefined: none fits. @throws RelApiError `ambiguous-routine` @rule R-RPC-7 */
 export const chooseRoutine = (model: Model, routines: readonly Routine[], call: CallShape): ChosenRoutine | undefined => {
   const named = routines.filter((routine) => isNamedMatch(routine, call));
-  if (named.length > 1) throw ambiguousRoutine(named);
+  if (named.length > 1) throw ambiguousRoutine(model, named);
   if (named[0] !== undefined) return { routine: named[0], isRaw: false };
   const { raw } = call;
   const matching = raw === undefined ? [] : routines.filter((routine) => isRawMatch(model, routine, raw));
-  if (matching.length > 1) throw ambiguousRoutine(matching);
+  if (matching.length > 1) throw ambiguousRoutine(model, matching);
   return matching[0] === undefined ? undefined : { routine: matching[0], isRaw: true };
 };

@@ -19,7 +19,8 @@ export const parseRequest = (rest: Rest, exchange: Exchange, kind: RestTarget["k
   const isReading = method === "GET" || method === "HEAD";
   const template = isReading && kind === "relation" ? templateOf(rest.grammar, exchange.query) : undefined;
   const queryText = template === undefined ? exchange.query : template.text;
-  const query = rest.parseQuery(queryText, kind === "routine" && isReading ? "arguments" : "filters");
+  const queryKind = kind === "routine" && isReading ? "arguments" : "filters";
+  const query = rest.parseQuery(queryText, queryKind);
   const range = resolveRange(query.range, method === "GET" ? exchange.header("range") : undefined);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
   const prefer = exchange.request.headers.prefer as string | undefined; // Node joins repeated ones
@@ -36,6 +37,7 @@ export const parseRequest = (rest: Rest, exchange: Exchange, kind: RestTarget["k
     path: location.path,
     query,
     queryText,
+    queryKind,
     filterValues: template === undefined ? NONE : template.values,
     range,
     preferences,

@@ -1,15 +1,16 @@
 /** `GET /vessels?select=name&tonnage=gte.500`: rows of a relation. */
-import type { Answer, BoundValue, Envelope, Headers, Json, Planned, Relation, ResultRow } from "../../core/index.ts";
+import type { Answer, Ask, BoundValue, Cache, CacheSpec, Envelope, Headers, Json, Planned, Relation, ResultRow } from "../../core/index.ts";
 import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
 import { readTotal } from "./count.ts";
 import { resolveRead } from "./embed.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import { notSingular, offsetBeyondRows } from "./errors.ts";
 import { buildAnswer, encode, encodeContentLocation, encodeLegacyWarning } from "./headers.ts";
-import type { Kept } from "./kept.ts";
 import { chooseMedia, headOf, type MediaChoice } from "./media-types.ts";
+import { planningOf, type Planning, type PlanSource } from "./planning.ts";
 import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
-import type { ResolvedRead, RestRequest, RootRange } from "./request.ts";
+import { windowValues, withoutWindow } from "./range.ts";
+import type { ResolvedRead, RestRequest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
 import { fillHoles, holesOf, splitAtMarks } from "./template.ts";
 
@@ -23,35 +24,34 @@ export interface PlannedRead {
   readonly legacyNames: ResolvedRead["legacyNames"];
 }
 
-/** Planned reads, by everything they depend on. */
-export type PlannedReads = Kept<PlannedRead>;
+export type PlannedReads = Cache<PlanSource, PlannedRead>;
 
 /** Clients and proxies take some kilobytes of headers and fail beyond; a list of a thousand keys is longer. @rule R-URL-4 */
 const MAX_LOCATION = 3000;
 
-/** Everything a planned read depends on beside the model: what asks for it, and whether its window has ends. */
-const keyOf = (request: RestRequest, relation: Relation): readonly string[] => {
-  const { exchange, preferences, range } = request;
-  const window = `${range.limit === undefined ? "" : "l"}${range.offset === 0n ? "" : "o"}`;
-  return [relation.schema, relation.name, request.queryText ?? "", window, request.method, preferences.count ?? "", exchange.header("accept") ?? "*/*"];
+/** Their keys grow with the query, and so does what is made of it. */
+const BYTES_PER_CHARACTER = 30;
+
+export const plannedReads: CacheSpec<PlanSource, PlannedRead> = {
+  name: "rest reads",
+  make: (ask: Ask<PlanSource>) => planRead(planningOf(ask)),
+  bytesOf: ({ contentLocation }) => 2000 + contentLocation([]).length * BYTES_PER_CHARACTER,
 };
 
-const planRead = (request: RestRequest, relation: Relation): PlannedRead => {
-  const { rest, model, schema, name, query, range, preferences } = request;
+const planRead = (planning: Planning): PlannedRead => {
+  const { rest, model, relation, schema, name, query, hasMarks, window } = planning;
+  const { count } = planning.preferences;
   const values: BoundValue[] = [];
   const { schema: relationSchema, name: relationName } = relation;
   const from = { relation: { schema: relationSchema, name: relationName } };
-  const { read, isWholeRow, legacyNames } = resolveRead({ rest, model, schema, query, from, relation, name, hasRootFilters: true, range, values });
-  const media = chooseMedia(request, { relation, isWholeRow });
-  const { count } = preferences;
-  const body = request.method === "HEAD" ? headOf(media) : media.envelope;
+  const { read, isWholeRow, legacyNames } = resolveRead({ rest, model, schema, query, from, relation, name, hasRootFilters: true, window, values });
+  const media = chooseMedia(planning, { relation, isWholeRow });
+  const body = planning.method === "HEAD" ? headOf(media) : media.envelope;
   const envelope: Envelope = { ...body, count, countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined };
-  const own = values.length - windowOf(range).length;
-  const hasMarks = request.filterValues.length > 0;
   const location = encodeContentLocation(name, query.pairs);
   return {
     planned: { plan: read, envelope },
-    valuesOf: valuesWith(values.slice(0, own), hasMarks),
+    valuesOf: valuesWith(withoutWindow(values, window), hasMarks),
     media,
     contentLocation: hasMarks ? splitAtMarks(location, encode) : () => location,
     legacyNames,
@@ -62,19 +62,16 @@ const valuesWith = (planned: readonly BoundValue[], hasMarks: boolean): PlannedR
   const holes = hasMarks ? holesOf(planned) : [];
   return ({ filterValues, range }) => {
     const filled = fillHoles(planned, holes, filterValues);
-    const window = windowOf(range);
+    const window = windowValues(range);
     return window.length === 0 ? filled : [...filled, ...window];
   };
 };
 
-/** Values of the root's limit and offset, in the order in which a read takes them. */
-const windowOf = ({ limit, offset }: RootRange): readonly string[] => [...(limit === undefined ? [] : [String(limit)]), ...(offset === 0n ? [] : [String(offset)])];
-
 /** The handler of GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
-export const readRelation = async (request: RestRequest, relation: Relation, kept: PlannedReads): Promise<Answer> => {
+export const readRelation = async (request: RestRequest, relation: Relation, reads: PlannedReads): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
   const { context } = rest;
-  const found = lookUp(kept, request, relation);
+  const { made: found, keep } = reads.get({ request, relation });
   checkPreferences(preferences);
   const { planned, media } = found;
   if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
@@ -93,6 +90,7 @@ export const readRelation = async (request: RestRequest, relation: Relation, kep
     mayUseReplica: true,
   });
   exchange.mark("transaction");
+  keep();
   const location = found.contentLocation(request.filterValues);
   const headers: (readonly [string, string])[] = location.length > MAX_LOCATION ? [] : [["Content-Location", location]];
   if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
@@ -102,9 +100,6 @@ export const readRelation = async (request: RestRequest, relation: Relation, kep
   if (planned.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType: media.contentType, body: planBodyOf(row), headers, row });
   return answerRows(request, found, row, headers);
 };
-
-/** The planned read, made when it is asked for first. */
-export const lookUp = (kept: PlannedReads, request: RestRequest, relation: Relation): PlannedRead => kept.get(request.model, keyOf(request, relation), () => planRead(request, relation));
 
 /** @rule R-HDR-9 */
 export const warnOfLegacyNames = ({ rest, name }: RestRequest, legacyNames: ResolvedRead["legacyNames"]): void =>

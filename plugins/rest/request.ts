@@ -139,6 +139,12 @@ export interface RootRange {
   readonly limit?: bigint;
 }
 
+/** What a plan knows of the window: the numbers themselves are bound. */
+export interface Window {
+  readonly hasLimit: boolean;
+  readonly hasOffset: boolean;
+}
+
 /** The surface with what it keeps between requests. */
 export interface Rest {
   readonly context: PluginContext;
@@ -176,8 +182,9 @@ export interface RestRequest {
   readonly path: string;
   /** Of a read: values of plain filters are marks in it (`templateOf`). */
   readonly query: ParsedQuery;
-  /** The text that `query` is of. */
+  /** The text that `query` is of, and what it was read as. */
   readonly queryText: string | undefined;
+  readonly queryKind: QueryKind;
   /** What the marks of `query` stand for. */
   readonly filterValues: readonly string[];
   readonly range: RootRange;
@@ -199,8 +206,8 @@ export interface ReadInput {
   /** Root filters, root trees and null filters on embeds apply. False for representations of writes (R-WRT-3). */
   readonly hasRootFilters: boolean;
   /** The root's window, and that limits of embeds and `dbMaxRows` apply; undefined for writes (R-RNG-1, R-RNG-5). */
-  readonly range: RootRange | undefined;
-  /** The request's values so far; the read's are appended. */
+  readonly window: Window | undefined;
+  /** The request's values so far; the read's are appended, with a gap for each number of the window, which comes last. */
   readonly values: BoundValue[];
 }
 

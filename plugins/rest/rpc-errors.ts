@@ -1,19 +1,27 @@
 /** Errors of function calls. */
-import { RelApiError, type Routine } from "../../core/index.ts";
+import { RelApiError, type Model, type Routine, type RoutineParameter } from "../../core/index.ts";
+import { declaredName } from "./openapi-types.ts";
 import type { CallShape } from "./overload.ts";
 
-/** `s.f(a => integer)`; an unnamed parameter shows its type alone. */
-const signature = (routine: Routine): string =>
-  `${routine.schema}.${routine.name}(${routine.parameters.map((parameter) => `${parameter.name} => ${parameter.sqlType}`).join(", ")})`;
+/** `s.f(a => integer)`, types as declared; an unnamed parameter shows its type alone. */
+const signature = (model: Model, { schema, name, parameters }: Routine): string => {
+  const typeOf = ({ type, sqlType }: RoutineParameter): string => {
+    const declared = model.types.get(type);
+    return declared === undefined ? sqlType : declaredName(declared);
+  };
+  return `${schema}.${name}(${parameters.map((parameter) => `${parameter.name} => ${typeOf(parameter)}`).join(", ")})`;
+};
 
 /** @rule R-RPC-8 PGRST203 */
-export const ambiguousRoutine = (candidates: readonly Routine[]): RelApiError =>
-  new RelApiError({
+export const ambiguousRoutine = (model: Model, candidates: readonly Routine[]): RelApiError => {
+  const sorted = [...candidates].sort((a, b) => a.parameters.length - b.parameters.length);
+  return new RelApiError({
     code: "ambiguous-routine",
     status: 300,
-    message: `Could not choose the best candidate function between: ${[...candidates].sort((a, b) => a.parameters.length - b.parameters.length).map(signature).join(", ")}`,
+    message: `Could not choose the best candidate function between: ${sorted.map((routine) => signature(model, routine)).join(", ")}`,
     hint: "Try renaming the parameters or the function itself in the database so function overloading can be resolved",
   });
+};
 
 const RAW_NAMES = { json: "json/jsonb", text: "text", xml: "xml", bytea: "bytea" } as const;
 

@@ -1,14 +1,15 @@
 /** `POST /rpc/rename_vessel`, `GET /rpc/vessels_of?port=3`: functions are called. */
-import { definePlugin, type Answer, type Execution, type Headers, type ResultRow, type Routine } from "../../core/index.ts";
+import { definePlugin, type Answer, type Ask, type BoundValue, type Cache, type CacheSpec, type Execution, type Headers, type ResultRow, type Routine } from "../../core/index.ts";
 import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import { notSingular, offsetBeyondRows } from "./errors.ts";
 import { buildAnswer, encodeLegacyWarning } from "./headers.ts";
 import { onTarget, withMethods } from "./handlers.ts";
-import { createKept, type Kept } from "./kept.ts";
 import { bodyType, parseForm, readPayload } from "./payload.ts";
+import { planningOf, type PlanSource } from "./planning.ts";
 import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
 import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
+import { windowValues } from "./range.ts";
 import type { RestRequest } from "./request.ts";
 import { bodyValue, planCall, type CallInput, type PlannedCall } from "./rpc-plan.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
@@ -24,43 +25,40 @@ const NOTHING = Buffer.from("{}");
 
 /** Where the arguments come from. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
 const readInput = async ({ rest, exchange, query, method }: RestRequest): Promise<CallInput> => {
-  if (method !== "POST") return { kind: "pairs", pairs: query.parameters };
+  if (method !== "POST") return { shape: { kind: "query" } };
   const body = await exchange.body();
   const type = bodyType(exchange.header("content-type"));
   const raw = RAW_TYPES.get(type.name);
-  if (raw !== undefined) return { kind: "raw", type: raw, body };
-  if (type.name === "application/x-www-form-urlencoded") return { kind: "pairs", pairs: parseForm(body, rest.context.options) };
+  if (raw !== undefined) return { shape: { kind: "raw", type: raw }, body };
+  if (type.name === "application/x-www-form-urlencoded") return { shape: { kind: "form", pairs: parseForm(body, rest.context.options) } };
   const isJson = type.name === "application/json";
   const hasColumns = query.columns !== undefined;
   const isEmpty = body.length === 0 && isJson;
-  return { kind: "payload", payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns, rest.context.options), isJson, isEmpty };
+  return { shape: { kind: "payload", isJson }, payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns, rest.context.options), isEmpty };
 };
 
-/** Planned calls, by everything they depend on. */
-type PlannedCalls = Kept<PlannedCall>;
+type PlannedCalls = Cache<PlanSource, PlannedCall>;
 
-/** What of the arguments a planned call depends on; undefined: not worth keeping. The query string stands for itself. */
-const inputKey = (input: CallInput, method: string): readonly string[] | undefined => {
-  if (input.kind === "raw") return [input.type];
-  if (input.kind === "pairs") return method === "POST" ? undefined : [];
-  const { shape, keys, isUninspected } = input.payload;
-  return [`${shape}${isUninspected ? "?" : ""}${input.isJson ? "j" : ""}`, ...keys];
+/** Of a plan; what is named in the query is in the key as well. */
+const BYTES_PER_CALL = 4000;
+
+const plannedCalls: CacheSpec<PlanSource, PlannedCall> = {
+  name: "rest calls",
+  make: (ask: Ask<PlanSource>) => planCall(planningOf(ask)),
+  bytesOf: ({ values }) => BYTES_PER_CALL + values.length * 200,
 };
 
-const lookUp = (kept: PlannedCalls, request: RestRequest, input: CallInput): PlannedCall => {
-  const { schema, name, method, exchange, model } = request;
-  const plan = (): PlannedCall => planCall(request, input, method !== "HEAD");
-  const { prefer, accept } = exchange.request.headers;
-  const parts = inputKey(input, method);
-  return parts === undefined ? plan() : kept.get(model, [method, schema, name, exchange.query ?? "", String(prefer), accept ?? "*/*", ...parts], plan);
-};
+const valuesOf = ({ range }: RestRequest, { values, body, hasWindow }: PlannedCall, input: CallInput): readonly BoundValue[] => [
+  ...(body === undefined ? values : [bodyValue(input, body), ...values.slice(1)]),
+  ...(hasWindow ? windowValues(range) : []),
+];
 
 /** The handler of GET, HEAD and POST. @rule R-RPC-14 R-RPC-15 R-TX-2 */
-const callRoutine = async (request: RestRequest, kept: PlannedCalls): Promise<Answer> => {
+const callRoutine = async (request: RestRequest, calls: PlannedCalls): Promise<Answer> => {
   const { rest, exchange, method, preferences } = request;
   const { context } = rest;
   const input = await readInput(request);
-  const found = lookUp(kept, request, input);
+  const { made: found, keep } = calls.get({ request, input: input.shape, payload: input.payload });
   if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
   const program = context.prepare(found, exchange.session, "rest");
   exchange.mark("plan");
@@ -72,13 +70,15 @@ const callRoutine = async (request: RestRequest, kept: PlannedCalls): Promise<An
     isolation: routineIsolation(request, found.routine) ?? isolationOf(request),
     schema: request.schema,
     settings: buildRequestSettings(request, hoistedSettings(request, found.routine)),
-    programs: [{ program, values: found.body === undefined ? found.values : [bodyValue(input, found.body), ...found.values.slice(1)] }],
+    programs: [{ program, values: valuesOf(request, found, input) }],
     end,
     onGone: (listener) => exchange.onGone(listener),
     check: checkOf(found),
     mayUseReplica: isReading,
   });
   exchange.mark("transaction");
+  // a form's values are in the key: nobody sends the same ones again
+  if (input.shape.kind !== "form") keep();
   const headers: (readonly [string, string])[] = [];
   if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
   const applied = buildPreferenceApplied(preferences, { ...found.applied, tx: isChosen });
@@ -134,8 +134,8 @@ export const restRpc = definePlugin({
   name: "rest-rpc",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const kept: PlannedCalls = createKept(context.options.cacheEntries);
-    const call = onTarget(context, (request) => callRoutine(request, kept));
+    const calls = context.caches.create(plannedCalls);
+    const call = onTarget(context, (request) => callRoutine(request, calls));
     const handlers = ["POST", "GET", "HEAD"].map((method) => [method, call] as const);
     hooks.buildRestRoute.tap("rest-rpc", (route) => (route.target.kind === "routine" ? withMethods(route, handlers) : route));
   },

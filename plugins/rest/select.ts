@@ -1,7 +1,7 @@
 /** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is answered of a row. */
 import type { Limits } from "../../core/index.ts";
 import { nestedTooDeep, tooMany } from "./errors.ts";
-import { END, fail, isFailure, isNameCharacter, leaves, NAME, need, scanField, scanName, scanType, skipBlanks, type Failure, type Source, type Token } from "./lex.ts";
+import { END, fail, isFailure, isNameCharacter, leaves, NAME, need, scanField, scanName, scanType, skipBlanks, type Failure, type Name, type Source, type Token } from "./lex.ts";
 import type { AggregateName, Grammar, SelectEmbed, SelectItem } from "./request.ts";
 
 const AGGREGATES: readonly AggregateName[] = ["sum", "avg", "count", "max", "min"];
@@ -91,27 +91,33 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
 
 type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
 
-/** `name!hint!inner(`; the position answered is that behind the parenthesis. */
+const continuesName = ({ isQuoted }: Name): readonly string[] => (isQuoted ? [] : ["letter", "digit", '"-"']);
+
+/** `name!hint!inner(`; of two hints or two joins the first counts. The position answered is that behind the parenthesis. @rule R-SEL-10 */
 const scanHead = (text: string, start: number): Token<Head> | Failure => {
   const name = scanName(text, start);
   if (isFailure(name)) return name;
   let at = name.end;
   let hint: string | undefined;
   let join: "left" | "inner" | undefined;
-  for (let count = 0; count < 2 && text[at] === "!"; count++) {
+  let more: readonly string[] = continuesName(name.value);
+  let count = 0;
+  for (; count < 2 && text[at] === "!"; count++) {
     // a hint that begins like a join must be quoted (R-SEL-10)
     const word = text.startsWith("left", at + 1) ? "left" : text.startsWith("inner", at + 1) ? "inner" : undefined;
     if (word !== undefined) {
-      join = word;
+      join ??= word;
       at += 1 + word.length;
+      more = [];
       continue;
     }
     const named = scanName(text, at + 1);
     if (isFailure(named)) return named;
-    hint = named.value.text;
+    hint ??= named.value.text;
     at = named.end;
+    more = continuesName(named.value);
   }
-  if (text[at] !== "(") return { at, expecting: [...(at === name.end && !name.value.isQuoted ? ["letter", "digit", '"-"'] : []), '"!"', '"("'] };
+  if (text[at] !== "(") return { at, expecting: [...more, ...(count < 2 ? ['"!"'] : []), '"("'] };
   return { value: { name: name.value.text, hint, join }, end: at + 1 };
 };
 
@@ -163,7 +169,8 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
   const alias = scanAlias(text, start);
   const at = alias?.end ?? start;
   if (!beginsName(text, at)) fail(source, { at, expecting: AFTER_ALIAS });
-  if (text.startsWith("count()", at)) return readCount(reader, at + 7, alias?.value);
+  const count = text.startsWith("count()", at) ? scanCount(text, at + 7, alias?.value) : undefined;
+  if (count !== undefined) return count;
   const { value: scanned, end } = need(source, scanField(text, at));
   const cast = readCast(reader, end);
   const aggregate = readAggregate(reader, cast?.end ?? end);
@@ -187,9 +194,13 @@ const shownOfItem = (reader: Reader, at: number): number => {
   return prefix === undefined ? at : leaves(reader.source.text, at, prefix);
 };
 
-const readCount = (reader: Reader, end: number, alias: string | undefined): ItemToken => {
-  const cast = readCast(reader, end);
-  return finishItem(reader, { kind: "count", alias, cast: cast?.value }, cast?.end ?? end, cast === undefined ? ['"::"'] : TYPE_MORE);
+/** What follows `count()`, tried as a whole: with anything wrong there, `count` is a field and its `(` is what does not fit. @rule R-LEX-12 */
+const scanCount = (text: string, end: number, alias: string | undefined): ItemToken | undefined => {
+  const cast = text.startsWith("::", end) ? scanType(text, end + 2) : undefined;
+  if (cast !== undefined && isFailure(cast)) return undefined;
+  const close = skipBlanks(text, cast?.end ?? end);
+  const more = cast === undefined ? ['"::"'] : TYPE_MORE;
+  return endsItem(text, close) ? { value: { kind: "count", alias, cast: cast?.value }, end: close, more } : undefined;
 };
 
 /** @rule R-SEL-4 */

@@ -3,9 +3,9 @@ import { columnOf, type BoundValue, type Delete, type Envelope, type Insert, typ
 import { resolveRead, resolveWhere } from "./embed.ts";
 import { chooseMedia, headOf, type MediaChoice } from "./media-types.ts";
 import { buildNodes } from "./node.ts";
-import type { Payload } from "./payload.ts";
+import type { PayloadShape, Planning } from "./planning.ts";
 import { checkPreferences, effectiveMaxAffected } from "./prefer.ts";
-import type { AppliedPreferences, ResolvedRead, RestRequest } from "./request.ts";
+import type { AppliedPreferences, ResolvedRead } from "./request.ts";
 import { isWholeRow } from "./select.ts";
 import { columnNotFound, putFiltersInvalid, putKeyMissing } from "./write-errors.ts";
 
@@ -30,15 +30,17 @@ export interface PlannedWrite {
 
 /** `payload` of a DELETE is undefined. Checks in the order of R-PIPE-1 steps 10 and 10a.
  *  @throws RelApiError */
-export const planWrite = (request: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined): PlannedWrite => {
+export const planWrite = (planning: Planning): PlannedWrite => {
+  const { relation, payload } = planning;
+  const method = planning.method as WriteMethod; // whose handlers alone plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
-  const shown = planReturning(request, relation, values);
-  const plan = withReturning(planOf(request, relation, method, payload, values), shown.read);
-  checkPreferences(request.preferences);
-  const media = chooseMedia(request, { relation, isWholeRow: shown.isWholeRow });
-  const isMerge = plan.kind === "insert" && plan.onConflict !== undefined && request.preferences.resolution === "merge-duplicates";
+  const shown = planReturning(planning, relation, values);
+  const plan = withReturning(planOf(planning, relation, method, payload, values), shown.read);
+  checkPreferences(planning.preferences);
+  const media = chooseMedia(planning, { relation, isWholeRow: shown.isWholeRow });
+  const isMerge = plan.kind === "insert" && plan.onConflict !== undefined && planning.preferences.resolution === "merge-duplicates";
   const countsInserted = isMerge || (method === "PUT" && shown.read !== undefined);
-  const key = method === "POST" && request.preferences.return === "headers-only" ? relation.primaryKey : [];
+  const key = method === "POST" && planning.preferences.return === "headers-only" ? relation.primaryKey : [];
   return {
     plan,
     envelope: {
@@ -50,14 +52,14 @@ export const planWrite = (request: RestRequest, relation: Relation, method: Writ
     media,
     hasBody: shown.read !== undefined,
     countsInserted,
-    maxAffected: method === "PATCH" || method === "DELETE" ? effectiveMaxAffected(request.preferences) : undefined,
-    applied: appliedBy(request, method, plan),
+    maxAffected: method === "PATCH" || method === "DELETE" ? effectiveMaxAffected(planning.preferences) : undefined,
+    applied: appliedBy(planning, method, plan),
     legacyNames: shown.legacyNames,
   };
 };
 
 /** @rule R-PRF-3 R-UPS-3 R-PUT-4 */
-const appliedBy = ({ preferences }: RestRequest, method: WriteMethod, plan: PlannedWrite["plan"]): AppliedPreferences => ({
+const appliedBy = ({ preferences }: Planning, method: WriteMethod, plan: PlannedWrite["plan"]): AppliedPreferences => ({
   return: true,
   resolution: method === "POST" && plan.kind === "insert" && plan.onConflict !== undefined,
   missing: method === "POST" || method === "PATCH",
@@ -71,49 +73,49 @@ interface Returning {
 }
 
 /** The representation; without one `select` only names what paths may lead to. @rule R-WRT-1 R-WRT-3 R-SEL-9 R-DEL-1 */
-const planReturning = (request: RestRequest, relation: Relation, values: BoundValue[]): Returning => {
-  const { rest, model, schema, query } = request;
-  if (request.preferences.return !== "representation") {
+const planReturning = (planning: Planning, relation: Relation, values: BoundValue[]): Returning => {
+  const { rest, model, schema, query } = planning;
+  if (planning.preferences.return !== "representation") {
     const { legacyNames } = buildNodes(query, { hasRootFilters: false, hasRanges: false }, rest.context.options);
     return { read: undefined, isWholeRow: isWholeRow(query.select), legacyNames };
   }
   const from = { written: { schema: relation.schema, name: relation.name } };
-  return resolveRead({ rest, model, schema, query, from, relation, name: relation.name, hasRootFilters: false, range: undefined, values });
+  return resolveRead({ rest, model, schema, query, from, relation, name: relation.name, hasRootFilters: false, window: undefined, values });
 };
 
 const withReturning = (plan: PlannedWrite["plan"], returning: Read | undefined): PlannedWrite["plan"] => (returning === undefined ? plan : { ...plan, returning });
 
-const planOf = (request: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined, values: BoundValue[]): PlannedWrite["plan"] => {
+const planOf = (planning: Planning, relation: Relation, method: WriteMethod, payload: PayloadShape | undefined, values: BoundValue[]): PlannedWrite["plan"] => {
   const name = { schema: relation.schema, name: relation.name };
-  if (payload === undefined) return { kind: "delete", from: name, where: resolveWhere(request.model, relation, request.query, values) };
-  if (method === "PUT") return planPut(request, relation, payload, values);
-  const rows = planRows(request, relation, payload);
-  if (method === "POST") return { kind: "insert", into: name, rows, onConflict: planConflict(request, relation, rows.columns) };
-  return { kind: "update", relation: name, where: resolveWhere(request.model, relation, request.query, values), payload: rows };
+  if (payload === undefined) return { kind: "delete", from: name, where: resolveWhere(planning.model, relation, planning.query, values) };
+  if (method === "PUT") return planPut(planning, relation, payload, values);
+  const rows = planRows(planning, relation, payload);
+  if (method === "POST") return { kind: "insert", into: name, rows, onConflict: planConflict(planning, relation, rows.columns) };
+  return { kind: "update", relation: name, where: resolveWhere(planning.model, relation, planning.query, values), payload: rows };
 };
 
 type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn[] }>;
 
 /** @throws RelApiError `column-not-found` @rule R-BODY-4 R-BODY-5 R-INS-1 R-INS-4 */
-const planRows = ({ query, preferences }: RestRequest, relation: Relation, payload: Payload): PayloadRows => {
+const planRows = ({ query, preferences }: Planning, relation: Relation, payload: PayloadShape): PayloadRows => {
   const names = payload.isUninspected ? [...new Set(query.columns)] : payload.keys;
-  return { ...columnsOf(relation, payload, names), missing: payload.isUninspected && preferences.missing === "default" ? "default" : "null" };
+  return { ...columnsOf(relation, payload, names), missing: payload.isUninspected && preferences.missing === "default" ? "computed-default" : "null" };
 };
 
-const columnsOf = (relation: Relation, payload: Payload, names: readonly string[]): PayloadRows => {
+const columnsOf = (relation: Relation, payload: PayloadShape, names: readonly string[]): PayloadRows => {
   for (const name of names) if (columnOf(relation, name) === undefined) throw columnNotFound(name, relation.name);
   return { payload: { param: 0 }, shape: payload.shape, columns: names.map((name) => ({ name })), missing: "null" };
 };
 
 /** @rule R-UPS-1 R-UPS-2 R-UPS-3 */
-const planConflict = ({ query, preferences }: RestRequest, relation: Relation, columns: readonly PayloadColumn[]): OnConflict | undefined => {
+const planConflict = ({ query, preferences }: Planning, relation: Relation, columns: readonly PayloadColumn[]): OnConflict | undefined => {
   const target = query.onConflict ?? relation.primaryKey;
   if (preferences.resolution === undefined || target.length === 0) return undefined;
   return { target: { columns: target }, update: preferences.resolution === "merge-duplicates" ? columns.map((column) => column.name) : [] };
 };
 
 /** @throws RelApiError `put-filters-invalid`, `column-not-found`, 42703 @rule R-PUT-1 R-PUT-3 R-PUT-4 */
-const planPut = ({ query }: RestRequest, relation: Relation, payload: Payload, values: BoundValue[]): Insert => {
+const planPut = ({ query }: Planning, relation: Relation, payload: PayloadShape, values: BoundValue[]): Insert => {
   const key = relation.primaryKey;
   const given = new Set<string>();
   const only = query.filters.map(({ path, part }) => {

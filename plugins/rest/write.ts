@@ -1,12 +1,12 @@
 /** `POST /vessels`, `PATCH /vessels?id=eq.1`, `PUT /vessels?id=eq.1`, `DELETE /vessels?id=eq.1`: rows are written. */
-import { definePlugin, type Answer, type Relation, type ResultRow } from "../../core/index.ts";
+import { definePlugin, type Answer, type Ask, type Cache, type CacheSpec, type Relation, type ResultRow } from "../../core/index.ts";
 import { contentRangeHeaders } from "./content-range.ts";
 import { notSingular } from "./errors.ts";
 import { buildAnswer, encode, encodeLegacyWarning, type AnswerParts } from "./headers.ts";
 import { onRelation, withMethods } from "./handlers.ts";
 import { headerText } from "./header-text.ts";
-import { createKept, type Kept } from "./kept.ts";
 import { bodyType, readPayload, type Payload } from "./payload.ts";
+import { planningOf, type PlanSource } from "./planning.ts";
 import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
 import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
 import type { RestRequest } from "./request.ts";
@@ -14,8 +14,14 @@ import { buildRequestSettings, isolationOf } from "./settings.ts";
 import { maxAffectedExceeded, putKeyMismatch } from "./write-errors.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./write-plan.ts";
 
-/** Planned writes, by everything they depend on. */
-type PlannedWrites = Kept<PlannedWrite>;
+/** Of a plan; what is named in the query is in the key as well. */
+const BYTES_PER_WRITE = 4000;
+
+const plannedWrites: CacheSpec<PlanSource, PlannedWrite> = {
+  name: "rest writes",
+  make: (ask: Ask<PlanSource>) => planWrite(planningOf(ask)),
+  bytesOf: ({ values }) => BYTES_PER_WRITE + values.length * 200,
+};
 
 /** The body's rows; DELETE has none. @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-4 */
 const readBody = async ({ rest, exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
@@ -25,11 +31,11 @@ const readBody = async ({ rest, exchange, query }: RestRequest, method: WriteMet
 };
 
 /** The handler of the writing methods. @rule R-TX-1 R-TX-2 R-PIPE-1 */
-const writeRelation = async (request: RestRequest, relation: Relation, method: WriteMethod, kept: PlannedWrites): Promise<Answer> => {
+const writeRelation = async (request: RestRequest, relation: Relation, method: WriteMethod, writes: Cache<PlanSource, PlannedWrite>): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
   const { context } = rest;
   const payload = await readBody(request, method);
-  const found = lookUp(kept, request, relation, method, payload);
+  const { made: found, keep } = writes.get({ request, relation, payload });
   if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
   const program = context.prepare(found, exchange.session, "rest");
   exchange.mark("plan");
@@ -46,6 +52,7 @@ const writeRelation = async (request: RestRequest, relation: Relation, method: W
     check: checkOf(found, method),
   });
   exchange.mark("transaction");
+  keep();
   const headers: (readonly [string, string])[] = [];
   if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
   const applied = buildPreferenceApplied(preferences, { ...found.applied, tx: isChosen });
@@ -55,14 +62,6 @@ const writeRelation = async (request: RestRequest, relation: Relation, method: W
   const outcome = ANSWERS[method](request, found, relation, row);
   const body = found.hasBody ? { contentType, body: bodyOf(row, found.media) } : {};
   return buildAnswer(request, { ...body, ...outcome, headers: [...(outcome.headers ?? []), ...headers], row });
-};
-
-const lookUp = (kept: PlannedWrites, request: RestRequest, relation: Relation, method: WriteMethod, payload: Payload | undefined): PlannedWrite => {
-  const { schema, exchange, model } = request;
-  const { prefer, accept } = exchange.request.headers;
-  const shape = payload === undefined ? "" : `${payload.shape}${payload.isUninspected ? "?" : ""}`;
-  const parts = [method, schema, relation.schema, relation.name, exchange.query ?? "", String(prefer), accept ?? "*/*", shape, ...(payload?.keys ?? [])];
-  return kept.get(model, parts, () => planWrite(request, relation, method, payload));
 };
 
 const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
@@ -121,8 +120,8 @@ export const restWrites = definePlugin({
   name: "rest-writes",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const kept: PlannedWrites = createKept(context.options.cacheEntries);
-    const handlers = METHODS.map((method) => [method, onRelation(context, (request, relation) => writeRelation(request, relation, method, kept))] as const);
+    const writes = context.caches.create(plannedWrites);
+    const handlers = METHODS.map((method) => [method, onRelation(context, (request, relation) => writeRelation(request, relation, method, writes))] as const);
     hooks.buildRestRoute.tap("rest-writes", (route) => (route.target.kind === "relation" ? withMethods(route, handlers) : route));
   },
 });

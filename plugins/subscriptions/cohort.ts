@@ -3,7 +3,7 @@ import type { Changed, Execution, Session } from "../../core/index.ts";
 import type { LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./live-query.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
-import { hashOf, type Runner } from "./runner.ts";
+import { hashOf, NoLongerShared, type Runner } from "./runner.ts";
 
 /** One subscriber of an entry. */
 export interface Subscription {
@@ -36,7 +36,10 @@ export interface Entry {
 /** What all queries of a cohort have in common. */
 export interface CohortFacts {
   readonly key: string;
+  /** One of its callers; where it is not shared they are all equal. */
   readonly session: Session;
+  /** Its callers may differ, in their claims and session variables. @rule G-SUB-10 */
+  readonly isShared: boolean;
   readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
   readonly relations: ReadonlySet<string>;
   readonly isOpenEnded: boolean;
@@ -60,6 +63,8 @@ export interface CohortParts {
   readonly limiter: Limiter;
   readonly batchSize: number;
   readonly whenEmpty: (cohort: Cohort) => void;
+  /** Its callers must not be answered together any more. */
+  readonly whenNoLongerShared: (cohort: Cohort) => void;
 }
 
 /** Subscribers that come within this time share a run. */
@@ -73,7 +78,7 @@ const LONGEST_RETRY_MS = 3000;
 /** Runs in vain after which those who have no answer yet are told why. */
 const FAILURES_TO_TELL = 3;
 
-export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty }: CohortParts): Cohort => {
+export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty, whenNoLongerShared }: CohortParts): Cohort => {
   const entries = new Map<string, Entry>();
   /** To run though not everything is: new subscribers, changed rows, what a lost connection has cost. */
   const due = new Set<Entry>();
@@ -149,8 +154,12 @@ export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty }: C
     try {
       answers = await runner.run(facts, alive, hashes);
     } catch (error) {
-      return runFailed(alive, error);
+      if (!(error instanceof NoLongerShared)) return runFailed(alive, error);
+      if (!isClosed) whenNoLongerShared(cohort);
+      return;
     }
+    // its subscriptions have been placed anew, under what holds now
+    if (isClosed) return;
     failureCount = 0;
     alive.forEach((entry, i) => {
       entry.isFaulty = false;

@@ -1,6 +1,6 @@
 /** `subscription { album(where: {id: {_eq: 1}}) { title sold } }`: any query as a live one, answered at once and again whenever its answer
  *  changes. The engine behind all transports; change sources are plugins on `watchChanges`. @rule G-SUB-3 … G-SUB-8 */
-import { definePlugin, fillSlots, isMultiplexable, nameKey, subscriberSlots, type Interest, type Model, type PluginContext, type Program, type RelApiHooks, type Session, type Slot, type Unwatch } from "../../core/index.ts";
+import { definePlugin, fillSlots, isMultiplexable, subscriberSlots, type Interest, type PluginContext, type Program, type RelApiHooks, type Slot, type Unwatch } from "../../core/index.ts";
 import { createBases } from "./bases.ts";
 import { createCohort, type Cohort, type CohortFacts, type Subscription } from "./cohort.ts";
 import { createLimiter } from "./limiter.ts";
@@ -35,6 +35,8 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
   /** Kept by program: what it depends on is part of its text. */
   const rowKeys = new WeakMap<Program, { readonly key: RowKey | undefined }>();
   const programNumbers = new WeakMap<Program, number>();
+  /** Proven by the model in force, but the database has changed since. @rule G-SUB-11 */
+  const disproved = new WeakSet<Program>();
   let lastProgram = 0;
   let isClosed = false;
 
@@ -95,11 +97,16 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     return found.key;
   };
 
+  /** By different callers: a pre-request function may do anything with what it knows of them; only one statement over all of them takes
+   *  their session variables from slots. @rule G-SUB-10 */
+  const isShareable = ({ programs }: LiveQuery, row: string | undefined): boolean =>
+    row !== undefined && (context.options.dbPreRequest ?? "") === "" && programs.every(({ program }) => program.isProven === true && !disproved.has(program));
+
   const cohortOf = (query: LiveQuery, row: string | undefined, rowKey: RowKey | undefined): Cohort => {
-    const facts = { ...factsOf(query, row, context.model(), numberOf, context.options.dbPreRequest !== undefined), keyColumn: rowKey?.column };
+    const facts = { ...factsOf(query, row, numberOf, isShareable(query, row)), keyColumn: rowKey?.column };
     let cohort = cohorts.get(facts.key);
     if (cohort === undefined) {
-      cohort = createCohort({ facts, runner, limiter, batchSize: context.options.liveQueryBatchSize, whenEmpty: forget });
+      cohort = createCohort({ facts, runner, limiter, batchSize: context.options.liveQueryBatchSize, whenEmpty: forget, whenNoLongerShared: unshare });
       cohorts.set(facts.key, cohort);
       watch(cohort);
     }
@@ -121,6 +128,25 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     const values = row ?? JSON.stringify(query.programs.map((one) => one.values.map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value))));
     const rowKey = rowKeyOfQuery(query);
     cohortOf(query, row, rowKey).add(subscription, query, row, `${query.form}\n${values}`, rowKey && keyText(query.programs[0]?.values[rowKey.param]));
+  };
+
+  /** One that cannot be placed ends. */
+  const placeAnew = (subscription: Subscription): void => {
+    subscription.entry = undefined;
+    try {
+      place(subscription);
+    } catch (error) {
+      all.delete(subscription);
+      subscription.subscriber.end(error);
+    }
+  };
+
+  /** @rule G-SUB-11 */
+  const unshare = (cohort: Cohort): void => {
+    const entries = [...cohort.entries.values()];
+    for (const { query } of entries) for (const { program } of query.programs) disproved.add(program);
+    forget(cohort);
+    for (const { subscriptions } of entries) for (const subscription of subscriptions) placeAnew(subscription);
   };
 
   const rewatch = (): void => {
@@ -151,15 +177,7 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     rewatch,
     replan: () => {
       for (const cohort of cohorts.values()) forget(cohort);
-      for (const subscription of all) {
-        subscription.entry = undefined;
-        try {
-          place(subscription);
-        } catch (error) {
-          all.delete(subscription);
-          subscription.subscriber.end(error);
-        }
-      }
+      for (const subscription of all) placeAnew(subscription);
     },
     close: () => {
       isClosed = true;
@@ -177,27 +195,19 @@ const concurrencyOf = (poolCount: number, isEmbedded: boolean): number => (isEmb
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** @rule G-SUB-6 */
-const factsOf = (query: LiveQuery, row: string | undefined, model: Model, numberOf: (program: Program) => number, hasPreRequest: boolean): Omit<CohortFacts, "keyColumn"> => {
-  const { session, schema, settings, isolation, programs } = query;
+/** The key is made of the very things that the statement is run with. @rule G-SUB-6 G-SUB-10 */
+const factsOf = (query: LiveQuery, row: string | undefined, numberOf: (program: Program) => number, isShared: boolean): Omit<CohortFacts, "keyColumn"> => {
+  const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
+  const { isAdmin, role, databaseRole, claims, claimsText, variables } = session;
   const relations = programs.length === 1 ? (programs[0]?.program.relations ?? NOTHING) : new Set(programs.flatMap(({ program }) => [...program.relations]));
-  const isOpenEnded = programs.some(({ program }) => program.isOpenEnded);
-  const isPersonal = hasPreRequest || isOpenEnded || [...relations].some((name) => mayAskForCaller(model, name));
-  const caller = `${session.isAdmin ? "admin" : "role"} ${session.databaseRole ?? ""} ${session.role}${isPersonal ? ` ${callerText(session)}` : ""}`;
+  const access: CohortFacts["access"] = { schema, keepsLoginPath, ...(settings === undefined ? {} : { settings }), ...(isolation === undefined ? {} : { isolation }) };
+  const caller = [isAdmin, databaseRole ?? null, role, isShared ? null : [claimsText ?? claims, variables]];
   return {
-    key: [programs.map(({ program }) => numberOf(program)).join(" "), row === undefined ? "alone" : "", caller, schema, isolation ?? "", JSON.stringify(settings ?? [])].join("\n"),
+    key: JSON.stringify([programs.map(({ program }) => numberOf(program)), row !== undefined, caller, access]),
     session,
-    access: { schema, ...(settings === undefined ? {} : { settings }), ...(isolation === undefined ? {} : { isolation }) },
+    isShared,
+    access,
     relations,
-    isOpenEnded,
+    isOpenEnded: programs.some(({ program }) => program.isOpenEnded),
   };
-};
-
-const callerText = (session: Session): string => `${session.claimsText ?? JSON.stringify(session.claims)} ${JSON.stringify(session.variables)}`;
-
-/** Row policies, views and whatever the model does not know may read the caller's settings. */
-const mayAskForCaller = (model: Model, name: string): boolean => {
-  const dot = name.indexOf(".");
-  const relation = model.relations.get(nameKey({ schema: name.slice(0, dot), name: name.slice(dot + 1) }));
-  return relation === undefined || relation.hasRowSecurity || (relation.kind !== "table" && relation.kind !== "partitioned");
 };

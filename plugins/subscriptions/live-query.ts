@@ -5,6 +5,7 @@ import { fillSlots, type Execution, type GqlEngine, type GqlRequest, type Plan, 
 export interface LiveQuery {
   readonly session: Session;
   readonly schema: string;
+  readonly keepsLoginPath?: Execution["keepsLoginPath"];
   readonly settings?: Execution["settings"];
   readonly isolation?: string;
   readonly programs: Execution["programs"];
@@ -56,11 +57,14 @@ export const LIVE_QUERIES = "live-queries";
 export const graphqlSource = (context: PluginContext, engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource => ({
   plan: () => {
     const operation = engine.prepare(request, session).bind(request.variables);
+    const programs = operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path }));
+    operation.keep();
     return {
       session,
       schema: context.model().schemas[0] ?? "public",
+      keepsLoginPath: true,
       ...(settings === undefined ? {} : { settings }),
-      programs: operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path })),
+      programs,
       ...(operation.steps.length === 1 && operation.steps[0] !== undefined ? { read: operation.steps[0].planned.plan } : {}),
       // the usual one is its one body, whatever the selection is called
       form: operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {}) ? "" : JSON.stringify(operation.outputs),

@@ -6,9 +6,12 @@ import type { LiveAnswer } from "./live-query.ts";
 
 export interface Runner {
   /** Answers in the order of the entries; undefined where the hash is that of the entry. `hashes`: undefined asks for the text whatever it is.
-   *  @throws RelApiError of the first statement that fails */
+   *  @throws RelApiError of the first statement that fails, `NoLongerShared` */
   run(facts: CohortFacts, entries: readonly Entry[], hashes: readonly (string | undefined)[]): Promise<readonly (LiveAnswer | undefined)[]>;
 }
+
+/** What different callers were answered together for does not hold any more: the answers of the run are nobody's. @rule G-SUB-11 */
+export class NoLongerShared extends Error {}
 
 export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
 
@@ -17,7 +20,8 @@ const NO_JIT = ["jit", "off"] as const;
 
 /** @rule G-SUB-5 G-SUB-6 */
 export const createRunner = (context: PluginContext): Runner => {
-  const multiplexed = new WeakMap<Program, Promise<Program | undefined>>();
+  /** By role and schema: which operator a value without a type stands at depends on what they find. */
+  const multiplexed = new WeakMap<Program, Map<string, Promise<Program | undefined>>>();
   let typesCount = 0;
 
   const inferTypes = async (facts: CohortFacts, program: Program): Promise<readonly string[]> => {
@@ -28,18 +32,22 @@ export const createRunner = (context: PluginContext): Runner => {
 
   const prepare = async (facts: CohortFacts, program: Program): Promise<Program | undefined> => {
     if (!isMultiplexable(program)) return undefined;
-    return multiplex(program, needsTypes(program) ? await inferTypes(facts, program) : undefined);
+    const tables = program.isProven === true ? [...context.model().relations.values()].filter(({ schema, name }) => program.relations.has(`${schema}.${name}`)) : undefined;
+    return multiplex(program, needsTypes(program) ? await inferTypes(facts, program) : undefined, tables);
   };
 
   const multiplexedOf = (facts: CohortFacts, entry: Entry): Promise<Program | undefined> => {
     const [only] = entry.query.programs;
     // bytes cannot travel in JSON
     if (only === undefined || entry.row === undefined) return Promise.resolve(undefined);
-    let found = multiplexed.get(only.program);
+    let made = multiplexed.get(only.program);
+    if (made === undefined) multiplexed.set(only.program, (made = new Map()));
+    const key = JSON.stringify([facts.session.databaseRole ?? null, facts.access.schema]);
+    let found = made.get(key);
     if (found === undefined) {
       found = prepare(facts, only.program);
-      multiplexed.set(only.program, found);
-      found.catch(() => multiplexed.delete(only.program)); // the next run asks again
+      made.set(key, found);
+      found.catch(() => made.delete(key)); // the next run asks again
     }
     return found;
   };
@@ -55,6 +63,7 @@ export const createRunner = (context: PluginContext): Runner => {
     const path = entries[0]?.query.programs[0]?.path;
     const settings = [...(facts.access.settings ?? []), NO_JIT];
     const [row] = await context.execute({ ...facts.access, settings, session: facts.session, access: "read only", programs: [{ program, values: [rows], ...(path === undefined ? {} : { path }) }], end: "commit" });
+    if (facts.isShared && row?.["changed"] === "t") throw new NoLongerShared();
     const answers: (LiveAnswer | undefined)[] = entries.map(() => undefined);
     const text = row?.["answers"];
     if (text === null || text === undefined) return answers;

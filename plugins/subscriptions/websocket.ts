@@ -1,6 +1,6 @@
-/** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-transport-ws`. @rule G-WS-1 … G-WS-20 */
+/** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-transport-ws`. @rule G-WS-1 … G-WS-21 */
 import { validateMessage } from "graphql-ws";
-import { definePlugin, type Json, type Session } from "../../core/index.ts";
+import { definePlugin, isRelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
 import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
@@ -78,7 +78,8 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
     try {
       found = await context.authorize(socketCredentials(connection.request, payload));
     } catch (error) {
-      return connection.close(4403, forbidden(engine, error));
+      const isRefused = isRelApiError(error) && error.status < 500;
+      return isRefused ? connection.close(4403, forbidden(engine, error)) : connection.close(4500, "Internal server error");
     }
     if (hasEnded) return;
     session = found;

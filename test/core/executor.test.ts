@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectionUrls, mayBeEncryption } from "../../core/database/connection-string.ts";
 import { createDatabase, type Database } from "../../core/database/database.ts";
-import { isRelApiError, resolveOptions, type BoundValue, type Execution, type Logger, type Model, type RelApiError, type RelApiOptions, type ResultRow, type Role, type Session } from "../../core/index.ts";
+import { createCounters } from "../../core/counters.ts";
+import { createCaches, isRelApiError, resolveOptions, type BoundValue, type Execution, type Logger, type Model, type RelApiError, type RelApiOptions, type ResultRow, type Role, type Session } from "../../core/index.ts";
 import type { Slot } from "../../core/sql/fragment.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../../core/sql/program.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
@@ -16,7 +17,7 @@ const opened: Database[] = [];
 
 const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => {
   const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options });
-  const database = createDatabase(() => resolved, logger, () => model as Model | undefined);
+  const database = createDatabase(() => resolved, logger, () => model as Model | undefined, createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()));
   opened.push(database);
   return database;
 };
@@ -282,7 +283,7 @@ describe("prepared statements", () => {
   test.skipIf(!capabilities.realServer)("a pooler that has one of that name already is noticed too", async () => {
     const on = open();
     const text = "select 'mine'";
-    const name = `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
+    const name = `relapi_${createHash("sha256").update(JSON.stringify(["sea_anon", text])).digest("base64url").slice(0, 22)}`;
     await bodyOf(`prepare "${name}" as select 'theirs'`, { on });
     warnings.length = 0;
     expect(await bodyOf(text, { on })).toBe("mine");

@@ -2,14 +2,14 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { definePlugin, RelApiError, type Plan, type Plugin, type RestHandler } from "../../core/index.ts";
+import { definePlugin, RelApiError, type Plan, type Plugin, type RestHandler, type Session } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { epochFields } from "./guides/epoch-fields.ts";
 import { firstEmbeds } from "./guides/first-embeds.ts";
-import { everyMinute, likeUuid, rowEstimates, rowLimit } from "./guides/hooks.ts";
+import { apiKeySessions, everyMinute, likeUuid, rowEstimates, rowLimit } from "./guides/hooks.ts";
 import { liveLines } from "./guides/live-lines.ts";
 import { ndjsonMedia } from "./guides/ndjson-media.ts";
 import { prefixOperator } from "./guides/prefix-operator.ts";
@@ -34,12 +34,17 @@ test.each([
 
 test("the examples of hooks.md are those that are tested", () => {
   const blocks = Array.from(read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g), ([, block]) => block ?? "");
-  expect(blocks).toHaveLength(4);
+  expect(blocks).toHaveLength(5);
   for (const block of blocks) expect(read("./guides/hooks.ts")).toContain(block);
 });
 
 describe("hooks", async () => {
-  const api = await startApi({ ...forGraphql(), parts: [...leftOut("notify-changes", "replication-changes"), rowEstimates, rowLimit, likeUuid, everyMinute] });
+  let lookUps = 0;
+  const sessionOfKey = (key: string): Session => {
+    lookUps++;
+    return { role: key, isAdmin: false, databaseRole: key, claims: {}, variables: { "x-session-role": key } };
+  };
+  const api = await startApi({ ...forGraphql(), parts: [...leftOut("notify-changes", "replication-changes"), rowEstimates, rowLimit, likeUuid, everyMinute, apiKeySessions(sessionOfKey)] });
   await api.sql("create table many (id int primary key); insert into many select * from generate_series(1, 150); grant select on many to sea_anon; analyze many; grant select (id, c_uuid) on specimen to sea_anon");
   await api.reload();
 
@@ -47,6 +52,14 @@ describe("hooks", async () => {
     const relation = api.relApi.model().relations.get("public\0many");
     const estimates = api.relApi.model().parts["row-estimates"] as ReadonlyMap<number, number>;
     expect(estimates.get(relation?.oid ?? 0)).toBe(150);
+  });
+
+  test("R-CAC-1 authorize: a session for each key, looked up once", async () => {
+    const before = lookUps;
+    const readers = await Promise.all([1, 2].map(() => api.get("/artist?select=name&limit=1", { headers: { "x-api-key": "music_reader" } })));
+    await api.get("/artist", { headers: { "x-api-key": "music_nobody" } });
+    expect(readers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(lookUps - before).toBe(2);
   });
 
   test("R-RNG-5 transformPlan: the anonymous role has its limit, others have not", async () => {

@@ -70,6 +70,14 @@ describe("environment variables", () => {
     expect(refused).toEqual([]);
   });
 
+  test("flags of the engine set the options of their names, an own setting comes first", () => {
+    const read = (flags: string, more: Environment = {}) => readEnvironment({ HASURA_GRAPHQL_EXPERIMENTAL_FEATURES: flags, ...more }).options;
+    expect(read("naming_convention, no_null_unbound_variable_default,disable_postgres_arrays")).toEqual({ noNullUnboundVariableDefault: true, disablePostgresArrays: true });
+    expect(read("inherited_roles,streaming_subscriptions")).toEqual({});
+    expect(read("disable_postgres_arrays", { DISABLE_POSTGRES_ARRAYS: "false" })).toEqual({ disablePostgresArrays: false });
+    expect(refusal({ EXPERIMENTAL_FEATURES: "naming_convention,fast" })).toMatch(/^EXPERIMENTAL_FEATURES is "naming_convention,fast": a list of .*naming_convention.*, separated by commas, is accepted$/);
+  });
+
   test("no option is set by two settings", () => {
     const options = SETTINGS.map((setting) => setting.option);
     expect(new Set(options).size).toBe(options.length);

@@ -298,6 +298,84 @@ test("G-MET-9 relationships by every form", async () => {
   await api.close();
 });
 
+test("G-MET-9 columns as a text or a list, under column or columns, on this table or the other", async () => {
+  const along = (name: string, key: unknown): Entry => ({ name, using: { foreign_key_constraint_on: key } });
+  const pair = ["hall_number", "hall_city"];
+  const { api, notes: kept } = await start(
+    documentOf([
+      table("album", { object_relationships: [along("a", "artist_id"), along("b", ["artist_id"])] }),
+      table("artist", { array_relationships: ["column", "columns"].flatMap((key) => [along(`${key}_text`, { table: "album", [key]: "artist_id" }), along(`${key}_list`, { table: { schema: "public", name: "album" }, [key]: ["artist_id"] })]) }),
+      table("person", { object_relationships: ["column", "columns"].flatMap((key) => [along(`${key}_text`, { table: "passport", [key]: "person_id" }), along(`${key}_list`, { table: "passport", [key]: ["person_id"] })]) }),
+      table("passport"),
+      table("hall", { array_relationships: [along("column_list", { table: "concert", column: pair }), along("columns_list", { table: "concert", columns: pair })] }),
+      table("concert", { object_relationships: [along("place", pair)] }),
+    ]),
+  );
+  expect(kept.all()).toEqual([]);
+  const schema = await schemaOf(api);
+  const types = (type: string, names: readonly string[]): readonly unknown[] => names.map((name) => schema.members(type)[name]);
+  const forms = ["column_text", "column_list", "columns_text", "columns_list"];
+  expect(types("album", ["a", "b"])).toEqual(["artist!", "artist!"]);
+  expect(types("artist", forms)).toEqual(forms.map(() => "[album!]!"));
+  expect(types("person", forms)).toEqual(forms.map(() => "passport"));
+  expect(types("hall", ["column_list", "columns_list"])).toEqual(["[concert!]!", "[concert!]!"]);
+  expect(schema.members("concert")["place"]).toBe("hall");
+  await api.close();
+});
+
+test("G-MET-9 an object relationship to several rows is one of them", async () => {
+  const { api, notes: kept } = await start(documentOf([table("artist", { object_relationships: [object("any_album", { table: "album", column: "artist_id" })] }), table("album")]), notes(), { dbTxEnd: "rollback" });
+  expect(kept.all()).toEqual([]);
+  expect((await schemaOf(api)).members("artist")["any_album"]).toBe("album");
+  const answer = await api.gql("{ artist(order_by: {id: asc}) { id any_album { artist_id } } x: artist(where: {any_album: {title: {_eq: \"Waterloo\"}}}, order_by: {any_album: {id: asc}}) { id } }");
+  expect(answer).toEqual({ data: { artist: [1, 2, 3, 4].map((id) => ({ id, any_album: id === 4 ? null : { artist_id: id } })), x: [{ id: 1 }] } });
+  expect(await api.gql('mutation { insert_artist_one(object: {name: "N", any_album: {data: {title: "t"}}}) { any_album { title } } }')).toEqual({ data: { insert_artist_one: { any_album: { title: "t" } } } });
+  await api.close();
+});
+
+test("G-MET-9 G-MET-12 what foreign_key_constraint_on cannot mean is told", async () => {
+  await base.sql(`
+    create table depot (id int primary key); create table stall (id int primary key);
+    create table crate (id int primary key, place int references depot, constraint crate_stall foreign key (place) references stall, half int references depot, constraint half_again foreign key (half) references depot);
+    create view crate_view as select * from crate`);
+  const along = (name: string, key: unknown, manual?: unknown): Entry => ({ name, using: { foreign_key_constraint_on: key, ...(manual === undefined ? {} : { manual_configuration: manual }) } });
+  const { api, notes: kept } = await start(
+    documentOf([
+      table("crate", {
+        object_relationships: [
+          along("none", []), along("number", 5), along("mixed", ["place", 5]), along("unknown", ["place", "nothing"]), along("no_key", ["id"]), along("too_many", ["place", "half"]), along("two_keys", "place"), along("same_key_twice", "half"),
+          along("no_table", { column: "place" }), along("both", "half", { remote_table: "depot", column_mapping: { id: "id" } }),
+        ],
+        array_relationships: [along("own", "half"), along("own_list", ["half"])],
+      }),
+      table("depot", {
+        array_relationships: [along("no_columns", { table: "crate" }), along("empty", { table: "crate", columns: [] }), along("unknown", { table: "crate", columns: ["nothing"] }), along("no_such", { table: "nowhere", columns: ["place"] }), along("other", { table: "crate", column: "id" }), along("crates", { table: "crate", columns: "half" })],
+      }),
+    ]),
+  );
+  expect(kept.all()).toEqual([
+    "table crate: object relationship none: it names no columns",
+    "table crate: object relationship number: it names no table",
+    "table crate: object relationship mixed: it names no columns",
+    'table crate: object relationship unknown: column "nothing" does not exist',
+    'table crate: object relationship no_key: no foreign key has exactly the columns "id"',
+    'table crate: object relationship too_many: no foreign key has exactly the columns "place", "half"',
+    'table crate: object relationship two_keys: several foreign keys have exactly the columns "place"',
+    "table crate: object relationship no_table: it names no table",
+    "table crate: object relationship both: it has both foreign_key_constraint_on and manual_configuration",
+    "table crate: array relationship own: it names no table",
+    "table crate: array relationship own_list: it names no table",
+    "table depot: array relationship no_columns: it names no columns",
+    "table depot: array relationship empty: it names no columns",
+    'table depot: array relationship unknown: column "nothing" of table "crate" does not exist',
+    'table depot: array relationship no_such: table "nowhere" does not exist',
+    'table depot: array relationship other: table "crate" has no foreign key of "id" to this one',
+  ]);
+  expect((await schemaOf(api)).members("crate")).toMatchObject({ same_key_twice: "depot" });
+  await api.close();
+  await base.sql("drop view crate_view; drop table crate, depot, stall");
+});
+
 test("G-MET-9 G-NST-9 manual relationships say what is inserted first", async () => {
   await base.sql("create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)");
   const ordered = (order?: string) =>
@@ -396,7 +474,7 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
       'table album: object relationship half: column "nothing" of table "artist" does not exist',
       'table album: object relationship team: table "team" is not in the metadata',
       "table album: array relationship artist: the name is taken",
-      'table album: array relationship tracks: table "track" has no foreign key of "album_id" to this one',
+      'table album: array relationship tracks: table "track" does not exist',
       'table album: computed field loud: no function "public"."person_title" takes a row of it',
       "table album: logical_primary_key names a column that does not exist",
       'table album: select permission of reader: column "prize" does not exist',

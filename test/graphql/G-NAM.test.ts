@@ -173,6 +173,8 @@ const convention = await startApi(
           entry(model, "genre", { enumValues: [{ key: "jazz", comment: null }, { key: "rock", comment: null }, { key: "folk", comment: null }] }),
           entry(model, "record"),
           entry(model, "specimen"),
+          entry(model, "studio", {}, { takes: "take" }),
+          entry(model, "take"),
         ],
       })),
     ],
@@ -200,10 +202,28 @@ test("G-NAM-8 columns, arguments and operators are camelCase", () => {
   expect(Object.keys(camel.members("ArtistAggregateFields"))).toEqual(expect.arrayContaining(["stddevPop", "varSamp", "count"]));
 });
 
-test("G-NAM-8 types are PascalCase, scalars too", () => {
-  for (const name of ["AlbumRow", "AlbumRowBoolExp", "PlaylistSongSelectColumn", "OrderBy", "IntComparisonExp", "StringArrayComparisonExp", "Jsonb", "Uuid", "AddrScalar", "JsonbCastExp"])
+test("G-NAM-8 types are PascalCase, those of a custom name begin with it", () => {
+  for (const name of ["albumRow", "albumRowBoolExp", "PlaylistSongSelectColumn", "OrderBy", "IntComparisonExp", "StringArrayComparisonExp", "UuidComparisonExp", "JsonbCastExp"])
     expect(camel.has(name), name).toBe(true);
-  expect(camel.members("Specimen")).toMatchObject({ cUuid: "Uuid", cAddr: "AddrScalar", cInt4: "Int" });
+});
+
+test("G-NAM-8 scalars are called like their PostgreSQL types", () => {
+  expect(camel.members("Specimen")).toMatchObject({ cUuid: "uuid", cTimestamptz: "timestamptz", cNumeric: "numeric", cJsonb: "jsonb", cMood: "mood", cAddr: "addr_scalar", cInt4: "Int", cInt8: "bigint" });
+  expect(camel.members("UuidComparisonExp")).toMatchObject({ _eq: "uuid", _isNull: "Boolean" });
+});
+
+test("G-NAM-8 conditions on aggregates", () => {
+  expect(camel.members("albumRowAggregateBoolExp")).toEqual({ bool_and: "albumRowAggregateBoolExpBool_and", bool_or: "albumRowAggregateBoolExpBool_or", count: "albumRowAggregateBoolExpCount" });
+  expect(camel.members("albumRowAggregateBoolExpBool_and").arguments).toBe("albumRowSelectColumnAlbumRowAggregateBoolExpBool_andArgumentsColumns!");
+  expect(camel.members("TakeAggregateBoolExp")).toMatchObject({ covar_samp: "takeAggregateBoolExpCovar_samp", stddev_samp: "takeAggregateBoolExpStddev_samp" });
+  expect(camel.members("takeAggregateBoolExpCorr").arguments).toBe("takeAggregateBoolExpCorrArguments!");
+  expect(camel.members("takeAggregateBoolExpCorrArguments")).toMatchObject({ X: "TakeSelectColumnTakeAggregateBoolExpCorrArgumentsColumns!" });
+  expect(camel.description("TakeSelectColumnTakeAggregateBoolExpBool_andArgumentsColumns")).toBe('select "takeAggregateBoolExpBool_andArgumentsColumns" columns of table "take"');
+});
+
+test("G-NAM-8 descriptions name the functions by their fields", () => {
+  expect(camel.description("TakeVarPopFields")).toBe("aggregate varPop on columns");
+  expect(camel.description("TakeStddevPopOrderBy")).toBe('order by stddevPop() on columns of table "take"');
 });
 
 test("G-NAM-8 values of orderings and enum tables are upper case, column values are the field names", () => {
@@ -215,9 +235,9 @@ test("G-NAM-8 values of orderings and enum tables are upper case, column values 
 
 test("G-NAM-8 custom names, relationships and parts of responses are left as they are", () => {
   expect(Object.keys(camel.members("query_root"))).toContain("song_list");
-  expect(Object.keys(camel.members("AlbumRow"))).toEqual(expect.arrayContaining(["copies_sold", "the_artist"]));
-  expect(Object.keys(camel.members("AlbumRowMutationResponse"))).toEqual(["affected_rows", "returning"]);
-  expect(Object.keys(camel.members("AlbumRowAggregate"))).toEqual(["aggregate", "nodes"]);
+  expect(Object.keys(camel.members("albumRow"))).toEqual(expect.arrayContaining(["copies_sold", "the_artist"]));
+  expect(Object.keys(camel.members("albumRowMutationResponse"))).toEqual(["affectedRows", "returning"]);
+  expect(Object.keys(camel.members("albumRowAggregate"))).toEqual(["aggregate", "nodes"]);
 });
 
 gqlCases(convention, [
@@ -231,4 +251,30 @@ gqlCases(convention, [
     query: "{ testRecordQuery(where: {genre: {_eq: JAZZ}}) { genre secondGenre } }",
     data: { testRecordQuery: [{ genre: "JAZZ", secondGenre: "FOLK" }] },
   },
+  {
+    title: "G-NAM-8 what a mutation answers and a condition on an aggregate",
+    query: 'mutation { testUpdateArtistQuery(where: {albumsAggregate: {bool_and: {arguments: live, predicate: {_eq: true}}}}, _set: {country: "SE"}) { affectedRows } }',
+    data: { testUpdateArtistQuery: { affectedRows: 2 } },
+  },
 ]);
+
+const byDefault = await startApi(forGraphql({ defaultNamingConvention: "graphql-default", dbTxEnd: "rollback" }));
+
+gqlCases(byDefault, [
+  {
+    title: "G-NAM-7 the convention of the options holds without metadata",
+    query: "{ playlistSong(limit: 1, orderBy: {songId: ASC}) { songId __typename } }",
+    data: { playlistSong: [{ songId: expect.any(Number), __typename: "PlaylistSong" }] },
+  },
+]);
+
+test("G-NAM-7 the metadata's own convention comes first", async () => {
+  const api = await startApi(
+    forGraphql({ defaultNamingConvention: "graphql-default", metadata: { version: 3, sources: [{ name: "default", kind: "postgres", customization: { naming_convention: "hasura-default" }, tables: [{ table: "playlist_song" }] }] } }),
+  );
+  try {
+    expect(await api.gql("{ playlist_song(limit: 1) { __typename } }")).toEqual({ data: { playlist_song: [{ __typename: "playlist_song" }] } });
+  } finally {
+    await api.close();
+  }
+});

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
+import { array, documentOf, table } from "../support/metadata-document.ts";
 import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
@@ -178,3 +179,106 @@ gqlCases(await withOrder(), [
 gqlCases(await withOrder("after_parent"), [
   { title: "G-NST-9 or after it, when metadata says so", query: insertSong(", position: 88", '{title: "second"}'), data: { insert_playlist_song_one: { position: 88, song: { id: 88, title: "second" } } } },
 ]);
+
+const overlapping = await startApi(forGraphql());
+await overlapping.sql(`
+  create table site (city text, number int, primary key (city, number));
+  create table guild (city text, title text, primary key (city, title));
+  create table stand (id int primary key, city text not null, site_number int, guild_title text, foreign key (city, site_number) references site, foreign key (city, guild_title) references guild)`);
+await overlapping.reload();
+
+const stand = (more: string) => `mutation { insert_stand(objects: [{id: 1, ${more}}]) { affected_rows returning { city site { number } guild { title } } } }`;
+
+test("G-NST-12 two object relationships share a column", async () => {
+  expect(await overlapping.gql(stand('site: {data: {city: "Bergen", number: 4}}, guild: {data: {city: "Bergen", title: "Smiths"}}'))).toEqual({
+    data: { insert_stand: { affected_rows: 3, returning: [{ city: "Bergen", site: { number: 4 }, guild: { title: "Smiths" } }] } },
+  });
+  expect((await overlapping.gql(stand('site: {data: {city: "Oslo", number: 4}}, guild: {data: {city: "Moss", title: "Smiths"}}').replace("id: 1", "id: 2"))).errors[0]).toMatchObject({
+    message: expect.stringContaining('"stand_city_guild_title_fkey"'),
+    extensions: { path: "$.selectionSet.insert_stand.args.objects[0]", code: "constraint-violation" },
+  });
+  expect(await overlapping.sql("select (select count(*)::int from stand) as stands, (select count(*)::int from site) as sites, (select count(*)::int from guild) as guilds")).toEqual([{ stands: 1, sites: 1, guilds: 1 }]);
+});
+
+test("G-NST-5 G-NST-12 a column that is given, or that the parent determines, is still refused", async () => {
+  const given = await overlapping.gql(stand('city: "Bergen", site: {data: {city: "Bergen", number: 5}}, guild: {data: {city: "Bergen", title: "Coopers"}}'));
+  expect(given.errors[0]).toEqual({ message: 'cannot insert object relationship "guild" as "city" column values are already determined', extensions: { path: "$.selectionSet.insert_stand.args.objects[0].guild", code: failed } });
+  const parent = await overlapping.gql('mutation { insert_site(objects: [{city: "Moss", number: 1, stands: {data: [{id: 3, guild: {data: {city: "Moss", title: "Tanners"}}}]}}]) { affected_rows } }');
+  expect(parent.errors[0]).toEqual({ message: 'cannot insert object relationship "guild" as "city" column values are already determined', extensions: { path: "$.selectionSet.insert_site.args.objects[0].stands.data[0].guild", code: failed } });
+  expect(await overlapping.sql("select 1 from site where city = 'Moss'")).toEqual([]);
+});
+
+const contradiction = '{name: "C", albums: {data: [{title: "x", artist_id: 1}]}}';
+const determined = 'cannot insert "artist_id" columns as their values are already being determined by parent insert';
+const duplicate = '{name: "Abba", albums: {data: [{title: "x"}]}}';
+
+gqlCases(api, [
+  { title: "G-NST-11 an error of the database before a contradiction further on", query: artist(`[${duplicate}, ${contradiction}]`), error: { message: expect.stringContaining("artist_name_key"), path: at(".objects[0]") } },
+  { title: "G-NST-11 a contradiction before an error of the database further on", query: artist(`[${contradiction}, ${duplicate}]`), error: { message: determined, path: at(".objects[0].albums.data[0]"), code: failed } },
+  {
+    title: "G-NST-11 the row's own error before a contradiction below it",
+    query: artist('[{name: "Abba", albums: {data: [{title: "x", artist_id: 1}]}}]'),
+    error: { message: expect.stringContaining("artist_name_key"), path: at(".objects[0]") },
+  },
+  {
+    title: "G-NST-11 a row that was not written before a contradiction below it",
+    query: artist('[{name: "Abba", albums: {data: [{title: "x", artist_id: 1}]}}]', "affected_rows", ", on_conflict: {constraint: artist_name_key}"),
+    error: { message: 'cannot proceed to insert array relations since insert to table "artist" affects zero rows', path: at(".objects[0]"), code: "not-supported" },
+  },
+  {
+    title: "G-NST-11 a row that was not written before errors of what hangs on rows below it",
+    query: 'mutation { insert_playlist(objects: [{id: 1, name: "P", playlist_songs: {data: [{position: 9, song: {data: {id: 1, title: "S"}}}]}}], on_conflict: {constraint: playlist_pkey}) { affected_rows } }',
+    error: { message: 'cannot proceed to insert array relations since insert to table "playlist" affects zero rows', path: "$.selectionSet.insert_playlist.args.objects[0]", code: "not-supported" },
+  },
+  {
+    title: "G-NST-11 and before a contradiction of an object relationship further down",
+    query: 'mutation { insert_playlist(objects: [{id: 1, name: "P", playlist_songs: {data: [{position: 9, song_id: 1, song: {data: {title: "S"}}}]}}], on_conflict: {constraint: playlist_pkey}) { affected_rows } }',
+    error: { message: 'cannot proceed to insert array relations since insert to table "playlist" affects zero rows', path: "$.selectionSet.insert_playlist.args.objects[0]" },
+  },
+  {
+    title: "G-NST-11 an object relationship's error before the row's",
+    query: album('[{id: 1, title: "t", artist: {data: {name: "Abba"}}}]'),
+    error: { message: expect.stringContaining("artist_name_key"), path: "$.selectionSet.insert_album.args.objects[0].artist.data" },
+  },
+  {
+    title: "G-NST-11 an object relationship that was not written before the next one's error",
+    query: 'mutation { insert_match(objects: [{id: 900, team: {data: {id: 1, name: "T"}, on_conflict: {constraint: team_pkey}}, teamByAwayTeamId: {data: {id: 2, name: "U"}}}]) { affected_rows } }',
+    error: { message: 'cannot proceed to insert object relation "team" since insert to table "team" affects zero rows', path: "$.selectionSet.insert_match.args.objects[0].team" },
+  },
+  {
+    title: "G-NST-11 a contradiction of a level before its object relationships are inserted",
+    query: 'mutation { insert_match(objects: [{id: 900, away_team_id: 1, team: {data: {id: 1, name: "T"}}, teamByAwayTeamId: {data: {name: "U"}}}]) { affected_rows } }',
+    error: { message: 'cannot insert object relationship "teamByAwayTeamId" as "away_team_id" column values are already determined', path: "$.selectionSet.insert_match.args.objects[0].teamByAwayTeamId" },
+  },
+  {
+    title: "G-NST-11 an earlier field's error first",
+    query: `mutation { a: insert_album(objects: [{id: 1, title: "t", artist_id: 1}]) { affected_rows } insert_artist(objects: [${contradiction}]) { affected_rows } }`,
+    error: { message: expect.stringContaining("album_pkey"), path: "$.selectionSet.insert_album.args.objects" },
+  },
+  {
+    title: "G-NST-11 errors of reading a later field first",
+    query: `mutation { insert_artist(objects: [${contradiction}]) { affected_rows } insert_album(objects: [{nothing: 1}]) { affected_rows } }`,
+    error: { message: "field 'nothing' not found in type: 'album_insert_input'", path: "$.selectionSet.insert_album.args.objects[0].nothing" },
+  },
+]);
+
+test("G-NST-11 what was written before a contradiction is undone", async () => {
+  const kept = await startApi(forGraphql({ on: api.database }));
+  expect((await kept.gql(artist(`[{name: "Undone", albums: {data: [{title: "x"}]}}, ${contradiction}]`))).errors[0].message).toBe(determined);
+  expect(await api.sql("select 1 from artist where name in ('Undone', 'C')")).toEqual([]);
+  await kept.close();
+});
+
+test("G-NST-11 a permission's check before an error of the database further on", async () => {
+  const metadata = documentOf([
+    table("artist", { array_relationships: [array("albums", "album", "artist_id")], insert_permissions: [{ role: "writer", permission: { columns: "*", check: { country: { _eq: "SE" } } } }], select_permissions: [{ role: "writer", permission: { columns: "*", filter: {} } }] }),
+    table("album", { insert_permissions: [{ role: "writer", permission: { columns: "*", check: {} } }] }),
+  ]);
+  const checked = await startApi(forGraphql({ on: api.database, metadata, dbTxEnd: "rollback" }));
+  const asked = async (objects: string) => (await checked.gql(artist(objects), {}, asAdmin("writer"))).errors[0];
+  const refused = { message: "check constraint of an insert/update permission has failed", extensions: { path: at(".objects[0]"), code: "permission-error" } };
+  expect(await asked('[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}]')).toEqual(refused);
+  expect(await asked(`[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}, ${duplicate}]`)).toEqual(refused);
+  expect((await asked('[{name: "N", country: "SE", albums: {data: [{id: 1, title: "x"}]}}, {name: "O", country: "NO"}]')).extensions.path).toBe(at(".objects[0].albums.data"));
+  await checked.close();
+});

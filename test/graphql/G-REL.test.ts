@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
-import { forGraphql, startApi } from "../support/api.ts";
+import { definePlugin } from "../../core/index.ts";
+import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
+import { openDatabase } from "../support/database.ts";
+import { documentOf, object, table, type Entry } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
@@ -115,4 +118,46 @@ test("G-REL-1 an invisible related row is null where the type says it cannot be"
   } finally {
     await api.sql("alter table team disable row level security");
   }
+});
+
+const all = { columns: "*", filter: {} };
+const artists = (permission: unknown, more: Entry = {}): Entry =>
+  documentOf([
+    table("artist", { select_permissions: [{ role: "fan", permission }, { role: "guest", permission: all }] }),
+    table("album", { object_relationships: [object("artist", "artist_id")], select_permissions: [{ role: "fan", permission: all }, { role: "guest", permission: all }] }),
+  ], more);
+
+const typeOf = async (on: TestApi, role?: string): Promise<string | undefined> => (await schemaOf(on, role)).members("album")["artist"];
+
+test("G-REL-11 without the option a hidden row is null at a type that says it cannot be", async () => {
+  const plain = await startApi(forGraphql({ metadata: artists({ columns: "*", filter: { name: { _eq: "Abba" } } }) }));
+  expect(await typeOf(plain, "fan")).toBe("artist!");
+  expect(await plain.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({ data: { album_by_pk: { artist: null } } });
+  await plain.close();
+});
+
+test("G-REL-11 nullable where a permission has a filter, for the role alone", async () => {
+  const metadata = artists({ columns: "*", filter: { name: { _eq: "Abba" } } }, { inherited_roles: [{ role_name: "heir", role_set: ["fan"] }, { role_name: "both", role_set: ["fan", "guest"] }] });
+  const option = await startApi(forGraphql({ nullableRelationships: true, metadata }));
+  expect([await typeOf(option, "fan"), await typeOf(option, "heir"), await typeOf(option, "guest"), await typeOf(option, "both"), await typeOf(option)]).toEqual(["artist", "artist", "artist!", "artist!", "artist!"]);
+  expect(await option.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({ data: { album_by_pk: { artist: null } } });
+  await option.close();
+});
+
+test("G-REL-11 nullable under row policies that bind the role acted as", async () => {
+  const database = await openDatabase();
+  await database.query("alter table artist enable row level security; create policy one_name on artist to music_reader using (name = 'Abba')");
+  const option = await startApi(forGraphql({ nullableRelationships: true, on: database }));
+  expect([await typeOf(option, "music_reader"), await typeOf(option)]).toEqual(["artist", "artist!"]);
+  await option.close();
+  const switching = await startApi(forGraphql({ nullableRelationships: true, on: database, dbPreRequest: "sea.before_request" }));
+  expect(await typeOf(switching)).toBe("artist");
+  await switching.close();
+});
+
+test("G-REL-11 nullable where a plugin changes plans", async () => {
+  const tenants = definePlugin({ name: "tenants", apply: (hooks) => hooks.transformPlan.tap("tenants", (plan) => plan) });
+  const option = await startApi(forGraphql({ nullableRelationships: true, parts: [tenants] }));
+  expect(await typeOf(option)).toBe("artist");
+  await option.close();
 });

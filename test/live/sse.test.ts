@@ -1,55 +1,10 @@
-import { request, type IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { startApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
-import { pause, until } from "./start.ts";
+import { openEvents as open, pause, until } from "./start.ts";
 
 const api = await startApi();
-
-interface Event {
-  readonly id?: string;
-  readonly event?: string;
-  readonly data: string;
-}
-
-interface Stream {
-  readonly response: IncomingMessage;
-  readonly events: Event[];
-  readonly ended: Promise<void>;
-  close(): void;
-}
-
-const readEvent = (text: string): Event | undefined => {
-  const fields: Record<string, string> = {};
-  for (const line of text.split("\n")) {
-    const at = line.indexOf(": ");
-    if (at < 1) continue;
-    const [name, field] = [line.slice(0, at), line.slice(at + 2)];
-    fields[name] = fields[name] === undefined ? field : `${fields[name]}\n${field}`;
-  }
-  return "data" in fields ? (fields as unknown as Event) : undefined;
-};
-
-const open = (target: TestApi, path: string, { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: unknown } = {}): Promise<Stream> =>
-  new Promise((resolve, reject) => {
-    const sent = request({ port: target.port, path, method, headers: { accept: "text/event-stream", ...headers } }, (response) => {
-      const events: Event[] = [];
-      let text = "";
-      response.on("data", (chunk: Buffer) => {
-        text += chunk.toString();
-        for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
-          const event = readEvent(text.slice(0, at));
-          text = text.slice(at + 2);
-          if (event !== undefined) events.push(event);
-        }
-      });
-      response.on("error", () => undefined);
-      resolve({ response, events, ended: new Promise((end) => response.on("close", () => end())), close: () => sent.destroy() });
-    });
-    sent.on("error", reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 
 const subscription = (query: string, headers: Record<string, string> = {}) => ({ method: "POST", headers: { "x-session-admin-secret": adminSecret, ...headers }, body: { query } });
 

@@ -1,4 +1,5 @@
-/** Sockets of tests, opened and initiated. */
+/** Sockets and event streams of tests, opened and initiated. */
+import { request, type IncomingMessage } from "node:http";
 import type { TestApi } from "../support/api.ts";
 import { openSocket, type SocketOptions, type TestSocket } from "../support/socket.ts";
 
@@ -22,3 +23,48 @@ export const until = async (holds: () => boolean, withinMs = 5000): Promise<void
 };
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export interface Event {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: string;
+}
+
+export interface Stream {
+  readonly response: IncomingMessage;
+  readonly events: Event[];
+  readonly ended: Promise<void>;
+  close(): void;
+}
+
+const readEvent = (text: string): Event | undefined => {
+  const fields: Record<string, string> = {};
+  for (const line of text.split("\n")) {
+    const at = line.indexOf(": ");
+    if (at < 1) continue;
+    const [name, field] = [line.slice(0, at), line.slice(at + 2)];
+    fields[name] = fields[name] === undefined ? field : `${fields[name]}\n${field}`;
+  }
+  return "data" in fields ? (fields as unknown as Event) : undefined;
+};
+
+/** `GET` (or another method) asking for events. */
+export const openEvents = (target: TestApi, path: string, { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: unknown } = {}): Promise<Stream> =>
+  new Promise((resolve, reject) => {
+    const sent = request({ port: target.port, path, method, headers: { accept: "text/event-stream", ...headers } }, (response) => {
+      const events: Event[] = [];
+      let text = "";
+      response.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+        for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
+          const event = readEvent(text.slice(0, at));
+          text = text.slice(at + 2);
+          if (event !== undefined) events.push(event);
+        }
+      });
+      response.on("error", () => undefined);
+      resolve({ response, events, ended: new Promise((end) => response.on("close", () => end())), close: () => sent.destroy() });
+    });
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });

@@ -42,6 +42,8 @@ cases(api, [
   { title: "R-AGG-5 filters apply before", request: "GET /vessels?select=tonnage.sum()&tonnage=gt.100", answer: [{ sum: 1255 }] },
   { title: "R-AGG-5 order by a grouped column", request: "GET /crew?select=rank,count()&order=rank.desc", answer: [{ rank: "mate", count: 1 }, { rank: "captain", count: 2 }] },
   { title: "R-AGG-5 order by another is the database's error", request: "GET /crew?select=rank,count()&order=vessel_id", status: 400, check: (answer) => expect(answer.json().code).toBe("42803") },
+  { title: "R-AGG-6 a star of a spread in a spread is group terms", request: "GET /voyages?select=n:count(),...vessels(ship:name,...ports(*))&order=vessels(ship)", answer: [{ n: 2, ship: "Ariel", id: 1, name: "Oslo", country: "NO" }, { n: 1, ship: "Fram", id: 1, name: "Oslo", country: "NO" }] },
+  { title: "R-AGG-6 an aggregate beside a star of a spread in its spread", request: "GET /voyages?select=...vessels(tonnage.sum(),...ports(*,sum:id.sum()))", bytes: '[{"sum":2108,"id":1,"name":"Oslo","country":"NO","sum":3}]' },
   { title: "R-AGG-6 aggregates in a to-one spread move up", request: "GET /voyages?select=...vessels(tonnage.sum())", answer: [{ sum: 2108 }] },
   { title: "R-AGG-6 beside group terms of the parent", request: "GET /voyages?select=origin_id,...vessels(tonnage.max())&order=origin_id", answer: [{ origin_id: 1, max: 853 }, { origin_id: 2, max: 853 }] },
   { title: "R-AGG-6 spread fields are group terms", request: "GET /voyages?select=fare.sum(),...vessels(name)&order=vessels(name)", status: 200, answer: [{ sum: 200.5, name: "Ariel" }, { sum: null, name: "Fram" }] },

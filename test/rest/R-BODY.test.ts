@@ -75,7 +75,9 @@ cases(api, [
   // CSV
   { title: "R-BODY-6 rows by the names of the first line", request: "POST /vessels?select=name,tonnage", headers: csv, body: "name,tonnage\nA,5\nB,6", status: 201, answer: [{ name: "A", tonnage: 5 }, { name: "B", tonnage: 6 }] },
   { title: "R-BODY-6 NULL is null, quoted too; empty is the empty string", request: "POST /ports?select=name,country", headers: csv, body: 'name,country\nA,NULL\nB,"NULL"\nC,\n', answer: [{ name: "A", country: null }, { name: "B", country: null }, { name: "C", country: "" }] },
-  { title: "R-BODY-6 fields beyond the header are dropped", request: "POST /ports?select=name,country", headers: csv, body: "name\nA,x\nB\n", answer: [{ name: "A", country: null }, { name: "B", country: null }] },
+  { title: "R-BODY-6 a line with more fields than the header", request: "POST /ports", headers: csv, body: "name\nA,x\nB\n", status: 400, answer: bad("All lines must have same number of fields") },
+  { title: "R-BODY-6 an empty field too many", request: "POST /ports", headers: csv, body: "name,country\nA,x,\n", status: 400, answer: bad("All lines must have same number of fields") },
+  { title: "R-BODY-6 too many fields under one name twice", request: "POST /ports", headers: csv, body: 'name,name\r\n"A","B","C"', status: 400, answer: bad("All lines must have same number of fields") },
   { title: "R-BODY-6 lines that are all short insert fewer columns", request: "POST /crew?select=vessel_id,sailor_id,rank", headers: csv, body: "vessel_id,sailor_id,rank\n3,1\n3,2\n", answer: [{ vessel_id: 3, sailor_id: 1, rank: "hand" }, { vessel_id: 3, sailor_id: 2, rank: "hand" }] },
   { title: "R-BODY-6 lines of different key sets", request: "POST /ports", headers: csv, body: "name,country\nA\nB,x\n", status: 400, answer: bad("All lines must have same number of fields") },
   { title: "R-BODY-6 line ends LF, CRLF and CR", request: "POST /ports?select=name", headers: csv, body: "name\r\nA\rB\nC", answer: [{ name: "A" }, { name: "B" }, { name: "C" }] },

@@ -38,3 +38,27 @@ cases(api, [
   { title: "R-LOG-6 columns that begin with an operator word", request: of("tallies", "or=(or_else.eq.2,not_now.eq.9)"), answer: ids(2) },
   { title: "R-LOG-6 column names that go on after a blank", request: of("tallies", "or=(or else.eq.1)"), status: 400, check: (answer) => expect(answer.json().message).toContain("or else") },
 ]);
+
+await api.sql(`
+  create table sea.words (id int primary key, port_id int references sea.ports (id), "and" int, "or" int, "not" int, "and x" int, note jsonb);
+  insert into sea.words values (1, 1, 1, 2, 3, 4, '{"or": 1}'), (2, 1, 10, 20, 30, 40, null), (3, 2, null, null, null, null, '{"or": 5}');
+  grant select on sea.words to sea_anon;
+`);
+await api.reload();
+
+/** Columns called like the words of trees. */
+cases(api, [
+  { title: "R-LOG-6 columns called and, not", request: of("words", "or=(and.eq.1,not.is.null)"), answer: ids(1, 3) },
+  { title: "R-LOG-6 a column called or", request: of("words", "and=(or.gt.2,or.lt.30)"), answer: ids(2) },
+  { title: "R-LOG-6 their conditions negated", request: of("words", "and=(not.not.eq.3,or.not.in.(2))"), answer: ids(2) },
+  { title: "R-LOG-6 quantifiers and lists", request: of("words", "or=(not.eq(any).{3,5},and.in.(10,11))"), answer: ids(1, 2) },
+  { title: "R-LOG-6 paths", request: of("words", "or=(note->or.eq.5,note->>or.eq.1)"), answer: ids(1, 3) },
+  { title: "R-LOG-6 quoted", request: of("words", 'or=("and".eq.1,"not".is.null)'), answer: ids(1, 3) },
+  { title: "R-LOG-6 groups beside them", request: of("words", "or=(and(and.eq.10,or.eq.20),not.or(not.is.null,or.gt.2),and x.eq.4)"), answer: ids(1, 2) },
+  { title: "R-LOG-6 groups in groups", request: of("words", "not.and=(or(or(or.eq.2,not.eq.30)))"), answer: [] },
+  { title: "R-LOG-6 in embeds", request: "GET /ports?select=id,words!inner(id)&words.or=(or.eq.2,not.is.null)&words.not.and=(not.not.is.null)&order=id", answer: [{ id: 2, words: [{ id: 3 }] }] },
+  { title: "R-LOG-6 beside an embed's null filter", request: "GET /words?select=id,ports()&ports.name=eq.Oslo&or=(ports.is.null,and.eq.1)&order=id", answer: ids(1, 3) },
+  { title: "R-LOG-6 as parameters and, or need quotes, not does not", request: of("words", '"and"=gt.0&"or"=eq.2&not=eq.3'), answer: ids(1) },
+  { title: "R-LOG-6 unquoted they are trees", request: of("words", "and=eq.1"), status: 400, check: (answer) => expect(answer.json().code).toBe("PGRST100") },
+  { title: "R-LOG-6 on writes", request: "DELETE /words?or=(and.eq.77,not.eq.77)", headers: { prefer: "tx=rollback" }, status: 401 },
+]);

@@ -166,3 +166,34 @@ test.skipIf(geo === undefined)("R-MED-1 GeoJSON", async () => {
   const plain = await geo!.get("/spots?select=id", { headers });
   expect([plain.status, plain.json().code]).toEqual([400, "22023"]);
 });
+
+test("R-MED-4 a handler's value prints as the type below its domain does", async () => {
+  await api.sql(`
+    create domain sea."application/vnd.sea.xml" as xml;
+    create domain sea."application/vnd.sea.json" as json;
+    create domain sea."application/vnd.sea.code" as char(4);
+    create domain sea."application/vnd.sea.bytes" as bytea;
+    create function sea.sheet() returns sea."application/vnd.sea.xml" language sql stable as $$ select '<?xml version="1.0" encoding="UTF-8"?><a> é </a>'::xml $$;
+    create function sea.standalone() returns sea."application/vnd.sea.xml" language sql stable as $$ select '<?xml version="1.1" encoding="UTF-8" standalone="yes"?><a/>'::xml $$;
+    create function sea.no_sheet() returns sea."application/vnd.sea.xml" language sql stable as $$ select null::xml $$;
+    create function sea.spaced() returns sea."application/vnd.sea.json" language sql stable as $$ select '{"b" : 1, "b":2}'::json $$;
+    create function sea.padded() returns sea."application/vnd.sea.code" language sql stable as $$ select 'ab' $$;
+    create function sea.two_bytes() returns sea."application/vnd.sea.bytes" language sql stable as $$ select '\\xff00'::bytea $$;
+    create function sea.sheet_step(xml, sea.ports) returns xml language sql stable as $$ select xmlconcat($1, xmlelement(name port, $2.name)) $$;
+    create function sea.sheet_end(xml) returns sea."application/vnd.sea.xml" language sql stable as $$ select ('<?xml version="1.0" encoding="UTF-8"?><ports>' || $1::text || '</ports>')::xml $$;
+    create aggregate sea.port_sheet(sea.ports) (sfunc = sea.sheet_step, stype = xml, finalfunc = sea.sheet_end);
+  `);
+  const own = await startApi({ on: api.database });
+  const body = async (path: string, type: string) => {
+    const answer = await own.get(path, { headers: { accept: `application/vnd.sea.${type}` } });
+    expect([answer.status, answer.headers["content-type"]]).toEqual([200, `application/vnd.sea.${type}`]);
+    return answer.bytes;
+  };
+  expect(String(await body("/rpc/sheet", "xml"))).toBe("<a> é </a>");
+  expect(String(await body("/rpc/standalone", "xml"))).toBe('<?xml version="1.1" standalone="yes"?><a/>');
+  expect(String(await body("/rpc/no_sheet", "xml"))).toBe("");
+  expect(String(await body("/ports?order=id", "xml"))).toBe("<ports><port>Oslo</port><port>Leith</port></ports>");
+  expect(String(await body("/rpc/spaced", "json"))).toBe('{"b" : 1, "b":2}');
+  expect(String(await body("/rpc/padded", "code"))).toBe("ab  ");
+  expect(await body("/rpc/two_bytes", "bytes")).toEqual(Buffer.from([255, 0]));
+});

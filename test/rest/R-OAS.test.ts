@@ -306,3 +306,34 @@ cases(api, [
   { title: "R-OAS-1 nor one of the folder above", request: "GET /api/openapi/ui/%2e%2e%2fpackage.json", status: 404 },
   { title: "R-OAS-1 the page's paths are those of no relation", request: "GET /openapi", status: 404, check: (answer) => expect(answer.json().code).toBe("PGRST205") },
 ]);
+
+test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async () => {
+  await api.sql(`
+    create domain sea.short_code as char(4);
+    create domain sea.codes as char(2)[];
+    create table sea.lengths (a char, b char(3), c bit, d bit(3), e bit varying, f bit varying(4), g varchar, h varchar(7), i "char", j numeric(5,2),
+      k char(3)[], l bit(3)[], m bit varying(3)[], n varchar(4)[], o "char"[], p numeric(4,1)[], q timestamp(3), r sea.short_code, s sea.codes, t sea.short_code[]);
+    create function sea.take_lengths(a char, b bit(3), c varchar, d "char", e numeric(5,2), f char[], g bit[], h sea.short_code, i sea.codes) returns int language sql stable as 'select 1';
+    create function sea.take_codes(variadic codes char[]) returns int language sql stable as 'select 1';
+    create function sea.take_bits(variadic bits bit[]) returns int language sql stable as 'select 1';
+    create function sea.take_one(a char) returns int language sql stable as 'select 1';
+    create function sea.take_one(a bit[]) returns int language sql stable as 'select 1';
+    grant select on sea.lengths to sea_anon;
+  `);
+  const own = await startApi({ on: api.database });
+  const { definitions, paths } = (await own.get("/")).json();
+  const formats = (properties: Document) => Object.fromEntries(Object.entries<Document>(properties).map(([name, { format, maxLength }]) => [name, maxLength === undefined ? format : [format, maxLength]]));
+  expect(formats(definitions.lengths.properties)).toEqual({
+    a: ["character", 1], b: ["character", 3], c: ["bit", 1], d: ["bit", 3], e: "bit varying", f: ["bit varying", 4], g: "character varying", h: ["character varying", 7],
+    i: '"char"', j: "numeric", k: "character[]", l: "bit[]", m: "bit varying[]", n: "character varying[]", o: '"char"[]', p: "numeric[]", q: "timestamp without time zone",
+    r: ["character", 4], s: "character[]", t: "sea.short_code[]",
+  });
+  const taken = { a: "character", b: "bit", c: "character varying", d: '"char"', e: "numeric", f: "character[]", g: "bit[]", h: "short_code", i: "codes" };
+  expect(formats(paths["/rpc/take_lengths"].post.parameters[0].schema.properties)).toEqual(taken);
+  expect(Object.fromEntries(paths["/rpc/take_lengths"].get.parameters.map(({ name, format }: Document) => [name, format]))).toEqual(taken);
+  const items = (name: string) => paths[`/rpc/${name}`].get.parameters[0].items.format;
+  expect([items("take_codes"), items("take_bits")]).toEqual(["character", "bit"]);
+  expect((await own.get("/rpc/take_one?a=x")).json().message).toBe("Could not choose the best candidate function between: sea.take_one(a => character), sea.take_one(a => bit[])");
+  // what is cast to is still without a length
+  expect((await own.get("/rpc/take_lengths?a=abc&b=10101&c=x&d=y&e=1&f={abc}&g={101}&h=abcd&i={ab}")).json()).toBe(1);
+});

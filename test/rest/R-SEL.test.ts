@@ -54,6 +54,11 @@ cases(api, [
   { title: "R-SEL-9 and ignored", request: "PATCH /ports?id=eq.0&select=nothing", body: { country: "SE" }, status: 204 },
   { title: "R-SEL-10 left said aloud", request: "GET /vessels?select=name,ports!left(name)&id=eq.3", answer: [{ name: "Gjoa", ports: null }] },
   { title: "R-SEL-10 hint and join in any order", request: "GET /voyages?select=id,origin:ports!inner!origin_id(name),target:ports!destination_id!inner(name)&id=eq.1", answer: [{ id: 1, origin: { name: "Oslo" }, target: { name: "Leith" } }] },
+  { title: "R-SEL-10 of two joins the first counts: left", request: "GET /vessels?select=name,ports!left!inner(name)&id=eq.3", answer: [{ name: "Gjoa", ports: null }] },
+  { title: "R-SEL-10 of two joins the first counts: inner", request: "GET /vessels?select=name,ports!inner!left(name)&id=eq.3", answer: [] },
+  { title: "R-SEL-10 of two hints the first counts", request: "GET /voyages?select=ports!origin_id!destination_id(name)&id=eq.1", answer: [{ ports: { name: "Oslo" } }] },
+  { title: "R-SEL-10 no more than two", request: "GET /voyages?select=ports!inner!origin_id!left(name)&id=eq.1", status: 400, ...failure("PGRST100") },
+  { title: "R-SEL-10 of a spread too", request: "GET /vessels?select=name,...ports!inner!left(country)&id=eq.3", answer: [] },
   { title: "R-SEL-10 a hint that begins like a join is an error", request: "GET /vessels?select=ports!leftover(name)", status: 400, ...failure("PGRST100") },
   { title: "R-SEL-10 quoted it is a hint", request: 'GET /vessels?select=ports!"leftover"(name)', status: 400, check: (answer) => expect(answer.json().details).toContain("using the hint 'leftover'") },
 ]);

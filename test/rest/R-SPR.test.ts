@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { startApi } from "../support/api.ts";
+import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
@@ -32,6 +32,22 @@ cases(api, [
   { title: "R-SPR-2 null filters", request: "GET /ports?select=name,...vessels(ships:name)&vessels=is.null", answer: [{ name: "Leith", ships: [] }] },
   { title: "R-SPR-3 a star", request: "GET /voyages?select=voyage:id,...ports!origin_id(*)&id=eq.2", answer: [{ voyage: 2, id: 2, name: "Leith", country: "GB" }] },
   { title: "R-SPR-3 a star in a to-many", request: "GET /vessels?select=vessel:name,...crew(*)&crew.order=sailor_id&id=eq.1", answer: [{ vessel: "Ariel", vessel_id: [1, 1], sailor_id: [1, 2], rank: ["captain", "mate"] }] },
+  { title: "R-SPR-3 a star below a to-one spread", request: "GET /voyages?select=voyage:id,...vessels(ship:name,...ports(*))&id=eq.1", answer: [{ voyage: 1, ship: "Ariel", id: 1, name: "Oslo", country: "NO" }] },
+  { title: "R-SPR-3 a star alone below a spread", request: "GET /voyages?select=voyage:id,...vessels(...ports(*))&id=eq.1", answer: [{ voyage: 1, id: 1, name: "Oslo", country: "NO" }] },
+  { title: "R-SPR-3 stars on two levels, to-one", request: "GET /voyages?select=...vessels(*,...ports(*))&id=eq.1", bytes: '[{"id":1,"name":"Ariel","tonnage":853,"home_port_id":1,"specs":{"crew": 24, "tags": ["a", "b"], "engine": {"kw": 550, "maker": "Burmeister"}},"flags":["PA","NO"],"id":1,"name":"Oslo","country":"NO"}]' },
+  { title: "R-SPR-3 stars on two levels, to-many", request: "GET /ports?select=port:name,...vessels(*,...crew(*))&vessels.order=id&vessels.crew.order=rank&vessels.id=eq.2&id=eq.1", answer: [{ port: "Oslo", id: [2], name: ["Fram"], tonnage: [402], home_port_id: [1], specs: [{ crew: 12, tags: ["a"], engine: { kw: 220, maker: "Akers" } }], flags: [["NO"]], vessel_id: [[2]], sailor_id: [[3]], rank: [["captain"]] }] },
+  { title: "R-SPR-3 a star of a to-one in a to-many", request: "GET /vessels?select=ship:name,...crew(rank,...sailors(*))&crew.order=rank&id=eq.1", answer: [{ ship: "Ariel", rank: ["captain", "mate"], id: [1, 2], name: ["Ada", "Bo"], mentor_id: [null, 1] }] },
+  { title: "R-SPR-3 a star of a to-many in a to-one", request: "GET /voyages?select=voyage:id,...vessels(...crew(*))&vessels.crew.order=rank&id=eq.1", answer: [{ voyage: 1, vessel_id: [1, 1], sailor_id: [1, 2], rank: ["captain", "mate"] }] },
+  { title: "R-SPR-3 a star three levels down", request: "GET /ports?select=port:name,...vessels(...crew(...sailors(*)))&vessels.order=id&vessels.crew.order=sailor_id&id=eq.1", answer: [{ port: "Oslo", id: [[1, 2], [3]], name: [["Ada", "Bo"], ["Cy"]], mentor_id: [[null, 1], [2]] }] },
+  { title: "R-SPR-3 a star through a many-to-many", request: "GET /vessels?select=ship:name,...sailors(*,...crew(rank))&sailors.order=id&id=eq.2", answer: [{ ship: "Fram", id: [3], name: ["Cy"], mentor_id: [2], rank: [["captain"]] }] },
+  { title: "R-SPR-3 a star of a view in a spread of itself", request: "GET /fleet?select=ship:name,...ports(port:name,...fleet(*))&ports.fleet.order=id&id=eq.1", answer: [{ ship: "Ariel", port: "Oslo", id: [1, 2], name: ["Ariel", "Fram"], home_port_id: [1, 1] }] },
+  { title: "R-SPR-3 a star beside computed fields, paths and embeds", request: "GET /voyages?select=...vessels(heavy,specs->engine->>maker,...ports(*,label),registrations(number))&id=eq.1", answer: [{ heavy: true, maker: "Burmeister", id: 1, name: "Oslo", country: "NO", label: "Oslo (NO)", registrations: { number: "R-101" } }] },
+  { title: "R-SPR-3 a star with inner joins and filters", request: "GET /ports?select=port:name,...vessels!inner(ship:name,...registrations!inner(*))&vessels.registrations.number=eq.R-202", answer: [{ port: "Oslo", ship: ["Fram"], vessel_id: [2], number: ["R-202"] }] },
+  { title: "R-SPR-3 one name on two levels", request: "GET /voyages?select=...vessels(name,...ports(name))&id=eq.1", bytes: '[{"name":"Ariel","name":"Oslo"}]' },
+  { title: "R-SPR-3 one name on two levels of a to-many, sorted by the inner one", request: "GET /vessels?select=...crew(name:rank,...sailors(name))&crew.order=sailors(name).desc&id=eq.1", bytes: '[{"name":["mate", "captain"],"name":["Bo", "Ada"]}]' },
+  { title: "R-SPR-3 a name that internal ones might have", request: "GET /voyages?select=...vessels(_v1:name,_v2:id,...ports(_v1:name,_v2:id))&id=eq.1", bytes: '[{"_v1":"Ariel","_v2":1,"_v1":"Oslo","_v2":1}]' },
+  { title: "R-SPR-3 in a representation", request: "PATCH /voyages?id=eq.1&select=id,...vessels(ship:name,...ports(*))", headers: rolledBack("return=representation"), body: { fare: 1 }, bytes: '[{"id":1,"ship":"Ariel","id":1,"name":"Oslo","country":"NO"}]' },
+  { title: "R-SPR-3 in a function's result", request: "GET /rpc/all_vessels?select=ship:name,...ports(*,...vessels(tonnage))&ports.vessels.order=id&id=eq.1", answer: [{ ship: "Ariel", id: 1, name: "Oslo", country: "NO", tonnage: [853, 402] }] },
   { title: "R-SPR-3 key clashes are not checked", request: "GET /vessels?select=name,...ports(name)&id=eq.1", bytes: '[{"name":"Ariel","name":"Oslo"}]' },
   { title: "R-SPR-4 to-one in to-one flattens", request: "GET /voyages?select=id,...vessels(ship:name,...ports(home:name))&order=id", answer: [{ id: 1, ship: "Ariel", home: "Oslo" }, { id: 2, ship: "Ariel", home: "Oslo" }, { id: 3, ship: "Fram", home: "Oslo" }] },
   { title: "R-SPR-4 to-one in to-many: per row", request: "GET /vessels?select=name,...crew(rank,...sailors(hand:name))&crew.order=rank&id=eq.1", answer: [{ name: "Ariel", rank: ["captain", "mate"], hand: ["Ada", "Bo"] }] },

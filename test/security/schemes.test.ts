@@ -2,9 +2,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, RelApiError, Stage, tokenRefused, without } from "../../core/index.ts";
+import { definePlugin, RelApiError, sql, Stage, tokenRefused, without } from "../../core/index.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
+import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
 
 /** `X-Api-Key: …`: the role is looked up by the SHA-256 of the key. */
@@ -98,5 +99,65 @@ describe("each scheme is a plugin of its own", () => {
     expect(sightOfRest(await askRest(api, { cookie: "a=b; who=music_reader" })).current_user).toBe("music_reader");
     expect(sightOfGraphql(await askGraphql(api, {})).current_user).toBe("music_nobody");
     expect((await askRest(api, { cookie: "who=teapot" })).status).toBe(418);
+  });
+});
+
+describe("a scheme that asks the database", () => {
+  const nothing = (): void => undefined;
+  const lookUp = (text: ReturnType<typeof sql>) =>
+    definePlugin({
+      name: "look-up",
+      stage: Stage.early,
+      apply: (hooks, context) => {
+        hooks.authorize.tapPromise("look-up", async (credentials) => {
+          if (credentials.header("x-api-key") === undefined) return undefined;
+          await context.query(text);
+          throw tokenRefused("unknown API key");
+        });
+      },
+    });
+  const headers = { "X-Api-Key": "any" };
+  const withScheme = (text: ReturnType<typeof sql>, lines: string[] = []): Promise<TestApi> =>
+    startApi(forGraphql({ anonRole: "music_nobody", parts: [lookUp(text)], logger: { warn: nothing, info: nothing, debug: nothing, access: nothing, error: (message, facts) => void lines.push(`${message} ${JSON.stringify(facts)}`) } }));
+  const statements: readonly (readonly [string, ReturnType<typeof sql>])[] = [
+    ["a table that is not there", sql`select 1 from no_such_keys`],
+    ["a bad value", sql`select 'x'::int`],
+    ["what a function raises", sql`select public.raise_state('28000', 'secret words')`],
+    ["a privilege that a function lacks", sql`select public.raise_state('42501', 'secret words')`],
+    ["a key twice", sql`select public.raise_state('23505', 'secret words')`],
+  ];
+
+  test.each(statements)("R-AUT-13 G-AUTH-21 %s is a fault of the server", async (_title, text) => {
+    const lines: string[] = [];
+    const api = await withScheme(text, lines);
+    const onRest = await askRest(api, headers);
+    expect([onRest.status, onRest.json()]).toEqual([500, { code: "PGRSTX00", details: null, hint: null, message: "internal error" }]);
+    expect(onRest.headers["www-authenticate"]).toBeUndefined();
+    expect(gqlError(await askGraphql(api, headers))).toEqual({ message: "internal error", code: "unexpected", path: "$" });
+    expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
+    expect(lines.filter((line) => line.startsWith("an auth scheme failed in the database"))).toHaveLength(3);
+    const socket = await openSocket(api);
+    socket.send({ type: "connection_init", payload: headers });
+    expect(await socket.closed).toEqual({ code: 4500, reason: "Internal server error" });
+    await api.close();
+  });
+
+  test("R-AUT-13 a database that is away is 503", async () => {
+    const api = await withScheme(sql`select public.raise_state('57P01', 'gone')`);
+    const answer = await askRest(api, headers);
+    expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "1"]);
+    await api.close();
+  });
+
+  test("R-AUT-13 what is raised for the client, and what the scheme refuses, stays as it is", async () => {
+    const raised = await withScheme(sql`select public.raise_state('PT402', 'pay first')`);
+    expect((await askRest(raised, headers)).status).toBe(402);
+    await raised.close();
+    const refused = await withScheme(sql`select 1`);
+    expect((await askRest(refused, headers)).status).toBe(401);
+    const socket = await openSocket(refused);
+    socket.send({ type: "connection_init", payload: headers });
+    expect((await socket.closed).code).toBe(4403);
+    await refused.close();
   });
 });

@@ -43,7 +43,7 @@ const planFields = (planner: Planner, selected: Selected): Output => {
 const planFolded = (planner: Planner, selected: Selected, fn: string): Output => {
   const { part, as } = selected;
   if (part?.kind === "column") {
-    eachArgument(selected, () => {});
+    eachArgument(planner, selected, () => {});
     subselection(selected);
     return folded(as, fn, { kind: "column", name: part.column.name }, isStringified(planner, part.value));
   }
@@ -61,7 +61,7 @@ const folded = (as: string, fn: string, of: Expression, isText: boolean): Output
 const planCount = (planner: Planner, selected: Selected): Output => {
   let of: readonly Expression[] = [];
   let isDistinct = false;
-  eachArgument(selected, ({ part, input, place, path }) => {
+  eachArgument(planner, selected, ({ part, input, place, path }) => {
     if (part?.kind !== "argument") return;
     if (part.name === "distinct") isDistinct = readBoolean(planner, input, place, path);
     if (part.name !== "columns") return;

@@ -1,14 +1,13 @@
 /** Fields that a plugin plans itself. */
 import type { GqlPart, Json, Output, Relation } from "../../../core/index.ts";
 import { leafOf } from "../coerce/leaf.ts";
-import { lookUpIn } from "../document/variables.ts";
 import { checkPlain, checkVariable } from "./input.ts";
 import { bind, type Planner } from "./planner.ts";
 import { eachArgument, subselection, type Selected } from "./selection.ts";
 
 export const planCustom = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "custom" }>, relation: Relation | undefined): Output => {
   const given: [string, Json][] = [];
-  eachArgument(selected, ({ name, input, place, path }) => {
+  eachArgument(planner, selected, ({ name, input, place, path }) => {
     if (input.kind === "held") return;
     if (input.node.kind === "Variable") checkVariable(planner, input.node.name.value, place, path);
     checkPlain(planner, input, place, path);
@@ -16,8 +15,8 @@ export const planCustom = (planner: Planner, selected: Selected, part: Extract<G
     const value = leafOf(
       input.node,
       (variable) => {
-        planner.shapes.decides(variable);
-        return lookUpIn(planner.variables)(variable);
+        const held = planner.variables.open(variable);
+        return held === undefined ? null : "literal" in held ? leafOf(held.literal, () => null) : held.value();
       },
       true,
     );

@@ -11,7 +11,7 @@ export const planDelete = (planner: Planner, selected: Selected, relation: Relat
   let where: Predicate | undefined;
   if (isOne) where = planKey(planner, selected);
   else {
-    eachArgument(selected, ({ part, input, place, path }) => {
+    eachArgument(planner, selected, ({ part, input, place, path }) => {
       if (part?.kind === "argument" && part.name === "where") where = narrowed(planWhere(planner, input, place, path));
     });
   }

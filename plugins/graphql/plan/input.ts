@@ -3,25 +3,25 @@ import {
   getNamedType, getNullableType, GraphQLBoolean, GraphQLInt, GraphQLString, isEnumType, isInputObjectType, isListType, isNonNullType, isRequiredInputField,
   type ConstValueNode, type GraphQLEnumType, type GraphQLEnumValue, type GraphQLInputField, type GraphQLInputObjectType, type GraphQLInputType, type ValueNode,
 } from "graphql";
-import type { Json } from "../../../core/index.ts";
-import { foundInLiteral, foundInVariable, isPlainObject, leafOf, type LookUp } from "../coerce/leaf.ts";
+import type { Json, ResolvedOptions } from "../../../core/index.ts";
+import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
 import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
-import type { Shapes } from "../document/shapes.ts";
+import { heldIn, type Held, type ObservedVariables } from "../document/observed.ts";
 import { MAX_DEPTH } from "../document/parse.ts";
 import { fits, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
 import { expectedFor, expectedList, fieldNotFound, integerOutOfRange, missingField, notOneOf, validationFailed, variableMisfit } from "../errors.ts";
 
 export interface InputContext {
+  readonly schema: { readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> };
   readonly declarations: Declarations;
-  readonly variables: VariableValues;
-  readonly shapes: Shapes;
+  readonly variables: ObservedVariables;
 }
 
 /** Something given: a literal (a variable among them), or a part of what a variable holds. */
 export type Input =
   | { readonly kind: "literal"; readonly node: ValueNode }
-  | { readonly kind: "held"; readonly value: Json; readonly variable: string; readonly keys: readonly (string | number)[] };
+  | { readonly kind: "held"; readonly held: Held };
 
 /** What the schema says of the place. */
 export interface Place {
@@ -49,16 +49,25 @@ export const open = (context: InputContext, input: Input, place: Place, path: st
   if (input.kind === "held" || input.node.kind !== "Variable") return input;
   const name = input.node.name.value;
   checkVariable(context, name, place, path);
-  context.shapes.decides(name);
-  const value = context.variables.get(name);
+  const value = context.variables.open(name);
   if (value === undefined) return NULL;
-  return "json" in value ? { kind: "held", value: value.json, variable: name, keys: [] } : { kind: "literal", node: value.literal };
+  return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", held: value };
+};
+
+/** A variable that is not given and has no default, where the option says that such a place counts as not written. @rule G-VAR-11 */
+export const isAbsent = (context: InputContext, input: Input, place: Place, path: string): boolean => {
+  if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable") return false;
+  const name = input.node.name.value;
+  const declaration = context.declarations.get(name);
+  if (declaration === undefined || declaration.type.kind === "NonNullType" || declaration.default !== undefined) return false;
+  checkVariable(context, name, place, path);
+  return context.variables.open(name) === undefined;
 };
 
 /** Of an opened input. */
-export const isNull = (input: Input): boolean => (input.kind === "held" ? input.value === null : input.node.kind === "NullValue");
+export const isNull = (input: Input): boolean => (input.kind === "held" ? input.held.isNull() : input.node.kind === "NullValue");
 
-export const found = (input: Input): string => (input.kind === "held" ? foundInVariable(input.value) : foundInLiteral(input.node));
+export const found = (input: Input): string => (input.kind === "held" ? input.held.found : foundInLiteral(input.node));
 
 // --- objects --------------------------------------------------------------------------------------------------------
 
@@ -92,17 +101,18 @@ const membersOf = (context: InputContext, given: Input, place: Place, path: stri
     if (input.node.kind !== "ObjectValue") throw expectedFor("an object", type.name, found(input), path);
     return input.node.fields.map((field) => [field.name.value, { kind: "literal", node: field.value }]);
   }
-  const { value, variable, keys } = input;
-  if (keys.length > MAX_DEPTH) throw validationFailed(`the value of variable "${variable}" is nested too deeply`, "$");
-  if (!isPlainObject(value)) throw expectedFor("an object", type.name, found(input), path);
-  return Object.entries(value).map(([name, part]) => {
+  const { held } = input;
+  if (held.keys.length > MAX_DEPTH) throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
+  const members = held.members();
+  if (members === undefined) throw expectedFor("an object", type.name, found(input), path);
+  return members.map(([name, part]) => {
     if (!NAME.test(name)) throw validationFailed(`variable value contains object with key "${name}", which is not a legal GraphQL name`, path);
-    return [name, { kind: "held", value: part, variable, keys: [...keys, name] }];
+    return [name, { kind: "held", held: part }];
   });
 };
 
-/** The fields of an input object in name order; `written` is their order in the request. Unknown keys are refused, then each field is
- *  visited, a missing one refused in its turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 */
+/** The fields of an input object in name order; answers their order in the request. Unknown keys are refused, then each field is
+ *  visited, a missing one refused in its turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const readObject = (context: InputContext, given: Input, place: Place, path: string, visit: (field: FieldInput) => void): readonly string[] => {
   const type = getNamedType(place.type);
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is no input object type`);
@@ -113,14 +123,16 @@ export const readObject = (context: InputContext, given: Input, place: Place, pa
   const names = members.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
   for (const name of names) if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name));
   const inputs = new Map(members);
+  const absent = new Set<string>();
   for (const name of names) {
     const field = fields[name] as GraphQLInputField; // looked at just above
     const input = inputs.get(name);
     const at = atKey(path, name);
     if (input === undefined) throw missingField(name, at);
-    visit({ field, input, path: at });
+    if (isAbsent(context, input, placeOf(field), at)) absent.add(name);
+    else visit({ field, input, path: at });
   }
-  return written;
+  return absent.size === 0 ? written : written.filter((name) => !absent.has(name));
 };
 
 // --- lists ----------------------------------------------------------------------------------------------------------
@@ -140,10 +152,10 @@ export const readList = (context: InputContext, given: Input, place: Place, path
     check(nodes.length);
     return nodes.map((node, i) => ({ input: { kind: "literal", node }, path: atIndex(path, i) }));
   }
-  const { value, variable, keys } = input;
-  if (!Array.isArray(value)) return [{ input, path: atIndex(path, 0) }];
-  check(value.length);
-  return (value as readonly Json[]).map((item, i) => ({ input: { kind: "held", value: item, variable, keys: [...keys, i] }, path: atIndex(path, i) }));
+  const items = input.held.items();
+  if (items === undefined) return [{ input, path: atIndex(path, 0) }];
+  check(items.length);
+  return items.map((held, i) => ({ input: { kind: "held", held }, path: atIndex(path, i) }));
 };
 
 /** Type of the items of a list place. */
@@ -157,7 +169,7 @@ export const itemPlace = (place: Place): Place => {
 /** @rule G-COE-2 */
 export const readBoolean = (context: InputContext, given: Input, place: Place, path: string): boolean => {
   const input = open(context, given, place, path);
-  const value = input.kind === "held" ? input.value : input.node.kind === "BooleanValue" ? input.node.value : undefined;
+  const value = input.kind === "held" ? input.held.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
   if (typeof value !== "boolean") throw expectedFor("a boolean", "Boolean", found(input), path);
   return value;
 };
@@ -165,7 +177,7 @@ export const readBoolean = (context: InputContext, given: Input, place: Place, p
 /** @rule G-COE-4 */
 export const readString = (context: InputContext, given: Input, place: Place, path: string): string => {
   const input = open(context, given, place, path);
-  const value = input.kind === "held" ? input.value : input.node.kind === "StringValue" ? input.node.value : undefined;
+  const value = input.kind === "held" ? input.held.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
   if (typeof value !== "string") throw expectedFor("a string", "String", found(input), path);
   return value;
 };
@@ -173,7 +185,7 @@ export const readString = (context: InputContext, given: Input, place: Place, pa
 /** @rule G-COE-3 */
 export const readInt = (context: InputContext, given: Input, place: Place, path: string): number => {
   const input = open(context, given, place, path);
-  const text = input.kind === "held" ? numberText(input.value) : input.node.kind === "IntValue" ? input.node.value : undefined;
+  const text = input.kind === "held" ? numberText(input.held.value()) : input.node.kind === "IntValue" ? input.node.value : undefined;
   if (text === undefined) throw expectedFor("a 32-bit integer", "Int", found(input), path);
   return Number(checkInteger(text, 32, path));
 };
@@ -200,7 +212,7 @@ export const checkPlain = (context: InputContext, input: Input, place: Place, pa
 export const readEnum = (context: InputContext, given: Input, place: Place, path: string): GraphQLEnumValue => {
   const type = getNamedType(place.type) as GraphQLEnumType; // only enum places are read so
   const input = open(context, given, place, path);
-  const name = input.kind === "held" ? input.value : input.node.kind === "EnumValue" ? input.node.value : undefined;
+  const name = input.kind === "held" ? input.held.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
   if (typeof name !== "string") throw expectedFor("an enum value", type.name, found(input), path);
   const value = type.getValue(name);
   if (value === undefined || value === null) throw notOneOf(type.getValues().map((one) => one.name), type.name, name, path);
@@ -221,18 +233,6 @@ const holdsVariable = (node: ValueNode): boolean => {
   return node.kind === "ObjectValue" && node.fields.some((field) => holdsVariable(field.value));
 };
 
-const follow = (value: Json, keys: readonly (string | number)[]): Json => {
-  let at: Json = value;
-  for (const key of keys) at = (at as Readonly<Record<string | number, Json>>)[key] as Json; // equal shapes have equal keys
-  return at;
-};
-
-/** What stands at the same place of other values of the variable. */
-export const heldIn = (variables: VariableValues, { variable, keys }: Extract<Input, { readonly kind: "held" }>): Json => {
-  const value = variables.get(variable);
-  return value !== undefined && "json" in value ? follow(value.json, keys) : null;
-};
-
 /** A value that is bound and not looked at otherwise: now, and again for other values of the variables. */
 export interface Leaf {
   readonly now: Json;
@@ -243,11 +243,11 @@ export interface Leaf {
 /** `isJson`: enum literals in it are strings, and its own lists are no lists of the schema. */
 export const leafInput = (context: InputContext, input: Input, place: Place, path: string, isJson: boolean): Leaf => {
   if (input.kind === "held") {
-    context.shapes.isBound(input.variable, input.keys);
-    return { now: input.value, again: (variables) => heldIn(variables, input) };
+    const { held } = input;
+    return { now: held.bound, again: (variables) => heldIn(variables, held) };
   }
   const { node } = input;
   checkItems(context, node, place, path);
   const read = (lookUp: LookUp): Json => leafOf(node, lookUp, isJson);
-  return { now: read(lookUpIn(context.variables)), again: holdsVariable(node) ? (variables) => read(lookUpIn(variables)) : undefined };
+  return { now: read(lookUpIn(context.variables.bound)), again: holdsVariable(node) ? (variables) => read(lookUpIn(variables)) : undefined };
 };

@@ -1,14 +1,14 @@
 /** `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 … G-INS-8 */
 import type { OnConflict, Relation } from "../../../core/index.ts";
-import { createShapes } from "../document/shapes.ts";
+import { heldIn, unobserved } from "../document/observed.ts";
 import { planConflict } from "./conflict.ts";
 import type { VariableValues } from "../document/variables.ts";
-import { heldIn, open, type Input } from "./input.ts";
+import { open } from "./input.ts";
 import { hasNested, readRow, readRows, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner, type ValueSource } from "./planner.ts";
-import { quickRows } from "./quick-rows.ts";
+import { columnsOfRows, quickRows } from "./quick-rows.ts";
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
@@ -17,13 +17,13 @@ export const planInsert = (planner: Planner, selected: Selected, relation: Relat
   let rows: readonly InputRow[] = [];
   let given: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
-  eachArgument(selected, (argument) => {
+  eachArgument(planner, selected, (argument) => {
     const { part, input, place, path } = argument;
     if (part?.kind !== "argument") return;
     if (part.name === "on_conflict") conflict = planConflict(planner, input, place, path);
     else {
       given = argument;
-      rows = part.name === "object" ? [readRow(planner, input, place, path)] : readRows(planner, input, place, path);
+      rows = part.name === "object" ? [readRow(planner, input, place, path)] : readPlainRows(planner, argument) ?? readRows(planner, input, place, path);
     }
   });
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
@@ -35,15 +35,24 @@ export const planInsert = (planner: Planner, selected: Selected, relation: Relat
   return writeStep(planner, write, answer, path);
 };
 
+const readAside = (planner: Planner, { input, place, path }: GivenArgument, variables: VariableValues): readonly InputRow[] =>
+  readRows({ ...planner, variables: unobserved(variables), sources: [] }, input, place, path);
+
+/** Rows that a variable holds, without nested data: which columns they have makes the plan, not how many rows there are. */
+const readPlainRows = (planner: Planner, given: GivenArgument): readonly InputRow[] | undefined => {
+  const opened = open(planner, given.input, given.place, given.path);
+  if (opened.kind !== "held") return undefined;
+  const columns = opened.held.described("columns", columnsOfRows(given.place.type));
+  return columns === null ? undefined : readAside(planner, given, planner.variables.bound);
+};
+
 /** A list that a variable holds is read anew each time, since the number of its rows changes; its cells alone do not make the plan. */
-const payloadSource = (planner: Planner, { input, place, path }: GivenArgument, rows: readonly InputRow[], isOne: boolean): ValueSource => {
-  const opened: Input = open(planner, input, place, path);
+const payloadSource = (planner: Planner, given: GivenArgument, rows: readonly InputRow[], isOne: boolean): ValueSource => {
+  const opened = open(planner, given.input, given.place, given.path);
   if (!isOne && opened.kind === "held") {
-    planner.shapes.isRows(opened.variable, opened.keys);
-    const quick = quickRows(place.type);
-    const again = (variables: VariableValues): string => rowsText(readRows({ ...planner, variables, shapes: createShapes(), sources: [] }, input, place, path), variables);
-    return { make: (variables) => quick(heldIn(variables, opened)) ?? again(variables) };
+    const quick = quickRows(given.place.type);
+    return { make: (variables) => quick(heldIn(variables, opened.held)) ?? rowsText(readAside(planner, given, variables), variables) };
   }
-  if (isFixed(rows)) return { fixed: isOne ? rowText(rows[0] as InputRow, planner.variables) : rowsText(rows, planner.variables) };
+  if (isFixed(rows)) return { fixed: isOne ? rowText(rows[0] as InputRow, planner.variables.bound) : rowsText(rows, planner.variables.bound) };
   return { make: (variables) => (isOne ? rowText(rows[0] as InputRow, variables) : rowsText(rows, variables)) };
 };

@@ -17,7 +17,7 @@ export const capOf = ({ schema }: Planner): { readonly cap?: number } => (schema
 /** `other` takes the arguments that are none of a list. */
 export const planListArguments = (planner: Planner, selected: Selected, other: (argument: GivenArgument) => void = () => {}): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
-  eachArgument(selected, (argument) => {
+  eachArgument(planner, selected, (argument) => {
     const { part, input, place, path } = argument;
     if (part?.kind !== "argument") {
       other(argument);

@@ -23,7 +23,7 @@ const checkField = (planner: Planner, selected: Selected, around: number): void 
   const { options } = planner.schema;
   if (lists > options.maxIntrospectionDepth) throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
   // read, so that their variables count among those that make the plan
-  eachArgument(selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
+  eachArgument(planner, selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
   const type: GraphQLObjectType | undefined = subselection(selected);
   if (type === undefined) return;
   eachSelection(planner, type, selected.selections, selected.path, (selection) => {
@@ -38,9 +38,13 @@ const answeredNode = ({ node, selections }: Selected): FieldNode => {
   return { ...node, selectionSet };
 };
 
-const valuesOf = (planner: Planner): Readonly<Record<string, Json>> => {
-  const lookUp = lookUpIn(planner.variables);
+/** All of them: those in directives and arguments decide what is answered. */
+const valuesOf = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
+  const lookUp = lookUpIn(variables.bound);
   return Object.fromEntries(
-    [...planner.variables].map(([name, value]) => [name, "json" in value ? value.json : leafOf(value.literal, lookUp, true)]),
+    [...declarations.keys()].flatMap((name): [string, Json][] => {
+      const value = variables.open(name);
+      return value === undefined ? [] : [[name, "literal" in value ? leafOf(value.literal, lookUp, true) : value.value()]];
+    }),
   );
 };

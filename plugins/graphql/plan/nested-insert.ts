@@ -1,8 +1,7 @@
 /** `insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }])`: one statement per row, in the order in which keys flow.
- *  @rule G-NST-1 … G-NST-10 */
-import { columnOf, type Cell, type OnConflict, type Relation, type SequenceStep } from "../../../core/index.ts";
+ *  @rule G-NST-1 … G-NST-12 */
+import { columnOf, type Cell, type OnConflict, type Refusal, type Relation, type SequenceStep } from "../../../core/index.ts";
 import { atKey, atIndex } from "../coerce/paths.ts";
-import { validationFailed } from "../errors.ts";
 import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText } from "./insert-rows.ts";
 import { bind, columnRef, type Planner } from "./planner.ts";
@@ -16,16 +15,39 @@ interface Parent {
   readonly path: string;
 }
 
+type Requirement = NonNullable<SequenceStep["requires"]>[number];
+
 interface Build {
   readonly planner: Planner;
   readonly steps: SequenceStep[];
+  /** Per level that has been reached and whose own step is still to come. */
+  readonly pending: (readonly Requirement[])[];
 }
+
+/** Ends the planning of a field: nothing after it is reached. Never leaves this file. @rule G-NST-11 */
+class Refused {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    this.refusal = refusal;
+  }
+}
+
+const refuse = (build: Build, message: string, path: string): never => {
+  throw new Refused({ message, path, requires: build.pending.flat() });
+};
 
 /** `path`: of the argument. */
 export const planNestedInsert = (planner: Planner, relation: Relation, rows: readonly InputRow[], conflict: OnConflict | undefined, answer: Answer, path: string): StepTemplate => {
-  const build: Build = { planner, steps: [] };
-  const rootSteps = rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, atIndex(path, i)));
-  return sequenceStep(planner, { schema: relation.schema, name: relation.name }, build.steps, rootSteps, answer, path);
+  const build: Build = { planner, steps: [], pending: [] };
+  const target = { schema: relation.schema, name: relation.name };
+  try {
+    const rootSteps = rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, atIndex(path, i)));
+    return sequenceStep(planner, target, build.steps, rootSteps, answer, path);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return sequenceStep(planner, target, build.steps, [], answer, path, error.refusal);
+  }
 };
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
@@ -40,19 +62,16 @@ const insertRow = (
   parent: Parent | undefined,
   path: string,
 ): number => {
+  const requires: Requirement[] = parent === undefined ? [] : [needsRow(parent)];
+  build.pending.push(requires);
+  const before = row.related.filter((related) => related.isBefore);
   refuseDetermined(build, relation, row, determined, path);
+  refuseDoubled(build, relation, row, before, determined, path);
   const cells = new Map<string, Cell>();
-  const requires: NonNullable<SequenceStep["requires"]>[number][] = [];
-  for (const related of row.related) {
-    if (!related.isBefore) continue;
+  for (const related of before) {
     const at = atKey(path, related.name);
-    const taken = new Set([...row.cells.map((cell) => cell.column.name), ...determined.map((cell) => cell.column), ...cells.keys()]);
-    const doubled = related.relationship.columns.map(([own]) => own).filter((own) => taken.has(own));
-    if (doubled.length > 0) {
-      const names = doubled.map((column) => build.planner.schema.columnName(relation, column));
-      throw validationFailed(`cannot insert object relationship "${related.name}" as ${quoted(names)} column values are already determined`, at);
-    }
     const step = insertRow(build, related.target, related.rows[0] as InputRow, related.conflict, [], undefined, `${at}.data`); // to-one data is one row
+    // where two parents share a column the later one's value stands, and the keys say whether that fits both (G-NST-12)
     for (const [own, other] of related.relationship.columns) cells.set(own, stepCell(own, step, related.target, other));
     const message = `cannot proceed to insert object relation "${related.name}" since insert to table "${related.target.name}" affects zero rows`;
     requires.push({ step, message, path: at });
@@ -62,7 +81,7 @@ const insertRow = (
     cells.set(cell.column.name, { column: cell.column.name, value: columnRef(cell.value, param) });
   }
   for (const cell of determined) cells.set(cell.column, cell);
-  if (parent !== undefined) requires.push(needsRow(parent));
+  build.pending.pop();
   const ordered = relation.columns.flatMap((column) => cells.get(column.name) ?? []);
   const own = build.steps.push({ write: insertOf(relation, { cells: ordered }, conflict), path, ...(requires.length > 0 && { requires }) }) - 1;
   insertAfter(build, row, { relation, step: own, path });
@@ -85,11 +104,14 @@ const insertRelated = (build: Build, related: InputRelated, parent: Parent): voi
     rows.forEach((row, i) => insertRow(build, target, row, conflict, determined, parent, atIndex(path, i)));
     return;
   }
+  const requires = [needsRow(parent)];
+  build.pending.push(requires);
   rows.forEach((row, i) => refuseDetermined(build, target, row, determined, atIndex(path, i)));
+  build.pending.pop();
   const { planner } = build;
-  const param = bind(planner, isFixed(rows) ? { fixed: rowsText(rows, planner.variables) } : { make: (variables) => rowsText(rows, variables) });
+  const param = bind(planner, isFixed(rows) ? { fixed: rowsText(rows, planner.variables.bound) } : { make: (variables) => rowsText(rows, variables) });
   const write = { ...insertOf(target, payloadRows(target, rows, { param }, "array"), conflict), set: determined };
-  build.steps.push({ write, path, requires: [needsRow(parent)] });
+  build.steps.push({ write, path, requires });
 };
 
 const stepCell = (column: string, step: number, relation: Relation, from: string): Cell => ({
@@ -98,7 +120,7 @@ const stepCell = (column: string, step: number, relation: Relation, from: string
 });
 
 /** @rule G-NST-6 */
-const needsRow = (parent: Parent) => ({
+const needsRow = (parent: Parent): Requirement => ({
   step: parent.step,
   message: `cannot proceed to insert array relations since insert to table "${parent.relation.name}" affects zero rows`,
   path: parent.path,
@@ -109,5 +131,17 @@ const refuseDetermined = (build: Build, relation: Relation, row: InputRow, deter
   const given = determined.map((cell) => cell.column).filter((column) => row.cells.some((cell) => cell.column.name === column));
   if (given.length === 0) return;
   const names = given.map((column) => build.planner.schema.columnName(relation, column));
-  throw validationFailed(`cannot insert ${quoted(names)} columns as their values are already being determined by parent insert`, path);
+  refuse(build, `cannot insert ${quoted(names)} columns as their values are already being determined by parent insert`, path);
+};
+
+/** @rule G-NST-5 */
+const refuseDoubled = (build: Build, relation: Relation, row: InputRow, before: readonly InputRelated[], determined: readonly Cell[], path: string): void => {
+  if (before.length === 0) return;
+  const taken = new Set([...row.cells.map((cell) => cell.column.name), ...determined.map((cell) => cell.column)]);
+  for (const { name, relationship } of before) {
+    const doubled = relationship.columns.map(([own]) => own).filter((own) => taken.has(own));
+    if (doubled.length === 0) continue;
+    const names = doubled.map((column) => build.planner.schema.columnName(relation, column));
+    refuse(build, `cannot insert object relationship "${name}" as ${quoted(names)} column values are already determined`, atKey(path, name));
+  }
 };

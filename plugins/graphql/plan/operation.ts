@@ -13,7 +13,7 @@ import { eachSelection, subselection, type Selected } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
 
 /** An operation without the values of its variables. */
-export interface OperationTemplate extends Omit<GqlOperation, "steps"> {
+export interface OperationTemplate extends Omit<GqlOperation, "steps" | "keep"> {
   readonly steps: readonly StepTemplate[];
 }
 
@@ -127,7 +127,7 @@ const closeBundle = (reads: Reads): void => {
 };
 
 /** The operation with the values of these variables. */
-export const fill = (template: OperationTemplate, variables: VariableValues): GqlOperation => ({
+export const fill = (template: OperationTemplate, variables: VariableValues): Omit<GqlOperation, "keep"> => ({
   kind: template.kind,
   access: template.access,
   steps: template.steps.map(({ planned, sources, path }) => ({ planned, path, values: sources.map((source) => valueOf(source, variables)) })),

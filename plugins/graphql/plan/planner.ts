@@ -9,8 +9,10 @@ import { found, leafInput, type Input, type InputContext, type Place } from "./i
 /** A value of a step: fixed by the document, or made of the variables each time. */
 export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };
 
-/** Counted down while an operation is planned. */
+/** Counted while an operation is planned: what it may still have, where nothing else is said. */
 export interface Budget {
+  /** Planned so far. */
+  fields: number;
   conditions: number;
   relatedConditions: number;
   /** Relationships that may still stand inside the condition at hand. */
@@ -18,6 +20,7 @@ export interface Budget {
 }
 
 export const openBudget = ({ maxFilters, maxRelatedConditions, maxRelationDepth }: Limits): Budget => ({
+  fields: 0,
   conditions: maxFilters,
   relatedConditions: maxRelatedConditions,
   relationLevels: maxRelationDepth,
@@ -43,17 +46,7 @@ export const bindLeaf = (planner: Planner, input: Input, place: Place, path: str
   const leaf = leafInput(planner, input, place, path, isJsonPlace);
   const now = coerce(leaf.now);
   const { again } = leaf;
-  return bind(planner, again === undefined ? { fixed: now } : { make: knownFor(planner.variables, now, (variables) => coerce(again(variables))) });
-};
-
-/** The plan is made for variables whose values are coerced by then, and asks for them next. */
-const knownFor = (first: VariableValues, now: BoundValue, make: (variables: VariableValues) => BoundValue): ((variables: VariableValues) => BoundValue) => {
-  let known: { readonly variables: VariableValues; readonly now: BoundValue } | undefined = { variables: first, now };
-  return (variables) => {
-    const kept = known;
-    known = undefined; // not held any longer than that
-    return kept?.variables === variables ? kept.now : make(variables);
-  };
+  return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
 };
 
 /** A string literal is no enum value, a string in a variable is. @rule G-COE-7 */

@@ -40,7 +40,7 @@ export const rowsOf = (planner: Planner, selected: Selected, from: Source, list:
 /** The row whose key the arguments give. */
 export const planKey = (planner: Planner, selected: Selected): Predicate => {
   const parts: Predicate[] = [];
-  eachArgument(selected, (argument) => parts.push(...keyPart(planner, argument)));
+  eachArgument(planner, selected, (argument) => parts.push(...keyPart(planner, argument)));
   return allOf(parts);
 };
 

@@ -66,3 +66,21 @@ export const quickRows = (type: GraphQLInputType): ((held: Json) => string | und
     }
   };
 };
+
+/** Names of the columns that any of the rows gives, sorted; null: no row, nested data, or no list of objects. */
+export const columnsOfRows = (type: GraphQLInputType): ((held: Json) => readonly string[] | null) => {
+  const row = getNamedType(type);
+  return (held) => {
+    if (!Array.isArray(held) || held.length === 0 || !isInputObjectType(row)) return null;
+    const cells = quickType(row);
+    const names = new Set<string>();
+    for (const one of held as readonly Json[]) {
+      if (!isPlainObject(one)) return null;
+      for (const name of Object.keys(one)) {
+        if (!cells.has(name)) return null;
+        names.add(name);
+      }
+    }
+    return [...names].sort();
+  };
+};

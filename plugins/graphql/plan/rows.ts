@@ -74,7 +74,7 @@ export const shown = (planner: Planner, value: GqlValueType, of: Expression): Ex
 
 const planColumn = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "column" }>): Expression => {
   let path: readonly PathStep[] | undefined;
-  eachArgument(selected, (argument) => {
+  eachArgument(planner, selected, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
   });
   subselection(selected);
@@ -120,7 +120,7 @@ export const planComputedOperand = (planner: Planner, selected: Selected, part: 
 /** @rule G-CF-3 */
 const planFieldArguments = (planner: Planner, selected: Selected, { field }: ComputedPart, other: (argument: GivenArgument) => void = () => {}) => {
   let args: GivenArgument | undefined;
-  eachArgument(selected, (argument) => {
+  eachArgument(planner, selected, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
     else other(argument);
   });

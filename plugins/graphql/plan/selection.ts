@@ -7,7 +7,7 @@ import { gqlPart, type GqlPart } from "../../../core/index.ts";
 import { atKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
-import { placeOf, type Input, type Place } from "./input.ts";
+import { isAbsent, placeOf, type Input, type Place } from "./input.ts";
 import type { Planner } from "./planner.ts";
 
 interface Collected {
@@ -86,6 +86,7 @@ export const eachSelection = (
   const setPath = `${path}.selectionSet`;
   const own = type.getFields();
   for (const { as, node, selections } of collect(planner, type.name, sets, setPath).values()) {
+    planner.budget.fields++;
     const name = node.name.value;
     const at = atKey(setPath, name);
     if (name === "__typename") {
@@ -147,8 +148,8 @@ const factsOf = (field: GraphQLField<unknown, unknown>): ArgumentFacts => {
   return facts;
 };
 
-/** Visits the arguments that are given, in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 */
-export const eachArgument = (selected: Selected, visit: (argument: GivenArgument) => void): void => {
+/** Visits the arguments that are given, in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
+export const eachArgument = (planner: Planner, selected: Selected, visit: (argument: GivenArgument) => void): void => {
   const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
   const { byName, required } = factsOf(selected.field);
   if (nodes.length === 0 && required.length === 0) return;
@@ -160,6 +161,8 @@ export const eachArgument = (selected: Selected, visit: (argument: GivenArgument
     const node = given.get(name);
     const path = atKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);
-    visit({ name, part: gqlPart(argument), input: { kind: "literal", node: node.value }, place: placeOf(argument), path });
+    const input: Input = { kind: "literal", node: node.value };
+    const place = placeOf(argument);
+    if (!isAbsent(planner, input, place, path)) visit({ name, part: gqlPart(argument), input, place, path });
   }
 };

@@ -17,7 +17,7 @@ const noParts = (): Parts => ({ assignments: [], where: undefined });
 
 export const planUpdate = (planner: Planner, selected: Selected, relation: Relation): StepTemplate => {
   const parts = noParts();
-  eachArgument(selected, ({ part, input, place, path }) => takePart(planner, parts, part, input, place, path));
+  eachArgument(planner, selected, ({ part, input, place, path }) => takePart(planner, parts, part, input, place, path));
   const update = updateOf(planner, relation, parts, `${selected.path}.args`);
   const isOne = selected.part?.kind === "update-by-pk";
   return writeStep(planner, update, isOne ? planOneRow(planner, selected) : planResponse(planner, selected), "$");
@@ -26,7 +26,7 @@ export const planUpdate = (planner: Planner, selected: Selected, relation: Relat
 /** One step per element, in order. @rule G-UPD-8 */
 export const planUpdateMany = (planner: Planner, selected: Selected, relation: Relation): readonly StepTemplate[] => {
   const updates: { readonly planner: Planner; readonly update: Update }[] = [];
-  eachArgument(selected, ({ part, input, place, path }) => {
+  eachArgument(planner, selected, ({ part, input, place, path }) => {
     if (part?.kind !== "argument" || part.name !== "updates") return;
     for (const item of readList(planner, input, place, path)) {
       const own = openStep(planner);

@@ -1,6 +1,6 @@
 /** What all writes share: their answers, and how they become steps. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
 import type { GraphQLObjectType } from "graphql";
-import type { Delete, Envelope, GqlStep, Insert, Output, Plan, QualifiedName, Read, Sequence, SequenceStep, Update } from "../../../core/index.ts";
+import type { Delete, Envelope, GqlStep, Insert, Output, Plan, QualifiedName, Read, Refusal, Sequence, SequenceStep, Update } from "../../../core/index.ts";
 import type { Planner, ValueSource } from "./planner.ts";
 import { looksFurther, planRow } from "./rows.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
@@ -66,8 +66,8 @@ export const writeStep = (planner: Planner, write: Write, answer: Answer, path: 
 };
 
 /** Several writes; the answer is read from the rows of some of them. */
-export const sequenceStep = (planner: Planner, target: QualifiedName, steps: readonly SequenceStep[], rootSteps: readonly number[], answer: Answer, path: string): StepTemplate => {
-  const plan: Sequence = { kind: "sequence", steps, result: readWritten(target, answer, rootSteps), ...(answer.isOne ? { one: true } : {}) };
+export const sequenceStep = (planner: Planner, target: QualifiedName, steps: readonly SequenceStep[], rootSteps: readonly number[], answer: Answer, path: string, refusal?: Refusal): StepTemplate => {
+  const plan: Sequence = { kind: "sequence", steps, result: readWritten(target, answer, rootSteps), ...(answer.isOne ? { one: true } : {}), ...(refusal && { refusal }) };
   return stepOf(planner, plan, path, answer.isOne);
 };
 

@@ -1,7 +1,7 @@
 /** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related set.
  *  @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
-import { definePlugin, type GqlArgumentName, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
+import { definePlugin, type GqlArgumentName, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable, type GqlWord } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
 import { boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
@@ -24,6 +24,9 @@ const FUNCTIONS: readonly PredicateFunction[] = [
   ...["corr", "covar_samp"].map((fn) => ({ fn, takes: "float8", result: "float8", isOfTwo: true })),
 ];
 
+/** Not split by a naming convention: `bool_and`, `Bool_and`. @rule G-NAM-8 */
+const functionWord = (fn: string): GqlWord => ({ text: fn, isCustom: true });
+
 const functionNamed = (name: string | undefined): PredicateFunction | undefined => FUNCTIONS.find(({ fn }) => fn === name);
 
 const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly LensColumn[] =>
@@ -33,11 +36,11 @@ const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly L
 const argumentColumns = (build: GqlBuild, table: GqlTable, { fn, takes = "" }: PredicateFunction): GraphQLEnumType | undefined => {
   const columns = columnsFor(build, table, takes);
   if (columns.length === 0) return undefined;
-  const rest = `aggregate_bool_exp_${fn}_arguments_columns`;
+  const words = [table.word, "aggregate_bool_exp", functionWord(fn), "arguments_columns"] as const;
   return build.enumeration({
-    name: build.typeName(table.word, "select_column", table.word, rest),
+    name: build.typeName(table.word, "select_column", ...words),
     relation: table.relation,
-    description: `select "${table.word.text}_${rest}" columns of table ${quoted(table)}`,
+    description: `select "${build.fieldName(...words)}" columns of table ${quoted(table)}`,
     values: () => columnValues(columns),
   });
 };
@@ -71,8 +74,8 @@ const functionFields = (context: GqlFieldContext): GqlFields => {
     FUNCTIONS.map(({ fn, takes, result }) => {
       const value = build.valueType(result);
       if (value === undefined || (takes !== undefined && columnsFor(build, table, takes).length === 0)) return undefined;
-      const type = build.inputObject({ name: build.typeName(table.word, `aggregate_bool_exp_${fn}`), scope: "predicate", relation: table.relation, fn });
-      return type && ([build.fieldName(fn), { config: { type }, toPlan: { kind: "predicate", fn, value } }] as const);
+      const type = build.inputObject({ name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(fn)), scope: "predicate", relation: table.relation, fn });
+      return type && ([fn, { config: { type }, toPlan: { kind: "predicate", fn, value } }] as const);
     }),
   );
 };
@@ -85,7 +88,7 @@ const argumentsType = (build: GqlBuild, table: GqlTable, predicate: PredicateFun
   const columns = argumentColumns(build, table, predicate);
   const type = predicate.isOfTwo
     ? build.inputObject({
-        name: build.typeName(table.word, `aggregate_bool_exp_${predicate.fn}_arguments`),
+        name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(predicate.fn), "arguments"),
         scope: "predicate_arguments",
         relation: table.relation,
         fn: predicate.fn,
@@ -119,7 +122,7 @@ const argumentFields = (context: GqlFieldContext): GqlFields => {
   const columns = table && predicate && argumentColumns(build, table, predicate);
   if (columns === undefined) return {};
   const config = { type: required(columns) };
-  return fieldsOf((["X", "Y"] as const).map((name) => [build.fieldName(name), { config, toPlan: { kind: "argument", name } }]));
+  return fieldsOf((["X", "Y"] as const).map((name) => [name, { config, toPlan: { kind: "argument", name } }]));
 };
 
 export const aggregatePredicates = definePlugin({

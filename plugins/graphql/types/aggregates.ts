@@ -129,7 +129,7 @@ const aggregateFields = (context: GqlFieldContext): GqlFields => {
         scope: "aggregate_columns",
         relation: table.relation,
         fn,
-        description: `aggregate ${fn} on columns`,
+        description: `aggregate ${build.fieldName(fn)} on columns`,
         isOptional: true,
       });
       return type && ([build.fieldName(fn), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const);
@@ -170,7 +170,7 @@ const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
         scope: "aggregate_order_by_columns",
         relation: table.relation,
         fn,
-        description: `order by ${fn}() on columns of table ${quoted(table)}`,
+        description: `order by ${build.fieldName(fn)}() on columns of table ${quoted(table)}`,
         isOptional: true,
       });
       return type && ([build.fieldName(fn), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const);

@@ -117,6 +117,10 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     return list(valueTypeOf(value.element) as GraphQLScalarType); // a scalar, enum or list: whatever it is, it may be null
   };
 
+  // whatever else changes plans may do so to keep rows back
+  const isRewritten = hooks.transformPlan.taps.some(({ name }) => name !== "metadata-permissions");
+  const isAboveRowSecurity = (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
+
   const build: GqlBuild = {
     get schema() {
       return schema;
@@ -132,9 +136,11 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       }
       return rights;
     },
+    mayHideRows: (table) => isRewritten || build.rights(table).select?.isFiltered === true || (table.relation.hasRowSecurity && !isAboveRowSecurity),
     typeName: names.typeName,
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
+    predicateTypeName: names.predicateTypeName,
     fieldName: names.fieldName,
     enumValue: names.enumValue,
     object,

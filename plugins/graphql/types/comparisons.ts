@@ -35,7 +35,7 @@ const parseDeclaration = (declaration: string): { type: string; isRequired: bool
 };
 
 const operandType = (build: GqlBuild, operator: OperatorSpec): GraphQLInputType | undefined =>
-  operator.input && build.inputObject({ name: build.sharedTypeName(operator.input.typeName), scope: "operand", fn: operator.input.typeName, isOptional: true });
+  operator.input && build.inputObject({ name: operator.input.typeName, scope: "operand", fn: operator.input.typeName, isOptional: true });
 
 const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueType): GqlField | undefined => {
   const own = operator.operandType === undefined ? undefined : build.valueType(operator.operandType);
@@ -63,7 +63,7 @@ const operatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
   );
 };
 
-/** Fields of an operand object, as the operator declares them. */
+/** Fields of an operand object, as the operator declares them, whatever the naming convention. @rule G-NAM-8 */
 const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
   const declared = build.schema.registry.operators.find((operator) => operator.input?.typeName === fn)?.input;
   return fieldsOf(
@@ -73,7 +73,7 @@ const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
       if (value === undefined) return undefined;
       const input = BUILT_IN[type] ?? build.valueInput(value);
       const config = { type: isRequired ? required(input) : input, ...(defaultValue === undefined ? {} : { defaultValue }) };
-      return [build.fieldName(name), { config, toPlan: { kind: "operand-field", name, value } }] as const;
+      return [name, { config, toPlan: { kind: "operand-field", name, value } }] as const;
     }),
   );
 };

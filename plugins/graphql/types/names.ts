@@ -6,8 +6,10 @@ export type Word = string | GqlWord;
 export interface Names {
   /** Type of a table: prefix and suffix apply. */
   typeName(...words: readonly Word[]): string;
-  /** Type that belongs to no table: scalars, comparisons, `order_by`. */
+  /** Type that belongs to no table: comparisons, `order_by`. Scalars are called like their PostgreSQL types whatever the convention. */
   sharedTypeName(...words: readonly Word[]): string;
+  /** Type of a condition on an aggregate of a table. */
+  predicateTypeName(...words: readonly Word[]): string;
   rootName(...words: readonly Word[]): string;
   fieldName(...words: readonly Word[]): string;
   /** Values of `order_by` and of enum tables. */
@@ -32,6 +34,8 @@ export const defaultWord = (name: QualifiedName): GqlWord => ({
 export const byName = (a: QualifiedName, b: QualifiedName): number =>
   a.schema < b.schema ? -1 : a.schema > b.schema ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
+const isCustomWord = (word: Word | undefined): boolean => typeof word === "object" && word.isCustom;
+
 const textOf = (word: Word): string => (typeof word === "string" ? word : word.text);
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -49,8 +53,8 @@ const camel = (words: readonly Word[]): string => {
   let name = "";
   let isStart = true;
   for (const word of words) {
-    if (typeof word !== "string" && word.isCustom) {
-      name += isStart ? word.text : upperFirst(word.text);
+    if (isCustomWord(word)) {
+      name += isStart ? textOf(word) : upperFirst(textOf(word));
       isStart = false;
       continue;
     }
@@ -76,6 +80,7 @@ const plainNames = (customization: GqlCustomization): Names => {
   return {
     typeName: (...words) => typePrefix + joined(words) + typeSuffix,
     sharedTypeName: (...words) => joined(words),
+    predicateTypeName: (...words) => typePrefix + joined(words) + typeSuffix,
     rootName: (...words) => rootPrefix + joined(words) + rootSuffix,
     fieldName: (...words) => joined(words),
     enumValue: (name) => name,
@@ -89,9 +94,11 @@ const camelNames = (customization: GqlCustomization): Names => {
     ...words,
     ...(suffix ? [suffix] : []),
   ];
+  const predicateTypeName = (...words: readonly Word[]): string => camel(around(words, typePrefix, typeSuffix));
   return {
-    typeName: (...words) => pascal(around(words, typePrefix, typeSuffix)),
+    typeName: (...words) => (typePrefix || !isCustomWord(words[0]) ? pascal(around(words, typePrefix, typeSuffix)) : predicateTypeName(...words)),
     sharedTypeName: (...words) => pascal(words),
+    predicateTypeName,
     rootName: (...words) => camel(around(words, rootPrefix, rootSuffix)),
     fieldName: (...words) => camel(words),
     enumValue: (name) => name.toUpperCase(),

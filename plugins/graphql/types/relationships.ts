@@ -1,7 +1,7 @@
 /** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … } }`: related rows.
  *  @rule G-REL-1 G-REL-2 G-REL-3 */
 import { columnOf, definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlRelationshipField, type GqlTable } from "../../../core/index.ts";
-import { lensOf } from "./lens.ts";
+import { lensOf, type Lens } from "./lens.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
@@ -9,8 +9,9 @@ import { required, requiredList } from "./wrap.ts";
 export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
 
-/** Its row cannot be missing: along a key of the table itself whose columns are all NOT NULL. */
-const isCertain = (table: GqlTable, { relationship }: GqlRelationshipField): boolean =>
+/** Its row cannot be missing: along a key of the table itself whose columns are all NOT NULL. Whether the role may see it counts by option. */
+const isCertain = (build: GqlBuild, table: GqlTable, { relationship, table: target }: Lens["relationships"][number]): boolean =>
+  !(build.schema.options.nullableRelationships && build.mayHideRows(target)) &&
   relationship.isOwnKey &&
   relationship.isManual !== true &&
   relationship.columns.length > 0 &&
@@ -26,7 +27,7 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
       if (row === undefined) return [];
       return modes.map(({ mode, suffix, isOne }) => {
         const config = each.relationship.isToOne
-          ? { type: isCertain(table, each) ? required(row) : row, description: "An object relationship" }
+          ? { type: isCertain(build, table, each) ? required(row) : row, description: "An object relationship" }
           : {
               type: isOne ? row : requiredList(row),
               get args() { return listArguments(build, each.table); },

@@ -33,7 +33,6 @@ const selectRights = (columns: readonly Column[], computed: () => readonly GqlCo
 };
 
 const adminView = (model: Model): GqlRoleView => ({
-  key: "admin",
   role: "admin",
   rights: (table) => ({
     ...writeRights(model, model.loginRole, table.relation),
@@ -46,8 +45,8 @@ const grantView = (model: Model, role: string): GqlRoleView => {
   const mayRead = (table: GqlTable): readonly Column[] =>
     mayUseSchema(model, role, table.relation.schema) ? table.relation.columns.filter((column) => mayDo(model, role, table.relation, "select", column)) : [];
   return {
-    key: `grants ${role}`,
     role,
+    actsAs: role,
     rights: (table) => {
       const readable = mayRead(table);
       if (readable.length === 0) return writeRights(model, role, table.relation);
@@ -64,7 +63,7 @@ const grantView = (model: Model, role: string): GqlRoleView => {
 };
 
 /** A role that is neither in the metadata nor in the database. */
-const emptyView: GqlRoleView = { key: "nobody", role: "", rights: () => NOTHING, mayCall: () => false };
+const emptyView: GqlRoleView = { role: "", rights: () => NOTHING, mayCall: () => false };
 
 export const viewOf = (model: Model, session: Session): GqlRoleView => {
   if (session.isAdmin && session.role === "admin") return adminView(model);
@@ -73,5 +72,5 @@ export const viewOf = (model: Model, session: Session): GqlRoleView => {
   if (view !== undefined) return view;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;
   const own = model.roles.get(session.role)?.isAssumable === true ? grantView(model, session.role) : emptyView;
-  return isClosed ? { ...own, key: `${own.key} closed`, isIntrospectionClosed: true, role: session.role } : own;
+  return isClosed ? { ...own, isIntrospectionClosed: true, role: session.role } : own;
 };

@@ -105,9 +105,9 @@ const nameTables = (relations: readonly { readonly relation: Relation; readonly 
 };
 
 /** Reads the model once; every role looks at the same source. */
-export const createSource = (model: Model, warn: Warn): Source => {
+export const createSource = (model: Model, convention: GqlCustomization["namingConvention"], warn: Warn): Source => {
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // written by the metadata plugin alone
-  const customization = metadata?.customization ?? {};
+  const customization: GqlCustomization = { ...metadata?.customization, namingConvention: metadata?.customization?.namingConvention ?? convention };
   const names = createNames(customization);
   const listed = metadata?.tables?.flatMap((entry) => {
     const relation = relationOf(model, entry.relation);

@@ -1,7 +1,7 @@
 /** Which GraphQL type a PostgreSQL type has. @rule G-TYP-1 … G-TYP-28 G-TYP-38 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLScalarType, GraphQLString } from "graphql";
 import { baseTypeOf, type GqlValueType, type Model, type PgType } from "../../../core/index.ts";
-import { isLegalName, type Names } from "./names.ts";
+import { isLegalName } from "./names.ts";
 
 const SCALARS: Readonly<Record<string, string>> = {
   int4: "Int", int2: "smallint", int8: "bigint", float4: "Float", bool: "Boolean", text: "String", varchar: "String", bpchar: "bpchar", char: "bpchar",
@@ -49,7 +49,7 @@ export interface Values {
 
 const isComposite = (type: PgType): boolean => type.kind === "composite";
 
-export const createValues = (model: Model, names: Names, isArrayOpaque: boolean): Values => {
+export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
   const scalars = new Map<string, GraphQLScalarType>([GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]));
   const found = new Map<number | string, GqlValueType | undefined>();
   let byName: Map<string, PgType> | undefined;
@@ -70,7 +70,7 @@ export const createValues = (model: Model, names: Names, isArrayOpaque: boolean)
   const scalarName = (type: PgType, isElement: boolean): string => {
     const own = SCALARS[type.name];
     if (own !== undefined && type.schema === "pg_catalog") return own;
-    return names.sharedTypeName(isComposite(type) && !isElement ? `${type.name}_scalar` : type.name);
+    return isComposite(type) && !isElement ? `${type.name}_scalar` : type.name;
   };
 
   const make = (declared: PgType, isNullable: boolean, isElement: boolean): GqlValueType | undefined => {

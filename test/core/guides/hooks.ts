@@ -1,5 +1,6 @@
 /** The examples of docs/reference/hooks.md, as they stand there. */
-import { definePlugin, mapPlan, sql } from "../../../core/index.ts";
+import { createHash } from "node:crypto";
+import { definePlugin, mapPlan, sql, Stage, type Ask, type Question, type Session } from "../../../core/index.ts";
 
 export const rowEstimates = definePlugin({
   name: "row-estimates",
@@ -39,3 +40,24 @@ hooks.watchChanges.tap("every-minute", (_interest, changed) => {
 });
   },
 });
+
+export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
+  definePlugin({
+    name: "api-key-sessions",
+    stage: Stage.early,
+    apply: (hooks, context) => {
+const KEY: Question<{ readonly key: string }, string> = { name: "key", of: ({ key }) => key, key: (sent) => createHash("sha256").update(sent).digest("base64") };
+const sessions = context.caches.create({
+  name: "api-key-sessions",
+  make: (ask: Ask<{ readonly key: string }>) => sessionOfKey(ask(KEY)), // asks while it makes, never later
+  bytesOf: () => 1000,
+});
+hooks.authorize.tap("api-key-sessions", (credentials) => {
+  const key = credentials.header("x-api-key");
+  if (key === undefined) return undefined;
+  const { made, keep } = sessions.get({ key });
+  keep(); // it has served its purpose
+  return made;
+});
+    },
+  });

@@ -1,0 +1,252 @@
+/**
+ * Everything that is kept between requests is kept here, under one rule: what a value is made of is the key it is kept under.
+ *
+ * Whoever makes a value is given no request, no session and no settings, but `ask`, which answers questions about them. Each question
+ * with its answer becomes part of the key, in the order asked. A later source is led along the same questions and finds the value if
+ * it gives the same answers. So a key cannot leave out something that was looked at: there is no other way to look.
+ */
+import type { Counters } from "./counters.ts";
+
+/** A question about a source. Answers are compared by `key`, or by what they are: text and numbers by value, objects by identity. */
+export interface Question<Source, Answer> {
+  /** Its own in its cache. */
+  readonly name: string;
+  readonly of: (source: Source) => Answer;
+  /** Equal for answers that are the same to whoever asks; no two others may share one. */
+  key?(answer: Answer): unknown;
+}
+
+export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
+
+export interface Found<Made> {
+  readonly made: Made;
+  /** To be called once the value has proven itself: what fails at its first use is not kept. Nothing to do where it is kept already. */
+  keep(): void;
+}
+
+export interface Cache<Source, Made> {
+  get(source: Source): Found<Made>;
+  /** For the maker of another value: what this one was made of is what that one is made of, too. */
+  within(ask: Ask<Source>): Found<Made>;
+}
+
+export interface CacheSpec<Source, Made> {
+  readonly name: string;
+  /** Sees the source through `ask` alone: a function that closes over nothing of a request. What it throws is not kept. */
+  readonly make: (ask: Ask<Source>) => Made;
+  /** Bytes that the value holds on to, roughly; its key is counted by itself. */
+  readonly bytesOf: (made: Made) => number;
+}
+
+export interface Caches {
+  create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
+  /** Forgets everything: another model or other settings are in force. What was being made before is not kept either. */
+  clear(): void;
+}
+
+interface Step {
+  readonly question: Question<unknown, unknown>;
+  readonly key: unknown;
+}
+
+interface Branch {
+  readonly question: Question<unknown, unknown>;
+  readonly answers: Map<unknown, Branch | Leaf>;
+  readonly parent: Branch | undefined;
+  /** Its place among the answers of its parent. */
+  readonly at: unknown;
+}
+
+/** A kept value: the end of a line of answers, and a member of the list of all values by their last use. */
+interface Leaf extends Found<unknown> {
+  readonly answers?: undefined;
+  readonly root: Root;
+  readonly parent: Branch | undefined;
+  readonly at: unknown;
+  readonly bytes: number;
+  newer: Leaf | undefined;
+  older: Leaf | undefined;
+}
+
+interface Root {
+  readonly name: string;
+  top: Branch | Leaf | undefined;
+}
+
+/** A branch or a value costs this much beside the texts in it. */
+const BYTES_PER_STEP = 200;
+
+/** Values that were made of more answers are made anew each time: finding them would cost as much. */
+const MAX_STEPS = 4000;
+
+const bytesOfKey = (key: unknown): number => (typeof key === "string" ? key.length * 2 : 0);
+
+const keyOf = (question: Question<unknown, unknown>, answer: unknown): unknown => (question.key === undefined ? answer : question.key(answer));
+
+const nothing = (): void => undefined;
+
+/** Of all values together; those used longest ago make room. 0: nothing is kept. */
+export interface CacheLimits {
+  maxBytes(): number;
+  maxEntries?(): number;
+}
+
+/** `name`: before those of its counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`, `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
+export const createCaches = (name: string, { maxBytes, maxEntries = () => Infinity }: CacheLimits, counters: Counters): Caches => {
+  let requests = 0;
+  let hits = 0;
+  let evictions = 0;
+  let conflicts = 0;
+  let generation = 0;
+  let bytes = 0;
+  let count = 0;
+  let newest: Leaf | undefined;
+  let oldest: Leaf | undefined;
+  const roots: Root[] = [];
+  counters.watch(`${name}-requests`, () => requests);
+  counters.watch(`${name}-hits`, () => hits);
+  counters.watch(`${name}-entries`, () => count);
+  counters.watch(`${name}-bytes`, () => bytes);
+  counters.watch(`${name}-evictions`, () => evictions);
+  counters.watch(`${name}-conflicts`, () => conflicts);
+
+  const isOff = (): boolean => maxBytes() === 0 || maxEntries() === 0;
+
+  const unlink = (leaf: Leaf): void => {
+    if (leaf.newer === undefined) newest = leaf.older;
+    else leaf.newer.older = leaf.older;
+    if (leaf.older === undefined) oldest = leaf.newer;
+    else leaf.older.newer = leaf.newer;
+    leaf.newer = leaf.older = undefined;
+  };
+
+  const link = (leaf: Leaf): void => {
+    leaf.older = newest;
+    if (newest === undefined) oldest = leaf;
+    else newest.newer = leaf;
+    newest = leaf;
+  };
+
+  /** The branches that led to it alone go with it. */
+  const drop = (leaf: Leaf): void => {
+    unlink(leaf);
+    bytes -= leaf.bytes;
+    count--;
+    let { parent, at } = leaf as { parent: Branch | undefined; at: unknown };
+    while (parent !== undefined) {
+      parent.answers.delete(at);
+      if (parent.answers.size > 0) return;
+      ({ parent, at } = parent);
+    }
+    leaf.root.top = undefined;
+  };
+
+  const dropAll = (from: Branch | Leaf): void => {
+    if (from.answers === undefined) return drop(from);
+    for (const next of from.answers.values()) dropAll(next);
+  };
+
+  /** What is there cannot be trusted, and neither can what was to be put beside it. */
+  const disagree = (there: Branch | Leaf): void => {
+    conflicts++;
+    dropAll(there);
+  };
+
+  const insert = (root: Root, steps: readonly Step[], made: unknown, size: number): void => {
+    let parent: Branch | undefined;
+    let at: unknown;
+    const next = (): Branch | Leaf | undefined => (parent === undefined ? root.top : parent.answers.get(at));
+    const set = (to: Branch | Leaf): void => {
+      if (parent === undefined) root.top = to;
+      else parent.answers.set(at, to);
+    };
+    let path = 0;
+    for (const { question, key } of steps) {
+      let branch = next();
+      // after equal answers another question came: the maker looked at something past `ask`
+      if (branch !== undefined && (branch.answers === undefined || branch.question.name !== question.name)) return disagree(branch);
+      if (branch === undefined) {
+        branch = { question, answers: new Map(), parent, at };
+        set(branch);
+      }
+      parent = branch;
+      at = key;
+      path += BYTES_PER_STEP + bytesOfKey(key);
+    }
+    const known = next();
+    if (known?.answers !== undefined) return disagree(known);
+    if (known !== undefined) return; // somebody else was faster
+    const leaf: Leaf = { made, keep: nothing, root, parent, at, bytes: path + BYTES_PER_STEP + size, newer: undefined, older: undefined };
+    set(leaf);
+    link(leaf);
+    bytes += leaf.bytes;
+    count++;
+    while (oldest !== undefined && (bytes > maxBytes() || count > maxEntries())) {
+      evictions++;
+      drop(oldest);
+    }
+  };
+
+  return {
+    create: <Source, Made>({ name: rootName, make, bytesOf }: CacheSpec<Source, Made>): Cache<Source, Made> => {
+      const root: Root = { name: rootName, top: undefined };
+      roots.push(root);
+
+      const build = (answerTo: Ask<Source>): Found<Made> => {
+        const steps: Step[] = [];
+        const answers = new Map<string, unknown>();
+        const madeIn = generation;
+        let isMade = false;
+        const made = make(<Answer>(question: Question<Source, Answer>): Answer => {
+          if (isMade) throw new Error(`"${rootName}" asks for "${question.name}" after it was made: what it depends on must be asked while it is made`);
+          if (answers.has(question.name)) return answers.get(question.name) as Answer; // to this very question
+          const answer = answerTo(question);
+          answers.set(question.name, answer);
+          const step = question as Question<unknown, unknown>; // kept beside questions about the same kind of source alone
+          steps.push({ question: step, key: keyOf(step, answer) });
+          return answer;
+        });
+        isMade = true;
+        return {
+          made,
+          keep: () => {
+            if (madeIn !== generation || steps.length > MAX_STEPS || isOff()) return;
+            const size = bytesOf(made);
+            // one value must not push out all others
+            if (size * 2 <= maxBytes()) insert(root, steps, made, size);
+          },
+        };
+      };
+
+      const used = (leaf: Leaf): Found<Made> => {
+        hits++;
+        if (leaf !== newest) {
+          unlink(leaf);
+          link(leaf);
+        }
+        return leaf as Found<Made>; // made by this cache's `make`
+      };
+
+      return {
+        get: (source) => {
+          if (!isOff()) requests++;
+          let at = root.top;
+          while (at !== undefined && at.answers !== undefined) at = at.answers.get(keyOf(at.question, at.question.of(source)));
+          return at === undefined ? build((question) => question.of(source)) : used(at);
+        },
+        within: (ask) => {
+          if (!isOff()) requests++;
+          let at = root.top;
+          while (at !== undefined && at.answers !== undefined) at = at.answers.get(keyOf(at.question, ask(at.question)));
+          return at === undefined ? build(ask) : used(at);
+        },
+      };
+    },
+    clear: () => {
+      generation++;
+      for (const root of roots) root.top = undefined;
+      newest = oldest = undefined;
+      bytes = count = 0;
+    },
+  };
+};

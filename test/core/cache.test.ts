@@ -1,0 +1,186 @@
+/** What is kept between requests, and under what. */
+import { describe, expect, test } from "vitest";
+import { createCounters } from "../../core/counters.ts";
+import { createCaches, observeSession, type Ask, type CacheLimits, type Caches, type Question, type Session, type WithSession } from "../../core/index.ts";
+
+interface Source {
+  readonly name: string;
+  readonly limit?: number;
+  readonly model?: object;
+}
+
+const NAME: Question<Source, string> = { name: "name", of: ({ name }) => name };
+const HAS_LIMIT: Question<Source, boolean> = { name: "has limit", of: ({ limit }) => limit !== undefined };
+const LIMIT: Question<Source, number | undefined> = { name: "limit", of: ({ limit }) => limit };
+const MODEL: Question<Source, object | undefined> = { name: "model", of: ({ model }) => model };
+
+const open = (limits: Partial<CacheLimits> = {}): { readonly caches: Caches; readonly count: (name: string) => number } => {
+  const counters = createCounters();
+  return { caches: createCaches("cache", { maxBytes: () => 1_000_000, ...limits }, counters), count: (name) => counters.get(`cache-${name}`) };
+};
+
+/** What a cache of that maker answers, and how often it was made. */
+const keeping = (make: (ask: Ask<Source>) => string, limits: Partial<CacheLimits> = {}, bytes = 100) => {
+  const { caches, count } = open(limits);
+  let made = 0;
+  const cache = caches.create({
+    name: "texts",
+    make: (ask: Ask<Source>) => {
+      made++;
+      return make(ask);
+    },
+    bytesOf: () => bytes,
+  });
+  const get = (source: Source): string => {
+    const found = cache.get(source);
+    found.keep();
+    return found.made;
+  };
+  return { caches, cache, count, get, made: () => made };
+};
+
+describe("keys", () => {
+  test("R-CAC-1 what was asked is the key, what was not asked is not", () => {
+    const { get, made } = keeping((ask) => `${ask(NAME)}!`);
+    expect([get({ name: "a", limit: 1 }), get({ name: "a", limit: 2 }), get({ name: "b" }), get({ name: "a" })]).toEqual(["a!", "a!", "b!", "a!"]);
+    expect(made()).toBe(2);
+  });
+
+  test("R-CAC-1 a question that only some sources lead to is in the key of those", () => {
+    const { get, made } = keeping((ask) => (ask(HAS_LIMIT) ? `${ask(NAME)} ${ask(LIMIT)}` : "all"));
+    expect([get({ name: "a" }), get({ name: "b" }), get({ name: "a", limit: 1 }), get({ name: "a", limit: 2 }), get({ name: "a", limit: 1 })]).toEqual(["all", "all", "a 1", "a 2", "a 1"]);
+    expect(made()).toBe(3);
+  });
+
+  test("R-CAC-1 objects are told apart by identity, or by what the question says they are", () => {
+    const model = {};
+    const same = keeping((ask) => String(ask(MODEL)));
+    for (const one of [model, model, {}]) same.get({ name: "", model: one });
+    expect(same.made()).toBe(2);
+    const byText = keeping((ask) => JSON.stringify(ask({ ...MODEL, key: (answer) => JSON.stringify(answer) })));
+    for (const one of [{ a: 1 }, { a: 1 }, { a: 2 }]) byText.get({ name: "", model: one });
+    expect(byText.made()).toBe(2);
+  });
+
+  test("R-CAC-1 texts that look alike when joined are different keys", () => {
+    const FIRST: Question<Source, string> = { name: "first", of: ({ name }) => name.split("|")[0] ?? "" };
+    const SECOND: Question<Source, string> = { name: "second", of: ({ name }) => name.split("|")[1] ?? "" };
+    const { get, made } = keeping((ask) => JSON.stringify([ask(FIRST), ask(SECOND)]));
+    expect([get({ name: "a b|c" }), get({ name: "a|b c" }), get({ name: "a b|c" })]).toEqual(['["a b","c"]', '["a","b c"]', '["a b","c"]']);
+    expect(made()).toBe(2);
+  });
+
+  test("R-CAC-1 what is made of a kept value depends on what that was made of", () => {
+    const { caches } = open();
+    const inner = caches.create({ name: "inner", make: (ask: Ask<Source>) => `<${ask(NAME)}>`, bytesOf: () => 10 });
+    let made = 0;
+    const outer = caches.create({
+      name: "outer",
+      make: (ask: Ask<Source>) => {
+        made++;
+        const found = inner.within(ask);
+        found.keep();
+        return `${found.made}${ask(LIMIT)}`;
+      },
+      bytesOf: () => 10,
+    });
+    const get = (source: Source): string => {
+      const found = outer.get(source);
+      found.keep();
+      return found.made;
+    };
+    expect([get({ name: "a", limit: 1 }), get({ name: "a", limit: 2 }), get({ name: "b", limit: 1 }), get({ name: "a", limit: 1 })]).toEqual(["<a>1", "<a>2", "<b>1", "<a>1"]);
+    expect(made).toBe(3);
+  });
+
+  test("R-CAC-1 a maker that looks past its questions is found out: nothing of it is kept, and it is counted", () => {
+    let isOdd = false;
+    const { get, count } = keeping((ask) => {
+      isOdd = !isOdd;
+      return isOdd ? `odd ${ask(NAME)}` : `even ${ask(LIMIT)}`;
+    });
+    get({ name: "a" });
+    get({ name: "b" });
+    expect([count("conflicts"), count("entries")]).toEqual([1, 0]);
+  });
+
+  test("R-CAC-1 a maker that asks when it is done is refused", () => {
+    const { get } = keeping((ask) => ask as unknown as string);
+    expect(() => (get({ name: "a" }) as unknown as Ask<Source>)(NAME)).toThrow('"texts" asks for "name" after it was made');
+  });
+});
+
+describe("what is kept", () => {
+  test("R-CAC-1 nothing before it has proven itself, nothing that fails, nothing from before everything was forgotten", () => {
+    const { caches, cache, count, get, made } = keeping((ask) => {
+      if (ask(NAME) === "bad") throw new Error("refused");
+      return ask(NAME);
+    });
+    cache.get({ name: "a" });
+    expect([() => get({ name: "bad" }), () => get({ name: "bad" })].map((each) => expect(each).toThrow("refused"))).toHaveLength(2);
+    expect([count("entries"), made()]).toEqual([0, 3]);
+    const early = cache.get({ name: "a" });
+    caches.clear();
+    early.keep();
+    expect(count("entries")).toBe(0);
+  });
+
+  test("R-CAC-1 bytes are bounded: what was used longest ago makes room", () => {
+    const { get, count, made } = keeping((ask) => ask(NAME), { maxBytes: () => 10_000 }, 2000);
+    for (const name of ["a", "b", "c", "a", "d", "e"]) get({ name });
+    expect(count("bytes")).toBeLessThanOrEqual(10_000);
+    expect([count("entries"), count("evictions"), made()]).toEqual([4, 1, 5]);
+    get({ name: "a" });
+    expect(made()).toBe(5);
+    get({ name: "b" });
+    expect(made()).toBe(6);
+  });
+
+  test("R-CAC-1 the length of keys counts, and one value must not take the place of all others", () => {
+    const { get, count } = keeping((ask) => ask(NAME), { maxBytes: () => 10_000 }, 10);
+    get({ name: "x".repeat(6000) });
+    expect(count("entries")).toBe(0);
+    const large = keeping((ask) => ask(NAME), { maxBytes: () => 10_000 }, 6000);
+    large.get({ name: "a" });
+    expect(large.count("entries")).toBe(0);
+  });
+
+  test("R-CAC-1 numbers are bounded where a number is the limit; 0 keeps nothing and counts nothing", () => {
+    const few = keeping((ask) => ask(NAME), { maxEntries: () => 2 });
+    for (const name of ["a", "b", "c"]) few.get({ name });
+    expect([few.count("entries"), few.count("evictions")]).toEqual([2, 1]);
+    const off = keeping((ask) => ask(NAME), { maxBytes: () => 0 });
+    for (const name of ["a", "a"]) off.get({ name });
+    expect([off.made(), off.count("entries"), off.count("requests")]).toEqual([2, 0, 0]);
+  });
+});
+
+describe("sessions", () => {
+  const session = (variables: Record<string, string>, more: Partial<Session> = {}): WithSession => ({ session: { role: "clerk", isAdmin: false, claims: {}, variables, ...more } });
+
+  const madeBy = (make: (session: Session) => unknown) => {
+    const { caches } = open();
+    let made = 0;
+    const cache = caches.create({
+      name: "of sessions",
+      make: (ask: Ask<WithSession>) => {
+        made++;
+        return make(observeSession(ask));
+      },
+      bytesOf: () => 10,
+    });
+    return (...sources: readonly WithSession[]): number => {
+      made = 0;
+      for (const source of sources) cache.get(source).keep();
+      return made;
+    };
+  };
+
+  test("R-CAC-1 only what was looked at counts: the role, one variable, the names of all", () => {
+    expect(madeBy(({ role }) => role)(session({ a: "1" }), session({ a: "2" }), session({}, { role: "other" }))).toBe(2);
+    expect(madeBy(({ variables }) => variables["a"])(session({ a: "1", b: "1" }), session({ a: "1", b: "2" }), session({ a: "2" }), session({}))).toBe(3);
+    expect(madeBy(({ variables }) => "a" in variables)(session({ a: "1" }), session({}), session({ b: "1" }))).toBe(2);
+    expect(madeBy(({ variables }) => ({ ...variables }))(session({ a: "1" }), session({ a: "1", b: "1" }), session({ a: "2" }), session({ a: "1" }))).toBe(3);
+    expect(madeBy(({ claims }) => claims["sub"])(session({}, { claims: { sub: "1" } }), session({}, { claims: { sub: "1" } }), session({}, { claims: { sub: "2" } }))).toBe(2);
+  });
+});

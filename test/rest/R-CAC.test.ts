@@ -1,0 +1,84 @@
+/** What is kept between requests, seen from outside: each answer is what it would be for the first request of all. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { definePlugin, mapPlan } from "../../core/index.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { bearer } from "../support/tokens.ts";
+
+const CALL = "/rpc/vessels_of?port=1&select=name&order=name";
+const READ = "/vessels?select=name&order=name";
+
+type Variant = readonly [path: string, headers: Readonly<Record<string, string>>, method?: "GET" | "HEAD"];
+
+/** Requests that differ from the one beside them in a single thing. */
+const variantsOf = (path: string): readonly Variant[] => [
+  [path, {}],
+  [path, { range: "0-0" }],
+  [path, { range: "1-5" }],
+  [path, { range: "0-" }],
+  [`${path}&limit=1`, {}],
+  [`${path}&offset=1`, {}],
+  [`${path}&limit=1&offset=1`, { range: "0-0" }],
+  [path, { prefer: "count=exact" }],
+  [path, { prefer: "count=exact", range: "0-0" }],
+  [path, { prefer: "handling=strict, max-affected=1" }],
+  [path, { prefer: "handling=lenient, max-affected=1" }],
+  [path, { prefer: "handling=strict, nonsense" }],
+  [path, { accept: "text/csv" }],
+  [path, { accept: "application/vnd.pgrst.object+json" }],
+  [`${path}&limit=1`, { accept: "application/vnd.pgrst.object+json" }],
+  [path, { "accept-profile": "land" }],
+  [path, {}, "HEAD"],
+  [path, { range: "0-0" }, "HEAD"],
+];
+
+describe.each([CALL, READ])("requests that differ in one thing: %s", (base) => {
+  const variants = variantsOf(base);
+  let warm: TestApi;
+  let cold: TestApi;
+  beforeAll(async () => {
+    warm = await startApi({ dbPool: 1 });
+    cold = await startApi({ dbPool: 1, cacheBytes: 0, dbPreparedStatements: false });
+  });
+
+  const answerOf = async (api: TestApi, [path, headers, method = "GET"]: Variant): Promise<unknown> => {
+    const answer = await api.request(method, path, { headers });
+    return [answer.status, answer.text, answer.headers["content-range"], answer.headers["content-type"], answer.headers["preference-applied"]];
+  };
+
+  test.each([
+    ["in order", (list: readonly Variant[]) => list],
+    ["backwards", (list: readonly Variant[]) => list.toReversed()],
+    ["each before all others", (list: readonly Variant[]) => list.flatMap((one) => list.flatMap((other) => [one, other]))],
+  ])("R-CAC-1 R-RPC-14 R-RNG-2 get the answers of a server that keeps nothing, %s", async (_title, arrange) => {
+    const expected = new Map<unknown, unknown>();
+    for (const variant of variants) expected.set(variant, await answerOf(cold, variant));
+    for (const variant of arrange(variants)) expect([variant, await answerOf(warm, variant)]).toEqual([variant, expected.get(variant)]);
+  });
+});
+
+/** Looks at a claim and writes it into the plan, where nothing but its key tells callers apart. */
+const ownVessel = definePlugin({
+  name: "own-vessel",
+  apply: (hooks) => {
+    hooks.transformPlan.tap("own-vessel", (plan, { model, session, surface }) => {
+      const own = session.claims["vessel"];
+      if (surface !== "rest" || typeof own !== "string") return plan;
+      return mapPlan(plan, model, {
+        read: (read) => ({ ...read, where: { kind: "compare", left: { kind: "column", name: "name" }, operator: "eq", operand: { constant: own } } }),
+      });
+    });
+  },
+});
+
+describe("a plugin that plans by what it sees of the caller", () => {
+  test("R-CAC-1 each caller has the plan that is theirs, whoever came first", async () => {
+    const api = await startApi({ parts: [ownVessel] });
+    const ask = async (vessel: string | undefined): Promise<unknown> =>
+      (await api.get("/vessels?select=name&order=name", { headers: bearer({ role: "sea_clerk", ...(vessel === undefined ? {} : { vessel }) }) })).json();
+    for (let round = 0; round < 3; round++) {
+      expect(await ask("Fram")).toEqual([{ name: "Fram" }]);
+      expect(await ask("Gjoa")).toEqual([{ name: "Gjoa" }]);
+      expect(await ask(undefined)).toEqual([{ name: "Ariel" }, { name: "Fram" }, { name: "Gjoa" }]);
+    }
+  });
+});

@@ -1,0 +1,283 @@
+/** Live queries of two callers of one role: each must see what it alone gets from the same query, over every transport, whoever came first, and go
+ *  on doing so when the data changes. */
+import { describe, expect, test } from "vitest";
+import { definePlugin, type Execution, type PluginContext } from "../../core/index.ts";
+import { openEvents, until } from "../live/start.ts";
+import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { openSocket } from "../support/socket.ts";
+import { adminSecret, bearer } from "../support/tokens.ts";
+
+const ROLE = "sea_anon";
+
+const SCHEMA = `
+  create schema duo;
+  create function duo.asks() returns text language sql stable as $$
+    select coalesce(nullif(current_setting('session.user_id', true), ''), current_setting('request.jwt.claims', true)::json ->> 'sub') $$;
+  create function duo.told() returns text language plpgsql stable as $$ begin return duo.asks(); end $$;
+  create table duo.note (id int primary key, owner text, text text); insert into duo.note values (1, 'ada', 'one'), (2, 'bo', 'two');
+  create function duo.seen_by(duo.note) returns text language sql stable as $$ select duo.asks() $$;
+  create function duo.own_notes(duo.note) returns setof duo.note language sql stable as $$ select * from duo.note where owner = duo.asks() $$;
+  create function duo.mine() returns setof duo.note language sql stable as $$ select * from duo.note where owner = duo.asks() $$;
+  create function duo.whoami(anyelement) returns text language sql stable as $$ select duo.asks() $$;
+  create view duo.note_view as select id, text, duo.asks() as reader from duo.note;
+  create view duo.outer_view as select * from duo.note_view;
+  create view duo.plain_view as select id, text, current_setting('session.user_id', true) as reader from duo.note;
+  create domain duo.shade as text;
+  create function duo.shade_json(duo.shade) returns json language sql stable as $$ select to_json($1::text || ' for ' || duo.asks()) $$;
+  create cast (duo.shade as json) with function duo.shade_json(duo.shade) as implicit;
+  create table duo.paint (id int primary key, note_id int references duo.note, shade duo.shade); insert into duo.paint values (1, 1, 'red');
+  create table duo.diary (id int primary key, owner text, word text); insert into duo.diary values (1, 'ada', 'a'), (2, 'bo', 'b');
+  alter table duo.diary enable row level security;
+  create policy mine on duo.diary using (owner = duo.asks());
+  create table duo.later (id int primary key, owner text, word text); insert into duo.later values (1, 'ada', 'a'), (2, 'bo', 'b');
+  create policy mine on duo.later using (owner = duo.told());
+  create type duo.mood as enum ('fair', 'foul');
+  create table duo.day (id int primary key, word varchar, mood duo.mood); insert into duo.day values (1, 'ada', 'fair'), (2, 'bo', 'foul');
+  create function duo.before() returns void language plpgsql as $$ begin perform set_config('duo.who', duo.asks(), true); end $$;
+  create table duo.counted (id int primary key, n int); insert into duo.counted values (1, 0);
+  grant usage on schema duo to ${ROLE};
+  grant all on all tables in schema duo to ${ROLE}`;
+
+const database = await testDatabase();
+await database.query(SCHEMA);
+
+const OPTIONS: StartOptions = { on: database, dbSchemas: ["duo"], dbPool: 1, dbChannelEnabled: false, liveQueryInterval: 50 };
+
+/** A live query that is open. */
+interface Open {
+  readonly answers: readonly unknown[];
+  close(): void | Promise<void>;
+}
+
+interface Transport {
+  readonly name: string;
+  open(api: TestApi, user: string, query: string): Promise<Open>;
+  /** What the caller gets from the same as a plain request. */
+  once(api: TestApi, user: string, query: string): Promise<unknown>;
+}
+
+const adminAs = (user: string) => asAdmin(ROLE, { "user-id": user });
+
+const askGraphql: Transport["once"] = async (api, user, query) => (await api.gql(query, {}, adminAs(user))) as unknown;
+
+const overSocket = (name: string, path: string, protocol: string, start: string): Transport => ({
+  name,
+  open: async (api, user, query) => {
+    const socket = await openSocket(api, { path, protocols: [protocol] });
+    await socket.init({ headers: adminAs(user) });
+    const answers: unknown[] = [];
+    socket.socket.on("message", (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as { id?: string; payload?: unknown };
+      if (message.id === "1") answers.push(message.payload);
+    });
+    socket.send({ id: "1", type: start, payload: { query: `subscription ${query}` } });
+    return { answers, close: socket.close };
+  },
+  once: askGraphql,
+});
+
+const overEvents = async (api: TestApi, path: string, more: Parameters<typeof openEvents>[2]): Promise<Open> => {
+  const stream = await openEvents(api, path, more);
+  return {
+    get answers() {
+      return stream.events.map(({ data }) => JSON.parse(data) as unknown);
+    },
+    close: stream.close,
+  };
+};
+
+const GRAPHQL: readonly Transport[] = [
+  overSocket("graphql-transport-ws", "/v1/graphql/ws", "graphql-transport-ws", "subscribe"),
+  overSocket("graphql-ws", "/v1/graphql", "graphql-ws", "start"),
+  {
+    name: "events of GraphQL",
+    open: (api, user, query) =>
+      overEvents(api, "/v1/graphql", {
+        method: "POST",
+        headers: { "x-session-admin-secret": adminSecret, "x-session-role": ROLE, "x-session-user-id": user },
+        body: { query: `subscription ${query}` },
+      }),
+    once: askGraphql,
+  },
+];
+
+const REST: Transport = {
+  name: "events of REST",
+  open: (api, user, path) => overEvents(api, `/api${path}`, { headers: bearer({ role: ROLE, sub: user }) }),
+  once: async (api, user, path) => (await api.get(`/api${path}`, { headers: bearer({ role: ROLE, sub: user }) })).json(),
+};
+
+const last = ({ answers }: Open): unknown => answers.at(-1);
+
+/** Both callers in turn, and then again after a change. */
+const compare = async (api: TestApi, { open, once }: Transport, query: string, differ: boolean, change: string): Promise<void> => {
+  for (const users of [["ada", "bo"], ["bo", "ada"]]) {
+    const streams: Open[] = [];
+    const agree = async (): Promise<void> => {
+      const wanted = await Promise.all(users.map((user) => once(api, user, query)));
+      expect(JSON.stringify(wanted)).not.toContain("error");
+      expect(JSON.stringify(wanted[0]) !== JSON.stringify(wanted[1])).toBe(differ);
+      await until(() => streams.every((stream, i) => JSON.stringify(last(stream)) === JSON.stringify(wanted[i]))).catch(() => expect({ query, users, answers: streams.map(last) }).toEqual({ query, users, answers: wanted }));
+    };
+    for (const user of users) {
+      const stream = await open(api, user, query);
+      streams.push(stream);
+      await until(() => stream.answers.length > 0);
+    }
+    await agree();
+    await database.query(change);
+    await agree();
+    // never what was another's in between
+    for (const [i, stream] of streams.entries()) {
+      const other = JSON.stringify(await once(api, users[1 - i]!, query));
+      if (differ) expect(stream.answers.map((answer) => JSON.stringify(answer))).not.toContain(other);
+      await stream.close();
+    }
+  }
+};
+
+const CHANGE = "update duo.note set text = text || '!'; update duo.paint set shade = shade::text || '!'; update duo.diary set word = word || '!'; update duo.later set word = word || '!'; update duo.day set word = word";
+
+const QUERIES: readonly (readonly [graphql: string | undefined, rest: string | undefined, differ: boolean])[] = [
+  ["{ duo_note(order_by: {id: asc}) { id text } }", "/note?select=id,text&order=id", false],
+  ["{ duo_note { id seen_by } }", "/note?select=id,seen_by", true],
+  ["{ duo_note(order_by: {id: asc}) { id own_notes { text } } }", "/note?select=id,own_notes(text)&order=id", true],
+  ['{ duo_note(where: {seen_by: {_eq: "ada"}}) { id } }', "/note?select=id&seen_by=eq.ada", true],
+  ["{ duo_mine { id text } }", undefined, true],
+  ["{ duo_note_view(order_by: {id: asc}) { id reader } }", "/note_view?order=id", true],
+  ["{ duo_outer_view(order_by: {id: asc}) { id reader } }", "/outer_view?order=id", true],
+  ["{ duo_plain_view(order_by: {id: asc}) { reader } }", undefined, true],
+  ["{ duo_paint { shade } }", "/paint", true],
+  [undefined, "/note?select=id,paint(shade)&id=eq.1", true],
+  ["{ duo_diary { word } }", "/diary", true],
+  ["{ duo_diary_aggregate { aggregate { max { word } } } }", undefined, true],
+];
+
+describe("G-SUB-10 each caller sees its own", async () => {
+  const api = await startApi(OPTIONS);
+
+  for (const transport of GRAPHQL)
+    for (const [query, , differ] of QUERIES) if (query !== undefined) test(`G-SUB-10 ${transport.name}: ${query}`, () => compare(api, transport, query, differ, CHANGE), 30_000);
+
+  for (const [, path, differ] of QUERIES) if (path !== undefined) test(`G-SUB-10 ${REST.name}: ${path}`, () => compare(api, REST, path, differ, CHANGE), 30_000);
+
+  test("G-SUB-10 a function that takes any row, asked for as a column: refused, or each its own", async () => {
+    const [ada, bo] = await Promise.all(["ada", "bo"].map((user) => REST.once(api, user, "/note?select=whoami&limit=1")));
+    if ("code" in (ada as object)) return;
+    expect(ada).not.toEqual(bo);
+    await compare(api, REST, "/note?select=whoami&limit=1", true, CHANGE);
+  });
+
+  test("G-SUB-10 operators and casts that users made", async () => {
+    await database.query(`create function duo.same(varchar, varchar) returns boolean language sql stable as $$ select $1::text = duo.asks() $$;
+      create operator duo.= (function = duo.same, leftarg = varchar, rightarg = varchar);
+      create function duo.mood_json(duo.mood) returns json language sql stable as $$ select to_json(duo.asks()) $$;
+      create cast (duo.mood as json) with function duo.mood_json(duo.mood)`);
+    await api.reload();
+    await compare(api, GRAPHQL[0]!, '{ duo_day(where: {word: {_eq: "x"}}) { id } }', true, CHANGE);
+    await compare(api, REST, "/day?select=mood&id=eq.1", true, CHANGE);
+    await database.query("drop operator duo.= (varchar, varchar); drop cast (duo.mood as json)");
+    await api.reload();
+  }, 30_000);
+
+  test.each([GRAPHQL[0]!, GRAPHQL[1]!, GRAPHQL[2]!, REST])("G-SUB-11 row policies switched on, and off, while running: $name", async (transport) => {
+    const query = transport === REST ? "/later?select=word&order=id" : "{ duo_later(order_by: {id: asc}) { word } }";
+    const streams = await Promise.all(["ada", "bo"].map((user) => transport.open(api, user, query)));
+    const agree = async (): Promise<void> => {
+      const wanted = await Promise.all(["ada", "bo"].map(async (user) => JSON.stringify(await transport.once(api, user, query))));
+      await until(() => streams.every((stream, i) => JSON.stringify(last(stream)) === wanted[i])).catch(() => expect(streams.map((stream) => JSON.stringify(last(stream)))).toEqual(wanted));
+    };
+    await agree();
+    const before = streams.map(({ answers }) => answers.length);
+    await database.query("alter table duo.later enable row level security; update duo.later set word = word || '?'");
+    await agree();
+    const other = await Promise.all(["bo", "ada"].map(async (user) => JSON.stringify(await transport.once(api, user, query))));
+    for (const [i, stream] of streams.entries()) expect(stream.answers.slice(before[i]).map((answer) => JSON.stringify(answer))).not.toContain(other[i]);
+    await database.query("alter table duo.later disable row level security; update duo.later set word = word || '.'");
+    await agree();
+    await api.reload();
+    await agree();
+    for (const stream of streams) await stream.close();
+  }, 30_000);
+
+  test("G-SUB-10 several root fields: session variables count though they are in no value", async () => {
+    const query = "@_multiple_top_level_fields { a: duo_note(order_by: {id: asc}) { text } b: duo_mine { id } }";
+    await compare(api, { ...GRAPHQL[0]!, once: (on, user, text) => askGraphql(on, user, text.replace("@_multiple_top_level_fields ", "")) }, query, true, CHANGE);
+  }, 30_000);
+});
+
+test("G-SUB-10 a pre-request function: each its own", async () => {
+  await database.query("create view duo.remembered as select current_setting('duo.who', true) as who; grant select on duo.remembered to sea_anon");
+  const api = await startApi({ ...OPTIONS, dbPreRequest: "duo.before" });
+  await compare(api, GRAPHQL[0]!, "{ duo_remembered { who } }", true, CHANGE);
+  await compare(api, REST, "/note?select=id", false, CHANGE);
+  await api.close();
+}, 30_000);
+
+describe("G-SUB-10 what is proven is shared", () => {
+  let runs = 0;
+  const counting = definePlugin({
+    name: "counting",
+    apply: (_hooks, context) => {
+      const { execute } = context;
+      (context as { execute: PluginContext["execute"] }).execute = (execution: Execution) => {
+        runs++;
+        return execute(execution);
+      };
+    },
+  });
+
+  const SUBSCRIBERS = 30;
+
+  /** Runs of the statement that a change costs. */
+  const runsOf = async (api: TestApi, query: string, role: string): Promise<number> => {
+    const streams = await Promise.all(
+      Array.from({ length: SUBSCRIBERS }, async (_, i) => {
+        const socket = await openSocket(api);
+        await socket.init({ headers: asAdmin(role, { "user-id": `user-${i}` }) });
+        socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${query}` } });
+        await socket.next((message) => message.type === "next");
+        return socket;
+      }),
+    );
+    runs = 0;
+    await database.query("update duo.counted set n = n + 1");
+    for (const socket of streams) expect((await socket.next((message) => message.type === "next")).payload.data).toBeDefined();
+    for (const socket of streams) await socket.close();
+    return runs;
+  };
+
+  test("G-SUB-10 among callers of a role: one statement; what asks for the caller is not", async () => {
+    const api = await startApi({ ...OPTIONS, parts: [counting] });
+    expect(await runsOf(api, "{ duo_counted { n } }", ROLE)).toBeLessThan(4);
+    await database.query("create view duo.counted_view as select n from duo.counted; grant select on duo.counted_view to sea_anon");
+    await api.reload();
+    expect(await runsOf(api, "{ duo_counted_view { n } }", ROLE)).toBeGreaterThanOrEqual(SUBSCRIBERS);
+    await api.close();
+  }, 30_000);
+
+  test("G-SUB-10 under metadata too: each caller's variables are values of the statement", async () => {
+    const filter = { _or: [{ owner: { _eq: "X-Session-User-Id" } }, { owner: { _eq: "nobody" } }] };
+    const tables = [
+      table("duo.note", { select_permissions: permissions({ reader: { columns: ["id", "text", "owner"], filter } }) }),
+      table("duo.counted", { select_permissions: permissions({ reader: { columns: ["n"], filter: { _or: [{ id: { _eq: 1 } }, { id: { _is_null: true } }] } } }) }),
+    ];
+    const api = await startApi({ ...OPTIONS, parts: [counting], metadata: documentOf(tables) });
+    const asReader = async (user: string) => {
+      const socket = await openSocket(api);
+      await socket.init({ headers: asAdmin("reader", { "user-id": user }) });
+      socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { duo_note { owner } }" } });
+      return { user, socket };
+    };
+    const readers = await Promise.all(["ada", "bo", "ada", "nobody"].map(asReader));
+    for (const { user, socket } of readers) {
+      const message = await socket.next();
+      expect(message.payload).toEqual({ data: { duo_note: user === "nobody" ? [] : [{ owner: user }] } });
+      await socket.close();
+    }
+    expect(await runsOf(api, "{ duo_counted { n } }", "reader")).toBeLessThan(4);
+    await api.close();
+  }, 30_000);
+});

@@ -1,0 +1,276 @@
+/** Two callers on one connection: what the first has had prepared must give the second exactly what it gets alone. Every request is asked by both,
+ *  in both orders, and compared with an api that prepares nothing. */
+import { describe, expect, test } from "vitest";
+import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { bearer } from "../support/tokens.ts";
+import { testDatabase } from "../support/database.ts";
+
+/** May execute what others may not. */
+const OWNER = "sea_clerk";
+const OTHER = "sea_anon";
+
+const SCHEMA = `
+  create schema duo; create schema closed;
+  create table closed.vault (id int primary key, word text); insert into closed.vault values (1, 'vaulted');
+  create table duo.author (id int primary key, name text); insert into duo.author values (1, 'Ada'), (2, 'Bo');
+  create table duo.note (id int primary key, author_id int references duo.author, text text); insert into duo.note values (1, 1, 'one'), (2, 2, 'two');
+
+  create function duo.secret() returns text language sql stable as $$ select 'secret'::text $$;
+  create function duo.secret_of(n int) returns text language sql stable as $$ select 'secret ' || n $$;
+  create function duo.secrets() returns setof duo.author language sql stable as $$ select * from duo.author $$;
+  create function duo.secrets_of(n int) returns setof duo.author language sql stable as $$ select * from duo.author where id > n $$;
+  create function duo.told(n int) returns text language plpgsql stable as $$ begin return 'told ' || n; end $$;
+  create function duo.hidden(duo.note) returns text language sql stable as $$ select 'hidden ' || $1.id $$;
+  create function duo.hidden_authors(duo.note) returns setof duo.author language sql stable as $$ select * from duo.author where id = $1.author_id $$;
+  create function duo.vaulted(duo.note) returns setof duo.author language sql stable as $$ select id, word from closed.vault $$;
+  create function duo.asks() returns text language sql stable as $$ select current_setting('request.jwt.claims', true)::json ->> 'sub' $$;
+
+  create view duo.told_notes as select id, text, duo.secret() as word from duo.note;
+  create view duo.own_notes with (security_invoker) as select id, duo.secret() as word from duo.note;
+  create table duo.stamp (id int primary key, word text default duo.secret());
+  create view duo.stamps as select * from duo.stamp;
+  create table duo.checked (id int primary key, word text check (word <> duo.secret()));
+
+  create domain duo.shade as text;
+  create function duo.shade_json(duo.shade) returns json language sql stable as $$ select to_json('shade of ' || $1::text) $$;
+  create function duo.shade_of(text) returns duo.shade language sql stable as $$ select upper($1)::duo.shade $$;
+  create cast (duo.shade as json) with function duo.shade_json(duo.shade) as implicit;
+  create cast (text as duo.shade) with function duo.shade_of(text) as implicit;
+  create table duo.paint (id int primary key, shade duo.shade); insert into duo.paint values (1, 'RED');
+
+  create table duo.diary (id int primary key, owner text, word text); insert into duo.diary values (1, 'ada', 'a'), (2, 'bo', 'b');
+  create policy mine on duo.diary using (owner = duo.asks());
+
+  create function duo.act_as(who text) returns setof duo.author language plpgsql volatile as $$ begin perform set_config('role', who, true); return query select * from duo.author; end $$;
+  create table duo.actor (id int primary key, role text, note_id int references duo.note);
+  create function duo.acting() returns trigger language plpgsql as $$ begin perform set_config('role', new.role, true); return new; end $$;
+  create trigger acting before insert on duo.actor for each row execute function duo.acting();
+  create function duo.before() returns void language plpgsql as $$
+    declare who text := current_setting('request.headers', true)::json ->> 'x-act-as';
+    begin if who is not null then perform set_config('role', who, true); end if; end $$;
+  create function duo.prepared() returns setof text language sql stable as $$ select statement from pg_prepared_statements $$;
+
+  grant usage on schema closed to ${OWNER}; grant select on closed.vault to ${OWNER};
+  grant usage on schema duo to ${OWNER}, ${OTHER};
+  grant all on all tables in schema duo to ${OWNER}, ${OTHER};
+  revoke execute on all functions in schema duo from public;
+  grant execute on all functions in schema duo to ${OWNER};
+  grant execute on function duo.asks(), duo.before(), duo.act_as(text), duo.prepared() to ${OTHER};
+  revoke insert on duo.note from ${OTHER}`;
+
+/** Enough for the plan that is made once for all values. */
+const TIMES = 7;
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const get = (path: string, headers?: Record<string, string>): Request => ({ method: "GET", path: `/api${path}`, ...(headers === undefined ? {} : { headers }) });
+const write = (method: string, path: string, body?: unknown): Request => ({ method, path: `/api${path}`, body, headers: { prefer: "tx=rollback, return=representation" } });
+const gql = (query: string): Request => ({ method: "POST", path: "/v1/graphql", body: { query } });
+
+const REST: readonly Request[] = [
+  get("/rpc/secret"),
+  get("/rpc/secret_of?n=1"),
+  { method: "POST", path: "/api/rpc/secret_of", body: { n: 2 } },
+  get("/rpc/secrets"),
+  get("/rpc/secrets_of?n=1&select=name&order=id"),
+  get("/rpc/secrets_of?n=0&limit=1", { prefer: "count=exact" }),
+  get("/rpc/told?n=1"),
+  get("/note?select=id,hidden"),
+  get("/note?select=id&hidden=eq.hidden%201"),
+  get("/note?select=id&order=hidden"),
+  get("/note?select=id,hidden_authors(name)"),
+  get("/note?select=id,hidden_authors()&hidden_authors.name=eq.Ada&hidden_authors=not.is.null"),
+  get("/note?select=id,vaulted(name)"),
+  get("/author?select=name,note(hidden)"),
+  get("/author?select=name,...note(hidden)"),
+  get("/note?select=hidden,count()"),
+  get("/told_notes"),
+  get("/told_notes", { prefer: "count=estimated" }),
+  get("/told_notes", { accept: "text/csv" }),
+  get("/told_notes", { accept: "application/vnd.pgrst.plan+json" }),
+  get("/own_notes"),
+  get("/paint"),
+  get("/paint?shade=eq.red"),
+  get("/note?select=id"),
+  write("POST", "/stamp", { id: 1 }),
+  { ...write("POST", "/stamp?columns=id,word", { id: 1 }), headers: { prefer: "tx=rollback, return=representation, missing=default" } },
+  write("POST", "/stamps", { id: 1 }),
+  write("POST", "/checked", { id: 1, word: "x" }),
+  write("POST", "/paint", { id: 2, shade: "blue" }),
+  write("PATCH", "/note?id=eq.1&select=hidden", { text: "x" }),
+  write("DELETE", "/note?hidden=eq.hidden%201"),
+  write("POST", "/note", { id: 9 }),
+  get("/"),
+];
+
+const GRAPHQL: readonly Request[] = [
+  gql("{ duo_note { id hidden } }"),
+  gql('{ duo_note(where: {hidden: {_eq: "hidden 1"}}) { id } }'),
+  gql("{ duo_note { id hidden_authors { name } } }"),
+  gql("{ duo_secrets { name } }"),
+  gql("{ duo_secrets_of(args: {n: 1}) { name } }"),
+  gql("{ duo_told_notes { word } }"),
+  gql("{ duo_told_notes_aggregate { aggregate { max { word } } } }"),
+  gql("{ duo_own_notes { word } }"),
+  gql("{ duo_note { id } }"),
+  gql("mutation { insert_duo_stamp_one(object: {id: 5}) { word } }"),
+  gql("mutation { insert_duo_stamp(objects: [{id: 6}]) { returning { word } } delete_duo_stamp(where: {id: {_eq: 6}}) { returning { word } } }"),
+  gql("mutation { insert_duo_author_one(object: {id: 7, name: \"x\", notes: {data: [{id: 70}]}}) { notes { hidden } } }"),
+  gql("mutation { insert_duo_checked_one(object: {id: 5, word: \"x\"}) { word } }"),
+];
+
+const database = await testDatabase();
+await database.query(SCHEMA);
+
+const OPTIONS: StartOptions = { on: database, dbSchemas: ["duo"], dbPool: 1, dbPlanEnabled: true, dbAggregatesEnabled: true, dbChannelEnabled: false };
+
+const starting = (more: StartOptions = {}): Promise<TestApi> => startApi({ ...OPTIONS, ...more });
+/** The same without anything kept on the connection. */
+const alone = (more: StartOptions = {}): Promise<TestApi> => starting({ dbPreparedStatements: false, ...more });
+
+const ask = async (api: TestApi, role: string, { method, path, body, headers }: Request, claims: Readonly<Record<string, string>> = {}) => {
+  const who = path.startsWith("/v1") ? asAdmin(role, claims) : bearer({ role, ...claims });
+  const answer = await api.request(method, path, { headers: { ...headers, ...who }, ...(body === undefined ? {} : { body }) });
+  return { status: answer.status, text: answer.text.replaceAll(`127.0.0.1:${api.port}`, "host") };
+};
+
+interface Caller {
+  readonly role: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const asCaller = (request: Request, { headers }: Caller): Request => ({ ...request, headers: { ...request.headers, ...headers } });
+
+/** Each of two callers, warmed by the other, gets what it gets alone. A server of its own for each order. */
+const compare = async (requests: readonly Request[], callers: readonly [Caller, Caller], options: StartOptions = {}): Promise<void> => {
+  const cold = await alone(options);
+  for (const [first, second] of [callers, [callers[1], callers[0]]] as const) {
+    const warm = await starting(options);
+    for (const request of requests) {
+      for (const caller of [first, second]) {
+        const wanted = await ask(cold, caller.role, asCaller(request, caller));
+        for (let i = 0; i < TIMES; i++) expect({ request, caller, ...(await ask(warm, caller.role, asCaller(request, caller))) }).toEqual({ request, caller, ...wanted });
+      }
+    }
+    await warm.close();
+  }
+  await cold.close();
+};
+
+const ROLLED_BACK: StartOptions = { dbTxEnd: "rollback-allow-override" };
+
+/** Allowed to both. */
+const COMMON: ReadonlySet<Request> = new Set(["/api/note?select=id", "/api/"].flatMap((path) => REST.filter((request) => request.path === path)).concat(GRAPHQL.filter(({ body }) => JSON.stringify(body).includes("{ duo_note { id } }"))));
+
+test("R-TX-11 the requests tell the two apart", async () => {
+  const cold = await alone(ROLLED_BACK);
+  const misjudged: unknown[] = [];
+  for (const request of [...REST, ...GRAPHQL]) {
+    for (const role of [OWNER, OTHER]) {
+      const { status, text } = await ask(cold, role, request);
+      const isRefused = status >= 400 || text.includes('"errors"');
+      if (isRefused !== (role === OTHER && !COMMON.has(request))) misjudged.push([role, request.method, request.path, request.body, text.slice(0, 200)]);
+    }
+  }
+  expect(misjudged).toEqual([]);
+  await cold.close();
+});
+
+describe("R-TX-11 what one role has had planned is not another's", () => {
+  const callers = [{ role: OWNER }, { role: OTHER }] as const;
+
+  test("R-TX-11 REST", () => compare(REST, callers, ROLLED_BACK), 120_000);
+
+  test("R-TX-11 GraphQL", () => compare(GRAPHQL, callers, ROLLED_BACK), 120_000);
+
+  test("R-TX-11 the pre-request function itself", () => compare([get("/author?select=id"), get("/")], callers, { dbPreRequest: "duo.secret" }), 60_000);
+});
+
+describe("R-TX-12 a role that something in the transaction switches", () => {
+  const acting = (role: string, as?: string): Caller => ({ role, ...(as === undefined ? {} : { headers: { "x-act-as": as } }) });
+  const some = [...REST.slice(0, 5), ...REST.slice(7, 10), get("/told_notes"), write("POST", "/stamp", { id: 1 }), get("/note?select=id")];
+
+  test.each([
+    [acting(OTHER, OWNER), acting(OTHER)],
+    [acting(OWNER, OTHER), acting(OWNER)],
+    [acting(OWNER), acting(OTHER, OWNER)],
+  ] as const)("R-TX-12 the pre-request function: %j and %j", (one, other) => compare(some, [one, other], { dbPreRequest: "duo.before", ...ROLLED_BACK }), 120_000);
+
+  test("R-TX-12 an earlier field of a mutation", () =>
+    compare(
+      [OWNER, OTHER].flatMap((role) => [
+        gql(`mutation { duo_act_as(args: {who: "${role}"}) { id } insert_duo_stamp_one(object: {id: 5}) { word } }`),
+        gql("mutation { insert_duo_stamp_one(object: {id: 5}) { word } }"),
+      ]),
+      [{ role: OWNER }, { role: OTHER }],
+      ROLLED_BACK,
+    ), 60_000);
+
+  test("R-TX-12 a trigger, before the next step of a nested insert", () =>
+    compare(
+      [OWNER, OTHER].map((role, i) => gql(`mutation { insert_duo_note_one(object: {id: ${20 + i}, actors: {data: [{id: 1, role: "${role}"}]}}) { hidden } }`)),
+      [{ role: OWNER }, { role: OTHER }],
+      ROLLED_BACK,
+    ), 60_000);
+
+  test("R-TX-12 nothing is asked about the role where nothing can have switched it, and nothing is prepared behind what does", async () => {
+    const statementsOf = async (api: TestApi): Promise<string[]> => (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER }) })).json() as string[];
+    const asksForRole = (texts: readonly string[]): boolean => texts.some((text) => text.includes("current_user"));
+    const plain = await starting(ROLLED_BACK);
+    await ask(plain, OWNER, get("/told_notes"));
+    expect(asksForRole(await statementsOf(plain))).toBe(false);
+    await plain.close();
+    const watched = await starting({ ...ROLLED_BACK, dbPreRequest: "duo.before" });
+    await ask(watched, OTHER, get("/note?select=id"));
+    expect(asksForRole(await statementsOf(watched))).toBe(true); // its own asking: a function's
+    const kept = (await statementsOf(watched)).length;
+    const switched = asCaller(get("/told_notes"), { role: OTHER, headers: { "x-act-as": OWNER } });
+    for (let i = 0; i < 3; i++) expect((await ask(watched, OTHER, switched)).status).toBe(200);
+    const texts = await statementsOf(watched);
+    expect(texts.filter((text) => text.includes("told_notes"))).toEqual([]);
+    expect(texts.length - kept).toBeLessThan(5);
+    await watched.close();
+  });
+});
+
+describe("R-TX-11 what was planned is not kept against the database", () => {
+  const warmed = async (change: string, request: Request, role: string, undo: string): Promise<void> => {
+    const [warm, cold] = [await starting(ROLLED_BACK), await alone(ROLLED_BACK)];
+    for (const statement of [change, undo]) {
+      for (let i = 0; i < TIMES; i++) expect(await ask(warm, role, request)).toEqual(await ask(cold, role, request));
+      const before = await ask(warm, role, request);
+      await database.query(statement);
+      const after = await ask(warm, role, request);
+      expect(after).toEqual(await ask(cold, role, request));
+      expect(after).not.toEqual(before);
+    }
+    await warm.close();
+    await cold.close();
+  };
+
+  test.each([
+    ["EXECUTE taken away", `revoke execute on function duo.secret() from ${OWNER}`, get("/rpc/secret"), OWNER, `grant execute on function duo.secret() to ${OWNER}`],
+    ["EXECUTE of what a view calls", `revoke execute on function duo.secret() from ${OWNER}`, get("/told_notes"), OWNER, `grant execute on function duo.secret() to ${OWNER}`],
+    ["a column", `revoke select on duo.author from ${OTHER}`, get("/author?select=name"), OTHER, `grant select on duo.author to ${OTHER}`],
+    ["a function", "create or replace function duo.secret() returns text language sql stable as $$ select 'other'::text $$", get("/told_notes"), OWNER, "create or replace function duo.secret() returns text language sql stable as $$ select 'secret'::text $$"],
+    ["row policies", "alter table duo.diary enable row level security", get("/diary"), OTHER, "alter table duo.diary disable row level security"],
+    ["a default", "alter table duo.stamp alter word set default 'plain'", write("POST", "/stamp", { id: 1 }), OWNER, "alter table duo.stamp alter word set default duo.secret()"],
+  ] as const)("R-TX-11 %s", (_what, change, request, role, undo) => warmed(change, request, role, undo), 60_000);
+
+  test("R-TX-11 callers of one role under row policies", async () => {
+    await database.query("alter table duo.diary enable row level security");
+    const [warm, cold] = [await starting(), await alone()];
+    for (const sub of ["ada", "bo", "ada"]) {
+      for (let i = 0; i < TIMES; i++) expect(await ask(warm, OTHER, get("/diary"), { sub })).toEqual(await ask(cold, OTHER, get("/diary"), { sub }));
+      expect((await ask(warm, OTHER, get("/diary"), { sub })).text).toContain(`"owner":"${sub}"`);
+    }
+    await database.query("alter table duo.diary disable row level security");
+    await warm.close();
+    await cold.close();
+  });
+});
