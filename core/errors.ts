@@ -126,19 +126,21 @@ export const orderByEmbedImpossible = (embed: string): RelApiError =>
 export const bodyTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({ code: "body-too-large", status: 413, message: `The request body is larger than ${limitBytes} bytes` });
 
-/** @rule R-LIM-4 */
+/** @rule R-BND-4 */
 export const bodyLate = (): RelApiError => new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });
 
-/** @rule R-LIM-3 */
+/** @rule R-BND-3 */
 export const bodyEncodingUnknown = (encoding: string, known: readonly string[]): RelApiError =>
   new RelApiError({ code: "body-encoding-unknown", status: 415, message: `Content-Encoding not acceptable: ${encoding}`, headers: [["Accept-Encoding", known.join(", ")]] });
 
-/** @rule R-LIM-3 */
+/** @rule R-BND-3 */
 export const bodyUnreadable = (encoding: string): RelApiError =>
   new RelApiError({ code: "body-unreadable", status: 400, message: `The request body cannot be unpacked as ${encoding}` });
 
-/** Statuses of requests that never came to be: they stand on every address, whatever a surface else answers errors with. @rule R-LIM-3 R-LIM-4, G-HTTP-15 */
+/** Statuses of requests that never came to be: they stand on every address, whatever a surface else answers errors with. @rule R-BND-3 R-BND-4, G-HTTP-15 */
 export const STATUSES_OF_BODIES: ReadonlySet<number> = new Set([408, 413, 415]);
+/** A body that somebody else has parsed, and that cannot be written again. @rule R-LIM-2 G-LIM-2 */
+export const bodyNestedTooDeep = (): RelApiError => new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });
 
 /** No surface serves the path. @rule R-PATH-2 R-PATH-6, G-HTTP-12 */
 export const pathNotFound = (): RelApiError => new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });

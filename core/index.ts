@@ -5,6 +5,8 @@ export * from "./plugin.ts";
 export * from "./hooks.ts";
 export * from "./options.ts";
 export * from "./errors.ts";
+export { countRefusal, LIMITS, limitExceeded, REFUSAL_SAMPLES, type Limit, type Limits } from "./limits.ts";
+export { isNestedDeeper } from "./json-depth.ts";
 export type { Counters } from "./counters.ts";
 export * from "./session.ts";
 export { observeSession, type WithSession } from "./observed-session.ts";

@@ -36,6 +36,8 @@ export interface RelApiOptions {
   readonly jwtAud?: string;
   readonly jwtRoleClaimKey?: string;
   readonly jwtCacheMaxEntries?: number;
+  /** Tokens without `exp` are refused */
+  readonly jwtRequireExp?: boolean;
   readonly adminSecret?: string;
   readonly adminSecrets?: readonly string[];
   readonly adminRoleInTokens?: boolean;
@@ -100,6 +102,45 @@ export interface RelApiOptions {
   readonly inferFunctionPermissions?: boolean;
   /** bytes; a larger request body is refused with 413, compressed ones by what they unpack to */
   readonly maxBodyBytes?: number;
+  /** Arrays and objects inside each other: in a body, the variables of an operation, the claims of a token */
+  readonly maxJsonDepth?: number;
+  /** Columns that one REST body or `columns` names */
+  readonly maxColumns?: number;
+  /** Parameters of one URL */
+  readonly maxParameters?: number;
+  /** Fields of one REST `select`, those of its embeds included */
+  readonly maxSelectFields?: number;
+  /** Embeds of one REST `select` */
+  readonly maxEmbeds?: number;
+  /** Relationships inside each other: embeds, conditions of a GraphQL `where` */
+  readonly maxRelationDepth?: number;
+  /** Conditions of one request: those of a URL, in logic trees too; comparisons and boolean expressions of a GraphQL operation */
+  readonly maxFilters?: number;
+  /** Groups of a logic tree inside each other */
+  readonly maxLogicDepth?: number;
+  /** Terms of one `order` or `order_by` */
+  readonly maxOrderTerms?: number;
+  /** bytes of a GraphQL document */
+  readonly maxDocumentBytes?: number;
+  /** Selection sets inside each other, fragments put in place */
+  readonly maxDocumentDepth?: number;
+  /** Fields of an operation, fragments put in place */
+  readonly maxDocumentFields?: number;
+  /** Fields of an operation that have an alias, fragments put in place */
+  readonly maxAliases?: number;
+  readonly maxRootFields?: number;
+  /** Relationships in the conditions of an operation */
+  readonly maxRelatedConditions?: number;
+  /** Lists of fields inside each other in introspection */
+  readonly maxIntrospectionDepth?: number;
+  /** bytes of a request beside its document */
+  readonly maxVariablesBytes?: number;
+  /** Items of one list of values (`_in`) */
+  readonly maxListItems?: number;
+  /** Requests of one batch */
+  readonly maxBatchEntries?: number;
+  /** bytes of the answers of one batch; entries beyond are refused */
+  readonly maxBatchBytes?: number;
   /** bytes of plans, statements, documents and whatever else is kept between requests; 0: nothing is */
   readonly cacheBytes?: number;
   /** bytes; a larger answer of the database is refused before it is read */
@@ -159,6 +200,27 @@ export const DEFAULTS = {
   nullableRelationships: false,
   defaultNamingConvention: "hasura-default",
   inferFunctionPermissions: true,
+  jwtRequireExp: false,
+  maxJsonDepth: 500,
+  maxColumns: 1600,
+  maxParameters: 2000,
+  maxSelectFields: 1600,
+  maxEmbeds: 50,
+  maxRelationDepth: 20,
+  maxFilters: 10_000,
+  maxLogicDepth: 100,
+  maxOrderTerms: 200,
+  maxDocumentBytes: 512 * 1024,
+  maxDocumentDepth: 50,
+  maxDocumentFields: 20_000,
+  maxAliases: 1600,
+  maxRootFields: 1000,
+  maxRelatedConditions: 200,
+  maxIntrospectionDepth: 2,
+  maxVariablesBytes: 16 * 1024 * 1024,
+  maxListItems: 100_000,
+  maxBatchEntries: 100,
+  maxBatchBytes: 64 * 1024 * 1024,
   cacheBytes: 64 * 1024 * 1024,
   maxBodyBytes: 32 * 1024 * 1024,
   maxResultBytes: 128 * 1024 * 1024,

@@ -100,7 +100,7 @@ export const relApi = (preset: Preset): RelApi => {
     throw error;
   }
 
-  const pipeline = createPipeline({ options: config.current, logger, surfaces, loader, authorize, unread, pace, bodyRefused: () => counters.add("bodies-refused") });
+  const pipeline = createPipeline({ options: config.current, logger, counters, surfaces, loader, authorize, unread, pace, bodyRefused: () => counters.add("bodies-refused") });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     loader.close();

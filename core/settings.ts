@@ -1,6 +1,7 @@
 /** The settings of docs/reference/settings.md as texts: how they are named where options cannot be given as values (environment
  *  variables, settings kept in the database), how their texts are read, and what is accepted. */
 import { presetError, type RelApiError } from "./errors.ts";
+import { LIMITS } from "./limits.ts";
 import type { RelApiOptions } from "./options.ts";
 
 export interface Setting {
@@ -163,6 +164,8 @@ export const SETTINGS: readonly Setting[] = [
   plain("inferFunctionPermissions", flag, ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"]),
   plain("adminRoleInTokens", flag, ["ADMIN_ROLE_IN_TOKENS"]),
   plain("cacheBytes", wholeNumber(0), ["CACHE_BYTES"]),
+  plain("jwtRequireExp", flag, ["JWT_REQUIRE_EXP"]),
+  ...LIMITS.map((limit) => plain(limit, wholeNumber(1), [limit.replace(/[A-Z]/g, "_$&").toUpperCase()])),
 ];
 
 /** One line: setting, value (never a secret's), what is accepted. */

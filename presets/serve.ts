@@ -35,7 +35,7 @@ export const serve = async ({ options: given, server: settings }: EnvironmentSet
   const admin = settings.adminPort === undefined || !isFirst ? [] : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
   const api = relApi(compose(fullCompat(options), ...admin));
   const headersMs = (options.requestTimeout ?? DEFAULTS.requestTimeout) * 1000;
-  // bodies have a pace to keep instead of a time in which they must have come (R-LIM-4)
+  // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: headersMs, requestTimeout: 0, connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2) }, api);
   api.attach(server);
   try {

@@ -49,7 +49,7 @@ export interface PreparedLimits {
   readonly maxBytes: number;
 }
 
-/** Which statements are worth it: a text that was asked for before, and that leaves room for others. Of all connections of an api. @rule R-LIM-6 */
+/** Which statements are worth it: a text that was asked for before, and that leaves room for others. Of all connections of an api. @rule R-BND-6 */
 export interface Worth {
   isWorth(name: string, text: string): boolean;
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { bodyEncodingUnknown, bodyLate, bodyTooLarge, bodyUnreadable, requestCancelled, type RelApiError } from "../errors.ts";
+import { bodyEncodingUnknown, bodyLate, bodyNestedTooDeep, bodyTooLarge, bodyUnreadable, requestCancelled, type RelApiError } from "../errors.ts";
 import type { Pace } from "./pace.ts";
 
 /** What an earlier body parser of the application leaves behind. */
@@ -30,7 +30,7 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
 ]);
 
 /** Bytes count as what they unpack to. @throws RelApiError `body-too-large`, `body-late`, `body-encoding-unknown`, `body-unreadable`, `request-cancelled`
- *  when the client goes away in the middle @rule R-LIM-3 R-LIM-4 */
+ *  when the client goes away in the middle @rule R-BND-3 R-BND-4 */
 export const readBody = async (request: ParsedRequest, response: ServerResponse, limits: BodyLimits): Promise<Buffer> => {
   const { maxBytes, pace, refused } = limits;
   const tooLarge = (): RelApiError => {
@@ -107,7 +107,12 @@ const restoreBody = (request: ParsedRequest, warn: (message: string) => void): B
   if (typeof body === "string") return Buffer.from(body);
   if (typeof body === "object" && Object.keys(body).length === 0 && request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined) return NOTHING;
   if (typeof body === "object" && FORM.test(request.headers["content-type"] ?? "")) return Buffer.from(formText(body));
-  return Buffer.from(JSON.stringify(body));
+  try {
+    return Buffer.from(JSON.stringify(body));
+  } catch (error) {
+    if (error instanceof RangeError) throw bodyNestedTooDeep(); // the parser before does not recurse, this does
+    throw error;
+  }
 };
 
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;

@@ -32,8 +32,9 @@ export interface Answer {
   readonly body?: string | Uint8Array;
   /** The surface has written the answer itself (static files). */
   readonly isSent?: boolean;
-  /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). */
-  readonly stream?: (response: ServerResponse) => void;
+  /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). With a promise the request is
+   *  being answered until that settles. */
+  readonly stream?: (response: ServerResponse) => Promise<void> | void;
 }
 
 /** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches answers. */

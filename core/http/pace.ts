@@ -20,7 +20,7 @@ export const MIN_BYTES_PER_SECOND = 8 * 1024;
 
 const LOOK_MS = 1000;
 
-/** One timer for all: a body is mostly there before it looks. @rule R-LIM-4 */
+/** One timer for all: a body is mostly there before it looks. @rule R-BND-4 */
 export const createPace = (patienceMs: number): Pace => {
   const entries = new Map<IncomingMessage, Entry>();
   let closed = 0;

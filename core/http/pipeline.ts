@@ -1,6 +1,8 @@
 /** What happens to a request, in order: the array `steps`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Counters } from "../counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../errors.ts";
+import { countRefusal } from "../limits.ts";
 import { logsAccess } from "../logger.ts";
 import type { ModelLoader } from "../load.ts";
 import type { Logger, ResolvedOptions } from "../options.ts";
@@ -22,6 +24,7 @@ export type Next = (error?: unknown) => void;
 export interface PipelineParts {
   readonly options: () => ResolvedOptions;
   readonly logger: Logger;
+  readonly counters: Counters;
   readonly surfaces: readonly Surface[];
   readonly loader: Pick<ModelLoader, "demand">;
   readonly authorize: (credentials: Credentials) => Promise<Session>;
@@ -41,7 +44,7 @@ export interface Pipeline {
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { options, logger, surfaces, loader, authorize, pace, unread, bodyRefused } = parts;
+  const { options, logger, counters, surfaces, loader, authorize, pace, unread, bodyRefused } = parts;
   const { maxBodyBytes, serverTimingEnabled, logLevel, logger: ownLogger } = options();
   const settings: ExchangeSettings = {
     body: { maxBytes: maxBodyBytes, pace, warn: (message) => logger.warn(message), refused: bodyRefused },
@@ -50,7 +53,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const cors = createCorsPolicies(options);
 
   const steps: readonly Step[] = [
-    // proxies and the server must not mean different hosts (R-LIM-5)
+    // proxies and the server must not mean different hosts (R-BND-5)
     ({ request }) => (repeatsHost(request.rawHeaders) ? TWO_HOSTS : undefined),
     // CORS preflight (R-COR-2)
     (exchange) => {
@@ -88,6 +91,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let error: RelApiError;
     if (isRelApiError(thrown)) {
       error = thrown;
+      countRefusal(counters, error);
     } else {
       error = internalError(thrown);
       logger.error("a request failed by a fault of the server", { method: exchange.method, path: exchange.path, cause: thrown instanceof Error ? thrown : String(thrown) });
@@ -109,8 +113,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     return headers;
   };
 
-  const respond = (exchange: RequestExchange, given: Answer): void => {
+  /** A promise: the answer goes on until it settles. */
+  const respond = (exchange: RequestExchange, answered: Answer): Promise<void> | void => {
     const { request, response, isPreflight } = exchange;
+    let streaming: Promise<void> | void = undefined;
+    const { stream } = answered;
+    const given: Answer = stream === undefined ? answered : { ...answered, stream: () => (streaming = stream(response)) };
     let bytes = 0;
     let { status } = given;
     if (given.isSent !== true) {
@@ -125,8 +133,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         bytes = writeAnswer(request, response, replacement, extra, unread);
       }
     }
-    if (isPreflight || !(ownLogger !== undefined || logsAccess(logLevel, status))) return;
-    logger.access(accessLine(request, (request as HttpRequest).originalUrl ?? request.url ?? "/", exchange.caller?.role, status, bytes), status);
+    if (!isPreflight && (ownLogger !== undefined || logsAccess(logLevel, status)))
+      logger.access(accessLine(request, (request as HttpRequest).originalUrl ?? request.url ?? "/", exchange.caller?.role, status, bytes), status);
+    return streaming;
   };
 
   let runningCount = 0;
@@ -134,7 +143,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const run = async (exchange: RequestExchange): Promise<void> => {
     runningCount++;
     try {
-      respond(exchange, await answer(exchange));
+      const streaming = respond(exchange, await answer(exchange));
+      if (streaming !== undefined) await streaming;
     } catch (fault) {
       logger.error("an answer could not be written", { cause: fault instanceof Error ? fault : String(fault) });
       exchange.response.destroy();

@@ -10,8 +10,10 @@ const SERVER = `relapi/${VERSION}`;
  *  @returns bytes of the body. @throws Error of Node on headers it refuses, with nothing written @rule R-HDR-2 R-HDR-12 R-HDR-13 */
 export const writeAnswer = (request: IncomingMessage, response: ServerResponse, answer: Answer, extra: Headers, unread: Unread): number => {
   const { status, headers } = answer;
+  // 205 says by its length that it is empty
+  const given = status === 205 ? undefined : answer.body;
   // Node takes three times as long to write a long text than bytes
-  const body = typeof answer.body === "string" && answer.body.length > MAX_TEXT_LENGTH ? Buffer.from(answer.body) : answer.body;
+  const body = typeof given === "string" && given.length > MAX_TEXT_LENGTH ? Buffer.from(given) : given;
   const flat: string[] = [];
   for (const [name, value] of headers) if (name !== "" && !isContentLength(name)) flat.push(name, value);
   if (!hasHeader(headers, "server")) flat.push("Server", SERVER);

@@ -34,7 +34,7 @@ const queuedOf = (outgoing: Outgoing): number => {
   return (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null)?._handle?.writeQueueSize ?? 0;
 };
 
-/** `maxBytes`: beyond it those go first that have not moved for longest; the newest stays. `patienceMs`: without a byte taken. @rule R-LIM-2 */
+/** `maxBytes`: beyond it those go first that have not moved for longest; the newest stays. `patienceMs`: without a byte taken. @rule R-BND-2 */
 export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
   const entries = new Map<Outgoing, Entry>();
   let total = 0;

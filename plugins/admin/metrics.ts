@@ -1,5 +1,5 @@
 /** `GET /metrics`: the counters as Prometheus text. */
-import type { Counters } from "../../core/index.ts";
+import { REFUSAL_SAMPLES, type Counters } from "../../core/index.ts";
 
 interface Metric {
   readonly name: string;
@@ -36,7 +36,7 @@ const METRICS: readonly Metric[] = [
   plain("relapi_cache_conflicts_total", "counter", "cache-conflicts", "Kept values that were dropped because their makers disagreed: 0 unless a plugin is at fault"),
   plain("relapi_cache_entries", "gauge", "cache-entries", "Kept values"),
   plain("relapi_cache_bytes", "gauge", "cache-bytes", "Bytes of kept values, estimated"),
-  // limits (R-LIM)
+  // bounds (R-BND)
   plain("relapi_results_refused_total", "counter", "results-refused", "Answers of the database larger than MAX_RESULT_BYTES"),
   plain("relapi_prepared_statements", "gauge", "prepared-statements", "Statements prepared on the pooled connections"),
   plain("relapi_prepared_statement_bytes", "gauge", "prepared-bytes", "Bytes of their texts"),
@@ -44,6 +44,7 @@ const METRICS: readonly Metric[] = [
   plain("relapi_unread_closed_total", "counter", "unread-closed", "Connections closed because nobody read the answer, or too much was waiting"),
   plain("relapi_bodies_refused_total", "counter", "bodies-refused", "Request bodies larger than MAX_BODY_BYTES"),
   plain("relapi_requests_late_total", "counter", "requests-late", "Requests given up because their bodies came in too slowly"),
+  { name: "relapi_refused_total", kind: "counter", help: "Requests beyond a limit of the settings", samples: REFUSAL_SAMPLES },
 ];
 
 export const encodeMetrics = (counters: Counters): string =>

@@ -1,5 +1,5 @@
 /** The `x-session-*` claims of a token, wherever the configuration has them, and what they make of roles and variables. */
-import type { Json, RelApiError } from "../../core/index.ts";
+import { isNestedDeeper, type Json, type RelApiError } from "../../core/index.ts";
 import { readClaimPath } from "./claim-path.ts";
 import { invalidClaims, roleClaimMissing } from "./errors.ts";
 import { exactJson, isText, parseExact, textOf } from "./exact-json.ts";
@@ -25,36 +25,39 @@ const USUAL_NAMESPACE = "https://hasura.io/jwt/claims";
 
 /** @rule G-AUTH-15 G-AUTH-16 G-AUTH-18 R-AUT-6 */
 export const readSessionClaims = (configuration: TokenConfiguration, token: JsonObject): ClaimsReading => {
-  const { claims: place, isStringified } = configuration;
+  const { claims: place } = configuration;
   switch (place.kind) {
     case "map":
       return readMapped(place.entries, token);
     case "namespace":
-      return Object.hasOwn(token, place.key) ? readObject(token[place.key] as Json, isStringified, `claims_namespace ${place.key}`) : { refusal: invalidClaims(`claims key: '${place.key}' not found`) };
+      return Object.hasOwn(token, place.key) ? readObject(token[place.key] as Json, configuration, `claims_namespace ${place.key}`) : { refusal: invalidClaims(`claims key: '${place.key}' not found`) };
     case "path":
-      return readAtPath(place, isStringified, token);
+      return readAtPath(place, configuration, token);
     case "usual":
-      return readUsual(isStringified, token);
+      return readUsual(configuration, token);
   }
 };
 
-const readAtPath = (place: Extract<ClaimsPlace, { readonly kind: "path" }>, isStringified: boolean, token: JsonObject): ClaimsReading => {
+/** How the object of claims is written. */
+type ClaimsFormat = Pick<TokenConfiguration, "isStringified" | "maxJsonDepth">;
+
+const readAtPath = (place: Extract<ClaimsPlace, { readonly kind: "path" }>, format: ClaimsFormat, token: JsonObject): ClaimsReading => {
   const found = readClaimPath(token, place.keys);
   if (found === undefined) return { refusal: invalidClaims(`claims not found at claims_namespace_path: '${place.written}'`) };
-  return readObject(found, isStringified, `claims_namespace_path ${place.written}`);
+  return readObject(found, format, `claims_namespace_path ${place.written}`);
 };
 
-const readUsual = (isStringified: boolean, token: JsonObject): ClaimsReading => {
+const readUsual = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
   const top = collect(token);
   if (top.has(ALLOWED_ROLES) || top.has(DEFAULT_ROLE)) return { claims: top, areTopLevel: true };
-  if (Object.hasOwn(token, USUAL_NAMESPACE)) return readObject(token[USUAL_NAMESPACE] as Json, isStringified, `claims_namespace ${USUAL_NAMESPACE}`);
+  if (Object.hasOwn(token, USUAL_NAMESPACE)) return readObject(token[USUAL_NAMESPACE] as Json, format, `claims_namespace ${USUAL_NAMESPACE}`);
   return { others: top };
 };
 
-const readObject = (found: Json, isStringified: boolean, place: string): ClaimsReading => {
+const readObject = (found: Json, { isStringified, maxJsonDepth }: ClaimsFormat, place: string): ClaimsReading => {
   if (!isStringified) return isJsonObject(found) ? { claims: collect(found), areTopLevel: false } : { refusal: invalidClaims("expecting a json object when claims_format is json") };
   if (!isText(found)) return { refusal: invalidClaims("expecting a string when claims_format is stringified_json") };
-  const parsed = parseStringified(found);
+  const parsed = isNestedDeeper(Buffer.from(found), maxJsonDepth) ? undefined : parseStringified(found);
   if (!isJsonObject(parsed)) return { refusal: invalidClaims(`expecting stringified json at: '${place}', but found: ${found}`) };
   return { claims: collect(parsed), areTopLevel: false };
 };

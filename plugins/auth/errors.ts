@@ -1,5 +1,5 @@
 /** Errors of callers. REST words carry the codes its encoder knows; GraphQL words carry the code that its clients see. */
-import { RelApiError, presetError } from "../../core/index.ts";
+import { limitExceeded, presetError, RelApiError } from "../../core/index.ts";
 
 // --- settings -------------------------------------------------------------------------------------------------------
 
@@ -26,6 +26,12 @@ export const backendFlagInvalid = (trueWords: readonly string[], falseWords: rea
     message: `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(trueWords)} and  False values are ${JSON.stringify(falseWords)}. All values are case insensitive`,
     path: "$",
   });
+
+// --- tokens ----------------------------------------------------------------------------------------------------------
+
+/** @rule R-LIM-4 G-LIM-2 */
+export const claimsTooDeep = (code: "token-claims-refused" | "invalid-jwt", message: string): RelApiError =>
+  limitExceeded("maxJsonDepth", { code, status: code === "invalid-jwt" ? 400 : 401, message, path: "$" });
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 

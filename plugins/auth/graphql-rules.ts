@@ -1,7 +1,7 @@
 /** `Authorization: Bearer …` on the GraphQL surface. */
 import type { RelApiError } from "../../core/index.ts";
 import { kindOf, readRoles, readSessionClaims } from "./claims.ts";
-import { couldNotVerify, malformedAuthorization, multipleTokens, requestedRoleNotAllowed, roleClaimMissing } from "./errors.ts";
+import { claimsTooDeep, couldNotVerify, malformedAuthorization, multipleTokens, requestedRoleNotAllowed, roleClaimMissing } from "./errors.ts";
 import { textOf } from "./exact-json.ts";
 import type { TokenFailure } from "./token.ts";
 import { audiencesOf, isIssuerRight, type Grant, type RoleSettings, type TokenRules, type VerifiedToken } from "./token-rules.ts";
@@ -13,13 +13,14 @@ export const graphqlRules: TokenRules = {
     if (token === undefined) throw malformedAuthorization();
     return token;
   },
-  failed: (failure) => couldNotVerify(reasonOf(failure)),
+  failed: (failure) => (failure.kind === "too-deep" ? claimsTooDeep("invalid-jwt", `Could not verify JWT: the claims are nested deeper than ${failure.levels} levels`) : couldNotVerify(reasonOf(failure))),
   severalTokens: multipleTokens,
   strangeIssuer: () => couldNotVerify("JWTNotInIssuer"),
-  judge: (token, nowSeconds) => {
+  judge: (token, nowSeconds, mustExpire) => {
     const { claims, configuration } = token;
     const { skewSeconds, audience } = configuration;
     const exp = readTime(claims, "exp");
+    if (exp === undefined && mustExpire) throw undecodable("the exp claim is missing");
     if (exp !== undefined && exp <= nowSeconds - skewSeconds) throw couldNotVerify("JWTExpired");
     const nbf = readTime(claims, "nbf");
     if (nbf !== undefined && nbf > nowSeconds + skewSeconds) throw couldNotVerify("JWTNotYetValid");
@@ -40,7 +41,7 @@ export const graphqlRules: TokenRules = {
 
 const undecodable = (what: string): RelApiError => couldNotVerify(`JWSError (JSONDecodeError ${JSON.stringify(what)})`);
 
-const reasonOf = (failure: TokenFailure): string => {
+const reasonOf = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>): string => {
   switch (failure.kind) {
     case "empty":
       return partsReason(1);
@@ -61,7 +62,8 @@ const partsReason = (count: number): string => `JWSError (CompactDecodeError Inv
 /** Seconds; undefined: not said. */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
-  if (said === undefined || said === null) return undefined;
+  // a null is no answer to when a token ends, and the other two only narrow
+  if (said === undefined || (said === null && name !== "exp")) return undefined;
   if (typeof said !== "number") throw undecodable(`the ${name} claim is no Number but ${kindOf(said)}`);
   return said;
 };

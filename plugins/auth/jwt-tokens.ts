@@ -83,7 +83,7 @@ const createTokens = (context: PluginContext): Tokens => {
       // keys that are fetched for the first time
       for (const { keys } of found.candidates) if (keys.pending !== undefined) await keys.pending;
       const token = known.get(found, rules);
-      rules.judge(token, Date.now() / 1000);
+      rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
       const grant = (token.grant ??= rules.grant(token, roles));
       const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
       let session = token.sessions.get(role);
@@ -123,7 +123,7 @@ const verify = (ask: Ask<TokenSource>): KnownToken => {
   const rules = ask(RULES);
   const configuration = candidates.length === 1 ? candidates[0] : configurationFor(token, candidates);
   if (configuration === undefined) throw rules.strangeIssuer();
-  const reading = readToken(token, configuration.keys.keys());
+  const reading = readToken(token, configuration.keys.keys(), configuration.maxJsonDepth);
   if ("failure" in reading) throw rules.failed(reading.failure);
   return { ...reading.signed, configuration, sessions: new Map() };
 };

@@ -1,7 +1,7 @@
 /** `Authorization: Bearer …` on the REST surface. */
 import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
 import { ALLOWED_ROLES, DEFAULT_ROLE, readSessionClaims, type SessionClaims } from "./claims.ts";
-import { roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
+import { claimsTooDeep, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
 import { isText, textOf } from "./exact-json.ts";
 import type { TokenFailure } from "./token.ts";
 import { audiencesOf, isIssuerRight, type Grant, type RoleSettings, type TokenRules, type VerifiedToken } from "./token-rules.ts";
@@ -18,9 +18,10 @@ export const restRules: TokenRules = {
   failed: (failure) => wordFailure(failure),
   severalTokens: () => tokenRefused("Multiple JWTs found"),
   strangeIssuer: () => tokenClaimsRefused("JWT not in issuer"),
-  judge: (token, nowSeconds) => {
+  judge: (token, nowSeconds, mustExpire) => {
     const { claims, configuration } = token;
     const exp = readTime(claims, "exp");
+    if (exp === undefined && mustExpire) throw tokenClaimsRefused("The JWT 'exp' claim is required");
     if (exp !== undefined && exp < nowSeconds - TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT expired");
     const nbf = readTime(claims, "nbf");
     if (nbf !== undefined && nbf > nowSeconds + TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT not yet valid");
@@ -57,6 +58,8 @@ const wordFailure = (failure: TokenFailure): RelApiError => {
       return tokenRefused(NO_FITTING_KEY, "No suitable key was found to decode the JWT");
     case "bad-signature":
       return tokenRefused(NO_FITTING_KEY, "None of the keys was able to decode the JWT");
+    case "too-deep":
+      return claimsTooDeep("token-claims-refused", `The JWT claims are nested deeper than ${failure.levels} levels`);
     case "no-claims":
       return tokenClaimsRefused("Parsing claims failed");
   }
@@ -65,7 +68,8 @@ const wordFailure = (failure: TokenFailure): RelApiError => {
 /** Seconds; undefined: not said. What is no whole number of 64 bits counts as 0. @rule R-AUT-4 */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
-  if (said === undefined || said === null) return undefined;
+  // a null is no answer to when a token ends, and the other two only narrow
+  if (said === undefined || (said === null && name !== "exp")) return undefined;
   if (typeof said !== "number") throw tokenClaimsRefused(`The JWT '${name}' claim must be a number`);
   return Number.isInteger(said) && Math.abs(said) < 2 ** 63 ? said : 0;
 };

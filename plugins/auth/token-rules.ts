@@ -34,8 +34,8 @@ export interface TokenRules {
   severalTokens(): RelApiError;
   /** No configuration is for who issued it. */
   strangeIssuer(): RelApiError;
-  /** Time, audience and issuer. @throws RelApiError */
-  judge(token: VerifiedToken, nowSeconds: number): void;
+  /** Time, audience and issuer. `mustExpire`: a token without `exp` is refused. @throws RelApiError */
+  judge(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
   /** @throws RelApiError when the token leads to no role */
   grant(token: VerifiedToken, settings: RoleSettings): Grant;
   /** The role acted as. `requested`: the header, where it counts. @throws RelApiError when it is not allowed */

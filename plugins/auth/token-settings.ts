@@ -33,12 +33,14 @@ export interface TokenConfiguration {
   readonly audience: readonly string[] | undefined;
   readonly issuer: string | undefined;
   readonly skewSeconds: number;
+  /** Levels of arrays and objects in the claims. */
+  readonly maxJsonDepth: number;
 }
 
 /** Makes the ring of a `jwk_url`. */
 export type OpenKeys = (url: URL) => KeyRing;
 
-type Settings = Pick<ResolvedOptions, "jwtSecret" | "jwtSecretIsBase64" | "jwtAud">;
+type Settings = Pick<ResolvedOptions, "jwtSecret" | "jwtSecretIsBase64" | "jwtAud" | "maxJsonDepth">;
 
 /** None when no secret is configured. @throws RelApiError `preset` @rule R-AUT-3 R-AUT-5 G-AUTH-11 G-AUTH-12 */
 export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): readonly TokenConfiguration[] => {
@@ -105,9 +107,9 @@ const readJson = (value: Json): readonly Source[] => {
 
 const KNOWN = ["type", "key", "jwk_url", "claims_namespace", "claims_namespace_path", "claims_format", "claims_map", "header", "audience", "issuer", "allowed_skew"];
 
-const parseSource = (source: Source, { jwtAud }: Settings, openKeys: OpenKeys): TokenConfiguration => {
+const parseSource = (source: Source, { jwtAud, maxJsonDepth }: Settings, openKeys: OpenKeys): TokenConfiguration => {
   const audience = jwtAud === undefined || jwtAud === "" ? undefined : [jwtAud];
-  if (isKeys(source)) return { place: AUTHORIZATION, keys: fixedKeys(source), claims: { kind: "usual" }, isStringified: false, audience, issuer: undefined, skewSeconds: 0 };
+  if (isKeys(source)) return { place: AUTHORIZATION, keys: fixedKeys(source), claims: { kind: "usual" }, isStringified: false, audience, issuer: undefined, skewSeconds: 0, maxJsonDepth };
   const unknown = Object.keys(source).find((key) => !KNOWN.includes(key));
   if (unknown !== undefined) throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}: accepted are ${KNOWN.join(", ")}`);
   return {
@@ -118,6 +120,7 @@ const parseSource = (source: Source, { jwtAud }: Settings, openKeys: OpenKeys): 
     audience: parseAudience(source.audience) ?? audience,
     issuer: optionalText(source, "issuer"),
     skewSeconds: parseSkew(source.allowed_skew),
+    maxJsonDepth,
   };
 };
 

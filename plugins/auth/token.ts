@@ -1,7 +1,7 @@
 /** A token in compact form: taken apart, its signature verified. What it says is judged elsewhere, by the rules of each surface. */
 import { verify as verifySignature } from "node:crypto";
 import jwt, { type Algorithm } from "jsonwebtoken";
-import type { Json } from "../../core/index.ts";
+import { isNestedDeeper, type Json } from "../../core/index.ts";
 import { parseExact } from "./exact-json.ts";
 import { ALGORITHMS, isJsonObject, type JsonObject, type VerificationKey } from "./keys.ts";
 
@@ -21,6 +21,8 @@ export type TokenFailure =
   /** No key is for its `kid` and algorithm. */
   | { readonly kind: "no-key" }
   | { readonly kind: "bad-signature" }
+  /** The claims have more levels than they may. */
+  | { readonly kind: "too-deep"; readonly levels: number }
   /** The payload is no JSON object. */
   | { readonly kind: "no-claims"; readonly reason: string };
 
@@ -36,8 +38,8 @@ const failed = (failure: TokenFailure): TokenReading => ({ failure });
 
 const undecodable = (reason: string): TokenReading => failed({ kind: "undecodable", reason });
 
-/** @rule R-AUT-3 G-AUTH-11 G-AUTH-14 */
-export const readToken = (token: string, keys: readonly VerificationKey[]): TokenReading => {
+/** @rule R-AUT-3 G-AUTH-11 G-AUTH-14 R-LIM-4 */
+export const readToken = (token: string, keys: readonly VerificationKey[], maxJsonDepth: number): TokenReading => {
   if (token === "") return failed({ kind: "empty" });
   if (token.length > MAX_TOKEN_CHARACTERS) return undecodable(`a token is ${MAX_TOKEN_CHARACTERS} characters at most`);
   const parts = token.split(".");
@@ -46,14 +48,19 @@ export const readToken = (token: string, keys: readonly VerificationKey[]): Toke
   if (!isBase64url(head) || !isBase64url(body) || !isBase64url(signature)) return undecodable("a part is not base64url");
   const header = parseObject(decode(head));
   if (header === undefined) return undecodable("the header is no JSON object");
-  const { alg, kid, crit } = header;
+  const { alg, kid, crit, b64 } = header;
   if (alg === "none") return failed({ kind: "unsecured" });
   if (typeof alg !== "string" || !ALGORITHMS.has(alg)) return undecodable("the header's alg is missing or unknown");
   // extensions that must be understood, and none is
   if (crit !== undefined) return undecodable("the header names critical extensions");
+  // RFC 7797: a payload that is not base64url; whoever signs so means other bytes than are read here
+  if (b64 !== undefined && b64 !== true) return undecodable("the header says that the payload is not base64url");
   const fitting = keys.filter((key) => key.algorithms.includes(alg) && (kid === undefined || kid === null || key.takesAnyKid || key.kid === kid));
   if (fitting.length === 0) return failed({ kind: "no-key" });
-  const text = decode(body);
+  const bytes = Buffer.from(body, "base64url");
+  // looked at before the signature: walks over claims recurse
+  if (isNestedDeeper(bytes, maxJsonDepth)) return failed({ kind: "too-deep", levels: maxJsonDepth });
+  const text = bytes.toString("utf8");
   const claims = parseObject(text);
   // jsonwebtoken could not say whether such a token is well signed; it is refused either way
   if (claims === undefined) return failed({ kind: "no-claims", reason: "the payload is no JSON object" });

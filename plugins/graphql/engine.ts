@@ -1,6 +1,7 @@
 /** From a request to the text of its answer: documents are prepared once per role and text, then it is values, one transaction, and splicing. */
-import { isRelApiError, type GqlEngine, type GqlOperation, type GqlOutput, type PluginContext } from "../../core/index.ts";
+import { countRefusal, isNestedDeeper, isRelApiError, type GqlEngine, type GqlOperation, type GqlOutput, type PluginContext } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
+import { bodyTooDeep } from "./errors.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
@@ -62,9 +63,16 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
       operation.keep();
       return assemble(operation, rows.map((row) => row["body"] ?? null));
     },
-    parseJson,
+    parseJson: (text) => {
+      const { maxJsonDepth } = context.options;
+      if (text.length <= maxJsonDepth || !isNestedDeeper(Buffer.from(text), maxJsonDepth)) return parseJson(text);
+      const error = bodyTooDeep(context.options);
+      countRefusal(context.counters, error);
+      throw error;
+    },
     readRequest,
     encodeErrors: (error, session) => {
+      countRefusal(context.counters, error);
       if (!isRelApiError(error)) context.logger.error("a GraphQL request failed by a fault of the server", { cause: error instanceof Error ? error : String(error) });
       return encodeErrors(error, session);
     },

@@ -1,5 +1,5 @@
 /** Every error the GraphQL surface raises itself, and the words for those of the database. `code` is the code clients see. */
-import { isRelApiError, RelApiError } from "../../core/index.ts";
+import { isRelApiError, limitExceeded, RelApiError, type Limit, type Limits } from "../../core/index.ts";
 
 /** Documents, variables, coercion. @rule G-DOC G-VAR G-COE */
 export const validationFailed = (message: string, path: string): RelApiError => new RelApiError({ code: "validation-failed", status: 400, message, path });
@@ -14,6 +14,18 @@ export const notSupported = (message: string, path: string): RelApiError => new 
 
 /** @rule G-DOC-1 */
 export const notAGraphqlQuery = (): RelApiError => validationFailed("not a valid graphql query", "$.query");
+
+/** @rule G-LIM-3 */
+export const documentTooLarge = (maxBytes: number): RelApiError =>
+  limitExceeded("maxDocumentBytes", { code: "validation-failed", message: `the document is larger than ${maxBytes} bytes`, path: "$.query" });
+
+/** @rule G-LIM-4 */
+export const tooMany = (limits: Limits, limit: Limit, what: string, path = "$"): RelApiError =>
+  limitExceeded(limit, { code: "validation-failed", message: `the operation has more than ${limits[limit]} ${what}`, path });
+
+/** @rule G-LIM-2 */
+export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
+  limitExceeded("maxJsonDepth", { code: "validation-failed", message: `the request is nested deeper than ${maxJsonDepth} levels`, path: "$" });
 
 /** A value too deep for a walk over it. @rule G-HTTP-15 */
 export const variablesTooDeep = (): RelApiError => validationFailed("the values of the variables are nested too deeply", "$");
@@ -111,6 +123,7 @@ const CORE_ERRORS: Readonly<Record<string, { readonly code: string; readonly mes
   "step-wrote-nothing": { code: "not-supported", status: 400 },
   // @rule G-DBE-16
   "result-too-large": { code: "unexpected", status: 500 },
+  "body-too-deep": { code: "validation-failed", status: 400 },
   // @rule G-HTTP-15
   "body-too-large": { code: "bad-request", status: 413 },
   "body-late": { code: "bad-request", status: 408 },

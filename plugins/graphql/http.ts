@@ -6,8 +6,9 @@ import { createHandler, type RequestParams, type Response as HandlerResponse } f
 import {
   RelApiError, STATUSES_OF_BODIES, VERSION, type Answer, type Exchange, type Execution, type GqlEngine, type GqlRequest, type Headers, type PluginContext, type RelApiError as CoreError, type Surface,
 } from "../../core/index.ts";
+import { answerBatch } from "./batch.ts";
 import { encodeErrors } from "./encode-error.ts";
-import { parseBody } from "./request.ts";
+import { parseBody, type GqlBody } from "./request.ts";
 import { runOptionsOf } from "./transaction.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
@@ -66,6 +67,12 @@ const compressed = async (exchange: AnyExchange, answer: Answer): Promise<Answer
 const subscriptionOverHttp = (): RelApiError =>
   new RelApiError({ code: "unexpected-payload", status: 400, message: "subscriptions are not supported over HTTP, use websockets instead", path: "$" });
 
+/** A request as it was read, on its way through the handler. */
+interface Posted {
+  readonly exchange: Exchange;
+  readonly request: GqlRequest;
+}
+
 interface Answered {
   readonly body: string;
   readonly status: number;
@@ -93,26 +100,39 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
 
   // The request's way through the handler is the package's; reading and answering are ours: the dialect takes batches and any content type,
   // has words of its own, and its answers are text that the database wrote.
-  const handle = createHandler<Exchange>({
-    parseRequestParams: async ({ raw: exchange }) => {
-      try {
-        const body = parseBody(await exchange.body());
-        exchange.mark("parse");
-        if ("single" in body) return body.single as RequestParams; // variables may hold numbers as text with all their digits
-        const texts: string[] = [];
-        for (const request of body.batch) texts.push((await answer(request, exchange)).body);
-        return [`[${texts.join(",")}]`, { status: 200, statusText: "" }];
-      } catch (error) {
-        return responseOf(engine.encodeErrors(error, exchange.session), exchange);
-      }
-    },
-    onSubscribe: async ({ raw: exchange }, request) => responseOf(await answer(request as GqlRequest, exchange), exchange), // as parsed above
+  const handle = createHandler<Posted>({
+    parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
+    onSubscribe: async ({ raw: { exchange } }, request) => responseOf(await answer(request as GqlRequest, exchange), exchange), // as parsed below
   });
 
-  const post = async (exchange: Exchange): Promise<Answer> => {
+  const postOne = async (exchange: Exchange, request: GqlRequest): Promise<Answer> => {
     // without headers nothing is negotiated: the dialect does not look at `Accept`
-    const [body, { status }] = await handle({ method: "POST", url: exchange.path, headers: NO_HEADERS, body: null, raw: exchange, context: undefined });
+    const [body, { status }] = await handle({ method: "POST", url: exchange.path, headers: NO_HEADERS, body: null, raw: { exchange, request }, context: undefined });
     return compressed(exchange, json(exchange, status, body ?? ""));
+  };
+
+  const postBatch = async (exchange: Exchange, requests: readonly GqlRequest[]): Promise<Answer> => {
+    const batch = await answerBatch(
+      requests,
+      context.options,
+      async (request) => (await answer(request, exchange)).body,
+      (error) => engine.encodeErrors(error, exchange.session).body,
+    );
+    if ("body" in batch) return compressed(exchange, json(exchange, 200, batch.body));
+    const { status, headers } = json(exchange, 200, "");
+    return { status, headers, stream: batch.write };
+  };
+
+  const post = async (exchange: Exchange): Promise<Answer> => {
+    let body: GqlBody;
+    try {
+      body = parseBody(await exchange.body(), context.options);
+    } catch (error) {
+      const { body: text, status } = engine.encodeErrors(error, exchange.session);
+      return compressed(exchange, json(exchange, statusFor(exchange, status), text));
+    }
+    exchange.mark("parse");
+    return "single" in body ? postOne(exchange, body.single) : postBatch(exchange, body.batch);
   };
 
   const health = async (): Promise<Answer> => {

@@ -3,13 +3,11 @@ import type { Ask, Cache, Caches, Found, GqlOperation, GqlRequest, Json, Prepare
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
+import { checkSize } from "./document/size.ts";
 import { declareVariables, readVariables, type DeclaredVariables, type VariableValues } from "./document/variables.ts";
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
-import type { Planner } from "./plan/planner.ts";
-
-/** Fields of one operation, after fragments are inlined. */
-const MAX_FIELDS = 50_000;
+import { openBudget, type Planner } from "./plan/planner.ts";
 
 /** Syntax trees take so much more than their text, plans so much for each field. */
 const BYTES_PER_CHARACTER = 60;
@@ -57,9 +55,10 @@ interface PlannedOperation {
 const readDocument = (ask: Ask<DocumentSource>): ReadDocument => {
   const schema = ask(SCHEMA);
   const text = ask(TEXT);
-  const parsed = parseDocument(text, ask(OPERATION_NAME));
+  const parsed = parseDocument(text, ask(OPERATION_NAME), schema.options.maxDocumentBytes);
   const { operation, fragments } = parsed;
   checkFragments(operation.selectionSet, fragments);
+  checkSize(schema.options, operation.selectionSet, fragments);
   rootOf({ schema }, parsed);
   return { schema, parsed, declared: declareVariables(operation, fragments), length: text.length };
 };
@@ -67,10 +66,10 @@ const readDocument = (ask: Ask<DocumentSource>): ReadDocument => {
 const plan = (ask: Ask<OperationSource>): PlannedOperation => {
   const { schema, parsed, declared } = ask(DOCUMENT);
   const { document, fragments } = parsed;
-  const budget = { fields: MAX_FIELDS };
+  const budget = openBudget(schema.options);
   const variables = observeVariables(ask, ask(AT_HAND));
   const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, budget, sources: [] };
-  return { template: planOperation(planner, parsed, rootOf({ schema }, parsed)), fieldCount: MAX_FIELDS - budget.fields };
+  return { template: planOperation(planner, parsed, rootOf({ schema }, parsed)), fieldCount: budget.fields };
 };
 
 const lengthOfTexts = (outputs: GqlOperation["outputs"]): number =>

@@ -1,9 +1,9 @@
 /** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isUtf8 } from "node:buffer";
-import { RelApiError, type GqlRequest, type Json } from "../../core/index.ts";
+import { isNestedDeeper, limitExceeded, RelApiError, type GqlRequest, type Json, type Limits } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
-import { notSupported, parseFailed } from "./errors.ts";
+import { bodyTooDeep, notSupported, parseFailed } from "./errors.ts";
 
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
 
@@ -35,16 +35,31 @@ export const readRequest = (value: Json, isInBatch = false): GqlRequest => {
   };
 };
 
-/** @throws RelApiError `invalid-json`, `parse-failed`, `not-supported` */
-export const parseBody = (bytes: Buffer): GqlBody => {
+/** What is not the documents: variables, names, extensions. @rule G-LIM-2 */
+const checkVariables = (bytes: Buffer, requests: readonly GqlRequest[], { maxVariablesBytes }: Limits): void => {
+  if (bytes.length <= maxVariablesBytes) return;
+  const documents = requests.reduce((sum, { query }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
+  if (bytes.length - documents > maxVariablesBytes)
+    throw limitExceeded("maxVariablesBytes", { code: "validation-failed", message: `the variables are larger than ${maxVariablesBytes} bytes`, path: "$.variables" });
+};
+
+const readBatch = (elements: readonly Json[], { maxBatchEntries }: Limits): readonly GqlRequest[] => {
+  if (elements.length > maxBatchEntries) throw limitExceeded("maxBatchEntries", { code: "bad-request", message: `the batch has more than ${maxBatchEntries} requests`, path: "$" });
+  return elements.map((element) => readRequest(element, true));
+};
+
+/** @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
+export const parseBody = (bytes: Buffer, limits: Limits): GqlBody => {
   // else bytes that are no characters would be stored as other characters
   if (!isUtf8(bytes)) throw invalidJson("the body is not UTF-8");
+  if (isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
   let body: Json;
   try {
     body = parseJson(bytes.toString("utf8"));
   } catch (error) {
     throw invalidJson(error instanceof Error ? error.message : "no JSON");
   }
-  if (Array.isArray(body)) return { batch: (body as readonly Json[]).map((element) => readRequest(element, true)) };
-  return { single: readRequest(body, false) };
+  const requests = Array.isArray(body) ? readBatch(body as readonly Json[], limits) : [readRequest(body, false)];
+  checkVariables(bytes, requests, limits);
+  return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // one, as just read
 };

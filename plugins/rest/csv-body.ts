@@ -1,5 +1,6 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error texts are part of the contract. */
-import { csvError, csvFieldsError } from "./write-errors.ts";
+import type { Limits } from "../../core/index.ts";
+import { csvError, csvFieldsError, tooManyColumns } from "./write-errors.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -89,9 +90,10 @@ const readLine = (bytes: Buffer, start: number): Line => {
 
 /** Rows of a CSV body as JSON text, every value a string or null.
  *  @throws RelApiError `body` @rule R-BODY-6 R-BODY-8 */
-export const readCsv = (bytes: Buffer): { readonly text: string; readonly keys: readonly string[]; readonly isEmpty: boolean } => {
+export const readCsv = (bytes: Buffer, limits: Limits): { readonly text: string; readonly keys: readonly string[]; readonly isEmpty: boolean } => {
   const header = readLine(bytes, 0);
   if (!header.isEnded) return notEnough();
+  if (header.fields.length > limits.maxColumns) throw tooManyColumns(limits);
   const rows: Record<string, string | null>[] = [];
   let fieldCount: number | undefined;
   let isUneven = false;

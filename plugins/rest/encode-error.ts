@@ -18,6 +18,7 @@ const CODES: Readonly<Record<string, string>> = {
   "body-late": "PGRST102",
   "body-encoding-unknown": "PGRST102",
   "body-unreadable": "PGRST102",
+  "body-too-deep": "PGRST102",
   "range-not-satisfiable": "PGRST103",
   "put-filters-invalid": "PGRST105",
   "schema-not-exposed": "PGRST106",
@@ -78,8 +79,8 @@ export interface ErrorPlace {
   readonly session?: Session;
 }
 
-/** @rule R-ERR-1 R-ERR-3 R-ERR-4 R-AUT-9 R-AUT-10 */
-export const encodeError = ({ options, model }: Pick<PluginContext, "options" | "model">, given: RelApiError, place: ErrorPlace): Answer => {
+/** `ignored`: told of headers that SQL set and has no say in. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
+export const encodeError = ({ options, model }: Pick<PluginContext, "options" | "model">, given: RelApiError, place: ErrorPlace, ignored: (name: string) => void = () => undefined): Answer => {
   const raised = SQLSTATE.test(given.code) ? readRaised(given) : undefined;
   const error = raised?.error ?? asShown(given, model, place);
   const code = codeOf(error);
@@ -92,6 +93,7 @@ export const encodeError = ({ options, model }: Pick<PluginContext, "options" | 
   const headers = overrideHeaders(
     own,
     error.headers.map(([name, value]) => [name, headerText(value)]),
+    ignored,
   );
   return { status, statusText: raised?.statusText ?? error.statusText, headers, body: place.method === "HEAD" ? undefined : encodeErrorBody(options, error, code) };
 };

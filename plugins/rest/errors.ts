@@ -1,5 +1,5 @@
 /** Errors of paths, headers, query strings and reads. Those of bodies and negotiation stand beside their parsers. */
-import { RelApiError, type Json } from "../../core/index.ts";
+import { limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
 
 // --- paths, methods, profiles ---------------------------------------------------------------------------------------
 
@@ -41,8 +41,13 @@ export const relationNotFound = (schema: string, name: string, suggestion: strin
 export const parseError = (what: string, raw: string, line: number, column: number, details: string): RelApiError =>
   new RelApiError({ code: "parse-error", status: 400, message: `"failed to parse ${what} (${raw})" (line ${line}, column ${column})`, details });
 
-/** Nesting that no database would take either. */
-export const nestedTooDeep = (): RelApiError => new RelApiError({ code: "54001", status: 500, message: "stack depth limit exceeded" });
+/** @rule R-LIM-1 PGRST100 */
+export const tooMany = (limits: Limits, limit: Limit, what: string): RelApiError =>
+  limitExceeded(limit, { code: "parse-error", message: `The request has more than ${limits[limit]} ${what}` });
+
+/** @rule R-LIM-1 PGRST100 */
+export const nestedTooDeep = (limits: Limits, limit: Limit, what: string): RelApiError =>
+  limitExceeded(limit, { code: "parse-error", message: `The request has ${what} nested deeper than ${limits[limit]} levels` });
 
 /** @rule R-RNG-2 R-RNG-4 R-RNG-8 PGRST103 */
 const rangeNotSatisfiable = (details: string): RelApiError =>

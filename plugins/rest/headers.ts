@@ -2,7 +2,7 @@
 import { VERSION, type Answer, type Headers, type ResultRow } from "../../core/index.ts";
 import { headerText } from "./header-text.ts";
 import type { ParsedQuery, ResolvedRead, RestRequest } from "./request.ts";
-import { overrideHeaders, readResponseSettings } from "./response-settings.ts";
+import { overrideHeaders, readResponseSettings, warnOfHeader } from "./response-settings.ts";
 
 export interface AnswerParts {
   readonly status: number;
@@ -30,7 +30,7 @@ export const buildAnswer = (request: RestRequest, parts: AnswerParts): Answer =>
   own.push(["Vary", "Accept, Prefer, Range"]);
   exchange.mark("response");
   if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
-  return { status: set.status ?? parts.status, headers: overrideHeaders(own, set.headers), body: request.method === "HEAD" ? undefined : parts.body };
+  return { status: set.status ?? parts.status, headers: overrideHeaders(own, set.headers, warnOfHeader(request.rest.context.logger)), body: request.method === "HEAD" ? undefined : parts.body };
 };
 
 const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;

@@ -12,6 +12,7 @@ import { chooseProfile } from "./profile.ts";
 import { parseQuery } from "./query-string.ts";
 import { plannedReads, readRelation } from "./read.ts";
 import type { ParsedQuery, QueryKind, Rest } from "./request.ts";
+import { warnOfHeader } from "./response-settings.ts";
 import { createRoutes, type Methods } from "./routes.ts";
 import { suggestRelation } from "./suggestions.ts";
 
@@ -27,7 +28,7 @@ const KIND: Question<QueryText, QueryKind> = { name: "kind", of: ({ kind }) => k
 const BYTES_PER_CHARACTER = 30;
 
 const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods): Rest => {
-  const grammar = buildGrammar(context.registry);
+  const grammar = buildGrammar(context.registry, context.options);
   const queries = context.caches.create({
     name: "rest queries",
     make: (ask: Ask<QueryText>): ParsedQuery => parseQuery(grammar, ask(TEXT), ask(KIND)),
@@ -85,7 +86,7 @@ const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 /** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
 const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, name: string): Promise<never> => {
   const { query, model, method } = parseRequest(rest, exchange, "relation");
-  if (WITH_BODY.has(method)) readPayload(await exchange.body(), bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT");
+  if (WITH_BODY.has(method)) readPayload(await exchange.body(), bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT", rest.context.options);
   throw relationNotFound(schema, name, suggestRelation(model, schema, name));
 };
 
@@ -98,11 +99,12 @@ export const rest = definePlugin({
     const surface = createRest(hooks, context, { relation: new Map([["GET", read], ["HEAD", read]]), routine: new Map(), root: new Map() });
     context.offer(REST, surface);
     context.offer("rest-live", createRestLive(context, surface, reads));
+    const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",
       match: (path) => belowRoot(context.options, path) !== undefined,
       handle: (exchange) => answer(surface, exchange),
-      encodeError: (error, exchange) => encodeError(context, error, exchange),
+      encodeError: (error, exchange) => encodeError(context, error, exchange, ignored),
     });
   },
 });

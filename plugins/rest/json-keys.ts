@@ -1,5 +1,7 @@
 /** The keys of the objects of a JSON body, found without building the document: the text itself is what the database reads. */
 
+import type { Limits } from "../../core/index.ts";
+
 /** What a body is. `keys`: of the object, or shared by all objects of the array; sorted, so that their order in the body does not make
  *  another statement. */
 export interface JsonShape {
@@ -9,8 +11,11 @@ export interface JsonShape {
   readonly isEmpty: boolean;
 }
 
-/** `invalid`: no JSON. `mismatch`: an array whose elements are not objects of one key set. */
-export type JsonScan = JsonShape | "invalid" | "mismatch";
+/** `invalid`: no JSON. `mismatch`: an array whose elements are not objects of one key set. `too-deep`, `too-many`: beyond a limit. */
+export type JsonScan = JsonShape | "invalid" | "mismatch" | "too-deep" | "too-many";
+
+/** Levels of arrays and objects, keys of an object at the top. */
+type JsonLimits = Pick<Limits, "maxJsonDepth" | "maxColumns">;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -22,10 +27,11 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Nested deeper than this the database gives up long before. */
-const MAX_DEPTH = 100_000;
+/** Functions below return the position behind what they skip, or a number below 0 that says why they cannot. */
+const INVALID = -1;
+const TOO_DEEP = -2;
+const TOO_MANY = -3;
 
-/** Functions below return the position behind what they skip, or -1. */
 const skipSpace = (bytes: Uint8Array, start: number): number => {
   let i = start;
   for (; i < bytes.length; i++) {
@@ -46,30 +52,30 @@ const skipString = (bytes: Uint8Array, start: number): number => {
   while (i < end) {
     const byte = bytes[i]!; // i < end
     if (byte === QUOTE) return i + 1;
-    if (byte < 0x20) return -1;
+    if (byte < 0x20) return INVALID;
     if (byte !== BACKSLASH) i++;
     else if (bytes[i + 1] === 0x75) {
-      if (!isHex(bytes[i + 2]) || !isHex(bytes[i + 3]) || !isHex(bytes[i + 4]) || !isHex(bytes[i + 5])) return -1;
+      if (!isHex(bytes[i + 2]) || !isHex(bytes[i + 3]) || !isHex(bytes[i + 4]) || !isHex(bytes[i + 5])) return INVALID;
       i += 6;
     } else {
-      if (!'"\\/bfnrt'.includes(String.fromCharCode(bytes[i + 1] ?? 0))) return -1;
+      if (!'"\\/bfnrt'.includes(String.fromCharCode(bytes[i + 1] ?? 0))) return INVALID;
       i += 2;
     }
   }
-  return -1;
+  return INVALID;
 };
 
 const skipDigits = (bytes: Uint8Array, start: number): number => {
   let i = start;
   while (isDigit(bytes[i])) i++;
-  return i === start ? -1 : i;
+  return i === start ? INVALID : i;
 };
 
 const skipNumber = (bytes: Uint8Array, start: number): number => {
   let i = bytes[start] === MINUS ? start + 1 : start;
   i = bytes[i] === 0x30 ? i + 1 : skipDigits(bytes, i);
-  if (i !== -1 && bytes[i] === 0x2e) i = skipDigits(bytes, i + 1);
-  if (i !== -1 && (bytes[i] === 0x65 || bytes[i] === 0x45)) {
+  if (i !== INVALID && bytes[i] === 0x2e) i = skipDigits(bytes, i + 1);
+  if (i !== INVALID && (bytes[i] === 0x65 || bytes[i] === 0x45)) {
     i++;
     if (bytes[i] === 0x2b || bytes[i] === MINUS) i++;
     i = skipDigits(bytes, i);
@@ -81,20 +87,20 @@ const WORDS = ["true", "false", "null"].map((word) => Buffer.from(word));
 
 const skipWord = (bytes: Uint8Array, start: number): number => {
   const word = WORDS.find((candidate) => candidate.every((byte, i) => bytes[start + i] === byte));
-  return word === undefined ? -1 : start + word.length;
+  return word === undefined ? INVALID : start + word.length;
 };
 
 /** A key with its colon and the blanks around; `start`: on its opening quote. */
 const skipKey = (bytes: Uint8Array, start: number): number => {
-  if (bytes[start] !== QUOTE) return -1;
+  if (bytes[start] !== QUOTE) return INVALID;
   const end = skipString(bytes, start + 1);
-  if (end === -1) return -1;
+  if (end === INVALID) return INVALID;
   const colon = skipSpace(bytes, end);
-  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : INVALID;
 };
 
-/** One value of any depth, without recursion: the body decides how deep it goes. */
-const skipValue = (bytes: Uint8Array, start: number): number => {
+/** One value, without recursion. `levels`: that it may have. */
+const skipValue = (bytes: Uint8Array, start: number, levels: number): number => {
   const open: number[] = []; // closing bytes of what is open
   let i = start;
   for (;;) {
@@ -103,16 +109,18 @@ const skipValue = (bytes: Uint8Array, start: number): number => {
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       const close = byte + 2;
       i = skipSpace(bytes, i + 1);
-      if (bytes[i] === close) i++;
-      else {
-        if (open.push(close) > MAX_DEPTH) return -1;
+      if (bytes[i] === close) {
+        if (open.length >= levels) return TOO_DEEP;
+        i++;
+      } else {
+        if (open.push(close) > levels) return TOO_DEEP;
         if (close === CLOSE_BRACE) i = skipKey(bytes, i);
-        if (i === -1) return -1;
+        if (i === INVALID) return INVALID;
         continue;
       }
     } else if (byte === MINUS || isDigit(byte)) i = skipNumber(bytes, i);
     else i = skipWord(bytes, i);
-    if (i === -1) return -1;
+    if (i === INVALID) return INVALID;
     for (;;) {
       const close = open[open.length - 1];
       if (close === undefined) return i;
@@ -120,10 +128,10 @@ const skipValue = (bytes: Uint8Array, start: number): number => {
       if (bytes[i] === COMMA) {
         i = skipSpace(bytes, i + 1);
         if (close === CLOSE_BRACE) i = skipKey(bytes, i);
-        if (i === -1) return -1;
+        if (i === INVALID) return INVALID;
         break;
       }
-      if (bytes[i] !== close) return -1;
+      if (bytes[i] !== close) return INVALID;
       open.pop();
       i++;
     }
@@ -133,22 +141,22 @@ const skipValue = (bytes: Uint8Array, start: number): number => {
 /** Start and end of the raw text of each key of one object, in pairs, quotes not included. */
 type KeySpans = number[];
 
-/** One object whose keys are noted in `spans`; `start`: on its brace. */
-const skipObject = (bytes: Uint8Array, start: number, spans: KeySpans): number => {
+/** One object whose keys are noted in `spans`; `start`: on its brace. `levels`: that it may have, itself included. */
+const skipObject = (bytes: Uint8Array, start: number, levels: number, maxKeys: number, spans: KeySpans): number => {
   let i = skipSpace(bytes, start + 1);
   if (bytes[i] === CLOSE_BRACE) return i + 1;
   for (;;) {
-    if (bytes[i] !== QUOTE) return -1;
+    if (bytes[i] !== QUOTE) return INVALID;
     const end = skipString(bytes, i + 1);
-    if (end === -1) return -1;
-    spans.push(i + 1, end - 1);
+    if (end === INVALID) return INVALID;
+    if (spans.push(i + 1, end - 1) > 2 * maxKeys) return TOO_MANY;
     i = skipSpace(bytes, end);
-    if (bytes[i] !== COLON) return -1;
-    i = skipValue(bytes, skipSpace(bytes, i + 1));
-    if (i === -1) return -1;
+    if (bytes[i] !== COLON) return INVALID;
+    i = skipValue(bytes, skipSpace(bytes, i + 1), levels - 1);
+    if (i < 0) return i;
     i = skipSpace(bytes, i);
     if (bytes[i] === CLOSE_BRACE) return i + 1;
-    if (bytes[i] !== COMMA) return -1;
+    if (bytes[i] !== COMMA) return INVALID;
     i = skipSpace(bytes, i + 1);
   }
 };
@@ -174,19 +182,25 @@ const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.s
 
 const sorted = (keys: ReadonlySet<string>): readonly string[] => [...keys].sort();
 
-/** Checks that `bytes` (UTF-8) are one JSON value and finds its keys. @rule R-BODY-2 */
-export const scanJson = (bytes: Buffer): JsonScan => {
+/** Why a text was not read to its end. */
+const failureOf = (end: number): "invalid" | "too-deep" | "too-many" => (end === TOO_DEEP ? "too-deep" : end === TOO_MANY ? "too-many" : "invalid");
+
+/** Checks that `bytes` (UTF-8) are one JSON value and finds its keys. @rule R-BODY-2 R-LIM-2 R-LIM-3 */
+export const scanJson = (bytes: Buffer, limits: JsonLimits): JsonScan => {
+  const { maxJsonDepth, maxColumns } = limits;
   const start = skipSpace(bytes, 0);
-  const atEnd = (end: number): boolean => end !== -1 && skipSpace(bytes, end) === bytes.length;
+  const atEnd = (end: number): boolean => end >= 0 && skipSpace(bytes, end) === bytes.length;
   if (bytes[start] === OPEN_BRACE) {
     const spans: KeySpans = [];
-    return atEnd(skipObject(bytes, start, spans)) ? { shape: "object", keys: sorted(keySet(bytes, spans)), isEmpty: false } : "invalid";
+    const end = skipObject(bytes, start, maxJsonDepth, maxColumns, spans);
+    return atEnd(end) ? { shape: "object", keys: sorted(keySet(bytes, spans)), isEmpty: false } : failureOf(end);
   }
-  if (bytes[start] !== OPEN_BRACKET) return atEnd(skipValue(bytes, start)) ? { shape: "array", keys: [], isEmpty: true } : "invalid";
-  return scanArray(bytes, start, atEnd);
+  if (bytes[start] === OPEN_BRACKET) return scanArray(bytes, start, limits, atEnd);
+  const end = skipValue(bytes, start, maxJsonDepth);
+  return atEnd(end) ? { shape: "array", keys: [], isEmpty: true } : failureOf(end);
 };
 
-const scanArray = (bytes: Buffer, start: number, atEnd: (end: number) => boolean): JsonScan => {
+const scanArray = (bytes: Buffer, start: number, { maxJsonDepth, maxColumns }: JsonLimits, atEnd: (end: number) => boolean): JsonScan => {
   let i = skipSpace(bytes, start + 1);
   if (bytes[i] === CLOSE_BRACKET) return atEnd(i + 1) ? { shape: "array", keys: [], isEmpty: true } : "invalid";
   let first: KeySpans | undefined;
@@ -195,16 +209,16 @@ const scanArray = (bytes: Buffer, start: number, atEnd: (end: number) => boolean
   for (;;) {
     if (bytes[i] === OPEN_BRACE) {
       const spans: KeySpans = [];
-      i = skipObject(bytes, i, spans);
-      if (i === -1) return "invalid";
+      i = skipObject(bytes, i, maxJsonDepth - 1, maxColumns, spans);
+      if (i < 0) return failureOf(i);
       if (first === undefined) {
         first = spans;
         firstSet = keySet(bytes, spans);
       } else if (!sameBytes(bytes, first, spans) && !sameSet(firstSet, keySet(bytes, spans))) isMismatch = true;
     } else {
       isMismatch = true; // the rest is read on: text that is no JSON is the graver mistake
-      i = skipValue(bytes, i);
-      if (i === -1) return "invalid";
+      i = skipValue(bytes, i, maxJsonDepth - 1);
+      if (i < 0) return failureOf(i);
     }
     i = skipSpace(bytes, i);
     if (bytes[i] === CLOSE_BRACKET) break;

@@ -9,9 +9,6 @@ const NEGATION = "negation operator (not)";
 const LOGIC_OPERATOR = "logic operator (and, or)";
 const TREE = [NAME, NEGATION, LOGIC_OPERATOR];
 
-/** Deeper trees would exhaust the stack, here or in the database. */
-export const MAX_DEPTH = 400;
-
 /** `name`: `or`, `voyages.not.and`; `value`: `(…)`. @throws RelApiError `parse-error` @rule R-LOG-1 R-LOG-2 */
 export const parseLogic = (grammar: Grammar, name: string, value: string): Addressed<LogicTree> => {
   const { path, operator } = parseLogicPath(name);
@@ -20,6 +17,8 @@ export const parseLogic = (grammar: Grammar, name: string, value: string): Addre
   return { path, part: readTree({ grammar, source }, 0, 0).value };
 };
 
+export const countConditions = (tree: LogicTree): number => (tree.kind === "condition" ? 1 : tree.of.reduce((count, part) => count + countConditions(part), 0));
+
 interface Reader {
   readonly grammar: Grammar;
   readonly source: Source;
@@ -27,7 +26,6 @@ interface Reader {
 
 /** A condition where one can be read; only what is none may be a group, so that columns may be called `and`, `or` and `not`. @rule R-LOG-6 */
 const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree> => {
-  if (depth > MAX_DEPTH) throw nestedTooDeep();
   const { source } = reader;
   const at = skipBlanks(source.text, start);
   const condition = scanCondition(reader, at);
@@ -43,7 +41,8 @@ const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree
 const logicWord = (text: string, at: number): "and" | "or" | undefined => (text.startsWith("and", at) ? "and" : text.startsWith("or", at) ? "or" : undefined);
 
 const readGroup = (reader: Reader, kind: "and" | "or", isNegated: boolean, end: number, depth: number): Token<LogicTree> => {
-  const { source } = reader;
+  const { source, grammar: { limits } } = reader;
+  if (depth >= limits.maxLogicDepth) throw nestedTooDeep(limits, "maxLogicDepth", "logic trees");
   let at = skipBlanks(source.text, end);
   if (source.text[at] !== "(") fail(source, { at, expecting: ['"("'] });
   const of: LogicTree[] = [];

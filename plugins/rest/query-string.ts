@@ -1,7 +1,9 @@
 /** `?select=id,name&tonnage=gte.500;order=name`: the query string, taken apart. */
+import type { Limit } from "../../core/index.ts";
+import { tooMany } from "./errors.ts";
 import { parseFilter, tryOperation } from "./filter.ts";
 import { parseNames, parseTreePath } from "./lex.ts";
-import { parseLogic } from "./logic.ts";
+import { countConditions, parseLogic } from "./logic.ts";
 import { parseOrder } from "./order.ts";
 import { parseWholeNumber } from "./range.ts";
 import type { Addressed, Condition, Grammar, LogicTree, NodeRange, OrderTerm, ParsedQuery, QueryKind } from "./request.ts";
@@ -47,18 +49,25 @@ const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1)
 /** Reads everything the query string says. Its parts are judged in the order of R-PIPE-1 step 7. @throws RelApiError `parse-error` @rule R-URL-2 R-URL-3 */
 export const parseQuery = (grammar: Grammar, text: string | undefined, kind: QueryKind): ParsedQuery => {
   const pairs = text === undefined ? [] : splitQuery(text);
+  const within = (limit: Limit, count: number, what: string): void => {
+    if (count > grammar.limits[limit]) throw tooMany(grammar.limits, limit, what);
+  };
+  within("maxParameters", pairs.length, "parameters");
   const present = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const first = (name: string): string | undefined => present.find((pair) => pair[0] === name)?.[1];
   const free = present.filter(([name]) => !isReserved(name));
 
   const orders: Addressed<readonly OrderTerm[]>[] = [];
   for (const [name, value] of present) if (lastPart(name) === "order") orders.push(parseOrder(name, value));
+  for (const { part } of orders) within("maxOrderTerms", part.length, "terms in an order");
   const logic: Addressed<LogicTree>[] = [];
   for (const [name, value] of present) if (LOGIC.has(lastPart(name))) logic.push(parseLogic(grammar, name, value));
   const columns = parseNameList(first("columns"), "columns parameter");
+  within("maxColumns", columns?.length ?? 0, "columns");
   const selected = first("select");
   const select = selected === undefined ? undefined : parseSelect(grammar, selected);
   const { filters, parameters } = kind === "filters" ? { filters: free.map(([name, value]) => parseFilter(grammar, name, value)), parameters: [] } : parseArguments(grammar, free);
+  within("maxFilters", logic.reduce((count, { part }) => count + countConditions(part), filters.length), "conditions");
   const onConflict = parseNameList(first("on_conflict"), "on_conflict parameter");
   const { range, ranges } = parseRanges(present);
   return { pairs, select, filters, logic, orders: firstOfEach(orders), ranges, range, columns, onConflict, parameters };

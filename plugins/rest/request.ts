@@ -4,7 +4,7 @@
  *  `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd · `profile.ts` chooseProfile ·
  *  `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts` buildAnswer · `settings.ts` buildRequestSettings ·
  *  `parse-request.ts` parseRequest · `media-types.ts` chooseMedia · `payload.ts` parsePayload · `fuzzy.ts` suggestions. */
-import type { BoundValue, Exchange, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, RestRoute, RestTarget, Source } from "../../core/index.ts";
+import type { BoundValue, Exchange, Limits, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, RestRoute, RestTarget, Source } from "../../core/index.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
@@ -157,8 +157,9 @@ export interface Rest {
   parseQuery(text: string | undefined, kind: QueryKind): ParsedQuery;
 }
 
-/** What the registry adds to the grammar of the query string. */
+/** What the registry and the settings add to the grammar of the query string. */
 export interface Grammar {
+  readonly limits: Limits;
   /** Operators by REST name. */
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */

@@ -1,5 +1,5 @@
 /** `set_config('response.headers', '[{"X-Seen": "yes"}]', true)`: what SQL asked for in an answer. */
-import type { Headers, ResultRow } from "../../core/index.ts";
+import type { Headers, Logger, ResultRow } from "../../core/index.ts";
 import { responseHeadersInvalid, responseStatusInvalid } from "./errors.ts";
 import { headerText } from "./header-text.ts";
 
@@ -36,6 +36,11 @@ const readHeaders = (text: string): Headers => {
   return parsed.map(readHeader).filter(([name]) => name !== "");
 };
 
+/** How an answer is cut out of its connection is between this server and the next hop: two words on it, and what follows could be read as another answer. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+]);
+
 /** `X-Request-Id` */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*$/;
 
@@ -46,9 +51,25 @@ const readHeader = (item: unknown): readonly [string, string] => {
   return [name, headerText(value)];
 };
 
-/** The answer's headers, those that SQL set in place of the server's. @rule R-GUC-1 R-ERR-5 */
-export const overrideHeaders = (own: Headers, set: Headers): Headers => {
+/** The answer's headers, those that SQL set in place of the server's. `ignored`: told of each that SQL has no say in.
+ *  @rule R-GUC-1 R-GUC-5 R-ERR-5 */
+export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: string) => void): Headers => {
   if (set.length === 0) return own;
-  const names = new Set(set.map(([name]) => name.toLowerCase()));
-  return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...set];
+  const names = new Set<string>();
+  const taken = set.filter(([name]) => {
+    const lower = name.toLowerCase();
+    if (OF_THE_CONNECTION.has(lower)) {
+      ignored(lower);
+      return false;
+    }
+    names.add(lower);
+    return true;
+  });
+  return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...taken];
 };
+
+/** @rule R-GUC-5 */
+export const warnOfHeader =
+  (logger: Logger) =>
+  (name: string): void =>
+    logger.warn("SQL set a header of the connection, which is the server's alone: it was left out", { header: name });

@@ -24,17 +24,17 @@ const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
 const NOTHING = Buffer.from("{}");
 
 /** Where the arguments come from. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
-const readInput = async ({ exchange, query, method }: RestRequest): Promise<CallInput> => {
+const readInput = async ({ rest, exchange, query, method }: RestRequest): Promise<CallInput> => {
   if (method !== "POST") return { shape: { kind: "query" } };
   const body = await exchange.body();
   const type = bodyType(exchange.header("content-type"));
   const raw = RAW_TYPES.get(type.name);
   if (raw !== undefined) return { shape: { kind: "raw", type: raw }, body };
-  if (type.name === "application/x-www-form-urlencoded") return { shape: { kind: "form", pairs: parseForm(body) } };
+  if (type.name === "application/x-www-form-urlencoded") return { shape: { kind: "form", pairs: parseForm(body, rest.context.options) } };
   const isJson = type.name === "application/json";
   const hasColumns = query.columns !== undefined;
   const isEmpty = body.length === 0 && isJson;
-  return { shape: { kind: "payload", isJson }, payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns), isEmpty };
+  return { shape: { kind: "payload", isJson }, payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns, rest.context.options), isEmpty };
 };
 
 type PlannedCalls = Cache<PlanSource, PlannedCall>;

@@ -1,7 +1,7 @@
 /** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is answered of a row. */
-import { nestedTooDeep } from "./errors.ts";
+import type { Limits } from "../../core/index.ts";
+import { nestedTooDeep, tooMany } from "./errors.ts";
 import { END, fail, isFailure, isNameCharacter, leaves, NAME, need, scanField, scanName, scanType, skipBlanks, type Failure, type Name, type Source, type Token } from "./lex.ts";
-import { MAX_DEPTH } from "./logic.ts";
 import type { AggregateName, Grammar, SelectEmbed, SelectItem } from "./request.ts";
 
 const AGGREGATES: readonly AggregateName[] = ["sum", "avg", "count", "max", "min"];
@@ -21,12 +21,15 @@ interface Reader {
   readonly embeds: Grammar["embeds"];
   /** What an item may begin with, for messages. */
   readonly item: readonly string[];
+  readonly limits: Limits;
+  /** Read so far. */
+  readonly counts: { fields: number; embeds: number };
 }
 
 /** Items of a `select`; undefined when it has none. @throws RelApiError `parse-error` @rule R-SEL-1 R-LEX-13 */
 export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[] | undefined => {
   const prefixes = grammar.embeds.filter(({ prefix }) => prefix !== "").map(({ prefix }) => `"${prefix}"`);
-  const reader: Reader = { source: { text: raw, what: "select parameter", raw }, embeds: grammar.embeds, item: [...prefixes, NAME, '"*"', '"count()"'] };
+  const reader: Reader = { source: { text: raw, what: "select parameter", raw }, embeds: grammar.embeds, item: [...prefixes, NAME, '"*"', '"count()"'], limits: grammar.limits, counts: { fields: 0, embeds: 0 } };
   if (!beginsWithItem(reader)) return undefined;
   const items: SelectItem[] = [];
   for (let at = 0; ; at++) {
@@ -78,7 +81,10 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
     const head = need(reader.source, scanHead(text, alias.end + aliased.prefix.length));
     return readEmbed(reader, aliased.mode, alias.value, head, depth);
   }
-  return readPlainEmbed(reader, at, depth) ?? readField(reader, at, expected);
+  const embed = readPlainEmbed(reader, at, depth);
+  if (embed !== undefined) return embed;
+  if (++reader.counts.fields > reader.limits.maxSelectFields) throw tooMany(reader.limits, "maxSelectFields", "selected fields");
+  return readField(reader, at, expected);
 };
 
 // --- embeds ---------------------------------------------------------------------------------------------------------
@@ -134,8 +140,9 @@ const scanAlias = (text: string, at: number): Token<string> | undefined => {
 };
 
 const readEmbed = (reader: Reader, mode: string, alias: string | undefined, head: Token<Head>, depth: number): ItemToken => {
-  if (depth > MAX_DEPTH) throw nestedTooDeep();
-  const { source } = reader;
+  const { source, limits, counts } = reader;
+  if (depth >= limits.maxRelationDepth) throw nestedTooDeep(limits, "maxRelationDepth", "embeds");
+  if (++counts.embeds > limits.maxEmbeds) throw tooMany(limits, "maxEmbeds", "embeds");
   const { name, hint, join } = head.value;
   const finish = (items: readonly SelectItem[], end: number): ItemToken => ({ value: { kind: "embed", mode, name, alias, hint, join, items }, end, more: [] });
   let at = skipBlanks(source.text, head.end);

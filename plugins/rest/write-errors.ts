@@ -1,5 +1,5 @@
 /** Errors of bodies and writes. */
-import { RelApiError } from "../../core/index.ts";
+import { limitExceeded, RelApiError, type Limits } from "../../core/index.ts";
 
 const bodyError = (message: string): RelApiError => new RelApiError({ code: "bad-body", status: 400, message });
 
@@ -13,6 +13,12 @@ export const csvFieldsError = (): RelApiError => bodyError("All lines must have 
 export const csvError = (text: string): RelApiError => bodyError(text);
 /** @rule R-BODY-1 PGRST102 */
 export const contentTypeError = (type: string): RelApiError => bodyError(`Content-Type not acceptable: ${type}`);
+
+/** @rule R-LIM-2 PGRST102 */
+export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
+  limitExceeded("maxJsonDepth", { code: "bad-body", message: `The body is nested deeper than ${maxJsonDepth} levels` });
+/** @rule R-LIM-3 PGRST102 */
+export const tooManyColumns = ({ maxColumns }: Limits): RelApiError => limitExceeded("maxColumns", { code: "bad-body", message: `The body names more than ${maxColumns} columns` });
 
 /** A key of the payload or a listed column that the relation lacks. @rule R-BODY-5 PGRST204 */
 export const columnNotFound = (column: string, relation: string): RelApiError =>

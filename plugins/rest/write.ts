@@ -24,10 +24,10 @@ const plannedWrites: CacheSpec<PlanSource, PlannedWrite> = {
 };
 
 /** The body's rows; DELETE has none. @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-4 */
-const readBody = async ({ exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
+const readBody = async ({ rest, exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
   if (method === "DELETE") return undefined;
   const body = await exchange.body();
-  return readPayload(body, bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT");
+  return readPayload(body, bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT", rest.context.options);
 };
 
 /** The handler of the writing methods. @rule R-TX-1 R-TX-2 R-PIPE-1 */

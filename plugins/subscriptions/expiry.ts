@@ -1,5 +1,14 @@
-/** Tokens end while their connections go on. */
-import type { Session } from "../../core/index.ts";
+/** Why a connection is not, or no longer, its caller's. */
+import type { GqlEngine, Session } from "../../core/index.ts";
+
+/** Reason of the close: the message that the same credential gets over HTTP. @rule G-WS-10 */
+export const forbidden = (engine: GqlEngine, error: unknown): string => {
+  const { errors } = JSON.parse(engine.encodeErrors(error, undefined).body) as { readonly errors: readonly { readonly message: string }[] };
+  return `Forbidden: ${errors[0]?.message ?? "access denied"}`;
+};
+
+/** As over HTTP. @rule G-WS-10 G-WS-15 */
+export const EXPIRED = "Forbidden: Could not verify JWT: JWTExpired";
 
 /** Timers end at 24 days. */
 const LONGEST_TIMER_MS = 2_147_483_647;

@@ -2,7 +2,7 @@
  *  `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
-import { atExpiry } from "./expiry.ts";
+import { atExpiry, EXPIRED } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
 import { socketsOf, type Connection, type Conversation } from "./sockets.ts";
@@ -73,7 +73,7 @@ const converse = (connection: Connection): Conversation => {
       // it hears from us soon enough
       if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
     });
-    forgetExpiry = atExpiry(session, () => connection.close(4403, "Forbidden"));
+    forgetExpiry = atExpiry(session, () => connection.close(4403, EXPIRED));
   };
 
   const stop = (id: string): void => {

@@ -1,6 +1,6 @@
 /** `curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`: live queries over plain HTTP, on both surfaces, for clients without WebSocket. */
 import {
-  definePlugin, RelApiError, STATUSES_OF_BODIES, type Exchange, type GqlEngine, type PluginContext, type RestHandler, type RestLive, type RestTarget, type Surface,
+  definePlugin, isRelApiError, RelApiError, STATUSES_OF_BODIES, type Exchange, type GqlEngine, type PluginContext, type RestHandler, type RestLive, type RestTarget, type Surface,
 } from "../../core/index.ts";
 import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
 import { atExpiry } from "./expiry.ts";
@@ -93,6 +93,7 @@ const readJson = (engine: GqlEngine, text: string) => {
   try {
     return engine.parseJson(text);
   } catch (error) {
+    if (isRelApiError(error)) throw error;
     throw new RelApiError({ code: "invalid-json", status: 400, message: `Error in $: ${error instanceof Error ? error.message : "no JSON"}`, path: "$" });
   }
 };

@@ -2,7 +2,7 @@
 import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
-import { atExpiry } from "./expiry.ts";
+import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
 import { socketsOf, type Connection, type Conversation, type SocketProtocol } from "./sockets.ts";
@@ -79,13 +79,13 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
       found = await context.authorize(socketCredentials(connection.request, payload));
     } catch (error) {
       const isRefused = isRelApiError(error) && error.status < 500;
-      return isRefused ? connection.close(4403, "Forbidden") : connection.close(4500, "Internal server error");
+      return isRefused ? connection.close(4403, forbidden(engine, error)) : connection.close(4500, "Internal server error");
     }
     if (hasEnded) return;
     session = found;
     outbox.send('{"type":"connection_ack"}');
     leaveHeartbeat = heartbeat.join(ping);
-    forgetExpiry = atExpiry(found, () => connection.close(4403, "Forbidden"));
+    forgetExpiry = atExpiry(found, () => connection.close(4403, EXPIRED));
   };
 
   const sendError = (id: string, error: unknown): void => {

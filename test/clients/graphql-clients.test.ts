@@ -251,7 +251,7 @@ describe("graphql-ws", () => {
 
   test("G-WS-10 a wrong secret closes the connection for good", async () => {
     const socket = createClient({ url: demo.wsUrl, retryAttempts: 0, connectionParams: { headers: { "x-hasura-admin-secret": "wrong" } } });
-    await expect(socket.iterate({ query: "{ __typename }" }).next()).rejects.toMatchObject({ code: 4403, reason: "Forbidden" });
+    await expect(socket.iterate({ query: "{ __typename }" }).next()).rejects.toMatchObject({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
     await socket.dispose();
   });
 });

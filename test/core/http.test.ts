@@ -193,6 +193,15 @@ describe("request bodies", () => {
     expect(logged.filter(({ message }) => message.includes("express.json()"))).toHaveLength(1);
   });
 
+  test("R-LIM-2 a body that a parser took before, too deep to be written again", async () => {
+    const api = apiOf({}, echo());
+    const { request } = await listen(api, express().use(express.json()).use(api));
+    logged.length = 0;
+    const answer = await request("POST", "/echo", { headers: { "content-type": "application/json" }, body: "[".repeat(45_000) + "]".repeat(45_000) });
+    expect(answer.status).toBe(400);
+    expect(logged.filter(({ message }) => message.includes("fault"))).toEqual([]);
+  });
+
   test("a form that a parser took before is a form again", async () => {
     const api = apiOf({}, echo());
     const { request } = await listen(api, express().use(express.urlencoded()).use(api));

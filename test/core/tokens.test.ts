@@ -18,7 +18,7 @@ import { parseTokenSettings } from "../../plugins/auth/token-settings.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 
 const settings = (secret: JwtSecret, more: { jwtSecretIsBase64?: boolean; jwtAud?: string } = {}) =>
-  parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, ...more }, () => fixedKeys([]));
+  parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, maxJsonDepth: 500, ...more }, () => fixedKeys([]));
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -179,7 +179,7 @@ describe("key settings", () => {
 describe("reading a token", () => {
   const keys = (secret: JwtSecret) => settings(secret)[0]!.keys.keys();
   const failure = (token: string, secret: JwtSecret = jwtSecret): unknown => {
-    const reading = readToken(token, keys(secret));
+    const reading = readToken(token, keys(secret), 500);
     return "failure" in reading ? reading.failure.kind : "verified";
   };
   const signed: [string, string, KeyObject, Record<string, unknown>][] = [
@@ -223,7 +223,7 @@ describe("reading a token", () => {
     expect(failure(long)).toBe("undecodable");
   });
   test("R-AUT-3 numbers of the payload keep their digits", () => {
-    const reading = readToken(signToken('{"id":12345678901234567890}'), keys(jwtSecret));
+    const reading = readToken(signToken('{"id":12345678901234567890}'), keys(jwtSecret), 500);
     expect("signed" in reading && exactJson(reading.signed.exact)).toBe('{"id":12345678901234567890}');
   });
 });

@@ -27,9 +27,9 @@ gqlCases(api, [
   },
   { title: "G-DOC-1 nesting far beyond all bounds is refused", query: `{ album(where: ${"[".repeat(100000)}`, error: notAQuery },
   {
-    title: "G-DOC-8 fragments that multiply beyond all bounds are refused",
+    title: "G-DOC-8 G-LIM-3 fragments that multiply beyond all bounds are refused",
     query: `{ album { ...f0 } } ${Array.from({ length: 40 }, (_, i) => `fragment f${i} on album { artist { a: albums { ...f${i + 1} } b: albums { ...f${i + 1} } } }`).join(" ")} fragment f40 on album { id }`,
-    error: { message: "the operation selects too many fields", path: "$", code: failed },
+    error: { message: "the operation selects fields nested deeper than 50 levels", path: "$", code: failed },
   },
   { title: "G-DOC-4 an unknown root field", query: "{ albums { id } }", error: { message: "field 'albums' not found in type: 'query_root'", path: "$.selectionSet.albums", code: failed } },
   { title: "G-DOC-4 an unknown field", query: "{ album { id colour } }", error: { message: "field 'colour' not found in type: 'album'", path: "$.selectionSet.album.selectionSet.colour", code: failed } },

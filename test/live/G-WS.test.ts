@@ -209,7 +209,7 @@ describe("close codes", () => {
   test("G-WS-10 refused credentials", async () => {
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": "wrong" } } });
-    expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden" });
+    expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
   });
 
   test("G-WS-10 G-WS-15 a token ends the connection when it expires", async () => {
@@ -218,7 +218,7 @@ describe("close codes", () => {
     await socket.init({ headers: { Authorization: `Bearer ${token}` } });
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { id } }");
     expect(await socket.next()).toMatchObject({ type: "next" });
-    expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden" });
+    expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden: Could not verify JWT: JWTExpired" });
   });
 
   test("G-WS-11 no connection_init within three seconds", async () => {

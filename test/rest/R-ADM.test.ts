@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { LIMITS } from "../../core/index.ts";
 import { serve, type Served } from "../../presets/serve.ts";
 import { capabilities, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -86,6 +87,7 @@ test("R-ADM-2 every metric, with its kind", async () => {
     ["pgrst_jwt_cache_requests_total", "counter"],
     ["pgrst_jwt_cache_hits_total", "counter"],
     ["pgrst_jwt_cache_evictions_total", "counter"],
+    ["relapi_refused_total", "counter"],
   ])
     expect(text).toContain(`# TYPE ${name} ${kind}\n`);
 });
@@ -101,6 +103,19 @@ test("R-ADM-2 what they count", async () => {
   expect(after['pgrst_schema_cache_loads_total{status="SUCCESS"}']).toBe(before['pgrst_schema_cache_loads_total{status="SUCCESS"}']! + 1);
   expect(after["pgrst_jwt_cache_requests_total"]).toBe(before["pgrst_jwt_cache_requests_total"]! + 3);
   expect(after["pgrst_jwt_cache_hits_total"]).toBe(before["pgrst_jwt_cache_hits_total"]! + 2);
+});
+
+test("R-ADM-2 R-LIM-1 G-LIM-1 what limits refuse, each by its option", async () => {
+  const before = await metrics();
+  const embeds = `${served.address}/api/ports?select=${Array.from({ length: 51 }, (_, i) => `a${i}:vessels(id)`).join()}`;
+  for (let i = 0; i < 2; i++) expect((await fetch(embeds)).status).toBe(400);
+  const batch = JSON.stringify(Array.from({ length: 101 }, () => ({ query: "{ __typename }" })));
+  expect((await fetch(`${served.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
+  const after = await metrics();
+  for (const limit of LIMITS) {
+    const name = `relapi_refused_total{limit="${limit}"}`;
+    expect(after[name], limit).toBe(before[name]! + (limit === "maxEmbeds" ? 2 : limit === "maxBatchEntries" ? 1 : 0));
+  }
 });
 
 test("R-ADM-1 live and ready say when the API listener is gone", async () => {

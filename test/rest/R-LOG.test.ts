@@ -13,7 +13,7 @@ cases(api, [
   { title: "R-LOG-1 a single condition", request: of("vessels", "or=(id.eq.1)"), answer: ids(1) },
   { title: "R-LOG-1 nested", request: of("vessels", "or=(tonnage.lt.100,and(tonnage.gt.800,name.not.like.F*))"), answer: ids(1, 3) },
   { title: "R-LOG-1 deeply nested", request: of("vessels", `or=(${"and(or(".repeat(40)}id.eq.2${"))".repeat(40)})`), answer: ids(2) },
-  { title: "R-LOG-1 too deeply nested for any database", request: of("vessels", `or=(${"and(".repeat(900)}id.eq.2${")".repeat(900)})`), status: 500, check: (answer) => expect(answer.json().code).toBe("54001") },
+  { title: "R-LOG-1 R-LIM-1 nested too deeply", request: of("vessels", `or=(${"and(".repeat(900)}id.eq.2${")".repeat(900)})`), status: 400, check: (answer) => expect(answer.json().hint).toBe("The limit is the setting maxLogicDepth.") },
   { title: "R-LOG-2 not.or", request: of("vessels", "not.or=(id.eq.1,id.eq.2)"), answer: ids(3) },
   { title: "R-LOG-2 not.and", request: of("vessels", "not.and=(id.gt.1,id.lt.3)"), answer: ids(1, 3) },
   { title: "R-LOG-2 not inside", request: of("vessels", "or=(not.and(id.gt.1,id.lt.3),name.eq.Fram)"), answer: ids(1, 2, 3) },

@@ -170,7 +170,7 @@ const onSocket = async (api: TestApi, headers: HeaderValues, outcome: Outcome): 
   const socket = await openSocket(api);
   socket.send({ type: "connection_init", payload: { headers } });
   if (outcome.graphql !== undefined) {
-    expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden" });
+    expect(await socket.closed).toEqual({ code: 4403, reason: `Forbidden: ${outcome.graphql.message}`.slice(0, 123) });
     return;
   }
   await socket.next((message) => message.type === "connection_ack");

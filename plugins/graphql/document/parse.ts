@@ -1,6 +1,6 @@
 /** From the text of a request to one operation and the fragments it may use. @rule G-DOC-1 G-DOC-2 G-DOC-3 */
 import { GraphQLError, parse, type DocumentNode, type FragmentDefinitionNode, type OperationDefinitionNode, type SelectionSetNode, type ValueNode } from "graphql";
-import { notAGraphqlQuery, parseFailed, validationFailed } from "../errors.ts";
+import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed } from "../errors.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;
@@ -12,7 +12,8 @@ export interface ParsedDocument {
 export const MAX_DEPTH = 500;
 
 /** @throws RelApiError `validation-failed`, `parse-failed` */
-export const parseDocument = (text: string, operationName: string | undefined): ParsedDocument => {
+export const parseDocument = (text: string, operationName: string | undefined, maxBytes: number): ParsedDocument => {
+  if (text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes)) throw documentTooLarge(maxBytes);
   const document = parseText(text);
   for (const definition of document.definitions) {
     if (definition.kind !== "OperationDefinition" && definition.kind !== "FragmentDefinition") throw notAGraphqlQuery();

@@ -142,16 +142,19 @@ export interface ItemInput {
   readonly path: string;
 }
 
-/** The items of a list; a single value is a list of one. `null` is refused. @rule G-COE-6 G-ERR-6 */
-export const readList = (context: InputContext, given: Input, place: Place, path: string): readonly ItemInput[] => {
+/** The items of a list; a single value is a list of one. `null` is refused. `check`: may refuse their number before anything is made of them.
+ *  @rule G-COE-6 G-ERR-6 */
+export const readList = (context: InputContext, given: Input, place: Place, path: string, check: (count: number) => void = () => {}): readonly ItemInput[] => {
   const input = open(context, given, place, path);
   if (isNull(input)) throw expectedList("null", path);
   if (input.kind === "literal") {
     const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
+    check(nodes.length);
     return nodes.map((node, i) => ({ input: { kind: "literal", node }, path: atIndex(path, i) }));
   }
   const items = input.held.items();
   if (items === undefined) return [{ input, path: atIndex(path, 0) }];
+  check(items.length);
   return items.map((held, i) => ({ input: { kind: "held", held }, path: atIndex(path, i) }));
 };
 

@@ -3,23 +3,31 @@ import type { FieldNode, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { leafOf } from "../coerce/leaf.ts";
 import { lookUpIn } from "../document/variables.ts";
+import { tooMany } from "../errors.ts";
 import { checkPlain } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 
 /** Checked like any other field, then answered by the schema: its JSON text. */
 export const planMetaField = (planner: Planner, selected: Selected): string => {
-  checkField(planner, selected);
+  checkField(planner, selected, 0);
   return planner.schema.introspect(answeredNode(selected), planner.document, valuesOf(planner));
 };
 
-const checkField = (planner: Planner, selected: Selected): void => {
+/** Lists whose elements lead to types again: each multiplies what is written by the size of the schema. */
+const LISTS: ReadonlySet<string> = new Set(["fields", "inputFields", "interfaces", "possibleTypes"]);
+
+/** `lists`: those around it. @rule G-LIM-5 */
+const checkField = (planner: Planner, selected: Selected, around: number): void => {
+  const lists = LISTS.has(selected.name) ? around + 1 : around;
+  const { options } = planner.schema;
+  if (lists > options.maxIntrospectionDepth) throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
   // read, so that their variables count among those that make the plan
   eachArgument(planner, selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
   const type: GraphQLObjectType | undefined = subselection(selected);
   if (type === undefined) return;
   eachSelection(planner, type, selected.selections, selected.path, (selection) => {
-    if (selection.kind === "field") checkField(planner, selection);
+    if (selection.kind === "field") checkField(planner, selection, lists);
   });
 };
 

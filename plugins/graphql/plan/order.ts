@@ -1,6 +1,7 @@
 /** `order_by`. @rule G-ORD-1 … G-ORD-8 */
 import { gqlPart, type Expression, type GqlPart, type OrderBy } from "../../../core/index.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
+import { tooMany } from "../errors.ts";
 import { isNull, itemPlace, open, placeOf, readEnum, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { nameOf } from "./where.ts";
@@ -12,7 +13,11 @@ const onTheRow: Lift = (inner) => inner;
 
 export const planOrderBy = (planner: Planner, input: Input, place: Place, path: string): readonly OrderBy[] => {
   if (isNull(open(planner, input, place, path))) return [];
-  return readList(planner, input, place, path).flatMap((item) => planTerms(planner, item.input, itemPlace(place), onTheRow, item.path));
+  const { options } = planner.schema;
+  const items = readList(planner, input, place, path, (count) => {
+    if (count > options.maxOrderTerms) throw tooMany(options, "maxOrderTerms", "terms in an order_by");
+  });
+  return items.flatMap((item) => planTerms(planner, item.input, itemPlace(place), onTheRow, item.path));
 };
 
 const planTerms = (planner: Planner, input: Input, place: Place, lift: Lift, path: string): readonly OrderBy[] =>

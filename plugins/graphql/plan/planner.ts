@@ -1,6 +1,6 @@
 /** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand binds. */
 import type { FragmentDefinitionNode, DocumentNode } from "graphql";
-import type { BoundValue, GqlValueType, Json, RoleSchema, ValueRef } from "../../../core/index.ts";
+import type { BoundValue, GqlValueType, Json, Limits, RoleSchema, ValueRef } from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -9,12 +9,29 @@ import { found, leafInput, type Input, type InputContext, type Place } from "./i
 /** A value of a step: fixed by the document, or made of the variables each time. */
 export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };
 
+/** Counted while an operation is planned: what it may still have, where nothing else is said. */
+export interface Budget {
+  /** Planned so far. */
+  fields: number;
+  conditions: number;
+  relatedConditions: number;
+  /** Relationships that may still stand inside the condition at hand. */
+  relationLevels: number;
+}
+
+export const openBudget = ({ maxFilters, maxRelatedConditions, maxRelationDepth }: Limits): Budget => ({
+  fields: 0,
+  conditions: maxFilters,
+  relatedConditions: maxRelatedConditions,
+  relationLevels: maxRelationDepth,
+});
+
 export interface Planner extends InputContext {
   readonly schema: RoleSchema;
   readonly document: DocumentNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** Fields that may still be planned: fragments inside fragments multiply. */
-  readonly budget: { fields: number };
+  /** What the operation may still have. */
+  readonly budget: Budget;
   /** Values of the step at hand, by parameter. */
   readonly sources: ValueSource[];
 }

@@ -86,9 +86,9 @@ export const eachSelection = (
   const setPath = `${path}.selectionSet`;
   const own = type.getFields();
   for (const { as, node, selections } of collect(planner, type.name, sets, setPath).values()) {
+    planner.budget.fields++;
     const name = node.name.value;
     const at = atKey(setPath, name);
-    if (--planner.budget.fields < 0) throw validationFailed("the operation selects too many fields", "$");
     if (name === "__typename") {
       refuseArguments(node, at);
       refuseSelections(selections, at);

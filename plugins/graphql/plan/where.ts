@@ -1,8 +1,8 @@
 /** `where`: boolean expressions and comparisons. @rule G-BEXP-1 … G-BEXP-7 G-OP-1 … G-OP-36 */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from "graphql";
-import { arrayLiteral, gqlPart, type Expression, type GqlPart, type GqlValueType, type Operand, type Predicate, type ValueRef } from "../../../core/index.ts";
+import { arrayLiteral, gqlPart, type Expression, type GqlPart, type GqlValueType, type Json, type Operand, type Predicate, type ValueRef } from "../../../core/index.ts";
 import { coerceColumn, inputFunction } from "../coerce/columns.ts";
-import { expectedList } from "../errors.ts";
+import { expectedList, tooMany } from "../errors.ts";
 import { planAggregatePredicate } from "./aggregate-predicate.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import { isNull, itemPlace, open, placeOf, readBoolean, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
@@ -15,7 +15,27 @@ export const narrowed = (predicate: Predicate): Predicate | undefined => (predic
 
 const partOf = ({ field }: FieldInput): GqlPart | undefined => gqlPart(field);
 
+/** @rule G-LIM-4 */
+const checkConditions = ({ budget, schema }: Planner, count: number): void => {
+  if (count > budget.conditions) throw tooMany(schema.options, "maxFilters", "conditions");
+};
+
+const countCondition = (planner: Planner): void => {
+  checkConditions(planner, 1);
+  planner.budget.conditions--;
+};
+
+/** What `plan` makes stands on the rows of a relationship. @rule G-LIM-4 */
+const onRelated = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
+  if (--budget.relatedConditions < 0) throw tooMany(options, "maxRelatedConditions", "relationships in its conditions");
+  if (--budget.relationLevels < 0) throw tooMany(options, "maxRelationDepth", "levels of relationships in a condition");
+  const planned = plan();
+  budget.relationLevels++;
+  return planned;
+};
+
 export const planWhere = (planner: Planner, input: Input, place: Place, path: string): Predicate => {
+  countCondition(planner);
   const parts: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
     const part = partOf(given);
@@ -30,7 +50,7 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
   switch (part.kind) {
     case "and":
     case "or": {
-      const items = readList(planner, input, place, path);
+      const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
       return [{ kind: part.kind, of: items.map((item) => planWhere(planner, item.input, itemPlace(place), item.path)) }];
     }
     case "not":
@@ -41,15 +61,15 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
       if (part.value !== undefined) return planComparison(planner, input, place, computedExpression(part.field), part.value, path);
       const { routine, target } = part.field;
       if (target === undefined) return [];
-      const where = narrowed(planWhere(planner, input, place, path));
+      const where = narrowed(onRelated(planner, () => planWhere(planner, input, place, path)));
       return [{ kind: "computed-rows", routine: nameOf(routine), target: nameOf(target), ...rowArguments(part.field), ...(where && { where }) }];
     }
     case "relationship": {
-      const where = narrowed(planWhere(planner, input, place, path));
+      const where = narrowed(onRelated(planner, () => planWhere(planner, input, place, path)));
       return [{ kind: "related", relationship: part.relationship.id, ...(where && { where }) }];
     }
     case "relationship-aggregate":
-      return [planAggregatePredicate(planner, input, place, part.relationship.id, path)];
+      return [onRelated(planner, () => planAggregatePredicate(planner, input, place, part.relationship.id, path))];
     default:
       return [];
   }
@@ -85,6 +105,7 @@ const planCast = (planner: Planner, input: Input, place: Place, left: Expression
 };
 
 const planOperator = (planner: Planner, given: FieldInput, part: Extract<GqlPart, { readonly kind: "operator" }>, left: Expression, value: GqlValueType): Predicate => {
+  countCondition(planner);
   const { operator } = part;
   const { input, path } = given;
   const place = placeOf(given.field);
@@ -109,7 +130,8 @@ const planList = (planner: Planner, { input, field, path }: FieldInput, value: G
   const place = placeOf(field);
   const item = { ...value, isNullable: false };
   if (value.element !== undefined || inputFunction(value) !== undefined) {
-    const refs = readList(planner, input, place, path).map((one) => bindColumn(planner, one.input, itemPlace(place), item, one.path));
+    const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
+    const refs = items.map((one) => bindColumn(planner, one.input, itemPlace(place), item, one.path));
     const any: Predicate = { kind: "or", of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })) };
     return operator === "nin" ? { kind: "not", of: any } : any;
   }
@@ -122,12 +144,27 @@ export const bindList = (planner: Planner, input: Input, place: Place, item: Gql
   const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
     if (given === null) throw expectedList("null", path);
     const items = Array.isArray(given) ? given : [given];
-    return arrayLiteral(
-      items.map((one, i) => coerceColumn(item, one, `${path}[${i}]`)),
-      item.type.name,
-    );
+    checkItems(planner, items.length, path);
+    return arrayLiteral(coerceItems(item, items, path), item.type.name);
   });
   return { param, type: `${item.type.sqlName}[]` };
+};
+
+/** @rule G-LIM-4 */
+const checkItems = ({ schema: { options } }: Planner, count: number, path: string): void => {
+  if (count > options.maxListItems) throw tooMany(options, "maxListItems", "items in a list of values", path);
+};
+
+/** Paths are written for items that are refused alone. */
+const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): readonly (string | null)[] => {
+  const texts: (string | null)[] = [];
+  try {
+    for (const one of items) texts.push(coerceColumn(item, one, path));
+  } catch {
+    const at = texts.length;
+    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // throws again, and says where
+  }
+  return texts;
 };
 
 /** String literals among enum literals. @rule G-COE-7 */

@@ -1,0 +1,65 @@
+/** How large an operation is with its fragments put in place, known without putting them there. @rule G-LIM-3 */
+import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
+import { limitExceeded, type Limit, type Limits } from "../../../core/index.ts";
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+interface Size {
+  /** Fields of the set itself. */
+  readonly own: number;
+  /** At every level. */
+  readonly fields: number;
+  readonly aliases: number;
+  readonly depth: number;
+}
+
+/** `known`: sizes of fragments; they form no cycle. */
+const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, Size>): Size => {
+  let own = 0;
+  let fields = 0;
+  let aliases = 0;
+  let depth = 1;
+  for (const selection of set.selections) {
+    if (selection.kind === "Field") {
+      own++;
+      fields++;
+      if (selection.alias !== undefined) aliases++;
+      if (selection.selectionSet === undefined) continue;
+      const inner = sizeOf(selection.selectionSet, fragments, known);
+      fields += inner.fields;
+      aliases += inner.aliases;
+      depth = Math.max(depth, inner.depth + 1);
+      continue;
+    }
+    const inner = selection.kind === "InlineFragment" ? sizeOf(selection.selectionSet, fragments, known) : sizeOfFragment(selection.name.value, fragments, known);
+    own += inner.own;
+    fields += inner.fields;
+    aliases += inner.aliases;
+    depth = Math.max(depth, inner.depth);
+  }
+  return { own, fields, aliases, depth };
+};
+
+const NOTHING: Size = { own: 0, fields: 0, aliases: 0, depth: 0 };
+
+const sizeOfFragment = (name: string, fragments: Fragments, known: Map<string, Size>): Size => {
+  let size = known.get(name);
+  if (size === undefined) {
+    const fragment = fragments.get(name);
+    size = fragment === undefined ? NOTHING : sizeOf(fragment.selectionSet, fragments, known);
+    known.set(name, size);
+  }
+  return size;
+};
+
+/** What stands twice counts twice, also where it is merged. Fragments have been checked. @throws RelApiError `validation-failed` @rule G-LIM-3 */
+export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): void => {
+  const size = sizeOf(set, fragments, new Map());
+  const within = (limit: Limit, count: number, message: (most: number) => string): void => {
+    if (count > limits[limit]) throw limitExceeded(limit, { code: "validation-failed", message: message(limits[limit]), path: "$" });
+  };
+  within("maxDocumentDepth", size.depth, (most) => `the operation selects fields nested deeper than ${most} levels`);
+  within("maxRootFields", size.own, (most) => `the operation has more than ${most} root fields`);
+  within("maxAliases", size.aliases, (most) => `the operation has more than ${most} aliases`);
+  within("maxDocumentFields", size.fields, (most) => `the operation has more than ${most} fields`);
+};
