@@ -75,6 +75,7 @@ export const readBody = async (request: ParsedRequest, response: ServerResponse,
     };
     const garbled = (): void => refuse(bodyUnreadable(coding));
     const gone = (): void => {
+      if (request.readableEnded) return; // all of it is there, and still being unpacked
       leave();
       reject(requestCancelled());
     };

@@ -20,6 +20,9 @@ export const MIN_BYTES_PER_SECOND = 8 * 1024;
 
 const LOOK_MS = 1000;
 
+/** Of a request that was answered before it was there Node tells no end. */
+const isOver = (request: IncomingMessage): boolean => request.complete || request.destroyed || request.socket.destroyed;
+
 /** One timer for all: a body is mostly there before it looks. @rule R-BND-4 */
 export const createPace = (patienceMs: number): Pace => {
   const entries = new Map<IncomingMessage, Entry>();
@@ -30,11 +33,11 @@ export const createPace = (patienceMs: number): Pace => {
     const now = Date.now();
     for (const [request, { startedAtMs, bytesBefore, late }] of entries) {
       const tookMs = now - startedAtMs;
-      if (request.complete || request.destroyed) entries.delete(request);
+      if (isOver(request)) entries.delete(request);
       else if (tookMs >= patienceMs && request.socket.bytesRead - bytesBefore < (MIN_BYTES_PER_SECOND * tookMs) / 1000) {
         entries.delete(request);
         closed++;
-        if (late === undefined) request.destroy();
+        if (late === undefined) request.socket.destroy();
         else late();
       }
     }
@@ -45,7 +48,7 @@ export const createPace = (patienceMs: number): Pace => {
 
   return {
     watch: (request, late) => {
-      if (request.complete || request.destroyed) return;
+      if (isOver(request)) return;
       entries.set(request, { startedAtMs: Date.now(), bytesBefore: request.socket.bytesRead, late });
       timer ??= setInterval(look, Math.min(LOOK_MS, patienceMs / 2)).unref();
     },

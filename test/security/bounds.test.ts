@@ -1,0 +1,328 @@
+/** What comes from outside, and what goes out, is bounded in bytes and time. */
+import express from "express";
+import { createServer, type Server } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { adminServer } from "../../plugins/admin/index.ts";
+import { serve } from "../../presets/serve.ts";
+import { initiated, pause, subscribe, until } from "../live/start.ts";
+import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+const MIB = 1024 * 1024;
+const admin = { "x-session-admin-secret": adminSecret };
+
+const first = await startApi();
+const { database } = first;
+await first.sql(`
+  create schema edge;
+  grant usage on schema edge to sea_anon;
+  create table edge.long (id int primary key, t text);
+  insert into edge.long values (1, repeat('x', 600000)), (2, repeat('y', 600000)), (3, 'short'), (4, repeat('z', 16000000));
+  grant select on edge.long to sea_anon;
+  create function edge.size(t text) returns int language sql immutable as 'select length(t)';
+`);
+
+interface Edge extends TestApi {
+  metrics(): Promise<Readonly<Record<string, number>>>;
+}
+
+const start = async (options: StartOptions = {}): Promise<Edge> => {
+  let port = 0;
+  const parts = [adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })];
+  const api = await startApi({ on: database, dbSchemas: ["edge"], parts, ...options });
+  const metrics = async (): Promise<Readonly<Record<string, number>>> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return Object.fromEntries(text.split("\n").filter((line) => line.startsWith("relapi_")).map((line) => line.split(" ")).map(([name, number]) => [name, Number(number)]));
+  };
+  return { ...api, metrics };
+};
+
+interface Raw {
+  readonly socket: Socket;
+  received(): string;
+  readonly closed: Promise<number>;
+}
+
+/** `closed`: milliseconds from now to its end. */
+const open = (port: number, text: string): Raw => {
+  const startedAtMs = Date.now();
+  let received = "";
+  const socket = connect(port, "127.0.0.1");
+  socket.write(text);
+  socket.on("data", (chunk) => (received += chunk.toString("latin1"))).on("error", () => undefined);
+  atFileEnd(async () => void socket.destroy());
+  return { socket, received: () => received, closed: new Promise((resolve) => socket.on("close", () => resolve(Date.now() - startedAtMs))) };
+};
+
+/** Until the connection ends. */
+const trickle = async ({ socket, closed }: Raw, piece: string | Buffer, everyMs: number): Promise<number> => {
+  const timer = setInterval(() => socket.write(piece), everyMs);
+  const tookMs = await closed;
+  clearInterval(timer);
+  return tookMs;
+};
+
+describe("answers of the database", () => {
+  test("R-BND-1 G-DBE-16 one that is too large is refused on both surfaces, its connection alone is dropped", async () => {
+    const api = await start({ maxResultBytes: MIB });
+    const refused = { code: "PGRSTX01", details: null, hint: null, message: "The answer of the database is larger than 1048576 bytes (MAX_RESULT_BYTES)" };
+    const answers = await Promise.all([api.get("/long?select=t&id=in.(1,2)"), api.get("/long?select=id&id=eq.3"), api.get("/long?select=t&id=eq.1"), api.gql("{ edge_long(where: {id: {_in: [1, 2]}}) { t } }")]);
+    expect([answers[0].status, answers[0].json()]).toEqual([500, refused]);
+    expect([answers[1].status, answers[1].json()]).toEqual([200, [{ id: 3 }]]);
+    expect(answers[2].bytes.length).toBeGreaterThan(600_000);
+    expect(answers[3]).toEqual({ errors: [{ message: refused.message, extensions: { path: "$", code: "unexpected" } }] });
+    expect((await api.post("/v1alpha1/graphql", { headers: admin, body: { query: "{ edge_long(where: {id: {_in: [1, 2]}}) { t } }" } })).status).toBe(500);
+    expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
+    expect((await api.metrics())["relapi_results_refused_total"]).toBe(3);
+  });
+
+  test("R-BND-1 live queries that are too large together are answered apart", async () => {
+    const api = await start({ maxResultBytes: MIB });
+    const socket = await initiated(api);
+    const query = "subscription ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { t } }";
+    for (const id of [1, 2]) subscribe(socket, String(id), query, { id });
+    const seen = new Map<string, string>();
+    for (let i = 0; i < 2; i++) {
+      const { id, payload } = await socket.next();
+      seen.set(id, payload.data.edge_long[0].t.slice(0, 2));
+    }
+    expect(seen).toEqual(new Map([["1", "xx"], ["2", "yy"]]));
+    subscribe(socket, "both", "subscription { edge_long(where: {id: {_lt: 3}}) { t } }");
+    expect((await socket.next((message) => message.id === "both")).payload.errors ?? "none").not.toBe("none");
+    expect((await api.get("/long?select=id&id=eq.3")).status).toBe(200);
+  });
+
+  test.skipIf(!capabilities.realServer)("R-BND-1 half a gigabyte from one row ends nothing", { timeout: 120_000 }, async () => {
+    const api = await start();
+    await api.sql("create table edge.huge as select 1 as id, repeat('x', 30000000) as t; grant select on edge.huge to sea_anon");
+    await api.reload();
+    const names = Array.from({ length: 19 }, (_, i) => `a${i}:t`);
+    expect((await api.get(`/huge?select=${names.join(",")}`)).json()).toMatchObject({ code: "PGRSTX01" });
+    expect((await api.get("/huge?select=id")).json()).toEqual([{ id: 1 }]);
+    expect((await api.gql(`{ edge_huge { ${names.join(" ")} } }`)).errors[0].message).toContain("MAX_RESULT_BYTES");
+    expect(await api.gql("{ edge_huge { id } }")).toEqual({ data: { edge_huge: [{ id: 1 }] } });
+  });
+});
+
+describe("answers that nobody reads", () => {
+  const ask = (api: TestApi): Raw => open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\n\r\n");
+  const paused = (api: TestApi): Raw => {
+    const raw = ask(api);
+    raw.socket.pause();
+    return raw;
+  };
+
+  /** Looks at the metrics until they are as wanted. */
+  const metricsAre = async (api: Edge, wanted: (metrics: Readonly<Record<string, number>>) => boolean): Promise<void> => {
+    for (const endMs = Date.now() + 15_000; ; ) {
+      const metrics = await api.metrics();
+      if (wanted(metrics)) return;
+      if (Date.now() > endMs) throw new Error(`not within 15 s: ${JSON.stringify(metrics)}`);
+      await pause(50);
+    }
+  };
+  const closedAre = (api: Edge, count: number): Promise<void> => metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
+
+  test("R-BND-2 a connection that takes nothing is closed, one that reads slowly is not", { timeout: 60_000 }, async () => {
+    const api = await start({ unreadTimeout: 3 });
+    const slow = paused(api);
+    const readSlowly = async (): Promise<void> => {
+      for (let wanted = MIB; wanted < 16_000_000; wanted += MIB) {
+        slow.socket.resume();
+        await until(() => slow.received().length >= wanted, 10_000);
+        slow.socket.pause();
+        await pause(400);
+      }
+      slow.socket.resume();
+      await until(() => slow.received().length > 16_000_000, 10_000);
+    };
+    const isRead = readSlowly();
+    const stuck = [paused(api), paused(api)];
+    await closedAre(api, 2);
+    for (const { socket, closed, received } of stuck) {
+      socket.resume(); // what was sent is read before the end is seen
+      await closed;
+      expect(received().length).toBeLessThan(16_000_000);
+    }
+    await isRead;
+    await metricsAre(api, ({ relapi_unread_bytes: bytes }) => bytes === 0);
+    await closedAre(api, 2);
+  });
+
+  test("R-BND-2 when too much waits those go that have not moved for longest, the newest stays", { timeout: 60_000 }, async () => {
+    const api = await start({ maxUnreadBytes: 20_000_000 });
+    const sockets: Raw[] = [];
+    for (let i = 0; i < 4; i++) {
+      sockets.push(paused(api));
+      await closedAre(api, i);
+      await metricsAre(api, ({ relapi_unread_bytes: bytes = 0 }) => bytes > 0 && bytes <= 20_000_000);
+    }
+    const newest = sockets.pop() as Raw;
+    for (const { socket, closed, received } of sockets) {
+      socket.resume();
+      await closed;
+      expect(received().length).toBeLessThan(16_000_000);
+    }
+    newest.socket.resume();
+    await until(() => newest.received().length > 16_000_000, 10_000);
+    await closedAre(api, 3);
+  });
+
+  test("R-BND-2 event streams and sockets too", { timeout: 60_000 }, async () => {
+    const api = await start({ unreadTimeout: 1 });
+    const events = open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n");
+    events.socket.pause();
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { edge_long(where: {id: {_eq: 4}}) { t } }");
+    socket.socket.pause();
+    await closedAre(api, 2);
+    socket.socket.resume();
+    events.socket.resume();
+    expect((await socket.closed).code).toBe(1006);
+    await events.closed;
+  });
+});
+
+describe("request bodies", () => {
+  const small = { maxBodyBytes: 100_000 };
+  const call = (t: string): string => JSON.stringify({ t });
+  const query = (id: number): string => JSON.stringify({ query: "query ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { id } }", variables: { id } });
+
+  test("R-BND-3 G-HTTP-15 compressed bodies are unpacked on both surfaces", async () => {
+    const api = await start(small);
+    for (const [encoding, pack] of [["gzip", gzipSync], ["x-gzip", gzipSync], ["deflate", deflateSync], ["br", brotliCompressSync], ["identity", Buffer.from]] as const) {
+      const headers = { "content-type": "application/json", "content-encoding": encoding };
+      expect((await api.post("/rpc/size", { headers, body: pack(Buffer.from(call("x".repeat(50_000)))) })).text, encoding).toBe("50000");
+      expect((await api.post("/v1/graphql", { headers: { ...headers, ...admin }, body: pack(Buffer.from(query(3))) })).json(), encoding).toEqual({ data: { edge_long: [{ id: 3 }] } });
+    }
+  });
+
+  test("R-BND-3 G-HTTP-15 what unpacks to more than the limit is 413, on every address", async () => {
+    const blanks = Buffer.alloc(16 * MIB, " ");
+    const bombs = [["gzip", gzipSync(blanks)], ["deflate", deflateSync(blanks)], ["br", brotliCompressSync(blanks, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })]] as const;
+    const api = await start(small);
+    for (const [encoding, body] of bombs) {
+      const bomb = { headers: { ...admin, "content-type": "application/json", "content-encoding": encoding }, body };
+      expect(bomb.body.length).toBeLessThan(100_000);
+      const rest = await api.post("/rpc/size", bomb);
+      expect([rest.status, rest.json().code, rest.json().message]).toEqual([413, "PGRST102", "The request body is larger than 100000 bytes"]);
+      for (const path of ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"]) expect((await api.post(path, bomb)).status, path).toBe(413);
+      expect((await api.post("/v1/graphql", { ...bomb, headers: { ...bomb.headers, accept: "text/event-stream" } })).status).toBe(413);
+    }
+    expect((await api.metrics())["relapi_bodies_refused_total"]).toBe(15);
+  });
+
+  test("R-BND-3 what cannot be unpacked is 400, an encoding that is not known 415", async () => {
+    const api = await start(small);
+    const send = (encoding: string, path = "/rpc/size") => api.post(path, { headers: { ...admin, "content-type": "application/json", "content-encoding": encoding }, body: call("abc") });
+    const garbled = await send("gzip");
+    expect([garbled.status, garbled.json()]).toEqual([400, { code: "PGRST102", details: null, hint: null, message: "The request body cannot be unpacked as gzip" }]);
+    expect((await send("gzip", "/v1/graphql")).json().errors[0].extensions.code).toBe("bad-request");
+    for (const encoding of ["zstd", "gzip, br"]) {
+      const unknown = await send(encoding);
+      expect([unknown.status, unknown.json().message, unknown.headers["accept-encoding"]]).toEqual([415, `Content-Encoding not acceptable: ${encoding}`, "gzip, x-gzip, deflate, br"]);
+      expect((await send(encoding, "/v1/graphql")).status).toBe(415);
+    }
+  });
+
+  test("R-BND-3 a body that a parser in front has read counts as well", async () => {
+    const api = await start(small);
+    const server = createServer(express().use(express.json({ limit: "10mb" })).use(api.relApi)).listen(0);
+    atFileEnd(async () => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rpc/size`;
+    const post = (body: string) => fetch(url, { method: "POST", headers: { "content-type": "application/json", "content-encoding": "gzip" }, body: gzipSync(body) });
+    expect(await (await post(call("x".repeat(90_000)))).text()).toBe("90000");
+    expect((await post(call("x".repeat(110_000)))).status).toBe(413);
+  });
+
+  test("R-BND-3 32 MiB unless told otherwise, refused by what is announced", async () => {
+    const raw = open(first.port, `POST /rpc/greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${32 * MIB + 1}\r\n\r\n`);
+    await until(() => raw.received().includes("\r\n\r\n"));
+    expect(raw.received()).toContain("HTTP/1.1 413 ");
+    raw.socket.destroy();
+  });
+});
+
+describe("slow clients", () => {
+  const post = (path: string, bytes: number, more = ""): string => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
+
+  test("R-BND-4 G-HTTP-15 a body that trickles is 408 and the end, on both surfaces", { timeout: 20_000 }, async () => {
+    const api = await start({ requestTimeout: 1 });
+    for (const path of ["/rpc/size", "/v1/graphql"]) {
+      const raw = open(api.port, post(path, 10_000, `x-session-admin-secret: ${adminSecret}\r\n`));
+      expect(await trickle(raw, " ", 100)).toBeLessThan(5000);
+      expect(raw.received()).toContain("HTTP/1.1 408 ");
+      expect(raw.received()).toContain("The request body did not arrive in time");
+    }
+    expect((await api.metrics())["relapi_requests_late_total"]).toBe(2);
+  });
+
+  test("R-BND-4 a body that nobody reads may not trickle either", { timeout: 20_000 }, async () => {
+    const api = await start({ requestTimeout: 1 });
+    const raw = open(api.port, post("/rpc/size", 10_000, "Authorization: Bearer nonsense\r\n"));
+    expect(await trickle(raw, " ", 100)).toBeLessThan(6000);
+    expect(raw.received()).toContain("HTTP/1.1 401 ");
+  });
+
+  test("R-BND-4 a body that comes steadily is taken, long as it is", { timeout: 20_000 }, async () => {
+    const api = await start({ requestTimeout: 1 });
+    const body = `{"t":"${"x".repeat(200_000)}"}`;
+    const raw = open(api.port, post("/rpc/size", body.length));
+    for (let at = 0; at < body.length; at += 8192) {
+      raw.socket.write(body.slice(at, at + 8192));
+      await pause(120);
+    }
+    await until(() => raw.received().endsWith("200000"));
+    expect(raw.received()).toContain("HTTP/1.1 200 ");
+    raw.socket.destroy();
+  });
+
+  test("R-BND-4 headers that trickle end on the standalone server, bodies there too, and idle connections stay", { timeout: 30_000 }, async () => {
+    const served = await serve({ options: { ...database.options, dbSchemas: ["edge"], anonRole: "sea_anon", logLevel: "silent", requestTimeout: 1 }, server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 } });
+    try {
+      await served.api.ready;
+      const { port } = served.server.address() as AddressInfo;
+      const idle = open(port, "GET /api/long?select=id&id=eq.3 HTTP/1.1\r\nHost: x\r\n\r\n");
+      const [head, body] = [open(port, "GET /api/long HTTP/1.1\r\nHost: x\r\n"), open(port, post("/api/rpc/size", 10_000))];
+      const [headMs, bodyMs] = await Promise.all([trickle(head, "X-A: b\r\n", 100), trickle(body, " ", 100)]);
+      expect(headMs).toBeLessThan(5000);
+      expect(bodyMs).toBeLessThan(5000);
+      expect([head.received(), body.received()].map((text) => text.slice(0, 13))).toEqual(["HTTP/1.1 408 ", "HTTP/1.1 408 "]);
+      idle.socket.write("GET /api/long?select=id&id=eq.1 HTTP/1.1\r\nHost: x\r\n\r\n");
+      await until(() => idle.received().includes('[{"id":1}]'));
+      idle.socket.destroy();
+    } finally {
+      await served.stop();
+    }
+  });
+});
+
+describe("two Host headers", () => {
+  const ask = async (port: number, path: string, more = ""): Promise<string> => {
+    const raw = open(port, `GET ${path} HTTP/1.1\r\nHost: a.example\r\nhOST: b.example\r\n${more}\r\n`);
+    await raw.closed;
+    return raw.received();
+  };
+
+  const listen = (server: Server): number => {
+    atFileEnd(async () => void server.close());
+    return (server.listen(0).address() as AddressInfo).port;
+  };
+
+  test("R-BND-5 are refused on both surfaces, below Express, and in an upgrade", async () => {
+    const api = await start();
+    const below = listen(createServer(express().use("/db", api.relApi)));
+    for (const [port, path] of [[api.port, "/long?id=eq.3"], [api.port, "/v1/graphql"], [api.port, "/v1/version"], [below, "/db/long?id=eq.3"]] as const) {
+      const text = await ask(port, path);
+      expect(text, path).toMatch(/^HTTP\/1\.1 400 /);
+      expect(text, path).toContain("\r\nConnection: close\r\n");
+      expect(text, path).toContain("more than one Host header");
+    }
+    const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    expect(await ask(api.port, "/v1/graphql/ws", upgrade)).toMatch(/^HTTP\/1\.1 400 /);
+    expect((await api.get("/long?select=id&id=eq.3")).status).toBe(200);
+  });
+});

@@ -1,0 +1,160 @@
+/** What one caller leaves on a connection, the next one does not find; and what connections keep for all is bounded. */
+import { describe, expect, test } from "vitest";
+import { adminServer } from "../../plugins/admin/index.ts";
+import { capabilities, rolledBack, startApi, type TestApi } from "../support/api.ts";
+
+const first = await startApi();
+const { database } = first;
+await first.sql(`
+  create schema left_over;
+  grant usage on schema left_over to sea_anon;
+  create sequence left_over.numbers;
+  grant usage on sequence left_over.numbers to sea_anon;
+  create table left_over.plain (id serial primary key, t text);
+  create table left_over.watched (id int primary key, kind text);
+  grant all on all tables in schema left_over to sea_anon;
+  grant all on all sequences in schema left_over to sea_anon;
+  create function left_over.soil(kind text) returns text language plpgsql as $$ begin
+    case kind
+      when 'response headers' then perform set_config('response.headers', '[{"X-Left": "over"}]', false);
+      when 'session variable' then perform set_config('session.user_id', '666', false);
+      when 'claims' then perform set_config('request.jwt.claims', '{"sub": "somebody"}', false);
+      when 'read only' then perform set_config('default_transaction_read_only', 'on', false);
+      when 'timeout' then perform set_config('statement_timeout', '4321', false);
+      when 'search path' then perform set_config('search_path', 'left_over', false);
+      when 'role' then perform set_config('role', 'sea_clerk', false);
+      when 'user' then execute 'set session authorization sea_clerk';
+      when 'temporary table' then create temporary table left_table as select 'secret' as t;
+      when 'temporary function' then execute 'create function pg_temp.left_function() returns text language sql as ''select current_user::text''';
+      when 'advisory lock' then perform pg_advisory_lock(4711);
+      when 'channel' then execute 'listen left_channel';
+      when 'cursor' then execute 'declare left_cursor cursor with hold for select 1';
+      when 'sequence' then perform nextval('left_over.numbers');
+      when 'nothing' then null;
+    end case;
+    return kind;
+  end $$;
+  create function left_over.soil_row() returns trigger language plpgsql as $$ begin perform left_over.soil(new.kind); return new; end $$;
+  create trigger soil before insert on left_over.watched for each row execute function left_over.soil_row();
+  create constraint trigger soil_late after update on left_over.watched deferrable initially deferred for each row execute function left_over.soil_row();
+  create function left_over.look() returns json language plpgsql as $$ declare last text; begin
+    begin last := lastval(); exception when others then last := null; end;
+    return json_build_object('headers', nullif(current_setting('response.headers', true), ''), 'user', nullif(current_setting('session.user_id', true), ''),
+      'claims', current_setting('request.jwt.claims', true), 'read only', current_setting('default_transaction_read_only'), 'timeout', current_setting('statement_timeout'),
+      'path', current_setting('search_path'), 'who', current_user, 'login', session_user, 'table', to_regclass('pg_temp.left_table') is not null,
+      'function', to_regprocedure('pg_temp.left_function()') is not null, 'locks', (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()),
+      'channels', (select count(*) from pg_listening_channels() as name where name = 'left_channel'), 'cursors', (select count(*) from pg_cursors where name <> ''), 'last', last, 'jit', current_setting('jit'));
+  end $$;
+  create function left_over.before() returns void language plpgsql as $$ begin perform left_over.soil('timeout'); end $$;
+  create function left_over.prepared(out count int, out bytes int) language sql as $$ select count(*), coalesce(sum(length(statement)), 0) from pg_prepared_statements $$;
+`);
+
+const api = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 2 });
+
+const looks = (of: TestApi): Promise<readonly string[]> => Promise.all(Array.from({ length: 12 }, async () => {
+  const answer = await of.post("/rpc/look");
+  return `${answer.status} ${answer.headers["x-left"]} ${answer.text}`;
+}));
+
+const clean = (await looks(api))[0] as string;
+const expectClean = async (of = api): Promise<void> => expect(await looks(of)).toEqual(Array.from({ length: 12 }, () => clean));
+
+const KINDS = ["response headers", "session variable", "claims", "read only", "timeout", "search path", "role", "temporary table", "temporary function", "advisory lock", "cursor", "sequence"];
+// its session is everybody's, the listener's included
+if (capabilities.realServer) KINDS.push("channel");
+
+describe("what code of users leaves behind", () => {
+  test("R-TX-13 R-TX-6 the look itself sees nothing to begin with", () => {
+    expect(clean).toMatch(/^200 undefined \{"headers" : null, "user" : null, /);
+    expectClean();
+  });
+
+  test.each([...KINDS, "user"])("R-TX-13 %s: of a function, by twelve of twelve callers not seen", async (kind) => {
+    for (let i = 0; i < 3; i++) expect((await api.post("/rpc/soil", { body: { kind } })).text).toBe(JSON.stringify(kind));
+    await expectClean();
+  });
+
+  test.each(KINDS)("R-TX-13 %s: of a trigger, committed, rolled back and failing", async (kind) => {
+    const row = { id: 1, kind };
+    expect((await api.post("/watched", { headers: rolledBack(), body: row })).status).toBe(201);
+    await expectClean();
+    expect((await api.post("/watched", { body: row })).status).toBe(201);
+    await expectClean();
+    expect((await api.post("/watched", { body: row })).status).toBe(409); // the trigger runs before the key is looked at
+    await expectClean();
+    // checked first, committed apart
+    expect((await api.patch("/watched?id=eq.1", { headers: { accept: "application/vnd.pgrst.object+json", prefer: "return=representation" }, body: { kind } })).status).toBe(200);
+    await expectClean();
+    await api.delete("/watched?id=eq.1");
+  });
+
+  test("R-TX-13 of the pre-request function, on reads too", async () => {
+    const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreRequest: "left_over.before" });
+    for (let i = 0; i < 3; i++) expect((await own.get("/plain")).status).toBe(200);
+    // seen by the statement itself alone: the next transaction starts from the beginning
+    await first.sql("create or replace function left_over.before() returns void language sql as 'select'");
+    await expectClean(own);
+  });
+
+  test("R-TX-13 the number that a plain insert took", async () => {
+    expect((await api.post("/plain", { body: { t: "x" } })).status).toBe(201);
+    expect((await api.post("/plain", { body: [{ t: "x" }, { t: "y" }] })).status).toBe(201);
+    await expectClean();
+  });
+
+  test("R-TX-13 by GraphQL", async () => {
+    expect(await api.gql('mutation { insert_left_over_watched_one(object: {id: 9, kind: "timeout"}) { id } }')).toEqual({ data: { insert_left_over_watched_one: { id: 9 } } });
+    await expectClean();
+    await api.delete("/watched?id=eq.9");
+  });
+
+  test("R-TX-13 without prepared statements too, and when functions deallocate them", async () => {
+    const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreparedStatements: false });
+    await own.post("/rpc/soil", { body: { kind: "timeout" } });
+    await expectClean(own);
+    await first.sql("create function left_over.forget() returns void language plpgsql as $$ begin execute 'deallocate all'; perform left_over.soil('timeout'); end $$");
+    await api.reload();
+    for (let i = 0; i < 3; i++) expect((await api.post("/rpc/forget")).status).toBe(204);
+    await expectClean();
+  });
+});
+
+describe("prepared statements", () => {
+  const start = async (options: Parameters<typeof startApi>[0] = {}) => {
+    let port = 0;
+    const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, parts: [adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })], ...options });
+    const metric = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text())?.[1]);
+    return { own, metric };
+  };
+  /** A text of its own, about twice as long as `padding`. */
+  const document = (i: number, padding: number): string => `{ ${Array.from({ length: padding / 20 }, (_, n) => `a${i}_${n}_${"x".repeat(8)}: t`).join(" ")} }`;
+
+  test("R-BND-6 a text that comes once leaves nothing on the backend, one that comes again is kept", async () => {
+    const { own, metric } = await start();
+    for (let i = 0; i < 3; i++) await own.gql("{ left_over_plain { id } }");
+    const before = await metric("relapi_prepared_statements");
+    for (let i = 0; i < 20; i++) expect((await own.gql(`{ left_over_plain { id a${i}: t } }`)).errors).toBeUndefined();
+    expect(await metric("relapi_prepared_statements")).toBe(before);
+    await own.gql("{ left_over_plain { id a1: t } }");
+    expect(await metric("relapi_prepared_statements")).toBe(before + 1);
+  });
+
+  test("R-BND-6 their texts are bounded in bytes, and a long one is never kept", async () => {
+    const { own, metric } = await start({ dbMaxPreparedBytes: 40_000 });
+    for (let round = 0; round < 3; round++) for (let i = 0; i < 30; i++) expect((await own.gql(`{ left_over_plain ${document(i, 800)} }`)).errors).toBeUndefined();
+    const bytes = await metric("relapi_prepared_statement_bytes");
+    expect(bytes).toBeGreaterThan(20_000);
+    expect(bytes).toBeLessThanOrEqual(40_000);
+    if (capabilities.realServer) expect((await own.post("/rpc/prepared")).json().bytes).toBeLessThanOrEqual(42_000); // and those that clean
+    for (let round = 0; round < 3; round++) await own.gql(`{ left_over_plain ${document(99, 8000)} }`);
+    expect(await metric("relapi_prepared_statement_bytes")).toBeLessThanOrEqual(40_000);
+  });
+
+  test("R-BND-6 and in number", async () => {
+    const { own } = await start({ dbMaxPreparedStatements: 20 });
+    for (let round = 0; round < 2; round++) for (let i = 0; i < 40; i++) await own.gql(`{ left_over_plain { b${i}: t } }`);
+    const { count } = (await own.post("/rpc/prepared")).json();
+    if (capabilities.realServer) expect(count).toBeLessThanOrEqual(20);
+    expect((await own.gql("{ left_over_plain { b0: t } }")).errors).toBeUndefined();
+  });
+});
