@@ -83,7 +83,8 @@ const longestOperator = (grammar: Grammar, text: string, at: number): readonly [
   return found;
 };
 
-const firstOperator = (grammar: Grammar): string => grammar.operators.keys().next().value ?? "eq";
+/** Lists are tried first. @rule R-LEX-12 */
+const firstOperator = (grammar: Grammar): string => [...grammar.operators].find(([, [spec]]) => spec?.operand === "list")?.[0] ?? "eq";
 
 type Suffix = Pick<Condition, "quantifier" | "option">;
 

@@ -119,23 +119,29 @@ export const scanQuoted = (text: string, at: number): Token<string> | Failure =>
 
 export interface Name {
   readonly text: string;
-  readonly isQuoted: boolean;
+  /** What could have continued it: of runs joined by dashes only another dash is told. */
+  readonly more: readonly string[];
 }
+
+const MORE_DASHED = ['"-"'];
+const MORE_NAME = ["letter", "digit", ...MORE_DASHED];
 
 /** `first-mate`, `Just a Name`, `"a.b"`. @rule R-LEX-1 */
 export const scanName = (text: string, at: number): Token<Name> | Failure => {
   if (text[at] === '"') {
     const quoted = scanQuoted(text, at);
-    return isFailure(quoted) ? quoted : { value: { text: quoted.value, isQuoted: true }, end: quoted.end };
+    return isFailure(quoted) ? quoted : { value: { text: quoted.value, more: [] }, end: quoted.end };
   }
   let end = runEnd(text, at);
   if (end === at) return { at, expecting: [NAME] };
+  let more = MORE_NAME;
   while (text[end] === "-" && text[end + 1] !== ">") {
     const next = runEnd(text, end + 1);
     if (next === end + 1) return { at: next, expecting: UNFINISHED_RUN };
     end = next;
+    more = MORE_DASHED;
   }
-  return { value: { text: trimSpaces(text.slice(at, end)), isQuoted: false }, end };
+  return { value: { text: trimSpaces(text.slice(at, end)), more }, end };
 };
 
 const trimSpaces = (text: string): string => {
@@ -153,47 +159,35 @@ export const scanType = (text: string, at: number): Token<string> | Failure => {
   return value === "" ? { at, expecting: ["letter", "digit"] } : { value, end };
 };
 
-interface Path {
-  readonly steps: readonly JsonStep[];
-  /** What could have continued the last step. */
-  readonly more: readonly string[];
-}
-
-const NO_PATH: Path = { steps: [], more: [] };
+const NO_PATH: readonly JsonStep[] = [];
 
 /** `->a->>b`, `->0`, `->"x y"`, or nothing. @rule R-LEX-6 */
-const scanPath = (text: string, start: number): Token<Path> | Failure => {
+const scanPath = (text: string, start: number): Token<readonly JsonStep[]> | Failure => {
   if (text[start] !== "-" || text[start + 1] !== ">") return { value: NO_PATH, end: start };
   const steps: JsonStep[] = [];
-  let more: readonly string[] = [];
   let at = start;
   while (text[at] === "-" && text[at + 1] === ">") {
     const arrow = text[at + 2] === ">" ? "->>" : "->";
     const operand = scanOperand(text, at + arrow.length);
     if (isFailure(operand)) return operand;
-    steps.push({ arrow, key: operand.value.key, isIndex: operand.value.isIndex });
-    more = operand.value.more;
+    steps.push({ arrow, ...operand.value });
     at = operand.end;
   }
-  return { value: { steps, more }, end: at };
+  return { value: steps, end: at };
 };
 
-interface PathOperand {
-  readonly key: string;
-  readonly isIndex: boolean;
-  readonly more: readonly string[];
-}
+type PathOperand = Omit<JsonStep, "arrow">;
 
 const scanOperand = (text: string, at: number): Token<PathOperand> | Failure => {
   const isSigned = text[at] === "-";
   const digits = isSigned ? at + 1 : at;
   let end = digits;
   while (isDigit(text[end])) end++;
-  if (end > digits && endsIndex(text, end)) return { value: { key: text.slice(at, end), isIndex: true, more: ["digit"] }, end };
+  if (end > digits && endsIndex(text, end)) return { value: { key: text.slice(at, end), isIndex: true }, end };
   if (isSigned) return end === digits ? { at: digits, expecting: ["digit"] } : { at: end, expecting: INDEX_END };
   if (text[at] === '"') {
     const quoted = scanQuoted(text, at);
-    return isFailure(quoted) ? quoted : { value: { key: quoted.value, isIndex: false, more: [] }, end: quoted.end };
+    return isFailure(quoted) ? quoted : { value: { key: quoted.value, isIndex: false }, end: quoted.end };
   }
   return scanKey(text, at);
 };
@@ -214,7 +208,7 @@ const scanKey = (text: string, at: number): Token<PathOperand> | Failure => {
     if (next === end + 1) return { at: next, expecting: ['">"'] };
     end = next;
   }
-  return { value: { key: text.slice(at, end).trim(), isIndex: false, more: ['"-"'] }, end };
+  return { value: { key: text.slice(at, end).trim(), isIndex: false }, end };
 };
 
 const isDigit = (character: string | undefined): boolean => character !== undefined && character >= "0" && character <= "9";
@@ -228,12 +222,10 @@ const endsIndex = (text: string, at: number): boolean => {
 
 export interface ScannedField {
   readonly field: Field;
-  readonly name: Name;
   /** What could have continued the name or its path. */
   readonly more: readonly string[];
 }
 
-const MORE_NAME = ["letter", "digit", '"-"'];
 const MORE_PATH = ['"->>"', '"->"'];
 
 /** A name and its JSON path. */
@@ -242,9 +234,9 @@ export const scanField = (text: string, at: number): Token<ScannedField> | Failu
   if (isFailure(name)) return name;
   const path = scanPath(text, name.end);
   if (isFailure(path)) return path;
-  const { steps, more } = path.value;
-  const own = steps.length > 0 ? more : name.value.isQuoted ? [] : MORE_NAME;
-  return { value: { field: { name: name.value.text, path: steps }, name: name.value, more: [...own, ...MORE_PATH] }, end: path.end };
+  // behind a path only another step is told
+  const more = path.value.length > 0 ? MORE_PATH : [...name.value.more, ...MORE_PATH];
+  return { value: { field: { name: name.value.text, path: path.value }, more }, end: path.end };
 };
 
 export interface TreePath {
@@ -260,7 +252,7 @@ export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
     const name = need(source, scanName(raw, at));
     if (raw[name.end] !== ".") {
       const path = need(source, scanPath(raw, name.end));
-      return { names, field: { name: name.value.text, path: path.value.steps } };
+      return { names, field: { name: name.value.text, path: path.value } };
     }
     names.push(name.value.text);
     at = name.end + 1;

@@ -1,7 +1,7 @@
 /** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: logic trees. */
 import { nestedTooDeep } from "./errors.ts";
 import { scanOperation, scanTreeValue } from "./filter.ts";
-import { DELIMITER, fail, isFailure, isNameCharacter, NAME, scanField, skipBlanks, type Failure, type Source, type Token } from "./lex.ts";
+import { DELIMITER, fail, isFailure, isNameCharacter, leaves, NAME, scanField, skipBlanks, type Failure, type Source, type Token } from "./lex.ts";
 import type { Addressed, Grammar, LogicTree } from "./request.ts";
 import { parseLogicPath } from "./tree-path.ts";
 
@@ -31,7 +31,7 @@ const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree
   const condition = scanCondition(reader, at);
   if (!isFailure(condition)) return condition;
   if (source.text.startsWith("not.", at)) {
-    const word = logicWord(source.text, at + 4) ?? fail(source, { at: at + 4, expecting: [LOGIC_OPERATOR] });
+    const word = logicWord(source.text, at + 4) ?? fail(source, { at: at + 4, expecting: [LOGIC_OPERATOR], shownAt: leaves(source.text, at + 4, "and") });
     return readGroup(reader, word, true, at + 4 + word.length, depth);
   }
   const word = logicWord(source.text, at);
@@ -60,9 +60,9 @@ const scanCondition = ({ grammar, source }: Reader, at: number): Token<LogicTree
   if (text[at] !== '"' && !isNameCharacter(text, at)) return { at, expecting: TREE };
   const scanned = scanField(text, at);
   if (isFailure(scanned)) return scanned;
-  const { field, name, more } = scanned.value;
+  const { field, more } = scanned.value;
   if (text[scanned.end] !== ".") {
-    const isNot = !name.isQuoted && field.path.length === 0 && name.text === "not";
+    const isNot = text.slice(at, scanned.end) === "not";
     return { at: scanned.end, expecting: [...more, DELIMITER, ...(isNot ? [NEGATION] : [])] };
   }
   const operation = scanOperation(grammar, text, scanned.end + 1, scanTreeValue);

@@ -1,11 +1,13 @@
 /** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is answered of a row. */
 import type { Limits } from "../../core/index.ts";
 import { nestedTooDeep, tooMany } from "./errors.ts";
-import { END, fail, isFailure, isNameCharacter, leaves, NAME, need, scanField, scanName, scanType, skipBlanks, type Failure, type Name, type Source, type Token } from "./lex.ts";
+import { END, fail, isFailure, isNameCharacter, leaves, NAME, need, scanField, scanName, scanType, skipBlanks, type Failure, type Source, type Token } from "./lex.ts";
 import type { AggregateName, Grammar, SelectEmbed, SelectItem } from "./request.ts";
 
 const AGGREGATES: readonly AggregateName[] = ["sum", "avg", "count", "max", "min"];
 const LIST_END = ['")"', '","', END];
+/** What an item may begin with behind a blank that begins its list, for messages. */
+const FIELD_ITEM = ['"*"', NAME, '"count()"'];
 const AFTER_ALIAS = ['":"', NAME];
 
 /** The default, said aloud or not. @rule R-MED-5 */
@@ -33,7 +35,8 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
   if (!beginsWithItem(reader)) return undefined;
   const items: SelectItem[] = [];
   for (let at = 0; ; at++) {
-    const item = readItem(reader, skipBlanks(raw, at), reader.item, 0);
+    const start = skipBlanks(raw, at);
+    const item = readItem(reader, start, at === 0 && start > 0 ? FIELD_ITEM : reader.item, 0);
     items.push(item.value);
     at = item.end;
     if (item.value.kind === "embed") at = afterEmbed(reader, at);
@@ -72,7 +75,9 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
   const { text } = reader.source;
   const prefix = prefixAt(reader, at);
   if (prefix !== undefined) {
-    const head = need(reader.source, scanHead(text, at + prefix.prefix.length));
+    const head = scanHead(text, at + prefix.prefix.length);
+    // behind a blank that begins a list only a field is told
+    if (isFailure(head)) return fail(reader.source, expected === FIELD_ITEM ? { at, expecting: expected } : head);
     return readEmbed(reader, prefix.mode, undefined, head, depth);
   }
   const alias = reader.embeds.some(({ takesAlias }) => takesAlias) ? scanAlias(text, at) : undefined;
@@ -91,8 +96,6 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
 
 type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
 
-const continuesName = ({ isQuoted }: Name): readonly string[] => (isQuoted ? [] : ["letter", "digit", '"-"']);
-
 /** `name!hint!inner(`; of two hints or two joins the first counts. The position answered is that behind the parenthesis. @rule R-SEL-10 */
 const scanHead = (text: string, start: number): Token<Head> | Failure => {
   const name = scanName(text, start);
@@ -100,7 +103,7 @@ const scanHead = (text: string, start: number): Token<Head> | Failure => {
   let at = name.end;
   let hint: string | undefined;
   let join: "left" | "inner" | undefined;
-  let more: readonly string[] = continuesName(name.value);
+  let { more } = name.value;
   let count = 0;
   for (; count < 2 && text[at] === "!"; count++) {
     // a hint that begins like a join must be quoted (R-SEL-10)
@@ -115,7 +118,7 @@ const scanHead = (text: string, start: number): Token<Head> | Failure => {
     if (isFailure(named)) return named;
     hint ??= named.value.text;
     at = named.end;
-    more = continuesName(named.value);
+    ({ more } = named.value);
   }
   if (text[at] !== "(") return { at, expecting: [...more, ...(count < 2 ? ['"!"'] : []), '"("'] };
   return { value: { name: name.value.text, hint, join }, end: at + 1 };
@@ -148,7 +151,7 @@ const readEmbed = (reader: Reader, mode: string, alias: string | undefined, head
   let at = skipBlanks(source.text, head.end);
   if (source.text[at] === ")") return finish([], at + 1);
   const items: SelectItem[] = [];
-  for (let expected: readonly string[] = [...reader.item, '")"']; ; expected = reader.item) {
+  for (let expected: readonly string[] = at > head.end ? FIELD_ITEM : [...reader.item, '")"']; ; expected = reader.item) {
     const item = readItem(reader, at, expected, depth + 1);
     items.push(item.value);
     at = item.value.kind === "embed" ? afterEmbed(reader, item.end) : item.end;
@@ -165,7 +168,7 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
   const { source } = reader;
   const { text } = source;
   if (text[start] === "*") return finishItem(reader, { kind: "all" }, start + 1, []);
-  if (!beginsName(text, start)) fail(source, { at: start, expecting: expected, shownAt: shownOfItem(reader, start) });
+  if (!beginsName(text, start)) fail(source, { at: start, expecting: expected, shownAt: text[start - 1] === "(" ? shownOfItem(reader, start) : start });
   const alias = scanAlias(text, start);
   const at = alias?.end ?? start;
   if (!beginsName(text, at)) fail(source, { at, expecting: AFTER_ALIAS });
@@ -186,13 +189,13 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
 
 const TYPE_MORE = ["letter", "digit"];
 
-const beginsName = (text: string, at: number): boolean => text[at] === '"' || isNameCharacter(text, at);
-
-/** `..ports`: shown is where the text leaves the prefix of an embedding mode. */
+/** `ports(..x)`: directly behind the parenthesis, shown is where the text leaves the prefix of an embedding mode. @rule R-LEX-12 */
 const shownOfItem = (reader: Reader, at: number): number => {
   const prefix = reader.embeds.find((embed) => embed.prefix !== "")?.prefix;
   return prefix === undefined ? at : leaves(reader.source.text, at, prefix);
 };
+
+const beginsName = (text: string, at: number): boolean => text[at] === '"' || isNameCharacter(text, at);
 
 /** What follows `count()`, tried as a whole: with anything wrong there, `count` is a field and its `(` is what does not fit. @rule R-LEX-12 */
 const scanCount = (text: string, end: number, alias: string | undefined): ItemToken | undefined => {
