@@ -142,18 +142,19 @@ const scanKeyword = (text: string, at: number, keywords: readonly string[]): Tok
   return { at: furthest, expecting: [`isVal: (${keywords.join(", ")})`] };
 };
 
-/** `(v1,v2)`. @rule R-LEX-3 R-FLT-7 */
-const scanList = (text: string, at: number): Token<readonly string[]> | Failure => {
+/** `(v1,v2)`. @rule R-LEX-3 R-LEX-9 R-FLT-7 */
+const scanList = (text: string, start: number): Token<readonly string[]> | Failure => {
+  const at = skipBlanks(text, start);
   if (text[at] !== "(") return { at, expecting: ['"("'] };
   const elements: string[] = [];
   let i = skipBlanks(text, at + 1);
-  if (text[i] === ")") return { value: elements, end: i + 1 };
+  if (text[i] === ")") return { value: elements, end: skipBlanks(text, i + 1) };
   for (;;) {
     const quoted = scanQuotedElement(text, i);
     const end = quoted?.end ?? indexOfAny(text, i, ",)");
     elements.push(quoted?.value ?? text.slice(i, end));
-    if (text[end] === ")") return { value: elements, end: end + 1 };
-    if (text[end] !== ",") return { at: end, expecting: ['","', '")"'] };
+    if (text[end] === ")") return { value: elements, end: skipBlanks(text, end + 1) };
+    if (text[end] !== ",") return { at: end, expecting: [...(end === i ? ['"\\""'] : []), '","', '")"'] };
     i = end + 1;
   }
 };

@@ -46,13 +46,16 @@ const readGroup = (reader: Reader, kind: "and" | "or", isNegated: boolean, end: 
   let at = skipBlanks(source.text, end);
   if (source.text[at] !== "(") fail(source, { at, expecting: ['"("'] });
   const of: LogicTree[] = [];
+  let itemEnd: number;
   do {
     const tree = readTree(reader, at + 1, depth + 1);
     of.push(tree.value);
-    at = skipBlanks(source.text, tree.end);
+    itemEnd = tree.end;
+    at = skipBlanks(source.text, itemEnd);
   } while (source.text[at] === ",");
-  if (source.text[at] !== ")") fail(source, { at, expecting: ['","', '")"'] });
-  return { value: { kind, isNegated, of }, end: at + 1 };
+  // a blank behind a condition leads to a comma, as behind an embed
+  if (source.text[at] !== ")") fail(source, { at, expecting: at > itemEnd ? ['","'] : ['","', '")"'] });
+  return { value: { kind, isNegated, of }, end: skipBlanks(source.text, at + 1) };
 };
 
 const scanCondition = ({ grammar, source }: Reader, at: number): Token<LogicTree> | Failure => {

@@ -42,7 +42,7 @@ const scanRelated = (raw: string, start: number): TermToken | undefined => {
   const close = skipBlanks(raw, field.end);
   if (raw[close] !== ")") return undefined;
   const suffix = scanSuffix(raw, close + 1);
-  if (isFailure(suffix)) return undefined;
+  if (isFailure(suffix) || (suffix.end < raw.length && raw[suffix.end] !== ",")) return undefined;
   return { value: { embed: name.value.text, field: field.value.field, ...suffix.value }, end: suffix.end, more: suffix.more };
 };
 

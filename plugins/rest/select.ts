@@ -156,8 +156,8 @@ const readEmbed = (reader: Reader, mode: string, alias: string | undefined, head
     items.push(item.value);
     at = item.value.kind === "embed" ? afterEmbed(reader, item.end) : item.end;
     if (source.text[at] === ")") return finish(items, at + 1);
-    // a field is followed by `,`, `)` or the end, which it checks itself
-    if (source.text[at] !== ",") fail(source, { at, expecting: item.value.kind === "embed" ? ['","', '")"'] : [...item.more, ...LIST_END] });
+    // a field is followed by `,`, `)` or the end, which it checks itself; of the first one it is told what could have continued it
+    if (source.text[at] !== ",") fail(source, { at, expecting: item.value.kind === "embed" || items.length > 1 ? ['","', '")"'] : [...item.more, ...LIST_END] });
     at = skipBlanks(source.text, at + 1);
   }
 };
