@@ -11,7 +11,8 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,
-    hookTimeout: 120_000,
+    // the oracle asks when a file ends
+    hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
     teardownTimeout: 30_000,
   },
 });

@@ -71,8 +71,16 @@ export const asAdmin = (role?: string, variables: Readonly<Record<string, string
 /** `Prefer` of a write that leaves nothing behind: `rolledBack("return=representation")`. */
 export const rolledBack = (...preferences: readonly string[]): { prefer: string } => ({ prefer: [...preferences, "tx=rollback"].join(", ") });
 
-/** Closed with the file at the latest. @throws what a preset that cannot start throws, or what `ready` rejects with */
+/** Closed with the file at the latest. With ORACLE set, all that it is asked is put to the oracle when the file ends (test/oracle/recorded.ts).
+ *  @throws what a preset that cannot start throws, or what `ready` rejects with */
 export const startApi = async (options: StartOptions = {}): Promise<TestApi> => {
+  if ((process.env["ORACLE"] ?? "") === "") return openApi(options);
+  const { recorded } = await import("../oracle/recorded.ts"); // asks this file for servers
+  return recorded(options);
+};
+
+/** `asked` hears of each request. */
+export const openApi = async (options: StartOptions, asked?: (method: string, path: string, parts?: RequestParts) => void): Promise<TestApi> => {
   const { parts = [], preset = fullCompat, on, ...own } = options;
   const database = on ?? (await testDatabase());
   const handler = relApi(compose(preset({ ...DEFAULTS, ...database.options, ...own }), ...parts));
@@ -87,7 +95,10 @@ export const startApi = async (options: StartOptions = {}): Promise<TestApi> => 
     throw error;
   }
   const { port } = server.address() as AddressInfo; // listening on TCP
-  const request: TestApi["request"] = (method, path, sent) => sendRequest({ port, agent }, method, path, sent);
+  const request: TestApi["request"] = (method, path, sent) => {
+    asked?.(method, path, sent);
+    return sendRequest({ port, agent }, method, path, sent);
+  };
   const by =
     (method: string): Send =>
     (path, sent) =>

@@ -1,0 +1,130 @@
+/** Random GraphQL requests, made from what introspection tells: selections, arguments as literals and as variables, nested conditions, lists and
+ *  single values, null and absent variables, `@include` and `@skip`. The same document comes with several sets of variables. */
+import { asAdmin } from "../support/api.ts";
+import type { Random } from "../support/random.ts";
+import { typeText, type Schema, type SchemaField, type SchemaInput } from "../support/schema.ts";
+import type { Asked } from "./oracle.ts";
+
+type TypeRef = SchemaInput["type"];
+
+interface Value {
+  readonly json: unknown;
+  /** As it stands in a document. */
+  readonly literal: string;
+}
+
+const SCALARS: Readonly<Record<string, readonly unknown[]>> = {
+  Int: [0, 1, 2, 3, 4, 5, 7, 100],
+  Float: [0, 1.5, 50, 100.25],
+  Boolean: [true, false],
+  String: ["a", "Abba", "Arrival", "%a%", "Ann", "", "it's", "\"q\" \\ {"],
+  numeric: [0, 9.99, 12.5, 20, "25"],
+  bigint: [1, 5000, "9007199254740993"],
+  date: ["1972-11-01", "2020-02-29"],
+  timestamptz: ["2024-01-01T00:00:00+00:00"],
+  jsonb: [{ a: 1 }, ["pop"], "x", 4],
+  json: [{ a: 1 }],
+};
+
+/** Of types that are not above: whatever it is, both servers must say the same. */
+const ANY = ["1", "a", 1, true];
+
+const nonNull = (type: TypeRef): TypeRef => (type.kind === "NON_NULL" && type.ofType !== null ? type.ofType : type);
+
+export interface DocumentOptions {
+  readonly schema: Schema;
+  /** Decides what the document looks like. */
+  readonly shape: Random;
+  /** Decides the values of variables. */
+  readonly values: Random;
+}
+
+const scalarValue = (name: string, random: Random): Value => {
+  const json = random.pick(SCALARS[name] ?? ANY);
+  const literal = typeof json === "object" ? `{${Object.entries(json as object).map(([key, part]) => `${/^\d/.test(key) ? `k${key}` : key}: ${JSON.stringify(part)}`).join(", ")}}` : JSON.stringify(json);
+  return { json, literal };
+};
+
+const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: number): Value => {
+  if (typeRef.kind !== "NON_NULL" && random.chance(0.03)) return { json: null, literal: "null" };
+  const type = nonNull(typeRef);
+  if (type.kind === "LIST") {
+    const item = type.ofType!;
+    if (random.chance(0.2)) return inputValue(schema, { ...nonNull(item), kind: nonNull(item).kind }, random, depth); // a single value where a list may stand
+    const items = Array.from({ length: random.int(4) }, () => inputValue(schema, item, random, depth + 1));
+    return { json: items.map(({ json }) => json), literal: `[${items.map(({ literal }) => literal).join(", ")}]` };
+  }
+  const name = type.name!;
+  if (type.kind === "ENUM") {
+    const json = random.pick(schema.values(name));
+    return { json, literal: json };
+  }
+  if (type.kind !== "INPUT_OBJECT") return scalarValue(name, random);
+  const inputs = schema.type(name).inputFields ?? [];
+  const required = inputs.filter((input) => input.type.kind === "NON_NULL" && input.defaultValue === null);
+  const optional = inputs.filter((input) => !required.includes(input) && (depth < 3 || nonNull(input.type).kind === "SCALAR" || nonNull(input.type).kind === "ENUM"));
+  const chosen = [...required, ...random.some(optional, random.int(depth === 0 ? 4 : 3))];
+  const members = chosen.map((input) => [input.name, inputValue(schema, input.type, random, depth + 1)] as const);
+  return {
+    json: Object.fromEntries(members.map(([key, { json }]) => [key, json])),
+    literal: `{${members.map(([key, { literal }]) => `${key}: ${literal}`).join(", ")}}`,
+  };
+};
+
+interface Drawn {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** One document; drawn again with the same shape and other values it is the same document with other variables. */
+export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "query" | "mutation"): Drawn => {
+  const declared: string[] = [];
+  const variables: Record<string, unknown> = {};
+
+  const variable = (type: TypeRef): string => {
+    const name = `v${declared.length}`;
+    const fallback = type.kind !== "NON_NULL" && shape.chance(0.2) ? ` = ${inputValue(schema, { ...type, kind: type.kind }, shape, 1).literal}` : "";
+    declared.push(`$${name}: ${typeText(type)}${fallback}`);
+    const given = inputValue(schema, type, values, 0);
+    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = given.json; // else it is absent
+    return `$${name}`;
+  };
+
+  const argumentsOf = (field: SchemaField): string => {
+    const chosen = field.args.filter((input) => (input.type.kind === "NON_NULL" && input.defaultValue === null) || shape.chance(0.35));
+    if (chosen.length === 0) return "";
+    return `(${chosen.map((input) => `${input.name}: ${shape.chance(0.6) ? variable(input.type) : inputValue(schema, input.type, shape, 0).literal}`).join(", ")})`;
+  };
+
+  const boolean: TypeRef = { kind: "NON_NULL", name: null, ofType: { kind: "SCALAR", name: "Boolean", ofType: null } };
+  const directive = (): string => (shape.chance(0.08) ? ` @${shape.pick(["include", "skip"])}(if: ${shape.chance(0.8) ? variable(boolean) : shape.pick(["true", "false"])})` : "");
+
+  const named = (type: TypeRef): TypeRef => (type.ofType === null ? type : named(type.ofType));
+
+  const selection = (typeName: string, depth: number): string => {
+    const fields = schema.type(typeName).fields ?? [];
+    const leaves = fields.filter((field) => ["SCALAR", "ENUM"].includes(named(field.type).kind));
+    const branches = depth >= 3 ? [] : fields.filter((field) => named(field.type).kind === "OBJECT");
+    const chosen = [...shape.some(leaves, 1 + shape.int(3)), ...shape.some(branches, depth === 0 ? 1 + shape.int(2) : shape.int(2))];
+    const parts = chosen.map((field, at) => fieldText(field, depth, shape.chance(0.2) ? `a${at}: ` : ""));
+    return `{ ${parts.length === 0 ? "__typename" : parts.join(" ")} }`;
+  };
+
+  const fieldText = (field: SchemaField, depth: number, alias: string): string => {
+    const target = named(field.type);
+    return `${alias}${field.name}${argumentsOf(field)}${directive()}${target.kind === "OBJECT" ? ` ${selection(target.name!, depth + 1)}` : ""}`;
+  };
+
+  const root = kind === "query" ? schema.roots.query : (schema.roots.mutation ?? schema.roots.query);
+  const operation = kind === "query" || schema.roots.mutation === undefined ? "query" : "mutation";
+  const fields = shape.some((schema.type(root).fields ?? []).filter(({ name }) => name !== "no_queries_available"), shape.chance(0.85) ? 1 : 2);
+  const body = fields.length === 0 ? "{ __typename }" : `{ ${fields.map((field, at) => fieldText(field, 0, fields.length > 1 ? `r${at}: ` : "")).join(" ")} }`;
+  return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} ${body}`, variables };
+};
+
+export const graphqlRequest = ({ query, variables }: Drawn, role?: string, session?: Readonly<Record<string, string>>): Asked => ({
+  method: "POST",
+  path: "/v1/graphql",
+  headers: asAdmin(role, session),
+  body: { query, variables },
+});

@@ -1,0 +1,109 @@
+/** Random requests in random orders against a warm server and one that keeps nothing: the answers are the same. A share of what
+ *  `npm run oracle` asks; ORACLE_SEED asks the same again. */
+import { expect, test } from "vitest";
+import { asAdmin, forGraphql, openApi, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
+import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { chosenSeed, createRandom, type Random } from "../support/random.ts";
+import { schemaOf } from "../support/schema.ts";
+import { MUSIC_CALLERS, SEA_CALLERS } from "./callers.ts";
+import { drawDocument, graphqlRequest } from "./graphql-requests.ts";
+import { consult, report, summary, withMutations, type Asked } from "./oracle.ts";
+import { drawRestRequest } from "./rest-requests.ts";
+
+const seed = chosenSeed();
+/** Shapes of each kind; each comes with up to four sets of values. */
+const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 120);
+
+const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
+const all = { columns: "*", filter: {} };
+const metadata = documentOf(
+  [
+    table("album", {
+      object_relationships: [object("artist", "artist_id")],
+      select_permissions: permissions({ reader: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 3 }, owner: { columns: "*", filter: own, allow_aggregations: true }, part: { columns: ["id", "title"], filter: {} } }),
+      insert_permissions: permissions({ owner: { check: { price: { _gt: 0 } }, columns: ["id", "title", "price"], set: { artist_id: "X-Session-Artist-Id" } } }),
+      update_permissions: permissions({ owner: { columns: ["id", "title", "price"], filter: own, check: { price: { _lt: 100 } }, set: { live: false } } }),
+      delete_permissions: permissions({ owner: { filter: own } }),
+    }),
+    table("artist", { array_relationships: [array("albums", "album", "artist_id")], select_permissions: permissions({ reader: { columns: ["id", "name"], filter: { country: { _neq: "IS" } } }, owner: { ...all, allow_aggregations: true } }) }),
+    table("person", {
+      computed_fields: [{ name: "title", definition: { function: "person_title" } }, { name: "points", definition: { function: "person_score" } }, { name: "greeting", definition: { function: "person_greeting", session_argument: "hasura_session" } }],
+      select_permissions: permissions({ reader: { columns: ["id"], filter: {}, computed_fields: ["title", "greeting"] }, owner: { ...all, computed_fields: ["points", "greeting"] } }),
+    }),
+  ],
+  { inherited_roles: [{ role_name: "mixed", role_set: ["part", "owner"] }] },
+  { functions: ["search_albums", "session_albums", { function: "sell_album", permissions: [{ role: "owner" }] }] },
+);
+
+const METADATA_CALLERS: readonly HeaderValues[] = [
+  {},
+  asAdmin(),
+  asAdmin("reader"),
+  asAdmin("reader", { "user-id": "7" }),
+  asAdmin("owner", { "artist-id": "1" }),
+  asAdmin("owner", { "artist-id": "3" }),
+  asAdmin("part"),
+  asAdmin("mixed", { "artist-id": "1" }),
+  asAdmin("nobody"),
+];
+
+/** Each shape with one to four sets of values. */
+const drawn = (random: Random, count: number, draw: (shape: Random, values: Random) => Asked): Asked[] =>
+  Array.from({ length: count }, () => {
+    const shapeSeed = random.int(2 ** 31);
+    return Array.from({ length: 1 + random.int(4) }, () => draw(createRandom(shapeSeed), createRandom(random.int(2 ** 31))));
+  }).flat();
+
+const documentsFor = async (options: StartOptions, random: Random, roles: readonly (string | undefined)[]): Promise<Asked[]> => {
+  const api = await startApi(options);
+  const lists: Asked[] = [];
+  for (const role of roles) {
+    const schema = await schemaOf(api, role);
+    lists.push(...drawn(random, SHAPES / roles.length, (shape, values) => graphqlRequest(drawDocument({ schema, shape, values }, shape.chance(0.25) ? "mutation" : "query"), role)));
+  }
+  await api.close();
+  return lists;
+};
+
+/** By callers that may do most of it. */
+const requestsFor = async (options: StartOptions, random: Random, schemas: readonly string[], callers: readonly HeaderValues[], mostly?: readonly string[]): Promise<Asked[]> => {
+  const api = await startApi(options);
+  const model = api.relApi.model();
+  const requests = schemas
+    .flatMap((schema, at) => drawn(random, at === 0 ? SHAPES : SHAPES / 8, (shape, values) => drawRestRequest({ model, schema, shape, values, ...(mostly === undefined ? {} : { mostly }) })))
+    .map((asked) => ({ ...asked, headers: { ...asked.headers, ...random.pick(callers) } }));
+  await api.close();
+  return requests;
+};
+
+const expectNoDifference = async (options: StartOptions, requests: readonly Asked[], random: Random, callers: readonly HeaderValues[]): Promise<void> => {
+  const mutated = withMutations(requests, random, { callers, countPerRequest: 3 });
+  const verdict = await consult(mutated, { start: openApi, options, seed });
+  const { differences } = verdict;
+  console.log(summary(verdict, seed, mutated));
+  expect(differences.length, `ORACLE_SEED=${seed}\n${differences.map(report).join("\n\n")}`).toBe(0);
+};
+
+const REST: StartOptions = { dbAggregatesEnabled: true };
+const GRANTS = forGraphql();
+const METADATA = forGraphql({ metadata, metadataPermissionsForRest: true, dbAggregatesEnabled: true });
+
+test("R-PIPE-1 what is kept of REST requests changes no answer, with grants", { timeout: 600_000 }, async () => {
+  const random = createRandom(seed);
+  await expectNoDifference(REST, await requestsFor(REST, random, ["sea", "land"], SEA_CALLERS.slice(0, 5)), random, SEA_CALLERS);
+});
+
+test("R-PIPE-1 G-PRM-7 what is kept of REST requests changes no answer, with the permissions of metadata", { timeout: 600_000 }, async () => {
+  const random = createRandom(seed + 1);
+  await expectNoDifference(METADATA, await requestsFor(METADATA, random, ["public"], METADATA_CALLERS.slice(1, 6), ["album", "artist", "person", "search_albums", "session_albums", "sell_album"]), random, METADATA_CALLERS);
+});
+
+test("G-DOC-14 what is kept of GraphQL requests changes no answer, with grants", { timeout: 600_000 }, async () => {
+  const random = createRandom(seed + 2);
+  await expectNoDifference(GRANTS, await documentsFor(GRANTS, random, [undefined, "music_reader", "music_editor"]), random, MUSIC_CALLERS);
+});
+
+test("G-DOC-14 G-PRM-7 what is kept of GraphQL requests changes no answer, with the permissions of metadata", { timeout: 600_000 }, async () => {
+  const random = createRandom(seed + 3);
+  await expectNoDifference(METADATA, await documentsFor(METADATA, random, [undefined, "reader", "owner"]), random, METADATA_CALLERS);
+});

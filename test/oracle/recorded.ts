@@ -1,0 +1,49 @@
+/** `npm run oracle`: the requests that a test file sent, and mutations of them, put to the oracle on the database that the file left. */
+import { basename } from "node:path";
+import { expect } from "vitest";
+import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { chosenSeed, createRandom } from "../support/random.ts";
+import { callerOf, consult, report, shown, summary, withMutations, type Asked } from "./oracle.ts";
+import { CALLERS } from "./callers.ts";
+
+/** Mutations of each request. */
+const PER_REQUEST = Number(process.env["ORACLE_MUTATIONS"] ?? 4);
+
+/** Requests of these sizes are of tests that look at sizes. */
+const MAX_TEXT = 16_384;
+
+const sizeOf = (body: unknown): number => (body === undefined ? 0 : typeof body === "string" || body instanceof Uint8Array ? body.length : (JSON.stringify(body)?.length ?? 0));
+
+/** Waits on purpose, changes what a rollback does not, or never ends. */
+const LEFT_OUT = /sleep|event-stream|advisory/i;
+
+const isAskedAgain = (asked: Asked): boolean => asked.path.length + sizeOf(asked.body) < MAX_TEXT && !LEFT_OUT.test(shown(asked));
+
+const distinctCallers = (requests: readonly Asked[]): HeaderValues[] => {
+  const own = new Map(requests.map(({ headers }) => callerOf(headers)).map((caller) => [JSON.stringify(caller), caller]));
+  return [...own.values(), ...CALLERS];
+};
+
+export const recorded = async (options: StartOptions): Promise<TestApi> => {
+  const requests = new Map<string, Asked>();
+  const api = await openApi(options, (method, path, { headers, body } = {}) => {
+    const asked: Asked = { method, path, ...(headers === undefined ? {} : { headers }), ...(body === undefined ? {} : { body }) };
+    if (isAskedAgain(asked)) requests.set(shown(asked), asked);
+  });
+  // closed after this, and the database after that
+  atFileEnd(async () => {
+    await api.close();
+    if (requests.size === 0) return;
+    const seed = chosenSeed();
+    const random = createRandom(seed);
+    const base = [...requests.values()];
+    const all = withMutations(base, random, { callers: distinctCallers(base), countPerRequest: PER_REQUEST });
+    const verdict = await consult(all, { start: openApi, options: { on: api.database, ...options }, seed });
+    const file = basename(expect.getState().testPath ?? "");
+    const { differences } = verdict;
+    console.log(`${file}: ${summary(verdict, seed, all)}`);
+    if (differences.length > 0) throw new Error(`${file}, ORACLE_SEED=${seed}: ${differences.length} answers differ from those of a server that keeps nothing\n\n${differences.map(report).join("\n\n")}`);
+  });
+  return api;
+};

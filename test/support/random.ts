@@ -1,0 +1,48 @@
+/** Choices that a seed repeats. */
+export interface Random {
+  /** From 0 to `below`, without it. */
+  int(below: number): number;
+  chance(part: number): boolean;
+  pick<Item>(list: readonly Item[]): Item;
+  /** So many different ones, or all there are. */
+  some<Item>(list: readonly Item[], count: number): Item[];
+  shuffled<Item>(list: readonly Item[]): Item[];
+}
+
+/** mulberry32: 32 bits of state, enough for tests. */
+export const createRandom = (seed: number): Random => {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const int = (below: number): number => Math.floor(next() * below);
+  const shuffled = <Item>(list: readonly Item[]): Item[] => {
+    const items = [...list];
+    for (let at = items.length - 1; at > 0; at--) {
+      const other = int(at + 1);
+      [items[at], items[other]] = [items[other]!, items[at]!];
+    }
+    return items;
+  };
+  return {
+    int,
+    chance: (part) => next() < part,
+    pick: <Item>(list: readonly Item[]): Item => {
+      if (list.length === 0) throw new Error("nothing to pick from");
+      return list[int(list.length)]!;
+    },
+    some: (list, count) => shuffled(list).slice(0, count),
+    shuffled,
+  };
+};
+
+/** ORACLE_SEED, or one of the moment; printed, so that a failure can be had again. */
+export const chosenSeed = (): number => {
+  const given = process.env["ORACLE_SEED"];
+  const seed = given === undefined || given === "" ? Date.now() % 1_000_000_000 : Number(given);
+  if (!Number.isSafeInteger(seed)) throw new Error(`ORACLE_SEED is no whole number: ${given}`);
+  return seed;
+};
