@@ -2,12 +2,13 @@
  *  `npm run oracle` asks; ORACLE_SEED asks the same again. */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, openApi, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { schemaOf } from "../support/schema.ts";
 import { MUSIC_CALLERS, SEA_CALLERS } from "./callers.ts";
 import { drawDocument, graphqlRequest } from "./graphql-requests.ts";
-import { consult, report, summary, withMutations, type Asked } from "./oracle.ts";
+import { consult, report, summary, useGenericPlans, withMutations, type Asked } from "./oracle.ts";
 import { drawRestRequest } from "./rest-requests.ts";
 
 const seed = chosenSeed();
@@ -78,6 +79,7 @@ const requestsFor = async (options: StartOptions, random: Random, schemas: reado
 
 const expectNoDifference = async (options: StartOptions, requests: readonly Asked[], random: Random, callers: readonly HeaderValues[]): Promise<void> => {
   const mutated = withMutations(requests, random, { callers, countPerRequest: 3 });
+  await useGenericPlans((await testDatabase()).query);
   const verdict = await consult(mutated, { start: openApi, options, seed });
   const { differences } = verdict;
   console.log(summary(verdict, seed, mutated));

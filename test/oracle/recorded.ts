@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";
-import { callerOf, consult, report, shown, summary, withMutations, type Asked } from "./oracle.ts";
+import { callerOf, consult, report, shown, summary, useGenericPlans, withMutations, type Asked } from "./oracle.ts";
 import { CALLERS } from "./callers.ts";
 
 /** Mutations of each request. */
@@ -39,6 +39,7 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
     const random = createRandom(seed);
     const base = [...requests.values()];
     const all = withMutations(base, random, { callers: distinctCallers(base), countPerRequest: PER_REQUEST });
+    await useGenericPlans(api.sql);
     const verdict = await consult(all, { start: openApi, options: { on: api.database, ...options }, seed });
     const file = basename(expect.getState().testPath ?? "");
     const { differences } = verdict;

@@ -45,7 +45,7 @@ const operation = (request: RestShape, column: Column): string => {
     case 1:
       return `${negation}is.${shape.pick(suits("B") ? ["null", "true", "not_null", "unknown"] : ["null", "not_null"])}`;
     case 2:
-      return `${negation}${shape.pick(["like", "ilike", "match", "imatch"])}.${request.values.pick(["*a*", "A*", "^F", "%r%"])}`;
+      return `${negation}${shape.pick(["like", "ilike", "match", "imatch"])}.${request.values.pick(["a", "A.*", "^F", "%r%", "*a*"].slice(0, kind === 2 ? 4 : 5))}`;
     case 3:
       return `${negation}${shape.pick(["eq", "gt", "lt"])}(${shape.pick(["any", "all"])}).{${[one(), one()].filter((text) => !/[,{}"]/.test(text)).join(",")}}`;
     case 4:
