@@ -1,0 +1,209 @@
+/** What asks for memory: small requests that make a server or one of its backends keep or hold much. Each load runs against a server process of
+ *  its own, whose heap is limited to 1 GB, so that what has no bound ends it. */
+import { fork } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { Agent } from "node:http";
+import { createConnection, type Socket } from "node:net";
+import { sendRequest, type RequestParts } from "../support/http.ts";
+import { createRandom } from "../support/random.ts";
+import { MEMORY_SECRET, ROLE_COUNT, roleName } from "./memory-data.ts";
+
+export interface LoadContext {
+  readonly port: number;
+  /** Of the full load: 1, or less for a small one. */
+  readonly scale: number;
+  /** How it was answered is counted, not judged: a refusal is as good as an answer. */
+  readonly ask: (method: string, path: string, parts?: RequestParts) => Promise<void>;
+  /** So many, eight at a time. */
+  readonly many: (count: number, one: (at: number) => Promise<void>) => Promise<void>;
+}
+
+export interface Load {
+  readonly name: string;
+  readonly connections: number;
+  /** The part of it that the test suite has time for; absent: none. */
+  readonly small?: number;
+  readonly run: (context: LoadContext) => Promise<void>;
+}
+
+/** After the load and a collection: what the server's heap and the largest backend may hold; and the most that the process may ever have had. */
+export interface Limits {
+  readonly heapMegabytes: number;
+  readonly peakMegabytes: number;
+  readonly backendMegabytes: number;
+}
+
+export interface Figures {
+  readonly name: string;
+  /** `200 x 100, 413 x 2`; `none` for requests without an answer. */
+  readonly answers: string;
+  readonly seconds: number;
+  /** Undefined: the process ended. */
+  readonly held: { readonly heapMegabytes: number; readonly peakMegabytes: number; readonly backendMegabytes: number } | undefined;
+}
+
+const graphql = (query: string, variables?: unknown): RequestParts => ({ body: { query, ...(variables === undefined ? {} : { variables }) } });
+
+const random = createRandom(1);
+
+/** `_and`, `_or` and `_not` within each other, ten deep. */
+const chain = (depth: number): unknown => {
+  if (depth === 0) return { [random.pick(["id", "likes"])]: { [random.pick(["_eq", "_gt", "_lt", "_neq"])]: random.int(100) } };
+  const inner = chain(depth - 1);
+  return random.chance(0.3) ? { _not: inner } : { [random.pick(["_and", "_or"])]: random.chance(0.5) ? [inner] : inner };
+};
+
+const COLUMNS = ["id", "title", "body", "likes", "parent_id", "at", "tags", "data"];
+
+/** A document of so many bytes that no other is equal to. */
+const longDocument = (bytes: number, at: number, field: string): string => {
+  const one = (alias: number): string => `a${at}_${alias}: post(where: {likes: {_gt: ${alias}}}, limit: 1) { ${field} title body at }`;
+  const parts: string[] = [];
+  for (let length = 0, alias = 0; length < bytes; length += parts.at(-1)!.length + 1, alias++) parts.push(one(alias));
+  return `query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } ${parts.join(" ")} }`;
+};
+
+/** A caller that asks and does not read. */
+const unread = (port: number, path: string): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = createConnection({ port, host: "127.0.0.1" }, () => {
+      socket.pause();
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      resolve(socket);
+    });
+    socket.once("error", reject);
+  });
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const tokenOf = (role: string): string => {
+  const text = [{ typ: "JWT", alg: "HS256" }, { role }].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  return `${text}.${createHmac("sha256", MEMORY_SECRET).update(text).digest("base64url")}`;
+};
+
+export const LOADS: readonly Load[] = [
+  {
+    name: "nested variables, 25,000 of one document",
+    connections: 4,
+    small: 0.03,
+    run: ({ many, ask, scale }) =>
+      many(25_000 * scale, () => ask("POST", "/v1/graphql", graphql("query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } }", { w: chain(200 + random.int(300)) }))),
+  },
+  {
+    name: "2,000 documents of 54 KB",
+    connections: 4,
+    small: 0.012,
+    run: ({ many, ask, scale }) => many(2000 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(54_000, at, "id"), { w: chain(2) }))),
+  },
+  {
+    name: "20,000 failing documents of 20 KB",
+    connections: 4,
+    run: ({ many, ask, scale }) => many(20_000 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(20_000, at, at % 2 === 0 ? "no_such_field" : "id("), {}))),
+  },
+  {
+    name: "50,000 REST selects",
+    connections: 4,
+    run: ({ many, ask, scale }) =>
+      many(50_000 * scale, (at) => ask("GET", `/api/post?select=${random.some(COLUMNS, 1 + random.int(5)).map((column, place) => `x${at}_${place}:${column}`).join(",")}&${random.pick(["id", "likes"])}=gt.${at}&limit=1`)),
+  },
+  {
+    name: "a batch of 60 entries, 20 MB each",
+    connections: 4,
+    small: 0.4,
+    run: async ({ ask, scale }) => {
+      const query = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: long_text(where: {id: {_eq: 1}}) { body }`).join(" ")} }`;
+      await ask("POST", "/v1/graphql", { body: Array.from({ length: Math.max(1, Math.round(60 * scale)) }, () => ({ query })) });
+    },
+  },
+  {
+    name: "30 answers of 44 MB that nobody reads",
+    connections: 4,
+    small: 0.5,
+    run: async ({ port, scale }) => {
+      const select = Array.from({ length: 44 }, (_, at) => `a${at}:body`).join(",");
+      const sockets = await Promise.all(Array.from({ length: Math.max(1, Math.round(30 * scale)) }, () => unread(port, `/api/long_text?select=${select}&id=eq.1`)));
+      await pause(8000 * Math.max(scale, 0.4));
+      for (const socket of sockets) socket.destroy();
+    },
+  },
+  {
+    name: "one answer of 570 MB",
+    connections: 4,
+    run: ({ ask }) => ask("GET", `/api/long_text?select=${Array.from({ length: 19 }, (_, at) => `a${at}:body`).join(",")}&id=eq.2`),
+  },
+  {
+    name: "20 roles x 500 statements, one connection",
+    connections: 1,
+    small: 0.03,
+    run: async ({ many, ask, scale }) => {
+      for (let at = 0; at < ROLE_COUNT; at++) {
+        const headers = { authorization: `Bearer ${tokenOf(roleName(at))}` };
+        await many(500 * scale, (statement) => ask("GET", `/api/post?select=${COLUMNS.map((column) => `s${statement}_${column}:${column}`).join(",")}&id=eq.1`, { headers }));
+      }
+    },
+  },
+  {
+    name: "1,200 documents of 17 KB, one connection",
+    connections: 1,
+    small: 0.02,
+    run: ({ many, ask, scale }) => many(1200 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(17_000, at, "id"), {}))),
+  },
+];
+
+const MEGABYTE = 1024 * 1024;
+
+/** Runs it. `program`: the compiled memory-server.js. What is not asked when the time is over is not asked. */
+export const measure = async (load: Load, program: string, databaseUrl: string, scale: number, maxSeconds: number): Promise<Figures> => {
+  const child = fork(program, [databaseUrl, String(load.connections)], { execArgv: ["--max-old-space-size=1024", "--expose-gc"], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  const ended = new Promise<undefined>((resolve) => child.once("exit", () => resolve(undefined)));
+  const told = <Message>(): Promise<Message | undefined> => Promise.race([ended, new Promise<Message>((resolve) => child.once("message", (message) => resolve(message as Message)))]);
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const counts = new Map<string, number>();
+  const startedAtMs = performance.now();
+  const endMs = startedAtMs + maxSeconds * 1000;
+  try {
+    const started = await told<{ readonly port: number }>();
+    if (started === undefined) throw new Error("the server did not start");
+    const { port } = started;
+    const ask: LoadContext["ask"] = async (method, path, parts) => {
+      const status = await sendRequest({ port, agent }, method, path, parts).then((answer) => (answer.text.startsWith('{"errors"') ? "errors" : String(answer.status)), () => "none");
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+    };
+    const many: LoadContext["many"] = async (count, one) => {
+      let next = 0;
+      const caller = async (): Promise<void> => {
+        while (next < count && child.exitCode === null && child.signalCode === null && performance.now() < endMs) await one(next++);
+      };
+      await Promise.all(Array.from({ length: 8 }, caller));
+    };
+    await load.run({ port, scale, ask, many });
+    const backend = await sendRequest({ port, agent }, "POST", "/api/rpc/backend_bytes", { body: {} }).then((answer) => Number(answer.text), () => Number.NaN);
+    const answer = told<{ readonly heapBytes: number; readonly externalBytes: number; readonly peakBytes: number }>();
+    child.send("held", () => {}); // one that has ended is told by its end
+    const held = await answer;
+    return {
+      name: load.name,
+      answers: [...counts].map(([status, count]) => `${status} x ${count}`).join(", "),
+      seconds: (performance.now() - startedAtMs) / 1000,
+      held: held === undefined ? undefined : { heapMegabytes: (held.heapBytes + held.externalBytes) / MEGABYTE, peakMegabytes: held.peakBytes / MEGABYTE, backendMegabytes: backend / MEGABYTE },
+    };
+  } finally {
+    agent.destroy();
+    child.kill("SIGKILL");
+    await ended;
+  }
+};
+
+/** What passes a limit, in words; none: all is well. */
+export const excesses = ({ held }: Figures, limits: Limits): readonly string[] => {
+  if (held === undefined) return ["the process ended"];
+  return (Object.keys(limits) as (keyof Limits)[]).filter((figure) => !(held[figure] <= limits[figure])).map((figure) => `${figure} is above ${limits[figure]}`);
+};
+
+export const HEADINGS = ["load", "answers", "s", "heap MB", "peak MB", "backend MB", ""];
+
+export const cellsOf = (figures: Figures, limits: Limits): readonly string[] => {
+  const { name, answers, seconds, held } = figures;
+  const sizes = held === undefined ? ["-", "-", "-"] : [held.heapMegabytes, held.peakMegabytes, held.backendMegabytes].map((size) => size.toFixed(0));
+  return [name, answers, seconds.toFixed(0), ...sizes, excesses(figures, limits).join("; ") || "ok"];
+};

@@ -1,0 +1,31 @@
+/** `npm run bench:memory`: what small requests make a server and its backends keep and hold, and whether that stays below the limits here; exits
+ *  with 1 where it does not. Needs a PostgreSQL 14 or later: TEST_DATABASE_URL (superuser), or the server programs of one on this machine.
+ *  BENCH_LOADS=batch,roles takes those whose name has one of the words. */
+import { fileURLToPath } from "node:url";
+import { MEMORY_SQL } from "./memory-data.ts";
+import { cellsOf, excesses, HEADINGS, LOADS, measure, type Limits } from "./memory-loads.ts";
+import { openFreshDatabase, startServer } from "./postgres.ts";
+
+const LIMITS: Limits = { heapMegabytes: 300, peakMegabytes: 1000, backendMegabytes: 100 };
+const SCALE = Number(process.env["BENCH_SCALE"] ?? 1);
+const MAX_SECONDS = Number(process.env["BENCH_SECONDS"] ?? 300);
+const WORDS = (process.env["BENCH_LOADS"] ?? "").split(",");
+
+const row = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+
+const server = await startServer();
+try {
+  const { url, client } = await openFreshDatabase(server, "relapi_memory");
+  await client.query(MEMORY_SQL);
+  await client.end();
+  process.stdout.write(`limits: ${LIMITS.heapMegabytes} MB of heap and buffers after a collection, ${LIMITS.peakMegabytes} MB at the most, ${LIMITS.backendMegabytes} MB of one backend\n`);
+  row(HEADINGS);
+  row(HEADINGS.map(() => "---"));
+  for (const load of LOADS.filter(({ name }) => WORDS.some((word) => name.includes(word)))) {
+    const figures = await measure(load, fileURLToPath(new URL("./memory-server.js", import.meta.url)), url, SCALE, MAX_SECONDS);
+    row(cellsOf(figures, LIMITS));
+    if (excesses(figures, LIMITS).length > 0) process.exitCode = 1;
+  }
+} finally {
+  await server.stop();
+}
