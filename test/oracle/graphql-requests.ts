@@ -71,13 +71,13 @@ const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: num
   };
 };
 
-interface Drawn {
+export interface Drawn {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
 /** One document; drawn again with the same shape and other values it is the same document with other variables. */
-export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "query" | "mutation"): Drawn => {
+export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "query" | "mutation" | "subscription"): Drawn => {
   const declared: string[] = [];
   const variables: Record<string, unknown> = {};
 
@@ -99,6 +99,9 @@ export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "
   const boolean: TypeRef = { kind: "NON_NULL", name: null, ofType: { kind: "SCALAR", name: "Boolean", ofType: null } };
   const directive = (): string => (shape.chance(0.08) ? ` @${shape.pick(["include", "skip"])}(if: ${shape.chance(0.8) ? variable(boolean) : shape.pick(["true", "false"])})` : "");
 
+  /** It has one root field, always. */
+  const isSubscription = kind === "subscription";
+
   const named = (type: TypeRef): TypeRef => (type.ofType === null ? type : named(type.ofType));
 
   const selection = (typeName: string, depth: number): string => {
@@ -112,12 +115,14 @@ export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "
 
   const fieldText = (field: SchemaField, depth: number, alias: string): string => {
     const target = named(field.type);
-    return `${alias}${field.name}${argumentsOf(field)}${directive()}${target.kind === "OBJECT" ? ` ${selection(target.name!, depth + 1)}` : ""}`;
+    return `${alias}${field.name}${argumentsOf(field)}${isSubscription && depth === 0 ? "" : directive()}${target.kind === "OBJECT" ? ` ${selection(target.name!, depth + 1)}` : ""}`;
   };
 
-  const root = kind === "query" ? schema.roots.query : (schema.roots.mutation ?? schema.roots.query);
-  const operation = kind === "query" || schema.roots.mutation === undefined ? "query" : "mutation";
-  const fields = shape.some((schema.type(root).fields ?? []).filter(({ name }) => name !== "no_queries_available"), shape.chance(0.85) ? 1 : 2);
+  const operation = schema.roots[kind] === undefined ? "query" : kind;
+  const root = schema.roots[operation] ?? schema.roots.query;
+  // a stream has no query to compare it with
+  const offered = (schema.type(root).fields ?? []).filter(({ name }) => name !== "no_queries_available" && !name.endsWith("_stream"));
+  const fields = shape.some(offered, shape.chance(0.85) || isSubscription ? 1 : 2);
   const body = fields.length === 0 ? "{ __typename }" : `{ ${fields.map((field, at) => fieldText(field, 0, fields.length > 1 ? `r${at}: ` : "")).join(" ")} }`;
   return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} ${body}`, variables };
 };

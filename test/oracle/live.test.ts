@@ -1,0 +1,103 @@
+/** Live queries of several callers at once, on every transport: each hears what a server that keeps nothing answers to it alone, at first and after
+ *  rows, and policies, have changed. */
+import { expect, test } from "vitest";
+import { forGraphql, startApi } from "../support/api.ts";
+import { chosenSeed, createRandom, type Random } from "../support/random.ts";
+import { schemaOf } from "../support/schema.ts";
+import { drawDocument, graphqlRequest, type Drawn } from "./graphql-requests.ts";
+import { subscribing, TRANSPORTS, type Caller, type Subscriber } from "./live-subscribers.ts";
+import { KEEPS_NOTHING } from "./oracle.ts";
+
+const seed = chosenSeed();
+const DOCUMENTS = Number(process.env["ORACLE_LIVE_DOCUMENTS"] ?? 20);
+const WITHIN_MS = 8000;
+
+const CALLERS: readonly Caller[] = [
+  { session: { "user-id": "1" } },
+  { session: { "user-id": "2" } },
+  { role: "music_reader", session: { "user-id": "1" } },
+  { role: "music_reader", session: { "user-id": "2" } },
+  { role: "music_artist", session: { "artist-id": "1" } },
+  { role: "music_artist", session: { "artist-id": "2" } },
+];
+
+/** Those that were shared, or nearly: policies, a representation that looks at the caller, functions of the session. */
+const KNOWN: readonly Drawn[] = [
+  "{ album(order_by: {id: asc}) { id title artist_id } }",
+  "{ artist(order_by: {id: asc}) { id name albums(order_by: {id: asc}) { id } } }",
+  "{ diary(order_by: {id: asc}) { id body } }",
+  "{ note(order_by: {id: asc}) { id author } }",
+  "{ note_card(order_by: {id: asc}) { id author } }",
+  "{ team(order_by: {id: asc}) { id name } }",
+  "{ session_albums(order_by: {id: asc}) { id } }",
+  "query ($id: Int!) { person_by_pk(id: $id) { id person_title } }",
+].map((text) => ({ query: text.startsWith("query") ? text : `query ${text}`, variables: text.startsWith("query") ? { id: 1 } : {} }));
+
+const NOTES = `
+create domain whose as text;
+create function whose_to_json(whose) returns json language sql stable as $$ select to_json($1::text || ' for ' || coalesce(current_setting('session.user_id', true), '?')) $$;
+create cast (whose as json) with function whose_to_json(whose) as implicit;
+create table note (id int primary key, author whose);
+insert into note values (1, 'ann'), (2, 'ben');
+create view note_card as select id, author from note;
+grant select on note, note_card to music_reader, music_artist`;
+
+const CHANGES: readonly (readonly [title: string, sql: string])[] = [
+  ["rows", "update album set sold = coalesce(sold, 0) + 1; insert into diary (artist_id, body) values (1, 'more'), (2, 'more'); update person set born = born + 1; update note set author = author || '!'; update team set name = name || '!'"],
+  ["a policy", "alter table team enable row level security; create policy own on team using (id = nullif(current_setting('session.user_id', true), '')::int); update team set name = name || '?'"],
+];
+
+/** Rows that nothing orders may come in any order. */
+const unordered = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(unordered).map((item) => JSON.stringify(item)).sort();
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unordered(part)]));
+};
+
+/** Errors are worded by each transport: one is like another. */
+const heard = (payload: unknown): string =>
+  payload === undefined ? "nothing" : typeof payload === "object" && payload !== null && "data" in payload && !("errors" in payload) ? JSON.stringify(unordered(payload.data)) : "an error";
+
+const drawAll = (random: Random, schema: Awaited<ReturnType<typeof schemaOf>>): Drawn[] =>
+  Array.from({ length: DOCUMENTS }, () => {
+    const shapeSeed = random.int(2 ** 31);
+    return Array.from({ length: 1 + random.int(2) }, () => drawDocument({ schema, shape: createRandom(shapeSeed), values: createRandom(random.int(2 ** 31)) }, "subscription"));
+  }).flat();
+
+test("G-SUB-1 G-WS-1 G-WSL-1 each of several callers hears what it alone would be answered", { timeout: 300_000 }, async () => {
+  const random = createRandom(seed);
+  const api = await startApi(forGraphql({ dbPool: 2 }));
+  await api.sql(NOTES);
+  await api.reload();
+  const oracle = await startApi(forGraphql({ ...KEEPS_NOTHING, dbPool: 1, dbChannelEnabled: false }));
+  const drawn = [...KNOWN.map(({ query, variables }) => ({ query: query.replace(/^query/, "subscription"), variables })), ...drawAll(random, await schemaOf(api))];
+  const subscribers: Subscriber[] = random.shuffled(
+    drawn.flatMap((one, at) => (at < KNOWN.length ? CALLERS : random.some(CALLERS, 3)).map((caller) => ({ transport: random.pick(TRANSPORTS), caller, drawn: one, last: undefined }))),
+  );
+  const live = subscribing(api);
+  for (const subscriber of subscribers) await live.subscribe(subscriber);
+
+  const askAlone = async ({ caller, drawn: { query, variables } }: Subscriber): Promise<string> => {
+    const asked = graphqlRequest({ query: query.replace(/^subscription/, "query"), variables }, caller.role, caller.session);
+    const answer = await oracle.request(asked.method, asked.path, { headers: asked.headers ?? {}, body: asked.body });
+    return heard(answer.json());
+  };
+
+  const found: string[] = [];
+  for (const [title, sql] of [["at first", ""] as const, ...CHANGES]) {
+    if (sql !== "") await api.sql(sql);
+    const wanted = new Map<Subscriber, string>();
+    for (const subscriber of subscribers) wanted.set(subscriber, await askAlone(subscriber));
+    // an operation that failed has ended
+    const isWrong = (subscriber: Subscriber): boolean => heard(subscriber.last) !== wanted.get(subscriber) && !(title !== "at first" && heard(subscriber.last) === "an error");
+    for (const endMs = performance.now() + WITHIN_MS; subscribers.some(isWrong) && performance.now() < endMs; ) await new Promise((resolve) => setTimeout(resolve, 50));
+    const wrong = subscribers.filter(isWrong);
+    console.log(`oracle, live queries, ${title}, ORACLE_SEED=${seed}: ${subscribers.length} subscribers, ${[...wanted.values()].filter((one) => one !== "an error").length} without an error, ${wrong.length} differ`);
+    for (const subscriber of wrong) {
+      const { transport, caller, drawn: one } = subscriber;
+      found.push(`${title}: ${transport}, ${JSON.stringify(caller)}\n  ${one.query}\n  ${JSON.stringify(one.variables)}\n  alone: ${wanted.get(subscriber)?.slice(0, 500)}\n  heard: ${heard(subscriber.last).slice(0, 500)}`);
+    }
+  }
+  await live.close();
+  expect(found.length, `ORACLE_SEED=${seed}\n${found.slice(0, 12).join("\n\n")}`).toBe(0);
+});
