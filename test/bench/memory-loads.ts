@@ -87,7 +87,7 @@ export const LOADS: readonly Load[] = [
     connections: 4,
     small: 0.03,
     run: ({ many, ask, scale }) =>
-      many(25_000 * scale, () => ask("POST", "/v1/graphql", graphql("query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } }", { w: chain(200 + random.int(300)) }))),
+      many(25_000 * scale, () => ask("POST", "/v1/graphql", graphql("query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } }", { w: chain(100 + random.int(150)) }))),
   },
   {
     name: "2,000 documents of 54 KB",

@@ -13,7 +13,7 @@ import { drawRestRequest } from "./rest-requests.ts";
 
 const seed = chosenSeed();
 /** Shapes of each kind; each comes with up to four sets of values. */
-const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 120);
+const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 100);
 
 const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
 const all = { columns: "*", filter: {} };
@@ -86,13 +86,21 @@ const expectNoDifference = async (options: StartOptions, requests: readonly Aske
   expect(differences.length, `ORACLE_SEED=${seed}\n${differences.map(report).join("\n\n")}`).toBe(0);
 };
 
+/** Shared once: calls with another window, what only some may execute, a table open to all in a schema that is not. */
+const KNOWN: readonly Asked[] = [
+  ...["0-0", "1-", undefined].map((range): Asked => ({ method: "GET", path: "/rpc/ledger", headers: { range } })),
+  ...["0-0", "1-1", undefined].map((range): Asked => ({ method: "GET", path: "/rpc/vessels_of?port=1", headers: { range } })),
+  ...["/rpc/clerks_only", "/notices", "/cabins?order=id", "/vessels?select=name,heavy&heavy=is.true", "/rpc/who"].flatMap((path) => SEA_CALLERS.map((headers): Asked => ({ method: "GET", path, headers }))),
+];
+
 const REST: StartOptions = { dbAggregatesEnabled: true };
 const GRANTS = forGraphql();
 const METADATA = forGraphql({ metadata, metadataPermissionsForRest: true, dbAggregatesEnabled: true });
 
 test("R-PIPE-1 what is kept of REST requests changes no answer, with grants", { timeout: 600_000 }, async () => {
   const random = createRandom(seed);
-  await expectNoDifference(REST, await requestsFor(REST, random, ["sea", "land"], SEA_CALLERS.slice(0, 5)), random, SEA_CALLERS);
+  const requests = [...KNOWN, ...(await requestsFor(REST, random, ["sea", "land"], SEA_CALLERS.slice(0, 5)))];
+  await expectNoDifference(REST, requests, random, SEA_CALLERS);
 });
 
 test("R-PIPE-1 G-PRM-7 what is kept of REST requests changes no answer, with the permissions of metadata", { timeout: 600_000 }, async () => {

@@ -113,8 +113,10 @@ export const shown = ({ method, path, headers = {}, body }: Asked): string => {
 export const summary = ({ differences, comparedCount, fineCount, unsteady }: Verdict, seed: number, requests: readonly Asked[]): string =>
   `oracle, ORACLE_SEED=${seed}: ${requests.length} requests, ${fineCount} without an error; ${comparedCount} answers compared, ${unsteady.length} unsteady, ${differences.length} differ`;
 
+const MAX_SHOWN = 8;
+
 export const report = ({ requests, wanted, got }: Difference): string =>
-  [...requests.map(shown), `  alone:  ${wanted.slice(0, 700).replaceAll("\n", "\n          ")}`, `  shared: ${got.slice(0, 700).replaceAll("\n", "\n          ")}`].join("\n");
+  [...(requests.length > MAX_SHOWN ? [`  (${requests.length - MAX_SHOWN} requests, not cut down)`] : []), ...requests.slice(-MAX_SHOWN).map(shown), `  alone:  ${wanted.slice(0, 700).replaceAll("\n", "\n          ")}`, `  shared: ${got.slice(0, 700).replaceAll("\n", "\n          ")}`].join("\n");
 
 /** Compares. @throws what a server that cannot start throws */
 export const consult = async (requests: readonly Asked[], { start, options, seed, rounds = 2, shorteningMs = 20_000 }: OracleOptions): Promise<Verdict> => {
