@@ -23,7 +23,8 @@ export interface Load {
   readonly connections: number;
   /** The part of it that the test suite has time for; absent: none. */
   readonly small?: number;
-  readonly run: (context: LoadContext) => Promise<void>;
+  /** May give back what ends it, once it has been looked at. */
+  readonly run: (context: LoadContext) => Promise<void | (() => void)>;
 }
 
 /** After the load and a collection: what the server's heap and the largest backend may hold; and the most that the process may ever have had. */
@@ -118,12 +119,12 @@ export const LOADS: readonly Load[] = [
   {
     name: "30 answers of 44 MB that nobody reads",
     connections: 4,
-    small: 0.5,
+    small: 0.3,
     run: async ({ port, scale }) => {
       const select = Array.from({ length: 44 }, (_, at) => `a${at}:body`).join(",");
       const sockets = await Promise.all(Array.from({ length: Math.max(1, Math.round(30 * scale)) }, () => unread(port, `/api/long_text?select=${select}&id=eq.1`)));
-      await pause(8000 * Math.max(scale, 0.4));
-      for (const socket of sockets) socket.destroy();
+      await pause(30_000 * scale);
+      return () => sockets.forEach((socket) => socket.destroy());
     },
   },
   {
@@ -176,11 +177,12 @@ export const measure = async (load: Load, program: string, databaseUrl: string, 
       };
       await Promise.all(Array.from({ length: 8 }, caller));
     };
-    await load.run({ port, scale, ask, many });
+    const end = await load.run({ port, scale, ask, many });
     const backend = await sendRequest({ port, agent }, "POST", "/api/rpc/backend_bytes", { body: {} }).then((answer) => Number(answer.text), () => Number.NaN);
     const answer = told<{ readonly heapBytes: number; readonly externalBytes: number; readonly peakBytes: number }>();
     child.send("held", () => {}); // one that has ended is told by its end
     const held = await answer;
+    end?.();
     return {
       name: load.name,
       answers: [...counts].map(([status, count]) => `${status} x ${count}`).join(", "),
