@@ -7,7 +7,7 @@ import { createRandom, type Random } from "../support/random.ts";
 import { Agent } from "node:http";
 
 /** A server that plans, compiles and parses each request anew and lets the database do the same. */
-export const KEEPS_NOTHING = { cacheEntries: 0, jwtCacheMaxEntries: 0, dbPreparedStatements: false } as const satisfies StartOptions;
+export const KEEPS_NOTHING = { cacheBytes: 0, jwtCacheMaxEntries: 0, dbPreparedStatements: false } as const satisfies StartOptions;
 
 export interface Asked {
   readonly method: string;

@@ -50,6 +50,11 @@ const SCHEMA = `
     begin if who is not null then perform set_config('role', who, true); end if; end $$;
   create function duo.prepared() returns setof text language sql stable as $$ select statement from pg_prepared_statements $$;
 
+  create schema shut; grant usage on schema shut to ${OWNER};
+  create type shut.mood as enum ('fair');
+  create table shut.page (id int primary key, author_id int references duo.author); insert into shut.page values (1, 1);
+  create table duo.day (id int primary key, mood shut.mood); insert into duo.day values (1, 'fair');
+  grant all on all tables in schema shut to ${OWNER}, ${OTHER};
   grant usage on schema closed to ${OWNER}; grant select on closed.vault to ${OWNER};
   grant usage on schema duo to ${OWNER}, ${OTHER};
   grant all on all tables in schema duo to ${OWNER}, ${OTHER};
@@ -97,6 +102,10 @@ const REST: readonly Request[] = [
   get("/paint"),
   get("/paint?shade=eq.red"),
   get("/note?select=id"),
+  get("/page?select=id", { "accept-profile": "shut" }),
+  get("/page?select=id", { "accept-profile": "shut", accept: "text/csv" }),
+  { ...write("POST", "/page", { id: 2 }), headers: { "content-profile": "shut", prefer: "tx=rollback, return=representation" } },
+  write("POST", "/day", { id: 2, mood: "fair" }),
   write("POST", "/stamp", { id: 1 }),
   { ...write("POST", "/stamp?columns=id,word", { id: 1 }), headers: { prefer: "tx=rollback, return=representation, missing=default" } },
   write("POST", "/stamps", { id: 1 }),
@@ -127,7 +136,7 @@ const GRAPHQL: readonly Request[] = [
 const database = await testDatabase();
 await database.query(SCHEMA);
 
-const OPTIONS: StartOptions = { on: database, dbSchemas: ["duo"], dbPool: 1, dbPlanEnabled: true, dbAggregatesEnabled: true, dbChannelEnabled: false };
+const OPTIONS: StartOptions = { on: database, dbSchemas: ["duo", "shut"], dbPool: 1, dbPlanEnabled: true, dbAggregatesEnabled: true, dbChannelEnabled: false };
 
 const starting = (more: StartOptions = {}): Promise<TestApi> => startApi({ ...OPTIONS, ...more });
 /** The same without anything kept on the connection. */
