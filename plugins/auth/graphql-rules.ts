@@ -62,8 +62,7 @@ const partsReason = (count: number): string => `JWSError (CompactDecodeError Inv
 /** Seconds; undefined: not said. */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
-  // a null is no answer to when a token ends, and the other two only narrow
-  if (said === undefined || (said === null && name !== "exp")) return undefined;
+  if (said === undefined || said === null) return undefined;
   if (typeof said !== "number") throw undecodable(`the ${name} claim is no Number but ${kindOf(said)}`);
   return said;
 };

@@ -68,8 +68,7 @@ const wordFailure = (failure: TokenFailure): RelApiError => {
 /** Seconds; undefined: not said. What is no whole number of 64 bits counts as 0. @rule R-AUT-4 */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
-  // a null is no answer to when a token ends, and the other two only narrow
-  if (said === undefined || (said === null && name !== "exp")) return undefined;
+  if (said === undefined || said === null) return undefined;
   if (typeof said !== "number") throw tokenClaimsRefused(`The JWT '${name}' claim must be a number`);
   return Number.isInteger(said) && Math.abs(said) < 2 ** 63 ? said : 0;
 };
