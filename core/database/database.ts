@@ -9,6 +9,7 @@ import { createExecutor, type Execute } from "./execute.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { fromStatement, isPgError } from "./pg-errors.ts";
 import { createPool, type Connection, type Pool, type PoolCounts, type Target } from "./pool.ts";
+import { PARSED_SHARE } from "./prepared.ts";
 import type { WirePlan } from "./wire.ts";
 
 export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
@@ -45,6 +46,7 @@ export const createDatabase = (current: () => ResolvedOptions, logger: Logger, m
       lifetimeMs: options.dbPoolMaxLifetime * SECOND_MS,
       idleMs: options.dbPoolMaxIdletime * SECOND_MS,
       maxResultBytes: options.maxResultBytes,
+      maxParsedBytes: options.dbMaxPreparedBytes * PARSED_SHARE,
       warn,
     });
   const primary = open(target);

@@ -242,6 +242,7 @@ const createBatches = (limits: PreparedLimits): Batches => {
         const { name, text } = statement;
         const isKnown = name !== "" && prepared.has(name);
         parses.push(!isKnown);
+        if (!isKnown) prepared.parsed(text);
         if (!isKnown && (name === "" || !worth.isWorth(name, text))) {
           sent.push(unnamed(statement));
           continue;

@@ -20,6 +20,8 @@ export interface PoolOptions {
   readonly idleMs: number;
   /** Of the answer to one batch. */
   readonly maxResultBytes: number;
+  /** Of texts read on a connection: then it is replaced. */
+  readonly maxParsedBytes: number;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -263,7 +265,7 @@ const SWEEP_MS = 5000;
 
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
-  const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, warn } = options;
+  const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, warn } = options;
   const all = new Map<Connection, Kept>();
   const idle: Kept[] = [];
   const waiters: Waiter[] = [];
@@ -275,7 +277,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let whenEmpty: (() => void) | undefined;
 
   const isStale = (kept: Kept, now: number): boolean =>
-    kept.connection.isEnded || kept.generation !== generation || now - kept.openedAtMs >= lifetimeMs;
+    kept.connection.isEnded || kept.generation !== generation || kept.connection.prepared.parsedBytes > maxParsedBytes || now - kept.openedAtMs >= lifetimeMs;
 
   const drop = (kept: Kept): void => {
     if (!all.delete(kept.connection)) return;

@@ -4,7 +4,11 @@ export interface PreparedStatements {
   readonly size: number;
   /** Of their texts. */
   readonly bytes: number;
+  /** Of all texts that were read on the connection, prepared or not. */
+  readonly parsedBytes: number;
   has(name: string): boolean;
+  /** The text goes out, prepared or not. */
+  parsed(text: string): void;
   /** It is used again, or for the first time. */
   use(name: string, text: string): void;
   delete(name: string): void;
@@ -16,6 +20,7 @@ export interface PreparedStatements {
 export const createPrepared = (): PreparedStatements => {
   const sizes = new Map<string, number>();
   let bytes = 0;
+  let parsedBytes = 0;
   const drop = (name: string): number | undefined => {
     const size = sizes.get(name);
     if (size !== undefined) bytes -= size;
@@ -29,7 +34,13 @@ export const createPrepared = (): PreparedStatements => {
     get bytes() {
       return bytes;
     },
+    get parsedBytes() {
+      return parsedBytes;
+    },
     has: (name) => sizes.has(name),
+    parsed: (text) => {
+      parsedBytes += text.length;
+    },
     use: (name, text) => {
       const size = drop(name) ?? Buffer.byteLength(text);
       bytes += size;
@@ -43,6 +54,10 @@ export const createPrepared = (): PreparedStatements => {
     names: () => sizes.keys(),
   };
 };
+
+/** The server keeps the type of every row that it has ever put together, for as long as the connection lives: it is replaced when so many times the
+ *  bytes that may be prepared have been read on it. @rule R-LIM-6 */
+export const PARSED_SHARE = 16;
 
 export interface PreparedLimits {
   readonly maxCount: number;

@@ -46,6 +46,7 @@ await first.sql(`
       'channels', (select count(*) from pg_listening_channels() as name where name = 'left_channel'), 'cursors', (select count(*) from pg_cursors where name <> ''), 'last', last, 'jit', current_setting('jit'));
   end $$;
   create function left_over.before() returns void language plpgsql as $$ begin perform left_over.soil('timeout'); end $$;
+  create function left_over.backend() returns int language sql as 'select pg_backend_pid()';
   create function left_over.prepared(out count int, out bytes int) language sql as $$ select count(*), coalesce(sum(length(statement)), 0) from pg_prepared_statements $$;
 `);
 
@@ -148,6 +149,15 @@ describe("prepared statements", () => {
     if (capabilities.realServer) expect((await own.post("/rpc/prepared")).json().bytes).toBeLessThanOrEqual(42_000); // and those that clean
     for (let round = 0; round < 3; round++) await own.gql(`{ left_over_plain ${document(99, 8000)} }`);
     expect(await metric("relapi_prepared_statement_bytes")).toBeLessThanOrEqual(40_000);
+  });
+
+  test.skipIf(!capabilities.realServer)("R-BND-6 a connection that has read too many different texts is replaced", async () => {
+    const { own } = await start({ dbMaxPreparedBytes: 4000 });
+    const backend = async (): Promise<number> => (await own.post("/rpc/backend")).json();
+    const before = await backend();
+    for (let i = 0; i < 5; i++) expect(await backend()).toBe(before);
+    for (let i = 0; i < 40; i++) expect((await own.gql(`{ left_over_plain ${document(i, 1600)} }`)).errors).toBeUndefined();
+    expect(await backend()).not.toBe(before);
   });
 
   test("R-BND-6 and in number", async () => {
