@@ -139,7 +139,11 @@ describe("an embedding mode", async () => {
     { title: "R-EMB-7 takes an alias and a filter", request: "GET /ports?select=name,vessels(id),biggest:~vessels(name)&vessels.id=eq.1&biggest.order=tonnage.desc&biggest.tonnage=lt.500&id=eq.1", answer: [{ name: "Oslo", vessels: [{ id: 1 }], biggest: { name: "Fram" } }] },
     { title: "R-EMB-11 can be an inner join", request: "GET /ports?select=name,~vessels!inner(name)&vessels.order=tonnage", answer: [{ name: "Oslo", vessels: { name: "Fram" } }] },
     { title: "R-ORD-3 can be ordered by", request: "GET /voyages?select=id,~vessels(name)&order=vessels(name).desc,id.desc", answer: [{ id: 3, vessels: { name: "Fram" } }, { id: 2, vessels: { name: "Ariel" } }, { id: 1, vessels: { name: "Ariel" } }] },
-    { title: "R-AGG-2 stands beside aggregates", request: "GET /voyages?select=count(),~vessels(name)&order=count", answer: [{ count: 1, vessels: { name: "Fram" } }, { count: 2, vessels: { name: "Ariel" } }] },
+    {
+      title: "R-AGG-2 stands beside aggregates",
+      request: "GET /voyages?select=count(),~vessels(name)",
+      check: (answer) => expect(new Set(answer.json())).toEqual(new Set([{ count: 1, vessels: { name: "Fram" } }, { count: 2, vessels: { name: "Ariel" } }])),
+    },
   ]);
   test("G-REL-2 is a field of each relationship, with the arguments of the list", async () => {
     const answer = await graphql.gql("{ artist(order_by: {id: asc}) { albums_first(order_by: {sold: desc_nulls_last}, where: {price: {_gt: 5}}) { title artist { name } } } }");
