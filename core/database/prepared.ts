@@ -56,7 +56,7 @@ export const createPrepared = (): PreparedStatements => {
 };
 
 /** The server keeps the type of every row that it has ever put together, for as long as the connection lives: it is replaced when so many times the
- *  bytes that may be prepared have been read on it. @rule R-LIM-6 */
+ *  bytes that may be prepared have been read on it. @rule R-BND-6 */
 export const PARSED_SHARE = 16;
 
 export interface PreparedLimits {

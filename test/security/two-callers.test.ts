@@ -161,9 +161,9 @@ const compare = async (requests: readonly Request[], callers: readonly [Caller, 
   for (const [first, second] of [callers, [callers[1], callers[0]]] as const) {
     const warm = await starting(options);
     for (const request of requests) {
-      for (const caller of [first, second]) {
+      for (const [caller, times] of [[first, TIMES], [second, 2]] as const) {
         const wanted = await ask(cold, caller.role, asCaller(request, caller));
-        for (let i = 0; i < TIMES; i++) expect({ request, caller, ...(await ask(warm, caller.role, asCaller(request, caller))) }).toEqual({ request, caller, ...wanted });
+        for (let i = 0; i < times; i++) expect({ request, caller, ...(await ask(warm, caller.role, asCaller(request, caller))) }).toEqual({ request, caller, ...wanted });
       }
     }
     await warm.close();
