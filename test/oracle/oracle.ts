@@ -221,7 +221,7 @@ const sameDocument = (one: unknown, other: unknown): boolean => {
 };
 
 const PREFERENCES = [
-  "count=exact", "count=planned", "count=estimated", "return=representation", "return=minimal", "return=headers-only", "handling=strict", "handling=lenient", "missing=default", "missing=null",
+  "count=exact", "return=representation", "return=minimal", "return=headers-only", "handling=strict", "handling=lenient", "missing=default", "missing=null",
   "resolution=merge-duplicates", "resolution=ignore-duplicates", "max-affected=1", "max-affected=1, handling=strict", "timezone=Europe/Oslo", "tx=rollback", "handling=strict, unknown=1",
 ];
 const RANGES = ["0-1", "0-0", "1-", "1-1", "2-5", "0-", "9-12", "3-1"];
