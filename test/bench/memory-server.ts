@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { relApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { MEMORY_SECRET } from "./memory-data.ts";
+import { MEMORY_SECRET } from "../support/memory-data.ts";
 
 const [, , databaseUrl, connections] = process.argv;
 if (databaseUrl === undefined) throw new Error("usage: memory-server.js <database url> <connections>");

@@ -2,8 +2,8 @@
  *  with 1 where it does not. Needs a PostgreSQL 14 or later: TEST_DATABASE_URL (superuser), or the server programs of one on this machine.
  *  BENCH_LOADS=batch,roles takes those whose name has one of the words. */
 import { fileURLToPath } from "node:url";
-import { MEMORY_SQL } from "./memory-data.ts";
-import { cellsOf, excesses, HEADINGS, LOADS, measure, type Limits } from "./memory-loads.ts";
+import { MEMORY_SQL } from "../support/memory-data.ts";
+import { cellsOf, excesses, HEADINGS, LOADS, measure, type Limits } from "../support/memory-loads.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const LIMITS: Limits = { heapMegabytes: 300, peakMegabytes: 1000, backendMegabytes: 100 };

@@ -3,7 +3,7 @@
 import { asAdmin } from "../support/api.ts";
 import type { Random } from "../support/random.ts";
 import { typeText, type Schema, type SchemaField, type SchemaInput } from "../support/schema.ts";
-import type { Asked } from "./oracle.ts";
+import type { Asked } from "../support/oracle/oracle.ts";
 
 type TypeRef = SchemaInput["type"];
 

@@ -6,7 +6,7 @@ import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { schemaOf } from "../support/schema.ts";
 import { drawDocument, graphqlRequest, type Drawn } from "./graphql-requests.ts";
 import { subscribing, TRANSPORTS, type Caller, type Subscriber } from "./live-subscribers.ts";
-import { KEEPS_NOTHING } from "./oracle.ts";
+import { KEEPS_NOTHING } from "../support/oracle/oracle.ts";
 
 const seed = chosenSeed();
 const DOCUMENTS = Number(process.env["ORACLE_LIVE_DOCUMENTS"] ?? 20);

@@ -6,9 +6,9 @@ import { testDatabase } from "../support/database.ts";
 import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { schemaOf } from "../support/schema.ts";
-import { MUSIC_CALLERS, SEA_CALLERS } from "./callers.ts";
+import { MUSIC_CALLERS, SEA_CALLERS } from "../support/oracle/callers.ts";
 import { drawDocument, graphqlRequest } from "./graphql-requests.ts";
-import { consult, report, summary, useGenericPlans, withMutations, type Asked } from "./oracle.ts";
+import { consult, report, summary, useGenericPlans, withMutations, type Asked } from "../support/oracle/oracle.ts";
 import { drawRestRequest } from "./rest-requests.ts";
 
 const seed = chosenSeed();

@@ -2,7 +2,7 @@
  *  windows, calls by GET and POST, writes. The same shape comes with several values. */
 import { relationOf, type Column, type Model, type Relation, type Relationship, type Routine } from "../../core/index.ts";
 import type { Random } from "../support/random.ts";
-import type { Asked } from "./oracle.ts";
+import type { Asked } from "../support/oracle/oracle.ts";
 
 export interface RestShape {
   readonly model: Model;

@@ -1,8 +1,8 @@
 /** A small share of `npm run bench:memory`: what is asked keeps little, and holds little while it is answered. */
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { MEMORY_SQL } from "../bench/memory-data.ts";
-import { cellsOf, excesses, LOADS, measure, type Limits } from "../bench/memory-loads.ts";
+import { MEMORY_SQL } from "../support/memory-data.ts";
+import { cellsOf, excesses, LOADS, measure, type Limits } from "../support/memory-loads.ts";
 import { capabilities } from "../support/database.ts";
 import { urlOf, withClient } from "../support/server-template.ts";
 

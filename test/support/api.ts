@@ -71,11 +71,11 @@ export const asAdmin = (role?: string, variables: Readonly<Record<string, string
 /** `Prefer` of a write that leaves nothing behind: `rolledBack("return=representation")`. */
 export const rolledBack = (...preferences: readonly string[]): { prefer: string } => ({ prefer: [...preferences, "tx=rollback"].join(", ") });
 
-/** Closed with the file at the latest. With ORACLE set, all that it is asked is put to the oracle when the file ends (test/oracle/recorded.ts).
+/** Closed with the file at the latest. With ORACLE set, all that it is asked is put to the oracle when the file ends (oracle/recorded.ts).
  *  @throws what a preset that cannot start throws, or what `ready` rejects with */
 export const startApi = async (options: StartOptions = {}): Promise<TestApi> => {
   if ((process.env["ORACLE"] ?? "") === "") return openApi(options);
-  const { recorded } = await import("../oracle/recorded.ts"); // asks this file for servers
+  const { recorded } = await import("./oracle/recorded.ts"); // asks this file for servers
   return recorded(options);
 };
 

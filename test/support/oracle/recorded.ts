@@ -1,9 +1,9 @@
 /** `npm run oracle`: the requests that a test file sent, and mutations of them, put to the oracle on the database that the file left. */
 import { basename } from "node:path";
 import { expect } from "vitest";
-import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
-import { atFileEnd } from "../support/file-end.ts";
-import { chosenSeed, createRandom } from "../support/random.ts";
+import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../api.ts";
+import { atFileEnd } from "../file-end.ts";
+import { chosenSeed, createRandom } from "../random.ts";
 import { callerOf, consult, report, shown, summary, useGenericPlans, withMutations, type Asked } from "./oracle.ts";
 import { CALLERS } from "./callers.ts";
 

@@ -1,6 +1,6 @@
 /** Who asks: nobody, tokens of the roles of `sea`, and the administrator as the roles of `public`. */
-import { asAdmin, type HeaderValues } from "../support/api.ts";
-import { bearer } from "../support/tokens.ts";
+import { asAdmin, type HeaderValues } from "../api.ts";
+import { bearer } from "../tokens.ts";
 
 export const SEA_CALLERS: readonly HeaderValues[] = [
   {},

@@ -1,9 +1,9 @@
 /** The oracle: requests in random orders against one warm server, each answer compared with that of a server that keeps nothing. What is kept
  *  under a key that forgets something shows as a difference, and is cut down to the request that was remembered and the one that got its answer.
  *  Nothing is written: both servers roll every transaction back. */
-import type { StartOptions, TestApi } from "../support/api.ts";
-import { sendRequest, type Answer, type HeaderValues } from "../support/http.ts";
-import { createRandom, type Random } from "../support/random.ts";
+import type { StartOptions, TestApi } from "../api.ts";
+import { sendRequest, type Answer, type HeaderValues } from "../http.ts";
+import { createRandom, type Random } from "../random.ts";
 import { Agent } from "node:http";
 
 /** A server that plans, compiles and parses each request anew and lets the database do the same. */

@@ -4,8 +4,8 @@ import { fork } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { Agent, request } from "node:http";
 import { createConnection, type Socket } from "node:net";
-import { sendRequest, type RequestParts } from "../support/http.ts";
-import { createRandom } from "../support/random.ts";
+import { sendRequest, type RequestParts } from "./http.ts";
+import { createRandom } from "./random.ts";
 import { MEMORY_SECRET, ROLE_COUNT, roleName } from "./memory-data.ts";
 
 export interface LoadContext {
