@@ -7,7 +7,7 @@ import type { Execution, ResultRow } from "../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
 import { CLEANER_COUNT, type Cleaning, type CleaningKind } from "./cleaning.ts";
 import { fromStatement, isFatal, sqlstateOf } from "./pg-errors.ts";
-import type { Connection, Pool } from "./pool.ts";
+import type { Connection, PlanOwner, Pool } from "./pool.ts";
 import { createWorth, type PreparedLimits } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
 import { createSettingsBuilder } from "./settings.ts";
@@ -59,12 +59,14 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const guards = watched.guards.size === 0 ? watched.guards : new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher]));
     const offset = before + (preRequest === undefined ? 0 : 1);
     statements.push(...watched.statements);
+    const owner = cleaningKind(execution) !== "all" ? undefined : watched.isRoleKnown ? (execution.session.databaseRole ?? "") : {};
     const last = execution.end === "rollback" ? [plain("set constraints all immediate"), plain("rollback")] : isImplicit ? [] : [plain("commit")];
-    return looksFirst ? { statements, guards, offset, isImplicit, last } : { statements: [...statements, ...last], guards, offset, isImplicit, last: [] };
+    return looksFirst ? { statements, guards, owner, offset, isImplicit, last } : { statements: [...statements, ...last], guards, owner, offset, isImplicit, last: [] };
   };
 
   const attempt = async (connection: Connection, transaction: Transaction, execution: Execution): Promise<readonly ResultRow[]> => {
-    const { statements, guards, offset, isImplicit, last } = transaction;
+    const { statements, guards, owner, offset, isImplicit, last } = transaction;
+    if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
     const kind = cleaningKind(execution);
     const cleaning = kind === undefined ? undefined : { kind, prepares };
     const rollBack = (): Promise<unknown> => batches.send(connection, ROLLBACK, false, cleaning);
@@ -93,6 +95,15 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       throw fromStatement(ended.error);
     }
     return rows;
+  };
+
+  /** What functions have had planned for another role is planned anew: some rights are checked only then. @throws RelApiError @rule R-TX-14 */
+  const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
+    if (connection.planOwner !== undefined) {
+      const result = await batches.send(connection, DISCARD_PLANS, prepares);
+      if ("error" in result) throw new BatchFailure(result, undefined, undefined, undefined);
+    }
+    connection.planOwner = owner;
   };
 
   /** What the transaction may leave behind. @rule R-TX-13 */
@@ -132,7 +143,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     });
     const pool = parts.pool(execution.mayUseReplica === true);
     try {
-      const acquired = pool.acquire();
+      const acquired = pool.acquire(transaction.owner);
       const connection = acquired instanceof Promise ? await acquired : acquired;
       let isReusable = false;
       try {
@@ -180,6 +191,8 @@ interface Transaction {
   readonly statements: readonly WireStatement[];
   /** Statements of it that make sure of the role alone, by index: whatever they are put behind has not switched it. */
   readonly guards: ReadonlyMap<number, Switcher>;
+  /** For whom code of users is planned in it; undefined: none runs. */
+  readonly owner: PlanOwner | undefined;
   /** Index of the first statement of the programs. */
   readonly offset: number;
   /** Without begin and commit: the one Sync makes all of it one transaction. */
@@ -187,6 +200,8 @@ interface Transaction {
   /** Sent apart, when the rows have been looked at. */
   readonly last: readonly WireStatement[];
 }
+
+const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
 
 type Failed = Extract<WireResult, { readonly error: unknown }>;
 

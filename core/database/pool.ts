@@ -29,6 +29,8 @@ export interface Connection {
   readonly prepared: PreparedStatements;
   /** Names that may or may not be prepared: to be closed before they are used again. */
   readonly doubtful: Set<string>;
+  /** For whom functions have had their statements planned on it: the session keeps those plans, whoever runs them next. Undefined: for nobody. @rule R-TX-14 */
+  planOwner: PlanOwner | undefined;
   /** Sends one batch; the next may follow when its result is there. `cleaning`: what goes out behind it, so that nothing stays of what it has done. */
   run(plan: WirePlan, cleaning?: Cleaning): Promise<WireResult>;
   /** Settles when the cleaning is done that was sent last: whether it was. Undefined: none is under way. */
@@ -49,6 +51,9 @@ export interface Connection {
   end(): Promise<void>;
 }
 
+/** The database role; "" for the one that logged in. An object: whoever it is that the role was switched to. */
+export type PlanOwner = string | object;
+
 export interface PoolCounts {
   readonly max: number;
   /** Idle, or not opened yet. */
@@ -64,8 +69,8 @@ export interface PoolCounts {
 }
 
 export interface Pool {
-  /** A connection at once when one is idle. @throws RelApiError `pool-timeout`, `connection-failed` */
-  acquire(): Connection | Promise<Connection>;
+  /** A connection at once when one is idle, rather one that is `owner`'s already. @throws RelApiError `pool-timeout`, `connection-failed` */
+  acquire(owner?: PlanOwner): Connection | Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
   /** Connections opened before now are closed as they become free. @rule R-SC-4 */
   renew(): void;
@@ -188,6 +193,7 @@ const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MES
     });
   return {
     prepared: createPrepared(),
+    planOwner: undefined,
     doubtful: new Set(),
     // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
     run: (plan, cleaning) => (cleaner.cleaned === undefined ? send(plan, cleaning) : cleaner.cleaned.then(() => send(plan, cleaning))),
@@ -306,6 +312,14 @@ export const createPool = (options: PoolOptions): Pool => {
     }
   };
 
+  /** The one used last; of a caller who runs code of users one that has plans of theirs, or else of nobody. */
+  const takeIdle = (owner: PlanOwner | undefined): Kept | undefined => {
+    if (owner === undefined || idle.length < 2) return idle.pop();
+    let at = idle.findLastIndex(({ connection }) => connection.planOwner === owner);
+    if (at === -1) at = idle.findLastIndex(({ connection }) => connection.planOwner === undefined);
+    return at === -1 ? idle.pop() : idle.splice(at, 1)[0];
+  };
+
   const give = (waiter: Waiter, connection: Connection): void => {
     clearTimeout(waiter.timer);
     waiter.give(connection);
@@ -347,9 +361,9 @@ export const createPool = (options: PoolOptions): Pool => {
   sweep.unref();
 
   return {
-    acquire: () => {
+    acquire: (owner) => {
       if (isClosed) return Promise.reject(poolTimeout());
-      for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
+      for (let kept = takeIdle(owner); kept !== undefined; kept = takeIdle(owner)) {
         if (!isStale(kept, Date.now())) return kept.connection;
         drop(kept);
       }

@@ -30,6 +30,8 @@ export interface WatchedStatements {
   readonly statements: readonly WireStatement[];
   /** Guards among them, by index, with what they are put behind. */
   readonly guards: ReadonlyMap<number, Switcher>;
+  /** All of them run as the session's role, as far as guards tell. */
+  readonly isRoleKnown: boolean;
 }
 
 const NO_GUARDS: ReadonlyMap<number, Switcher> = new Map();
@@ -85,7 +87,7 @@ export const createRoleWatch = (): RoleWatch => {
           statements.push({ text: statement.text, name, values: fillSlots(statement.slots, values, session), isMultiRow: statement.isMultiRow });
         }
       }
-      return { statements, guards: guards ?? NO_GUARDS };
+      return { statements, guards: guards ?? NO_GUARDS, isRoleKnown: !isLost && (prepares || function_ === undefined) };
     },
     remember: (execution, switcher) => {
       if (typeof switcher === "string") preRequests.add(keyOf(execution, switcher));

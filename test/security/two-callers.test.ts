@@ -20,6 +20,9 @@ const SCHEMA = `
   create function duo.secrets() returns setof duo.author language sql stable as $$ select * from duo.author $$;
   create function duo.secrets_of(n int) returns setof duo.author language sql stable as $$ select * from duo.author where id > n $$;
   create function duo.told(n int) returns text language plpgsql stable as $$ begin return 'told ' || n; end $$;
+  create function duo.passed_on(n int) returns text language plpgsql stable as $$ begin return duo.secret_of(n); end $$;
+  create function duo.passed_rows() returns setof duo.author language plpgsql stable as $$ begin return query select * from duo.secrets(); end $$;
+  create function duo.passed_field(duo.author) returns text language plpgsql stable as $$ declare word text; begin select duo.secret() into word; return word; end $$;
   create function duo.hidden(duo.note) returns text language sql stable as $$ select 'hidden ' || $1.id $$;
   create function duo.hidden_authors(duo.note) returns setof duo.author language sql stable as $$ select * from duo.author where id = $1.author_id $$;
   create function duo.vaulted(duo.note) returns setof duo.author language sql stable as $$ select id, word from closed.vault $$;
@@ -60,7 +63,7 @@ const SCHEMA = `
   grant all on all tables in schema duo to ${OWNER}, ${OTHER};
   revoke execute on all functions in schema duo from public;
   grant execute on all functions in schema duo to ${OWNER};
-  grant execute on function duo.asks(), duo.before(), duo.act_as(text), duo.prepared() to ${OTHER};
+  grant execute on function duo.asks(), duo.before(), duo.act_as(text), duo.prepared(), duo.passed_on(int), duo.passed_rows(), duo.passed_field(duo.author) to ${OTHER};
   revoke insert on duo.note from ${OTHER}`;
 
 /** Enough for the plan that is made once for all values. */
@@ -85,6 +88,9 @@ const REST: readonly Request[] = [
   get("/rpc/secrets_of?n=1&select=name&order=id"),
   get("/rpc/secrets_of?n=0&limit=1", { prefer: "count=exact" }),
   get("/rpc/told?n=1"),
+  get("/rpc/passed_on?n=1"),
+  get("/rpc/passed_rows?select=name"),
+  get("/author?select=name,passed_field"),
   get("/note?select=id,hidden"),
   get("/note?select=id&hidden=eq.hidden%201"),
   get("/note?select=id&order=hidden"),
@@ -122,6 +128,8 @@ const GRAPHQL: readonly Request[] = [
   gql('{ duo_note(where: {hidden: {_eq: "hidden 1"}}) { id } }'),
   gql("{ duo_note { id hidden_authors { name } } }"),
   gql("{ duo_secrets { name } }"),
+  gql("{ duo_passed_rows { name } }"),
+  gql("{ duo_author { name passed_field } }"),
   gql("{ duo_secrets_of(args: {n: 1}) { name } }"),
   gql("{ duo_told_notes { word } }"),
   gql("{ duo_told_notes_aggregate { aggregate { max { word } } } }"),
