@@ -51,15 +51,31 @@ interface Step {
 
 interface Branch {
   readonly question: Question<unknown, unknown>;
-  readonly answers: Map<unknown, Branch | Leaf>;
+  /** Most questions have had one answer: that one, and the others. */
+  only: { readonly key: unknown; readonly next: Branch | Leaf } | undefined;
+  others: Map<unknown, Branch | Leaf> | undefined;
   readonly parent: Branch | undefined;
   /** Its place among the answers of its parent. */
   readonly at: unknown;
 }
 
+const follow = ({ only, others }: Branch, key: unknown): Branch | Leaf | undefined => (only !== undefined && Object.is(only.key, key) ? only.next : others?.get(key));
+
+const lead = (branch: Branch, key: unknown, next: Branch | Leaf): void => {
+  if (branch.only === undefined || Object.is(branch.only.key, key)) branch.only = { key, next };
+  else (branch.others ??= new Map()).set(key, next);
+};
+
+/** @returns whether an answer is left */
+const forget = (branch: Branch, key: unknown): boolean => {
+  if (branch.only !== undefined && Object.is(branch.only.key, key)) branch.only = undefined;
+  else branch.others?.delete(key);
+  return branch.only !== undefined || (branch.others?.size ?? 0) > 0;
+};
+
 /** A kept value: the end of a line of answers, and a member of the list of all values by their last use. */
 interface Leaf extends Found<unknown> {
-  readonly answers?: undefined;
+  readonly question?: undefined;
   readonly root: Root;
   readonly parent: Branch | undefined;
   readonly at: unknown;
@@ -74,7 +90,7 @@ interface Root {
 }
 
 /** A branch or a value costs this much beside the texts in it. */
-const BYTES_PER_STEP = 200;
+const BYTES_PER_STEP = 500;
 
 /** Values that were made of more answers are made anew each time: finding them would cost as much. */
 const MAX_STEPS = 4000;
@@ -134,16 +150,16 @@ export const createCaches = (name: string, { maxBytes, maxEntries = () => Infini
     count--;
     let { parent, at } = leaf as { parent: Branch | undefined; at: unknown };
     while (parent !== undefined) {
-      parent.answers.delete(at);
-      if (parent.answers.size > 0) return;
+      if (forget(parent, at)) return;
       ({ parent, at } = parent);
     }
     leaf.root.top = undefined;
   };
 
   const dropAll = (from: Branch | Leaf): void => {
-    if (from.answers === undefined) return drop(from);
-    for (const next of from.answers.values()) dropAll(next);
+    if (from.question === undefined) return drop(from);
+    const { only, others } = from;
+    for (const next of [...(only === undefined ? [] : [only.next]), ...(others?.values() ?? [])]) dropAll(next);
   };
 
   /** What is there cannot be trusted, and neither can what was to be put beside it. */
@@ -155,26 +171,26 @@ export const createCaches = (name: string, { maxBytes, maxEntries = () => Infini
   const insert = (root: Root, steps: readonly Step[], made: unknown, size: number): void => {
     let parent: Branch | undefined;
     let at: unknown;
-    const next = (): Branch | Leaf | undefined => (parent === undefined ? root.top : parent.answers.get(at));
+    const next = (): Branch | Leaf | undefined => (parent === undefined ? root.top : follow(parent, at));
     const set = (to: Branch | Leaf): void => {
       if (parent === undefined) root.top = to;
-      else parent.answers.set(at, to);
+      else lead(parent, at, to);
     };
     let path = 0;
     for (const { question, key } of steps) {
       let branch = next();
       // after equal answers another question came: the maker looked at something past `ask`
-      if (branch !== undefined && (branch.answers === undefined || branch.question.name !== question.name)) return disagree(branch);
+      if (branch !== undefined && branch.question?.name !== question.name) return disagree(branch);
       if (branch === undefined) {
-        branch = { question, answers: new Map(), parent, at };
+        branch = { question, only: undefined, others: undefined, parent, at };
         set(branch);
       }
-      parent = branch;
+      parent = branch as Branch; // a value has no question, and would have disagreed
       at = key;
       path += BYTES_PER_STEP + bytesOfKey(key);
     }
     const known = next();
-    if (known?.answers !== undefined) return disagree(known);
+    if (known?.question !== undefined) return disagree(known);
     if (known !== undefined) return; // somebody else was faster
     const leaf: Leaf = { made, keep: nothing, root, parent, at, bytes: path + BYTES_PER_STEP + size, newer: undefined, older: undefined };
     set(leaf);
@@ -231,13 +247,13 @@ export const createCaches = (name: string, { maxBytes, maxEntries = () => Infini
         get: (source) => {
           if (!isOff()) requests++;
           let at = root.top;
-          while (at !== undefined && at.answers !== undefined) at = at.answers.get(keyOf(at.question, at.question.of(source)));
+          while (at?.question !== undefined) at = follow(at, keyOf(at.question, at.question.of(source)));
           return at === undefined ? build((question) => question.of(source)) : used(at);
         },
         within: (ask) => {
           if (!isOff()) requests++;
           let at = root.top;
-          while (at !== undefined && at.answers !== undefined) at = at.answers.get(keyOf(at.question, ask(at.question)));
+          while (at?.question !== undefined) at = follow(at, keyOf(at.question, ask(at.question)));
           return at === undefined ? build(ask) : used(at);
         },
       };

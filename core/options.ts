@@ -224,7 +224,7 @@ export const DEFAULTS = {
   cacheBytes: 64 * 1024 * 1024,
   maxBodyBytes: 32 * 1024 * 1024,
   maxResultBytes: 128 * 1024 * 1024,
-  maxUnreadBytes: 256 * 1024 * 1024,
+  maxUnreadBytes: 128 * 1024 * 1024,
   unreadTimeout: 30,
   requestTimeout: 30,
 } as const satisfies RelApiOptions;

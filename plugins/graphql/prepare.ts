@@ -1,5 +1,5 @@
 /** A document as it is kept: parsed and chosen once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36 R-CAC-1 */
-import type { Ask, Cache, Caches, Found, GqlOperation, GqlRequest, Json, PreparedDocument, Question, RoleSchema } from "../../core/index.ts";
+import { planKey, type Ask, type Cache, type Caches, type Found, type GqlOperation, type GqlRequest, type Json, type PreparedDocument, type Question, type RoleSchema } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
@@ -9,9 +9,9 @@ import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
 import { openBudget, type Planner } from "./plan/planner.ts";
 
-/** Syntax trees take so much more than their text, plans so much for each field. */
+/** Syntax trees take so much more than their text, plans so much more than theirs. */
 const BYTES_PER_CHARACTER = 60;
-const BYTES_PER_FIELD = 1500;
+const BYTES_PER_PLANNED_CHARACTER = 8;
 
 /** What nests too deeply for a walk over it is refused by `refuse`. */
 const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
@@ -47,11 +47,6 @@ const DOCUMENT: Question<OperationSource, ReadDocument> = { name: "document", of
 /** Asked when the planner is made, as what is at hand; whoever plans sees it through questions. */
 const AT_HAND: Question<OperationSource, VariableValues> = { name: "variables", of: ({ variables }) => variables, key: () => undefined };
 
-interface PlannedOperation {
-  readonly template: OperationTemplate;
-  readonly fieldCount: number;
-}
-
 const readDocument = (ask: Ask<DocumentSource>): ReadDocument => {
   const schema = ask(SCHEMA);
   const text = ask(TEXT);
@@ -63,33 +58,34 @@ const readDocument = (ask: Ask<DocumentSource>): ReadDocument => {
   return { schema, parsed, declared: declareVariables(operation, fragments), length: text.length };
 };
 
-const plan = (ask: Ask<OperationSource>): PlannedOperation => {
+const plan = (ask: Ask<OperationSource>): OperationTemplate => {
   const { schema, parsed, declared } = ask(DOCUMENT);
   const { document, fragments } = parsed;
-  const budget = openBudget(schema.options);
   const variables = observeVariables(ask, ask(AT_HAND));
-  const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, budget, sources: [] };
-  return { template: planOperation(planner, parsed, rootOf({ schema }, parsed)), fieldCount: budget.fields };
+  const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, budget: openBudget(schema.options), sources: [] };
+  const template = planOperation(planner, parsed, rootOf({ schema }, parsed));
+  variables.close();
+  return template;
 };
 
 const lengthOfTexts = (outputs: GqlOperation["outputs"]): number =>
   outputs.reduce((length, output) => length + ("text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0), 0);
 
-const bytesOfOperation = ({ template, fieldCount }: PlannedOperation): number =>
-  2000 + fieldCount * BYTES_PER_FIELD + template.steps.reduce((bytes, { sources }) => bytes + sources.length * 300, 0) + lengthOfTexts(template.outputs) * 2;
+const bytesOfOperation = ({ steps, outputs }: OperationTemplate): number =>
+  2000 + steps.reduce((bytes, { planned, sources }) => bytes + planKey(planned.plan).length * BYTES_PER_PLANNED_CHARACTER + sources.length * 500, 0) + lengthOfTexts(outputs) * 2;
 
 /** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
 export type Prepare = (schema: RoleSchema, request: GqlRequest) => PreparedDocument;
 
 export const createPrepare = (caches: Caches): Prepare => {
   const documents = caches.create({ name: "graphql documents", make: readDocument, bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER });
-  const operations: Cache<OperationSource, PlannedOperation> = caches.create({ name: "graphql operations", make: plan, bytesOf: bytesOfOperation });
+  const operations: Cache<OperationSource, OperationTemplate> = caches.create({ name: "graphql operations", make: plan, bytesOf: bytesOfOperation });
 
   const bind = (found: Found<ReadDocument>, given: Readonly<Record<string, Json>> | undefined): GqlOperation => {
     const variables = readVariables(found.made.declared, given);
     const { made, keep } = operations.get({ document: found.made, variables });
     return {
-      ...fill(made.template, variables),
+      ...fill(made, variables),
       keep: () => {
         found.keep();
         keep();

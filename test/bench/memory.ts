@@ -3,7 +3,7 @@
  *  BENCH_LOADS=batch,roles takes those whose name has one of the words. */
 import { fileURLToPath } from "node:url";
 import { MEMORY_SQL } from "../support/memory-data.ts";
-import { cellsOf, excesses, HEADINGS, LOADS, measure, type Limits } from "../support/memory-loads.ts";
+import { cellsOf, excesses, HEADINGS, limitsFor, LOADS, measure, type Limits } from "../support/memory-loads.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const LIMITS: Limits = { heapMegabytes: 300, peakMegabytes: 1000, backendMegabytes: 100 };
@@ -22,9 +22,10 @@ try {
   row(HEADINGS);
   row(HEADINGS.map(() => "---"));
   for (const load of LOADS.filter(({ name }) => WORDS.some((word) => name.includes(word)))) {
+    const limits = limitsFor(load, LIMITS);
     const figures = await measure(load, fileURLToPath(new URL("./memory-server.js", import.meta.url)), url, SCALE, MAX_SECONDS);
-    row(cellsOf(figures, LIMITS));
-    if (excesses(figures, LIMITS).length > 0) process.exitCode = 1;
+    row(cellsOf(figures, limits));
+    if (excesses(figures, limits).length > 0) process.exitCode = 1;
   }
 } finally {
   await server.stop();

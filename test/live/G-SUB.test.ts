@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { initiated, subscribe } from "./start.ts";
+import { initiated, subscribe } from "../support/live.ts";
 
 const api = await startApi(forGraphql());
 

@@ -7,7 +7,7 @@ import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, signToken } from "../support/tokens.ts";
-import { initiated, pause, subscribe, until } from "./start.ts";
+import { initiated, pause, subscribe, until } from "../support/live.ts";
 
 const api = await startApi(forGraphql());
 const closed = await startApi(forGraphql({ anonRole: undefined, corsAllowedOrigins: ["https://shop.example"] }));

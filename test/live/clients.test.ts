@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { forGraphql, startApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
-import { until } from "./start.ts";
+import { until } from "../support/live.ts";
 
 const api = await startApi(forGraphql());
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { without, type Logger } from "../../core/index.ts";
 import { liveTriggers } from "../../presets/live-triggers.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, pause, subscribe, until } from "./start.ts";
+import { initiated, pause, subscribe, until } from "../support/live.ts";
 
 const SLOW_MS = 60_000;
 

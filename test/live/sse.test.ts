@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
-import { openEvents as open, pause, until } from "./start.ts";
+import { openEvents as open, pause, until } from "../support/live.ts";
 
 const api = await startApi();
 

@@ -4,9 +4,9 @@ import { createServer, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { adminServer } from "../../plugins/admin/index.ts";
 import { serve } from "../../presets/serve.ts";
-import { initiated, pause, subscribe, until } from "../live/start.ts";
+import { initiated, pause, subscribe, until } from "../support/live.ts";
+import { startMeasured, type Measured } from "../support/metrics.ts";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { adminSecret } from "../support/tokens.ts";
@@ -25,20 +25,7 @@ await first.sql(`
   create function edge.size(t text) returns int language sql immutable as 'select length(t)';
 `);
 
-interface Edge extends TestApi {
-  metrics(): Promise<Readonly<Record<string, number>>>;
-}
-
-const start = async (options: StartOptions = {}): Promise<Edge> => {
-  let port = 0;
-  const parts = [adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })];
-  const api = await startApi({ on: database, dbSchemas: ["edge"], parts, ...options });
-  const metrics = async (): Promise<Readonly<Record<string, number>>> => {
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    return Object.fromEntries(text.split("\n").filter((line) => line.startsWith("relapi_")).map((line) => line.split(" ")).map(([name, number]) => [name, Number(number)]));
-  };
-  return { ...api, metrics };
-};
+const start = (options: StartOptions = {}): Promise<Measured> => startMeasured({ on: database, dbSchemas: ["edge"], ...options });
 
 interface Raw {
   readonly socket: Socket;
@@ -116,7 +103,7 @@ describe("answers that nobody reads", () => {
   };
 
   /** Looks at the metrics until they are as wanted. */
-  const metricsAre = async (api: Edge, wanted: (metrics: Readonly<Record<string, number>>) => boolean): Promise<void> => {
+  const metricsAre = async (api: Measured, wanted: (metrics: Readonly<Record<string, number>>) => boolean): Promise<void> => {
     for (const endMs = Date.now() + 15_000; ; ) {
       const metrics = await api.metrics();
       if (wanted(metrics)) return;
@@ -124,7 +111,7 @@ describe("answers that nobody reads", () => {
       await pause(50);
     }
   };
-  const closedAre = (api: Edge, count: number): Promise<void> => metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
+  const closedAre = (api: Measured, count: number): Promise<void> => metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
 
   test("R-BND-2 a connection that takes nothing is closed, one that reads slowly is not", { timeout: 60_000 }, async () => {
     const api = await start({ unreadTimeout: 3 });

@@ -1,7 +1,7 @@
 /** What one caller leaves on a connection, the next one does not find; and what connections keep for all is bounded. */
 import { describe, expect, test } from "vitest";
-import { adminServer } from "../../plugins/admin/index.ts";
-import { capabilities, rolledBack, startApi, type TestApi } from "../support/api.ts";
+import { capabilities, rolledBack, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { startMeasured } from "../support/metrics.ts";
 
 const first = await startApi();
 const { database } = first;
@@ -121,10 +121,9 @@ describe("what code of users leaves behind", () => {
 });
 
 describe("prepared statements", () => {
-  const start = async (options: Parameters<typeof startApi>[0] = {}) => {
-    let port = 0;
-    const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, parts: [adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })], ...options });
-    const metric = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text())?.[1]);
+  const start = async (options: StartOptions = {}) => {
+    const own = await startMeasured({ on: database, dbSchemas: ["left_over"], dbPool: 1, ...options });
+    const metric = async (name: string): Promise<number> => (await own.metrics())[name] ?? Number.NaN;
     return { own, metric };
   };
   /** A text of its own, about twice as long as `padding`. */

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { MEMORY_SQL } from "../support/memory-data.ts";
-import { cellsOf, excesses, LOADS, measure, type Limits } from "../support/memory-loads.ts";
+import { cellsOf, excesses, limitsFor, LOADS, measure, type Limits } from "../support/memory-loads.ts";
 import { capabilities } from "../support/database.ts";
 import { urlOf, withClient } from "../support/server-template.ts";
 
@@ -33,8 +33,9 @@ for (const load of LOADS) {
   if (load.small === undefined) continue;
   const { small } = load;
   test.skipIf(!capabilities.realServer || capabilities.version < 14)(`G-HTTP-15 memory stays bounded: ${load.name}`, { timeout: 120_000 }, async () => {
+    const limits = limitsFor(load, LIMITS);
     const figures = await measure(load, PROGRAM, await databaseUrl(), small, 8);
-    console.log(cellsOf(figures, LIMITS).join(" | "));
-    expect(excesses(figures, LIMITS)).toEqual([]);
+    console.log(cellsOf(figures, limits).join(" | "));
+    expect(excesses(figures, limits)).toEqual([]);
   });
 }

@@ -2,7 +2,7 @@
  *  on doing so when the data changes. */
 import { describe, expect, test } from "vitest";
 import { definePlugin, type Execution, type PluginContext } from "../../core/index.ts";
-import { openEvents, until } from "../live/start.ts";
+import { openEvents, until } from "../support/live.ts";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";

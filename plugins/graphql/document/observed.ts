@@ -6,13 +6,15 @@ import { foundInVariable, isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "./variables.ts";
 
-type Keys = readonly (string | number)[];
+/** Where something stands: a variable, or what stands under a key of something else. */
+type Place = { readonly variable: string } | { readonly of: Place; readonly key: string | number };
 
 /** A part of what a variable holds. */
 export interface Held {
+  readonly place: Place;
   readonly variable: string;
-  /** The way to it from the variable's value. */
-  readonly keys: Keys;
+  /** Objects and lists around it. */
+  readonly depth: number;
   isNull(): boolean;
   /** The members of an object, in order; undefined: something else. */
   members(): readonly (readonly [name: string, part: Held])[] | undefined;
@@ -40,16 +42,13 @@ export interface WithVariables {
   readonly variables: VariableValues;
 }
 
-const partOf = (value: Json, keys: Keys): Json => {
-  let at = value;
-  for (const key of keys) at = (at as Readonly<Record<string | number, Json>>)[key] as Json; // the questions about what holds it came before
-  return at;
-};
+const partOf = (value: Json, key: string | number): Json => (value as Readonly<Record<string | number, Json>>)[key] as Json; // the questions about what holds it came before
 
 /** What stands at that place of other values of the variable. */
-export const heldIn = (variables: VariableValues, { variable, keys }: Pick<Held, "variable" | "keys">): Json => {
-  const value = variables.get(variable);
-  return value !== undefined && "json" in value ? partOf(value.json, keys) : null;
+export const heldIn = (variables: VariableValues, place: Place): Json => {
+  if ("of" in place) return partOf(heldIn(variables, place.of), place.key);
+  const value = variables.get(place.variable);
+  return value !== undefined && "json" in value ? value.json : null;
 };
 
 /** Names of an object's members, the length of a list, or which of the rest it is. */
@@ -61,16 +60,34 @@ const shapeOf = (value: Json): Shape => {
   return isPlainObject(value) ? Object.keys(value) : "leaf";
 };
 
-const held = (ask: Ask<WithVariables>, bound: Json, variable: string, keys: Keys): Held => {
-  const about = <Answer>(name: string, of: (value: Json) => Answer, key: (answer: Answer) => unknown): Answer => {
-    const question: Question<WithVariables, Answer> = { name: `${name} of ${planKey([variable, ...keys])}`, of: ({ variables }) => of(heldIn(variables, { variable, keys })), key };
-    return ask(question);
-  };
-  const shape = (): Shape => about("shape", shapeOf, (answer) => (typeof answer === "object" ? planKey(answer) : answer));
-  const part = (key: string | number): Held => held(ask, (bound as Readonly<Record<string | number, Json>>)[key] as Json, variable, [...keys, key]); // a member or item of it
+// Questions are kept, and with them whatever the functions in them see: they are made here, where that is the place alone.
+
+const question = <Answer>(name: string, place: Place, of: (value: Json) => Answer, key: (answer: Answer) => unknown): Question<WithVariables, Answer> => ({
+  name,
+  of: ({ variables }) => of(heldIn(variables, place)),
+  key,
+});
+
+const kindQuestion = (name: string): Question<WithVariables, Kind> => ({ name: `kind of ${name}`, of: ({ variables }) => kindOf(variables, name) });
+
+const shapeKey = (shape: Shape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
+
+const whole = (value: Json): Json => value;
+
+/** Tells parts apart by their numbers, which equal answers give equally: their ways would be long. */
+interface Observer {
+  ask: Ask<WithVariables>;
+  count: number;
+}
+
+const held = (observer: Observer, bound: Json, variable: string, place: Place, depth: number): Held => {
+  const number = observer.count++;
+  const shape = (): Shape => observer.ask(question(`shape ${number}`, place, shapeOf, shapeKey));
+  const part = (key: string | number): Held => held(observer, partOf(bound, key), variable, { of: place, key }, depth + 1);
   return {
+    place,
     variable,
-    keys,
+    depth,
     bound,
     isNull: () => shape() === "null",
     members: () => {
@@ -81,24 +98,38 @@ const held = (ask: Ask<WithVariables>, bound: Json, variable: string, keys: Keys
       const length = shape();
       return typeof length === "number" ? Array.from({ length }, (_, i) => part(i)) : undefined;
     },
-    value: () => about("value", (value) => value, writeJson),
-    described: (name, describe) => about(name, describe, (answer) => planKey({ answer })),
+    value: () => observer.ask(question(`value ${number}`, place, whole, writeJson)),
+    described: (name, describe) => observer.ask(question(`${name} ${number}`, place, describe, planKey)),
     get found() { return foundInVariable(bound); },
   };
 };
 
-/** `variables`: those at hand. */
-export const observeVariables = (ask: Ask<WithVariables>, variables: VariableValues): ObservedVariables => ({
-  bound: variables,
-  open: (name) => {
-    const value = variables.get(name);
-    const kind = ask<"absent" | "default" | "given">({ name: `kind of ${planKey(name)}`, of: (source) => kindOf(source.variables, name) });
-    if (kind === "absent" || value === undefined) return undefined;
-    return "json" in value ? held(ask, value.json, name, []) : value;
-  },
-});
+/** `variables`: those at hand. `close`: lets go of them; what was planned may look at its variables for as long as it is kept. */
+export const observeVariables = (ask: Ask<WithVariables>, variables: VariableValues): ObservedVariables & { close(): void } => {
+  const observer: Observer = { ask, count: 0 };
+  let atHand = variables;
+  return {
+    get bound() {
+      return atHand;
+    },
+    open: (name) => {
+      const value = atHand.get(name);
+      const kind = observer.ask(kindQuestion(name));
+      if (kind === "absent" || value === undefined) return undefined;
+      return "json" in value ? held(observer, value.json, name, { variable: name }, 0) : value;
+    },
+    close: () => {
+      atHand = new Map();
+      observer.ask = () => {
+        throw new Error("a variable is looked at after the plan was made");
+      };
+    },
+  };
+};
 
-const kindOf = (variables: VariableValues, name: string): "absent" | "default" | "given" => {
+type Kind = "absent" | "default" | "given";
+
+const kindOf = (variables: VariableValues, name: string): Kind => {
   const value = variables.get(name);
   return value === undefined ? "absent" : "json" in value ? "given" : "default";
 };

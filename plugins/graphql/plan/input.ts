@@ -102,7 +102,7 @@ const membersOf = (context: InputContext, given: Input, place: Place, path: stri
     return input.node.fields.map((field) => [field.name.value, { kind: "literal", node: field.value }]);
   }
   const { held } = input;
-  if (held.keys.length > MAX_DEPTH) throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
+  if (held.depth > MAX_DEPTH) throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
   const members = held.members();
   if (members === undefined) throw expectedFor("an object", type.name, found(input), path);
   return members.map(([name, part]) => {
@@ -243,8 +243,8 @@ export interface Leaf {
 /** `isJson`: enum literals in it are strings, and its own lists are no lists of the schema. */
 export const leafInput = (context: InputContext, input: Input, place: Place, path: string, isJson: boolean): Leaf => {
   if (input.kind === "held") {
-    const { held } = input;
-    return { now: held.bound, again: (variables) => heldIn(variables, held) };
+    const { bound, place } = input.held;
+    return { now: bound, again: (variables) => heldIn(variables, place) };
   }
   const { node } = input;
   checkItems(context, node, place, path);

@@ -51,7 +51,8 @@ const payloadSource = (planner: Planner, given: GivenArgument, rows: readonly In
   const opened = open(planner, given.input, given.place, given.path);
   if (!isOne && opened.kind === "held") {
     const quick = quickRows(given.place.type);
-    return { make: (variables) => quick(heldIn(variables, opened.held)) ?? rowsText(readAside(planner, given, variables), variables) };
+    const { place } = opened.held;
+    return { make: (variables) => quick(heldIn(variables, place)) ?? rowsText(readAside(planner, given, variables), variables) };
   }
   if (isFixed(rows)) return { fixed: isOne ? rowText(rows[0] as InputRow, planner.variables.bound) : rowsText(rows, planner.variables.bound) };
   return { make: (variables) => (isOne ? rowText(rows[0] as InputRow, variables) : rowsText(rows, variables)) };

@@ -1,7 +1,7 @@
 /** Sockets and event streams of tests, opened and initiated. */
 import { request, type IncomingMessage } from "node:http";
-import type { TestApi } from "../support/api.ts";
-import { openSocket, type SocketOptions, type TestSocket } from "../support/socket.ts";
+import type { TestApi } from "./api.ts";
+import { openSocket, type SocketOptions, type TestSocket } from "./socket.ts";
 
 /** A `graphql-transport-ws` connection, as administrator unless a payload is given. */
 export const initiated = async (api: TestApi, payload?: unknown, options?: SocketOptions): Promise<TestSocket> => {
