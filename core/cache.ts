@@ -26,6 +26,8 @@ export interface Found<Made> {
 
 export interface Cache<Source, Made> {
   get(source: Source): Found<Made>;
+  /** What is proven by having been made is kept at once. */
+  take(source: Source): Made;
   /** For the maker of another value: what this one was made of is what that one is made of, too. */
   within(ask: Ask<Source>): Found<Made>;
 }
@@ -243,12 +245,19 @@ export const createCaches = (name: string, { maxBytes, maxEntries = () => Infini
         return leaf as Found<Made>; // made by this cache's `make`
       };
 
+      const get = (source: Source): Found<Made> => {
+        if (!isOff()) requests++;
+        let at = root.top;
+        while (at?.question !== undefined) at = follow(at, keyOf(at.question, at.question.of(source)));
+        return at === undefined ? build((question) => question.of(source)) : used(at);
+      };
+
       return {
-        get: (source) => {
-          if (!isOff()) requests++;
-          let at = root.top;
-          while (at?.question !== undefined) at = follow(at, keyOf(at.question, at.question.of(source)));
-          return at === undefined ? build((question) => question.of(source)) : used(at);
+        get,
+        take: (source) => {
+          const found = get(source);
+          found.keep();
+          return found.made;
         },
         within: (ask) => {
           if (!isOff()) requests++;

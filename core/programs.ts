@@ -59,9 +59,5 @@ export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: 
     },
     bytesOf: () => 0,
   });
-  return ({ plan, envelope }, session, surface) => {
-    const found = byObject.get({ plan, envelope, session, surface, model: demand() });
-    found.keep();
-    return found.made;
-  };
+  return ({ plan, envelope }, session, surface) => byObject.take({ plan, envelope, session, surface, model: demand() });
 };

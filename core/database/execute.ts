@@ -250,6 +250,11 @@ const createBatches = (limits: PreparedLimits): Batches => {
     send: async (connection, statements, prepares, cleaning) => {
       if (!prepares) return connection.run({ statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] }, cleaning);
       const { prepared, doubtful } = connection;
+      // the usual batch: all of it was prepared before, and nothing is about to go
+      if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && statements.every(({ name }) => prepared.has(name))) {
+        const known = noParses(statements.length);
+        return settled(connection, statements, known, await connection.run({ statements, parses: known, closes: NO_CLOSES }, cleaning));
+      }
       const sent: WireStatement[] = [];
       const parses: boolean[] = [];
       const closes: string[] = [];
@@ -267,22 +272,31 @@ const createBatches = (limits: PreparedLimits): Batches => {
         if (!isKnown && doubtful.delete(name)) closes.push(name);
       }
       if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(connection, sent, closes);
-      const result = await connection.run({ statements: sent, parses, closes }, cleaning);
-      if ("error" in result) {
-        const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
-        sent.forEach(({ name }, i) => {
-          if (name === "" || i < result.failedAt) return;
-          if (i > result.failedAt) {
-            if (parses[i]) prepared.delete(name); // never read
-          } else if (parses[i] || isForgotten) {
-            prepared.delete(name);
-            doubtful.add(name);
-          }
-        });
-      }
-      return result;
+      return settled(connection, sent, parses, await connection.run({ statements: sent, parses, closes }, cleaning));
     },
   };
+};
+
+const NO_CLOSES: readonly string[] = [];
+
+const noParsesBy: (readonly boolean[])[] = [];
+
+const noParses = (count: number): readonly boolean[] => (noParsesBy[count] ??= Array.from({ length: count }, () => false));
+
+/** What a failure says of the statements that count as prepared. */
+const settled = ({ prepared, doubtful }: Connection, sent: readonly WireStatement[], parses: readonly boolean[], result: WireResult): WireResult => {
+  if (!("error" in result)) return result;
+  const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
+  sent.forEach(({ name }, i) => {
+    if (name === "" || i < result.failedAt) return;
+    if (i > result.failedAt) {
+      if (parses[i]) prepared.delete(name); // never read
+    } else if (parses[i] || isForgotten) {
+      prepared.delete(name);
+      doubtful.add(name);
+    }
+  });
+  return result;
 };
 
 const unnamed = (statement: WireStatement): WireStatement => (statement.name === "" ? statement : { ...statement, name: "" });

@@ -18,7 +18,8 @@ type Setting = readonly [name: string, value: string];
 
 /** What a session brings in front of and behind its role. */
 interface SessionSettings {
-  readonly names: readonly string[];
+  /** In one text, as `textOfNames` writes them. */
+  readonly names: string;
   readonly values: readonly string[];
 }
 
@@ -47,21 +48,48 @@ interface Layers {
   readonly ofApp: readonly Setting[];
 }
 
-const namesKey = (names: readonly string[]): string => names.join("\u0000"); // which no name can have
+/** Names in one text; none has a NUL. */
+const textOfNames = (names: Iterable<string>): string => [...names].join("\u0000");
+const namesIn = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
 const IS_READ_ONLY: Question<Layers, boolean> = { name: "read only", of: ({ isReadOnly }) => isReadOnly };
 const ROLE: Question<Layers, readonly Setting[]> = { name: "role", of: ({ ofRole }) => ofRole };
-const SESSION: Question<Layers, readonly string[]> = { name: "session", of: ({ ofSession }) => ofSession.names, key: namesKey };
-const REQUEST: Question<Layers, readonly string[]> = { name: "request", of: ({ ofRequest }) => namesOf(ofRequest), key: namesKey };
+const SESSION: Question<Layers, string> = { name: "session", of: ({ ofSession }) => ofSession.names };
+const REQUEST_COUNT: Question<Layers, number> = { name: "request", of: ({ ofRequest }) => ofRequest.length };
+
+const requestNames: Question<Layers, string>[] = [];
+
+/** The same few names with every request: looking at each costs less than writing them together. */
+const askRequest = (ask: Ask<Layers>): readonly string[] =>
+  Array.from({ length: ask(REQUEST_COUNT) }, (_, i) => ask((requestNames[i] ??= { name: `request ${i}`, of: ({ ofRequest }) => ofRequest[i]?.[0] ?? "" })));
 const APP: Question<Layers, readonly Setting[]> = { name: "app", of: ({ ofApp }) => ofApp };
 
 const textOf = (ask: Ask<Layers>): string =>
-  compileSettings([...(ask(IS_READ_ONLY) ? ["transaction_read_only"] : []), "search_path", ...namesOf(ask(ROLE)), ...ask(SESSION), ...ask(REQUEST), ...namesOf(ask(APP))]);
+  compileSettings([...(ask(IS_READ_ONLY) ? ["transaction_read_only"] : []), "search_path", ...namesOf(ask(ROLE)), ...namesIn(ask(SESSION)), ...askRequest(ask), ...namesOf(ask(APP))]);
+
+interface Path {
+  readonly schema: string;
+  readonly extra: readonly string[];
+  /** The login role's own, where it stays in force; "" where it does not. */
+  readonly login: string;
+}
+
+const SCHEMA: Question<Path, string> = { name: "schema", of: ({ schema }) => schema };
+const EXTRA: Question<Path, readonly string[]> = { name: "extra", of: ({ extra }) => extra };
+const LOGIN: Question<Path, string> = { name: "login", of: ({ login }) => login };
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
+const pathOf = (ask: Ask<Path>): string => {
+  const own = [ask(SCHEMA), ...ask(EXTRA)].map(quoted).join(", ");
+  const login = ask(LOGIN);
+  return login === "" ? own : `${own}, ${login}`;
+};
+
+
 export const createSettingsBuilder = (current: () => ResolvedOptions, caches: Caches): SettingsBuilder => {
   const texts = caches.create({ name: "settings", make: textOf, bytesOf: (text) => text.length * 2 });
+  const paths = caches.create({ name: "search paths", make: pathOf, bytesOf: (text) => text.length * 2 });
 
   return {
     build: ({ session, settings, schema, keepsLoginPath }, model, isReadOnly) => {
@@ -70,16 +98,13 @@ export const createSettingsBuilder = (current: () => ResolvedOptions, caches: Ca
       const ofRole = session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
       const ofRequest = settings ?? NONE;
       const ofApp = appSettings(options);
-      const path = [schema, ...options.dbExtraSearchPath].map(quoted);
-      if (keepsLoginPath === true && model !== undefined && model.loginPath !== "") path.push(model.loginPath);
-      const values = [...(isReadOnly ? ["on"] : []), path.join(", ")];
+      const path = paths.take({ schema, extra: options.dbExtraSearchPath, login: keepsLoginPath === true && model !== undefined ? model.loginPath : "" });
+      const values = isReadOnly ? ["on", path] : [path];
       for (const [, value] of ofRole) values.push(value);
       for (const value of ofSession.values) values.push(value);
       for (const [, value] of ofRequest) values.push(value);
       for (const [, value] of ofApp) values.push(value);
-      const found = texts.get({ isReadOnly, ofRole, ofSession, ofRequest, ofApp });
-      found.keep();
-      return { text: found.made, values };
+      return { text: texts.take({ isReadOnly, ofRole, ofSession, ofRequest, ofApp }), values };
     },
   };
 };
@@ -123,7 +148,7 @@ const buildSessionSettings = (session: Session): SessionSettings => {
   if (session.databaseRole === "none") throw roleNotFound("none");
   settings.set("role", session.databaseRole ?? "none");
   settings.set("request.jwt.claims", session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role }));
-  return { names: [...settings.keys()], values: [...settings.values()] };
+  return { names: textOfNames(settings.keys()), values: [...settings.values()] };
 };
 
 const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // `user_id`

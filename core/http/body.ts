@@ -80,6 +80,7 @@ export const readBody = async (request: ParsedRequest, response: ServerResponse,
       reject(requestCancelled());
     };
     const leave = (): void => {
+      isThere?.();
       source.off("data", take).off("end", end);
       request.off("error", gone).off("close", gone);
       if (decoder === undefined) return;
@@ -88,7 +89,7 @@ export const readBody = async (request: ParsedRequest, response: ServerResponse,
     };
     source.on("data", take).on("end", end);
     request.on("error", gone).on("close", gone);
-    pace.watch(request, late);
+    const isThere = pace.watch(request, late);
     if (decoder !== undefined) request.pipe(decoder.on("error", garbled));
     request.resume(); // a handler before may have paused it
   });

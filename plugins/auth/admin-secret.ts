@@ -49,7 +49,7 @@ const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, ses
     variables[name] = headerText(credentials, value);
   }
   const isAnonymous = role === anonRole;
-  const found = sessions.get({
+  return sessions.take({
     role,
     ...(role === ADMIN ? {} : { databaseRole: role, isBackend }),
     isAdmin: role === ADMIN,
@@ -57,8 +57,6 @@ const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, ses
     claims: Object.freeze({ role }),
     variables: Object.freeze(variables),
   });
-  found.keep();
-  return found.made;
 };
 
 const TRUE = ["true", "t", "yes", "y"];

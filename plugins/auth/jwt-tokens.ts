@@ -168,11 +168,7 @@ const createKnownTokens = ({ options: { jwtCacheMaxEntries, cacheBytes }, counte
   const caches = createCaches("jwt-cache", { maxBytes: () => Math.max(cacheBytes, BYTES_PER_TOKEN * 64), maxEntries: () => jwtCacheMaxEntries }, counters);
   const tokens = caches.create({ name: "tokens", make: verify, bytesOf: ({ claims }) => BYTES_PER_TOKEN + JSON.stringify(claims).length * 6 });
   return {
-    get: (found, rules) => {
-      const token = tokens.get({ ...found, rules });
-      token.keep();
-      return token.made;
-    },
+    get: (found, rules) => tokens.take({ ...found, rules }),
     clear: caches.clear,
   };
 };

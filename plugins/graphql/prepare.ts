@@ -31,13 +31,14 @@ interface ReadDocument {
   readonly length: number;
 }
 
-interface DocumentSource extends GqlRequest {
+interface DocumentSource {
   readonly schema: RoleSchema;
+  readonly request: GqlRequest;
 }
 
 const SCHEMA: Question<DocumentSource, RoleSchema> = { name: "schema", of: ({ schema }) => schema };
-const TEXT: Question<DocumentSource, string> = { name: "text", of: ({ query }) => query };
-const OPERATION_NAME: Question<DocumentSource, string | undefined> = { name: "operation name", of: ({ operationName }) => operationName };
+const TEXT: Question<DocumentSource, string> = { name: "text", of: ({ request }) => request.query };
+const OPERATION_NAME: Question<DocumentSource, string | undefined> = { name: "operation name", of: ({ request }) => request.operationName };
 
 interface OperationSource extends WithVariables {
   readonly document: ReadDocument;
@@ -84,17 +85,14 @@ export const createPrepare = (caches: Caches): Prepare => {
   const bind = (found: Found<ReadDocument>, given: Readonly<Record<string, Json>> | undefined): GqlOperation => {
     const variables = readVariables(found.made.declared, given);
     const { made, keep } = operations.get({ document: found.made, variables });
-    return {
-      ...fill(made, variables),
-      keep: () => {
-        found.keep();
-        keep();
-      },
-    };
+    return fill(made, variables, () => {
+      found.keep();
+      keep();
+    });
   };
 
   return (schema, request) => {
-    const found = guarded(() => documents.get({ ...request, schema }), notAGraphqlQuery);
+    const found = guarded(() => documents.get({ schema, request }), notAGraphqlQuery);
     return {
       operation: found.made.parsed.operation.operation,
       bind: (given) => guarded(() => bind(found, given), given === undefined ? notAGraphqlQuery : variablesTooDeep),

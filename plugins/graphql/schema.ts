@@ -54,10 +54,6 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
   });
 
   return {
-    of: (session) => {
-      const found = schemas.get({ session, model: context.model() });
-      found.keep();
-      return found.made;
-    },
+    of: (session) => schemas.take({ session, model: context.model() }),
   };
 };

@@ -39,11 +39,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods
     hooks,
     grammar,
     routeOf: createRoutes(hooks, context.caches, methods),
-    parseQuery: (text = "", kind) => {
-      const found = queries.get({ text, kind });
-      found.keep();
-      return found.made;
-    },
+    parseQuery: (text = "", kind) => queries.take({ text, kind }),
   };
 };
 

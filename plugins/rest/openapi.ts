@@ -74,12 +74,6 @@ const describedSchemas: CacheSpec<Described, string> = {
   bytesOf: (document) => document.length * 2,
 };
 
-const documentOf = (documents: Documents, request: RestRequest): string => {
-  const found = documents.get({ request, session: request.exchange.session });
-  found.keep();
-  return found.made;
-};
-
 /** @rule R-OAS-1 R-TX-2 */
 const describeSchema = async (request: RestRequest, documents: Documents): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
@@ -102,7 +96,7 @@ const describeSchema = async (request: RestRequest, documents: Documents): Promi
   return buildAnswer(request, {
     status: 200,
     contentType: media.contentType,
-    body: documentOf(documents, request),
+    body: documents.take({ request, session: exchange.session }),
     headers: applied === undefined ? [] : [["Preference-Applied", applied]],
     row,
   });

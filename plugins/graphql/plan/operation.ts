@@ -127,11 +127,12 @@ const closeBundle = (reads: Reads): void => {
 };
 
 /** The operation with the values of these variables. */
-export const fill = (template: OperationTemplate, variables: VariableValues): Omit<GqlOperation, "keep"> => ({
+export const fill = (template: OperationTemplate, variables: VariableValues, keep: GqlOperation["keep"]): GqlOperation => ({
   kind: template.kind,
   access: template.access,
   steps: template.steps.map(({ planned, sources, path }) => ({ planned, path, values: sources.map((source) => valueOf(source, variables)) })),
   outputs: template.outputs,
+  keep,
 });
 
 const valueOf = (source: ValueSource, variables: VariableValues) => ("fixed" in source ? source.fixed : source.make(variables));

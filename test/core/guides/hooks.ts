@@ -54,10 +54,7 @@ const sessions = context.caches.create({
 });
 hooks.authorize.tap("api-key-sessions", (credentials) => {
   const key = credentials.header("x-api-key");
-  if (key === undefined) return undefined;
-  const { made, keep } = sessions.get({ key });
-  keep(); // it has served its purpose
-  return made;
+  return key === undefined ? undefined : sessions.take({ key });
 });
     },
   });
