@@ -104,17 +104,17 @@ describe("answers that nobody reads", () => {
 
   /** Looks at the metrics until they are as wanted. */
   const metricsAre = async (api: Measured, wanted: (metrics: Readonly<Record<string, number>>) => boolean): Promise<void> => {
-    for (const endMs = Date.now() + 15_000; ; ) {
+    for (const endMs = Date.now() + 40_000; ; ) {
       const metrics = await api.metrics();
       if (wanted(metrics)) return;
-      if (Date.now() > endMs) throw new Error(`not within 15 s: ${JSON.stringify(metrics)}`);
+      if (Date.now() > endMs) throw new Error(`not within 40 s: ${JSON.stringify(metrics)}`);
       await pause(50);
     }
   };
   const closedAre = (api: Measured, count: number): Promise<void> => metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
 
-  test("R-BND-2 a connection that takes nothing is closed, one that reads slowly is not", { timeout: 60_000 }, async () => {
-    const api = await start({ unreadTimeout: 3 });
+  test("R-BND-2 a connection that takes nothing is closed, one that reads slowly is not", { timeout: 120_000 }, async () => {
+    const api = await start({ unreadTimeout: 6 });
     const slow = paused(api);
     const readSlowly = async (): Promise<void> => {
       for (let wanted = MIB; wanted < 16_000_000; wanted += MIB) {
