@@ -127,7 +127,7 @@ describe("a scheme that asks the database", () => {
     ["a key twice", sql`select public.raise_state('23505', 'secret words')`],
   ];
 
-  test.each(statements)("R-AUT-13 G-AUTH-21 %s is a fault of the server", async (_title, text) => {
+  test.each(statements)("R-AUT-13 G-AUTH-21 G-WS-21 %s is a fault of the server", async (_title, text) => {
     const lines: string[] = [];
     const api = await withScheme(text, lines);
     const onRest = await askRest(api, headers);

@@ -201,9 +201,9 @@ test("R-TX-11 the requests tell the two apart", async () => {
 describe("R-TX-11 what one role has had planned is not another's", () => {
   const callers = [{ role: OWNER }, { role: OTHER }] as const;
 
-  test("R-TX-11 REST", () => compare(REST, callers, ROLLED_BACK), 120_000);
+  test("R-TX-11 R-TX-14 REST", () => compare(REST, callers, ROLLED_BACK), 120_000);
 
-  test("R-TX-11 GraphQL", () => compare(GRAPHQL, callers, ROLLED_BACK), 120_000);
+  test("R-TX-11 R-TX-14 GraphQL", () => compare(GRAPHQL, callers, ROLLED_BACK), 120_000);
 
   test("R-TX-11 the pre-request function itself", () => compare([get("/author?select=id"), get("/")], callers, { dbPreRequest: "duo.secret" }), 60_000);
 });
