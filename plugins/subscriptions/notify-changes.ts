@@ -26,6 +26,8 @@ join pg_catalog.pg_class c on c.oid = t.tgrelid
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 where t.tgname = ${literal(TRIGGER)} and t.tgenabled in ('O', 'A')`;
 
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 interface Notifications {
   watch(interest: Interest, changed: Changed): Unwatch | undefined;
   load(model: Model): void;
@@ -55,7 +57,7 @@ const createNotifications = (context: PluginContext): Notifications => {
 
   return {
     load: (model) => {
-      load(model).catch((error: unknown) => context.logger.warn("triggers for live queries could not be looked up", { reason: error instanceof Error ? error.message : String(error) }));
+      load(model).catch((error: unknown) => context.logger.warn("triggers for live queries could not be looked up", { reason: reasonOf(error) }));
     },
     watch: (interest, changed) => {
       if (interest.isOpenEnded || interest.relations.size === 0 || ![...interest.relations].every((name) => triggered.has(name))) return undefined;
@@ -77,7 +79,7 @@ export const liveTriggers = (take: (text: string) => void) =>
     name: "live-triggers",
     apply: (_hooks, context) => {
       context.onModel((model) => {
-        void loadTriggerSql(context, model).then(take);
+        loadTriggerSql(context, model).then(take).catch((error: unknown) => context.logger.error("the SQL of the live triggers could not be made", { reason: reasonOf(error) })); // nobody waits for it
       });
     },
   });
