@@ -87,7 +87,6 @@ interface Leaf extends Found<unknown> {
 }
 
 interface Root {
-  readonly name: string;
   top: Branch | Leaf | undefined;
 }
 
@@ -207,7 +206,7 @@ export const createCaches = (name: string, { maxBytes, maxEntries = () => Infini
 
   return {
     create: <Source, Made>({ name: rootName, make, bytesOf }: CacheSpec<Source, Made>): Cache<Source, Made> => {
-      const root: Root = { name: rootName, top: undefined };
+      const root: Root = { top: undefined };
       roots.push(root);
 
       const build = (answerTo: Ask<Source>): Found<Made> => {
