@@ -68,7 +68,7 @@ export const relApi = (preset: Preset): RelApi => {
   counters.watch("unread-bytes", () => unread.bytes);
   counters.watch("unread-closed", () => unread.closed);
   counters.watch("requests-late", () => pace.closed);
-  const upgrades = createUpgrades(() => api);
+  const upgrades = createUpgrades(() => api, options.requestTimeout * SECOND_MS);
   const surfaces: Surface[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const authorize = async (credentials: Credentials): Promise<Session> => {

@@ -73,7 +73,16 @@ const receive = (server: AnyServer, all: ReadonlySet<Guest>, request: IncomingMe
   refuse(socket, 404, [...all].map((guest) => guest.refusal()).find((text) => text !== "") ?? "");
 };
 
-export const createUpgrades = (api: () => unknown): Upgrades => {
+/** What Node gives headers to arrive, unless a server was told otherwise. */
+const HEADERS_MS = 60_000;
+
+/** Headers that trickle are the server's matter. One whose limit is Node's gets a shorter one; a limit that somebody has set is theirs. @rule R-BND-4 */
+const limitHeaders = (server: AnyServer, headersMs: number): void => {
+  if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
+};
+
+/** `headersMs`: what headers are given to arrive on these servers. */
+export const createUpgrades = (api: () => unknown, headersMs: number): Upgrades => {
   const handlers: UpgradeHandler[] = [];
   const servers = new WeakSet<AnyServer>();
   const mounts = new WeakMap<AnyServer, string>();
@@ -83,6 +92,7 @@ export const createUpgrades = (api: () => unknown): Upgrades => {
 
   const attach = (server: AnyServer, mount?: string): void => {
     if (mount !== undefined) mounts.set(server, mount);
+    limitHeaders(server, headersMs);
     // without a handler upgrades are nobody's, and the server should go on treating them as plain requests
     if (handlers.length === 0 || servers.has(server)) return;
     servers.add(server);

@@ -1,7 +1,7 @@
 /** What follows a transaction in the same write, after its Sync: nothing that it has left on the connection reaches whoever has it next. Not in the
  *  transaction, whose end may run code that needs its settings (deferred triggers); and not awaited by whoever waits for the rows. */
 import { createHash } from "node:crypto";
-import { empty, ident, sql, toStatement, type Sql } from "../sql/fragment.ts";
+import { empty, ident, join, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 import { FollowingBatch, type WirePlan, type WireRow, type WireStatement } from "./wire.ts";
 
@@ -36,18 +36,20 @@ const FIRST: readonly WireStatement[] = [cleaner(sql`reset all`), cleaner(sql`di
 /** Prepared on a connection, at most. */
 export const CLEANER_COUNT = FIRST.length + 1;
 
-/** What functions do is done here, and what is rare is looked for: channels listened to, cursors kept open, another user. */
+/** Prepared by SQL, not by us: they hold what the functions' authors wrote, values of a caller included. */
+const FOREIGN = sql`pg_catalog.pg_prepared_statement() as prepared where prepared.from_sql`;
+
+/** What functions do is done here, and what is rare is looked for: channels listened to, cursors kept open, statements prepared, another user. */
 const last = ({ isShared, hasNoJit }: CleaningTraits): WireStatement =>
   cleaner(sql`select
     ${isShared ? sql`false` : sql`exists (select from pg_catalog.pg_listening_channels())`},
-    exists (select from pg_catalog.pg_cursor() as cursor where cursor.name operator(pg_catalog.<>) ''),
+    exists (select from pg_catalog.pg_cursor() as cursor where cursor.name operator(pg_catalog.<>) '') or exists (select from ${FOREIGN}),
     session_user,
     pg_catalog.pg_advisory_unlock_all(),
     pg_catalog.set_config('role', 'none', false)${hasNoJit ? sql`, pg_catalog.set_config('jit', 'off', false)` : empty}`);
 
 const lists = new Map<string, readonly WireStatement[]>();
 
-/** Prepared statements stay, those too that functions have made by SQL: they hold what the functions' authors wrote, and nothing runs them by accident. */
 const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireStatement[] => {
   if (kind === "sequences") return ONLY_SEQUENCES;
   const key = `${traits.isShared} ${traits.hasNoJit}`;
@@ -68,7 +70,9 @@ const LOST: ReadonlySet<string | undefined> = new Set(["26000", "42P05"]);
 const isLeftOver = (row: WireRow, user: string): boolean => row[0] !== "f" || row[1] !== "f" || row[2] !== user;
 
 const rareCleaning = (user: string, { isShared }: CleaningTraits): string =>
-  toStatement(sql`close all; ${isShared ? empty : sql`unlisten *; `}set session authorization ${ident(user)}`).text;
+  toStatement(sql`close all; ${isShared ? empty : sql`unlisten *; `}set session authorization ${ident(user)}; select prepared.name from ${FOREIGN}`).text;
+
+const deallocating = (names: readonly string[]): string => toStatement(join(names.map((name) => sql`deallocate ${ident(name)}`), "; ")).text;
 
 export interface Cleaner {
   /** To be sent with the batch that ends the transaction. */
@@ -77,8 +81,8 @@ export interface Cleaner {
   readonly cleaned: Promise<boolean> | undefined;
 }
 
-/** Of one connection. `query`: runs what it does not send along. @rule R-TX-13 */
-export const createCleaner = (traits: CleaningTraits, query: (text: string) => Promise<unknown>): Cleaner => {
+/** Of one connection. `query`: runs what it does not send along, and gives the rows of the last statement. @rule R-TX-13 */
+export const createCleaner = (traits: CleaningTraits, query: (text: string) => Promise<readonly { readonly name: string }[]>): Cleaner => {
   const prepared = new Set<string>();
   let cleaned: Promise<boolean> | undefined;
   return {
@@ -97,20 +101,21 @@ export const createCleaner = (traits: CleaningTraits, query: (text: string) => P
         };
       });
       cleaned = settled;
-      const queryThen = (text: string): void =>
-        void query(text).then(
-          () => settle(true),
-          () => settle(false),
-        );
+      const cleanRare = async (before: readonly string[]): Promise<boolean> => {
+        const foreign = await query([...before, rareCleaning(user, traits)].join("; "));
+        if (foreign.length > 0) await query(deallocating(foreign.map(({ name }) => name)));
+        return true;
+      };
+      const settleRare = (before: readonly string[]): void => void cleanRare(before).then(settle, () => settle(false));
       return new FollowingBatch(make, (result) => {
         if ("error" in result) {
           prepared.clear();
-          if (LOST.has(sqlstateOf(result.error))) queryThen([...cleaningOf("all", traits).map(({ text }) => text), rareCleaning(user, traits)].join("; "));
+          if (LOST.has(sqlstateOf(result.error))) settleRare(cleaningOf("all", traits).map(({ text }) => text));
           else settle(false);
           return;
         }
         if (prepares) for (const { name } of list) prepared.add(name);
-        if (kind === "all" && result.row !== undefined && isLeftOver(result.row, user)) queryThen(rareCleaning(user, traits));
+        if (kind === "all" && result.row !== undefined && isLeftOver(result.row, user)) settleRare([]);
         else settle(true);
       });
     },

@@ -184,7 +184,7 @@ const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MES
     if (watch !== undefined) watch.limit = bytes;
   };
   const enqueue = (follower: FollowingBatch): void => void client.query(follower);
-  const cleaner = createCleaner(traits, (text) => client.query(text));
+  const cleaner = createCleaner(traits, async (text) => lastRows(await client.query(text)));
   const send = (plan: WirePlan, cleaning: Cleaning | undefined): Promise<WireResult> =>
     new Promise((resolve) => {
       limit(maxResultBytes);
@@ -202,8 +202,7 @@ const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MES
     },
     query: async <Row>(text: string, values: readonly unknown[]) => {
       limit(Number.POSITIVE_INFINITY); // of ours: the catalog may be as large as it is
-      const result: unknown = await client.query(text, values as unknown[]);
-      return (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
+      return lastRows<Row>(await client.query(text, values as unknown[]));
     },
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
@@ -227,6 +226,9 @@ const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MES
     },
   };
 };
+
+/** pg's types know no text of several statements, which has a result for each. */
+const lastRows = <Row>(result: unknown): readonly Row[] => (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
 const CANCEL_PATIENCE_MS = 5000;
 

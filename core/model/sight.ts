@@ -1,7 +1,9 @@
 /** What a caller may see of the schema: for everything that names parts of it without being asked for them, such as hints, details of errors
  *  and descriptions. What may be done is decided elsewhere. */
 import type { Column, Model, Relation, Routine } from "./model.ts";
-import { hasRightOnColumn, hasRightOnRelation, mayExecute, mayUseColumn, mayUseSchema } from "./privileges.ts";
+import { hasRightOnColumn, hasRightOnRelation, mayExecute, mayUseAnyColumn, mayUseColumn, mayUseRelation, mayUseSchema } from "./privileges.ts";
+
+export type Operation = "select" | "insert" | "update" | "delete";
 
 export interface Sight {
   /** The database enforces it. */
@@ -14,6 +16,8 @@ export interface Sight {
   knows(relation: Relation, column: Column): boolean;
   /** Something may be done with the relation. */
   knowsRelation(relation: Relation): boolean;
+  /** The operation is allowed, on some column and some row at least. */
+  may(relation: Relation, operation: Operation): boolean;
   calls(routine: Routine): boolean;
 }
 
@@ -26,6 +30,7 @@ export const grantSight = (model: Model, role: string): Sight => {
     readsAlways: reads,
     knows: (relation, column) => hasRightOnColumn(model, role, relation, column),
     knowsRelation: (relation) => hasRightOnRelation(model, role, relation),
+    may: (relation, operation) => (operation === "delete" ? mayUseRelation(model, role, relation, "delete") : mayUseAnyColumn(model, role, relation, operation)),
     calls: (routine) => mayExecute(model, role, routine),
   };
 };

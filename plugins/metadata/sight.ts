@@ -16,6 +16,7 @@ export const createSight = (tables: ReadonlyMap<string, Readonly<TablePermission
     },
     knows: (relation, column) => reads(relation, column) || [of(relation).insert, of(relation).update].some((write) => write?.columns.has(column.name) === true),
     knowsRelation: (relation) => Object.values(of(relation)).some((permission) => permission !== undefined),
+    may: (relation, operation) => of(relation)[operation] !== undefined,
     calls: (routine) => mayCall(routine, routine.returns.relation !== undefined && relationOf(model, routine.returns.relation) !== undefined, routine.volatility === "volatile"),
   };
 };

@@ -33,6 +33,7 @@ export const relationNotFound = (schema: string, name: string, suggestion: strin
     status: 404,
     message: `Could not find the table '${schema}.${name}' in the schema cache`,
     hint: suggestion === undefined ? null : `Perhaps you meant the table '${schema}.${suggestion}'`,
+    facts: suggestion === undefined ? {} : { schema, suggestion },
   });
 
 // --- query strings --------------------------------------------------------------------------------------------------
@@ -95,8 +96,8 @@ export const addressedPastAlias = (name: string, alias: string): RelApiError =>
     hint: `Change '${name}' to '${alias}' in filters, orders or limits.`,
   });
 
-/** @rule R-EMB-2 R-EMB-19 PGRST200 */
-export const relationshipNotFound = (source: string, target: string, usedHint: string | undefined, schema: string, hint: string | null): RelApiError =>
+/** `suggestion`: a similar relation, and which of the two names it may stand for. @rule R-EMB-2 R-EMB-19 PGRST200 */
+export const relationshipNotFound = (source: string, target: string, usedHint: string | undefined, schema: string, suggestion: Instead | undefined): RelApiError =>
   new RelApiError({
     code: "relationship-not-found",
     status: 400,
@@ -104,8 +105,15 @@ export const relationshipNotFound = (source: string, target: string, usedHint: s
     details:
       `Searched for a foreign key relationship between '${source}' and '${target}'` +
       `${usedHint === undefined ? "" : ` using the hint '${usedHint}'`} in the schema '${schema}', but no matches were found.`,
-    hint,
+    hint: suggestion === undefined ? null : `Perhaps you meant '${suggestion.name}' instead of '${suggestion.instead}'.`,
+    facts: suggestion === undefined ? {} : { schema, suggestion: suggestion.name },
   });
+
+/** A name, and the one that it may have been meant by. */
+export interface Instead {
+  readonly name: string;
+  readonly instead: string;
+}
 
 /** One of several relationships that an embed may mean. */
 export type Way = {

@@ -2,7 +2,6 @@
 import { baseTypeOf, sameName, utf8Text, type Envelope, type Json, type MediaHandler, type Model, type Relation, type Routine } from "../../core/index.ts";
 import { mediaTypeUnavailable } from "./negotiation-errors.ts";
 import type { Planning } from "./planning.ts";
-import type { Rest } from "./request.ts";
 
 /** One entry of an `Accept` header, or a `Content-Type`. */
 export interface MediaType {
@@ -146,15 +145,14 @@ export const headOf = ({ envelope }: MediaChoice): Envelope => ({ explain: envel
 
 /** Where a type is looked up. */
 interface Lookup {
-  readonly rest: Rest;
-  readonly model: Model;
+  readonly planning: Pick<Planning, "rest" | "model" | "maySeePlans">;
   readonly wanted: MediaWanted;
 }
 
 /** Picks the first accepted type that can be answered. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3 R-MED-5 R-OAS-1 */
-export const chooseMedia = ({ rest, model, header }: Pick<Planning, "rest" | "model" | "header">, wanted: MediaWanted): MediaChoice => {
-  const accepted = parseAccept(header("accept"));
-  const lookup: Lookup = { rest, model, wanted };
+export const chooseMedia = (planning: Pick<Planning, "rest" | "model" | "header" | "maySeePlans">, wanted: MediaWanted): MediaChoice => {
+  const accepted = parseAccept(planning.header("accept"));
+  const lookup: Lookup = { planning, wanted };
   for (const type of accepted) {
     const choice = wanted.isRoot === true ? rootChoice(type) : choiceFor(type, lookup);
     if (choice !== undefined) return choice;
@@ -175,7 +173,7 @@ const choiceFor = (type: MediaType, lookup: Lookup): MediaChoice | undefined => 
   return customChoice(type, lookup) ?? builtIn(type, type.name === "*/*" ? "application/json" : type.name, lookup);
 };
 
-const builtIn = (type: MediaType, media: string, { rest }: Lookup): MediaChoice | undefined => {
+const builtIn = (type: MediaType, media: string, { planning: { rest } }: Lookup): MediaChoice | undefined => {
   // names without a slash are those of handlers that no client can ask for
   if (!media.includes("/") || rest.hooks.compileMedia.get(media) === undefined) return undefined;
   const contentType = type.name === "*/*" ? "application/json; charset=utf-8" : contentTypeOf(type);
@@ -183,15 +181,15 @@ const builtIn = (type: MediaType, media: string, { rest }: Lookup): MediaChoice 
 };
 
 const planChoice = (type: MediaType, plan: NonNullable<MediaType["plan"]>, lookup: Lookup): MediaChoice | undefined => {
-  const { options, registry } = lookup.rest.context;
-  if (!options.dbPlanEnabled || !registry.has("explain-media") || plan.of.plan !== undefined) return undefined;
+  const { options, registry } = lookup.planning.rest.context;
+  if (!options.dbPlanEnabled || !registry.has("explain-media") || plan.of.plan !== undefined || !lookup.planning.maySeePlans) return undefined;
   const inner = choiceFor(plan.of, lookup);
   if (inner === undefined) return undefined;
   return { envelope: { ...inner.envelope, explain: { format: plan.format, options: plan.options } }, contentType: contentTypeOf(type), isSingular: false, isBinary: false };
 };
 
 /** Handlers that the database declares by domains. @rule R-MED-4 R-MED-5 R-MED-6 */
-const customChoice = (type: MediaType, { rest, model, wanted }: Lookup): MediaChoice | undefined => {
+const customChoice = (type: MediaType, { planning: { rest, model }, wanted }: Lookup): MediaChoice | undefined => {
   if (!rest.context.registry.has("custom-media")) return undefined;
   const { relation, routine } = wanted;
   if (wanted.isWholeRow) {

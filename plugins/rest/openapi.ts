@@ -77,7 +77,7 @@ const describedSchemas: CacheSpec<Described, string> = {
 /** @rule R-OAS-1 R-TX-2 */
 const describeSchema = async (request: RestRequest, documents: Documents): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
-  const media = chooseMedia({ rest, model: request.model, header: (name) => exchange.header(name) }, { isWholeRow: true, isRoot: true });
+  const media = chooseMedia({ rest, model: request.model, maySeePlans: false, header: (name) => exchange.header(name) }, { isWholeRow: true, isRoot: true });
   checkPreferences(preferences);
   const { end, isChosen } = resolveEnd(rest.context.options, preferences);
   exchange.mark("plan");

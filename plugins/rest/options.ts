@@ -1,5 +1,5 @@
 /** `OPTIONS /vessels`: which methods the caller's role may use, said by the schema alone. */
-import { definePlugin, mayUseAnyColumn, mayUseRelation, type Answer, type Model, type Relation, type RestTarget, type Routine } from "../../core/index.ts";
+import { definePlugin, sightOf, type Answer, type Relation, type RestTarget, type Routine, type Sight } from "../../core/index.ts";
 import { onTarget, withMethods } from "./handlers.ts";
 import { buildAnswer } from "./headers.ts";
 import { isCallable } from "./overload.ts";
@@ -21,33 +21,33 @@ interface Rights {
   readonly delete: boolean;
 }
 
-const grantsOf = (model: Model, role: string, relation: Relation): Rights => ({
-  select: mayUseAnyColumn(model, role, relation, "select"),
-  insert: mayUseAnyColumn(model, role, relation, "insert"),
-  update: mayUseAnyColumn(model, role, relation, "update"),
-  delete: mayUseRelation(model, role, relation, "delete"),
+const allowedOn = (sight: Sight, relation: Relation): Rights => ({
+  select: sight.may(relation, "select"),
+  insert: sight.may(relation, "insert"),
+  update: sight.may(relation, "update"),
+  delete: sight.may(relation, "delete"),
 });
 
 const both = (a: Rights, b: Rights): Rights => ({ select: a.select && b.select, insert: a.insert && b.insert, update: a.update && b.update, delete: a.delete && b.delete });
 
-/** Tables by grants, views by what the database can write through them, foreign tables by both. @rule R-OPT-3 R-OPT-4 */
-const rightsOn = (model: Model, role: string, relation: Relation): Rights => {
+/** Tables by rights, views by what the database can write through them, foreign tables by both; rights of the metadata count for all. @rule R-OPT-3 R-OPT-4 */
+const rightsOn = (sight: Sight, relation: Relation): Rights => {
   const possible: Rights = { select: true, ...relation.writable };
   switch (relation.kind) {
     case "table":
     case "partitioned":
-      return grantsOf(model, role, relation);
+      return allowedOn(sight, relation);
     case "foreign":
-      return both(possible, grantsOf(model, role, relation));
+      return both(possible, allowedOn(sight, relation));
     case "view":
     case "materialized":
-      return possible;
+      return sight.isByGrants ? possible : both(possible, allowedOn(sight, relation));
   }
 };
 
 /** @rule R-OPT-2 R-OPT-3 R-OPT-5 */
-const relationMethods = (model: Model, role: string, relation: Relation): ReadonlySet<string> => {
-  const rights = rightsOn(model, role, relation);
+const relationMethods = (sight: Sight, relation: Relation): ReadonlySet<string> => {
+  const rights = rightsOn(sight, relation);
   const methods = new Set(["OPTIONS"]);
   if (rights.select) methods.add("GET").add("HEAD");
   if (rights.insert) methods.add("POST");
@@ -63,18 +63,21 @@ const routineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
 
 /** Methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
 const offered = ({ model, schema, name, exchange }: RestRequest, target: RestTarget): readonly string[] => {
+  // without a role of its own a session acts as the login role
+  const sight = sightOf(model, exchange.session, "rest");
   switch (target.kind) {
     case "root":
       return ROOT_METHODS;
     case "relation": {
-      // without a role of its own a session acts as the login role
-      const methods = relationMethods(model, exchange.session.databaseRole ?? model.loginRole, target.relation);
+      const methods = relationMethods(sight, target.relation);
       return RELATION_METHODS.filter((method) => methods.has(method));
     }
     case "routine": {
       const callable = target.routines.filter((routine) => isCallable(model, routine));
       if (callable.length === 0) throw routineNotFound(schema, name, { names: [] }, suggestRoutine(model, schema, name));
-      const methods = routineMethods(callable);
+      const shown = sight.isByGrants ? callable : callable.filter((routine) => sight.calls(routine));
+      if (shown.length === 0) return ["OPTIONS"];
+      const methods = routineMethods(shown);
       return ROUTINE_METHODS.filter((method) => methods.has(method));
     }
   }

@@ -1,5 +1,5 @@
 /** What planning sees of a request: each look at it is a question, whose answer is part of the key that the plan is kept under. */
-import { planKey, type Ask, type Model, type Question, type Relation } from "../../core/index.ts";
+import { planKey, sightOf, type Ask, type Model, type Question, type Relation } from "../../core/index.ts";
 import type { Payload } from "./payload.ts";
 import type { ParsedQuery, Preferences, QueryKind, Rest, RestRequest, Window } from "./request.ts";
 
@@ -36,6 +36,8 @@ export interface Planning {
   readonly hasMarks: boolean;
   readonly window: Window;
   readonly preferences: Preferences;
+  /** Execution plans name whatever the statement touches: columns too that a permission of the metadata hides. @rule R-MED-7 */
+  readonly maySeePlans: boolean;
   /** First value of a request header, lower-case name. */
   header(name: string): string | undefined;
   /** Of reads and writes. */
@@ -59,6 +61,7 @@ const NAME = question("name", ({ name }) => name);
 const QUERY_TEXT = question("query", ({ queryText }) => queryText);
 const QUERY_KIND = question<QueryKind>("query kind", ({ queryKind }) => queryKind);
 const HAS_MARKS = question("marks are there", ({ filterValues }) => filterValues.length > 0);
+const MAY_SEE_PLANS = question("may see plans", ({ model, exchange }) => sightOf(model, exchange.session, "rest").isByGrants);
 const HAS_LIMIT = question("limit is there", ({ range }) => range.limit !== undefined);
 const HAS_OFFSET = question("offset is there", ({ range }) => range.offset !== 0n);
 const INVALID = question<readonly string[]>("invalid preferences", ({ preferences }) => preferences.invalid, planKey);
@@ -107,6 +110,7 @@ export const planningOf = (ask: Ask<PlanSource>): Planning => ({
     get hasOffset() { return ask(HAS_OFFSET); },
   },
   preferences: observedPreferences(ask),
+  get maySeePlans() { return ask(MAY_SEE_PLANS); },
   header: (name) => ask(question(`header ${name}`, ({ exchange }) => exchange.header(name))),
   get relation() { return ask(RELATION); },
   get payload() { return ask(PAYLOAD); },

@@ -42,6 +42,7 @@ export const routineNotFound = (schema: string, name: string, call: CallShape, s
     message: `Could not find the function ${schema}.${name}${shown} in the schema cache`,
     details: `Searched for the function ${schema}.${name}${searched(call)}, but no matches were found in the schema cache.`,
     hint: suggestion === undefined ? null : `Perhaps you meant to call the function ${schema}.${suggestion}`,
+    facts: suggestion === undefined ? {} : { schema, suggestion: suggestion.startsWith(`${name}(`) ? name : suggestion },
   });
 };
 

@@ -1,11 +1,14 @@
 /** What errors tell of rows and columns, as far as this caller may see them. */
-import { columnOf, relationOf, RelApiError, type Json, type Model, type Relation, type Sight } from "../../core/index.ts";
+import { columnOf, relationOf, RelApiError, routinesOf, type Json, type Model, type Relation, type Sight } from "../../core/index.ts";
 import { relationshipAmbiguous, type Way } from "./errors.ts";
 
-/** The caller's rights decide what may be shown: of ambiguous relationships, which are told by their columns; of integrity constraints, and of rows
+/** Errors whose hints name what was not asked for. */
+const SUGGESTING: ReadonlySet<string> = new Set(["relation-not-found", "relationship-not-found", "routine-not-found"]);
+
+/** The caller's rights decide what may be shown: of suggested names; of ambiguous relationships, which are told by their columns; of integrity constraints, and of rows
  *  that a view with CHECK OPTION does not admit, unless a function has raised the error in its own words. */
-export const dependsOnRights = ({ code, details, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
-  details !== null && (code === "relationship-ambiguous" || (isRaised !== true && typeof sqlstate === "string" && (sqlstate.startsWith("23") || sqlstate === "44000")));
+export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
+  SUGGESTING.has(code) ? hint !== null : details !== null && (code === "relationship-ambiguous" || (isRaised !== true && typeof sqlstate === "string" && (sqlstate.startsWith("23") || sqlstate === "44000")));
 
 /** Of a constraint's error: null where something in it is not the caller's to see, or where that cannot be told. Under grants PostgreSQL
  *  itself hides values; under rights kept outside of it statements run as the login role. @rule R-NAM-4 */
@@ -29,8 +32,18 @@ const shownWays = (error: RelApiError, model: Model, sight: Sight): RelApiError 
   return relationshipAmbiguous(source, target, ways.filter(({ columns }) => columns.every(isKnown)));
 };
 
+/** As in PostgREST grants hide no names; permissions of the metadata do. @rule R-NAM-3 */
+const isSuggestionShown = ({ code, facts: { schema, suggestion } }: RelApiError, model: Model, sight: Sight): boolean => {
+  if (sight.isByGrants) return true;
+  const name = { schema: String(schema), name: String(suggestion) };
+  if (code === "routine-not-found") return routinesOf(model, name).some((routine) => sight.calls(routine));
+  const relation = relationOf(model, name);
+  return relation !== undefined && sight.knowsRelation(relation);
+};
+
 /** Of an error that depends on rights. */
 export const shownError = (error: RelApiError, model: Model, sight: Sight): RelApiError => {
+  if (SUGGESTING.has(error.code)) return isSuggestionShown(error, model, sight) ? error : new RelApiError({ ...error, message: error.message, hint: null });
   if (error.code === "relationship-ambiguous") return shownWays(error, model, sight);
   const details = shownDetails(error, model, sight);
   return details === error.details ? error : new RelApiError({ ...error, message: error.message, details });

@@ -1,5 +1,6 @@
 /** Names a model has to suggest, indexed when first asked for and kept as long as the model. */
 import { nameKey, type Model, type Relation } from "../../core/index.ts";
+import type { Instead } from "./errors.ts";
 import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 
 /** Where a schema has as many relations, none is suggested. @rule R-FUZ-1 */
@@ -41,19 +42,18 @@ export const suggestRelation = (model: Model, schema: string, name: string): str
 
 const targetsOf = new WeakMap<Relation, FuzzySet>();
 
-/** Hint of a relationship that was not found. @rule R-EMB-19 */
-export const suggestRelationship = (model: Model, schema: string, source: string, target: string): string | null => {
+/** For a relationship that was not found. @rule R-EMB-19 */
+export const suggestRelationship = (model: Model, schema: string, source: string, target: string): Instead | undefined => {
   const { sources, sourceNames } = schemaNames(model, schema);
-  if (!sourceNames.has(source)) return wordHint(sources.suggest(source, THRESHOLD.relationship), source);
+  if (!sourceNames.has(source)) return insteadOf(source, sources.suggest(source, THRESHOLD.relationship));
   const relation = model.relations.get(nameKey({ schema, name: source }));
-  if (relation === undefined) return null;
+  if (relation === undefined) return undefined;
   let targets = targetsOf.get(relation);
   if (targets === undefined) {
     targets = createFuzzySet(relation.relationships.map((relationship) => relationship.target.name));
     targetsOf.set(relation, targets);
   }
-  return targets.has(target) ? null : wordHint(targets.suggest(target, THRESHOLD.relationship), target);
+  return targets.has(target) ? undefined : insteadOf(target, targets.suggest(target, THRESHOLD.relationship));
 };
 
-const wordHint = (suggestion: string | undefined, instead: string): string | null =>
-  suggestion === undefined ? null : `Perhaps you meant '${suggestion}' instead of '${instead}'.`;
+const insteadOf = (instead: string, name: string | undefined): Instead | undefined => (name === undefined ? undefined : { name, instead });

@@ -58,6 +58,16 @@ const unordered = (value: unknown): unknown => {
 const heard = (payload: unknown): string =>
   payload === undefined ? "nothing" : typeof payload === "object" && payload !== null && "data" in payload && !("errors" in payload) ? JSON.stringify(unordered(payload.data)) : "an error";
 
+/** Which of the rows are left is anybody's guess where nothing orders them, or not enough. */
+const CUTS = /\b(limit|offset|distinct_on)\b/;
+
+const sizes = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.length;
+  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, sizes(part)])) : null;
+};
+
+const isLike = (one: string, other: string): boolean => one === other || (one.startsWith("{") && other.startsWith("{") && JSON.stringify(sizes(JSON.parse(one))) === JSON.stringify(sizes(JSON.parse(other))));
+
 /** An operand that is no value of its type (G-DBE-8). A live query's are columns, which PostgreSQL may never look at; a query's it reads while planning. */
 const BAD_OPERAND = "a bad operand";
 
@@ -102,8 +112,12 @@ test("G-SUB-1 G-WS-1 G-WSL-1 each of several callers hears what it alone would b
       alone.set(key, answer);
       wanted.set(subscriber, answer);
     }
-    // an operation that failed has ended
-    const isWrong = (subscriber: Subscriber): boolean => wanted.get(subscriber) !== BAD_OPERAND && heard(subscriber.last) !== wanted.get(subscriber) && !(title !== "at first" && heard(subscriber.last) === "an error");
+    const isAsWanted = ({ last, drawn: one }: Subscriber, answer: string): boolean => (CUTS.test(JSON.stringify(one)) ? isLike(heard(last), answer) : heard(last) === answer);
+    const isWrong = (subscriber: Subscriber): boolean => {
+      const answer = wanted.get(subscriber) as string; // asked for above
+      // an operation that failed has ended
+      return answer !== BAD_OPERAND && !isAsWanted(subscriber, answer) && !(title !== "at first" && heard(subscriber.last) === "an error");
+    };
     for (const endMs = performance.now() + WITHIN_MS; subscribers.some(isWrong) && performance.now() < endMs; ) await new Promise((resolve) => setTimeout(resolve, 50));
     const wrong = subscribers.filter(isWrong);
     console.log(`oracle, live queries, ${title}, ORACLE_SEED=${seed}: ${subscribers.length} subscribers, ${[...wanted.values()].filter((one) => one !== "an error" && one !== BAD_OPERAND).length} without an error, ${wrong.length} differ`);

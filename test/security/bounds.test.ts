@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
 import { serve } from "../../presets/serve.ts";
 import { initiated, pause, subscribe, until } from "../support/live.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";
@@ -284,6 +285,31 @@ describe("slow clients", () => {
     } finally {
       await served.stop();
     }
+  });
+});
+
+describe("headers that trickle to an application's own server", () => {
+  test("R-BND-4 end with requestTimeout, on node:http and in Express, with and without live queries", { timeout: 30_000 }, async () => {
+    const api = await start({ requestTimeout: 1 });
+    const alone = await start({ requestTimeout: 1, parts: ["websocket-transport", "legacy-websocket", "sse"].map(without) });
+    for (const handler of [api.relApi, express().use("/db", api.relApi), alone.relApi]) {
+      const server = createServer({ connectionsCheckingInterval: 200 }, handler);
+      atFileEnd(async () => void server.close());
+      const { port } = server.listen(0).address() as AddressInfo;
+      const [first, second] = [open(port, "GET /long?id=eq.3 HTTP/1.1\r\nHost: x\r\n\r\n"), open(port, "GET /long HTTP/1.1\r\nHost: x\r\n")];
+      await until(() => first.received() !== "");
+      expect(await trickle(second, "X-A: b\r\n", 100)).toBeLessThan(5000);
+      expect(second.received()).toContain("HTTP/1.1 408 ");
+      first.socket.destroy();
+    }
+  });
+
+  test("R-BND-4 but a limit that somebody has set stays", async () => {
+    const api = await start({ requestTimeout: 1 });
+    const server = createServer({ headersTimeout: 59_000 }, api.relApi);
+    atFileEnd(async () => void server.close());
+    api.relApi.attach(server);
+    expect(server.headersTimeout).toBe(59_000);
   });
 });
 

@@ -29,6 +29,7 @@ await first.sql(`
       when 'advisory lock' then perform pg_advisory_lock(4711);
       when 'channel' then execute 'listen left_channel';
       when 'cursor' then execute 'declare left_cursor cursor with hold for select 1';
+      when 'prepared statement' then execute 'prepare "left; over" as select ''secret''';
       when 'sequence' then perform nextval('left_over.numbers');
       when 'nothing' then null;
     end case;
@@ -43,7 +44,7 @@ await first.sql(`
       'claims', current_setting('request.jwt.claims', true), 'read only', current_setting('default_transaction_read_only'), 'timeout', current_setting('statement_timeout'),
       'path', current_setting('search_path'), 'who', current_user, 'login', session_user, 'table', to_regclass('pg_temp.left_table') is not null,
       'function', to_regprocedure('pg_temp.left_function()') is not null, 'locks', (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()),
-      'channels', (select count(*) from pg_listening_channels() as name where name = 'left_channel'), 'cursors', (select count(*) from pg_cursors where name <> ''), 'last', last, 'jit', current_setting('jit'));
+      'channels', (select count(*) from pg_listening_channels() as name where name = 'left_channel'), 'cursors', (select count(*) from pg_cursors where name <> ''), 'prepared', (select count(*) from pg_prepared_statements where from_sql), 'last', last, 'jit', current_setting('jit'));
   end $$;
   create function left_over.before() returns void language plpgsql as $$ begin perform left_over.soil('timeout'); end $$;
   create function left_over.backend() returns int language sql as 'select pg_backend_pid()';
@@ -60,14 +61,14 @@ const looks = (of: TestApi): Promise<readonly string[]> => Promise.all(Array.fro
 const clean = (await looks(api))[0] as string;
 const expectClean = async (of = api): Promise<void> => expect(await looks(of)).toEqual(Array.from({ length: 12 }, () => clean));
 
-const KINDS = ["response headers", "session variable", "claims", "read only", "timeout", "search path", "role", "temporary table", "temporary function", "advisory lock", "cursor", "sequence"];
+const KINDS = ["response headers", "session variable", "claims", "read only", "timeout", "search path", "role", "temporary table", "temporary function", "advisory lock", "cursor", "prepared statement", "sequence"];
 // its session is everybody's, the listener's included
 if (capabilities.realServer) KINDS.push("channel");
 
 describe("what code of users leaves behind", () => {
-  test("R-TX-13 R-TX-6 the look itself sees nothing to begin with", () => {
+  test("R-TX-13 R-TX-6 the look itself sees nothing to begin with", async () => {
     expect(clean).toMatch(/^200 undefined \{"headers" : null, "user" : null, /);
-    expectClean();
+    await expectClean();
   });
 
   test.each([...KINDS, "user"])("R-TX-13 %s: of a function, by twelve of twelve callers not seen", async (kind) => {

@@ -243,6 +243,51 @@ describe("R-NAM-3 hints", () => {
   });
 });
 
+describe("R-NAM-3 R-EMB-19 R-PATH-10 R-RPC-10 suggested names", () => {
+  const hintOf = async (path: string, as: string) => (await byMetadata.get(path, { headers: asAdmin(as) })).json().hint;
+
+  test("are those of what the permissions of the metadata show", async () => {
+    for (const [path, hint] of [
+      ["/valt", "Perhaps you meant the table 'hush.vault'"],
+      ["/note?select=valt(note_id)", "Perhaps you meant 'vault' instead of 'valt'."],
+    ] as const) {
+      expect(await hintOf(path, "everything"), path).toBe(hint);
+      expect(await hintOf(path, "reader"), path).toBeNull();
+    }
+    expect(await hintOf("/acount", "reader")).toBe("Perhaps you meant the table 'hush.account'");
+    expect(await hintOf("/rpc/acounts", "reader")).toBe("Perhaps you meant to call the function hush.accounts");
+    expect(await hintOf("/rpc/complan", "reader")).toBe("Perhaps you meant to call the function hush.complain");
+    expect(await hintOf("/rpc/complan", "keeper")).toBeNull();
+    expect(await hintOf("/rpc/complain?stat=1", "reader")).toBe("Perhaps you meant to call the function hush.complain(state)");
+    expect(await hintOf("/rpc/complain?stat=1", "keeper")).toBeNull();
+  });
+});
+
+describe("R-OPT-3 methods", () => {
+  const allowed = async (path: string, as: string) => (await byMetadata.request("OPTIONS", path, { headers: asAdmin(as) })).headers["allow"];
+
+  test("are those that the permissions of the metadata allow", async () => {
+    expect(await allowed("/account", "reader")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
+    expect(await allowed("/account", "keeper")).toBe("OPTIONS,GET,HEAD,PATCH");
+    expect(await allowed("/account", "blind")).toBe("OPTIONS,POST");
+    expect(await allowed("/vault", "reader")).toBe("OPTIONS");
+    expect(await allowed("/account_view", "reader")).toBe("OPTIONS,GET,HEAD");
+    expect(await allowed("/account_view", "keeper")).toBe("OPTIONS");
+    expect(await allowed("/rpc/accounts", "reader")).toBe("OPTIONS,POST,GET,HEAD");
+    expect(await allowed("/rpc/complain", "keeper")).toBe("OPTIONS");
+    expect(await allowed("/vault", "admin")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
+  });
+});
+
+test("R-MED-7 an execution plan names what the permissions of the metadata hide: it is the administrator's", async () => {
+  const api = await startApi({ ...options, on: byGrants.database, metadata, metadataPermissionsForRest: true, dbPlanEnabled: true });
+  const plan = (as: string) => api.get("/account?select=id", { headers: { ...asAdmin(as), accept: "application/vnd.pgrst.plan+json; options=verbose" } });
+  expect(await plan("reader")).toMatchObject({ status: 406 });
+  expect(await plan("everything")).toMatchObject({ status: 406 });
+  expect(await plan("admin")).toMatchObject({ status: 200 });
+  expect((await plan("reader")).text).not.toContain("secret");
+});
+
 describe("R-NAM-3 descriptions", () => {
   const documentAs = async (api: TestApi, as: string) => (await api.get("/", { headers: asAdmin(as) })).json();
 

@@ -15,8 +15,9 @@ const MAX_TEXT = 16_384;
 
 const sizeOf = (body: unknown): number => (body === undefined ? 0 : typeof body === "string" || body instanceof Uint8Array ? body.length : (JSON.stringify(body)?.length ?? 0));
 
-/** Waits on purpose, changes what a rollback does not, never ends, or tells of statistics, which the database changes when it likes. */
-const LEFT_OUT = /sleep|event-stream|advisory|count=(planned|estimated)/i;
+/** Waits on purpose, changes what a rollback does not, never ends, takes longer than the oracle waits, tells of statistics, which the database
+ *  changes when it likes, or of the connection itself. */
+const LEFT_OUT = /sleep|event-stream|advisory|count=(planned|estimated)|huge|rpc.(prepared|backend)/i;
 
 const isAskedAgain = (asked: Asked): boolean => asked.path.length + sizeOf(asked.body) < MAX_TEXT && !LEFT_OUT.test(shown(asked));
 
