@@ -70,22 +70,22 @@ const textOf = (ask: Ask<Layers>): string =>
 interface Path {
   readonly schema: string;
   readonly extra: readonly string[];
-  /** The login role's own, where it stays in force; "" where it does not. */
-  readonly login: string;
+  /** The login role's own, where it stays in force. */
+  readonly login: readonly string[] | undefined;
 }
 
 const SCHEMA: Question<Path, string> = { name: "schema", of: ({ schema }) => schema };
 const EXTRA: Question<Path, readonly string[]> = { name: "extra", of: ({ extra }) => extra };
-const LOGIN: Question<Path, string> = { name: "login", of: ({ login }) => login };
+const LOGIN: Question<Path, readonly string[] | undefined> = { name: "login", of: ({ login }) => login };
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const pathOf = (ask: Ask<Path>): string => {
-  const own = [ask(SCHEMA), ...ask(EXTRA)].map(quoted).join(", ");
+  const own = [ask(SCHEMA), ...ask(EXTRA)];
   const login = ask(LOGIN);
-  return login === "" ? own : `${own}, ${login}`;
+  // each name costs a look at the catalog in every transaction
+  return (login === undefined ? own : [...new Set([...own, ...login])]).map(quoted).join(", ");
 };
-
 
 export const createSettingsBuilder = (current: () => ResolvedOptions, caches: Caches): SettingsBuilder => {
   const texts = caches.create({ name: "settings", make: textOf, bytesOf: (text) => text.length * 2 });
@@ -98,7 +98,7 @@ export const createSettingsBuilder = (current: () => ResolvedOptions, caches: Ca
       const ofRole = session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
       const ofRequest = settings ?? NONE;
       const ofApp = appSettings(options);
-      const path = paths.take({ schema, extra: options.dbExtraSearchPath, login: keepsLoginPath === true && model !== undefined ? model.loginPath : "" });
+      const path = paths.take({ schema, extra: options.dbExtraSearchPath, login: keepsLoginPath === true ? model?.loginPath : undefined });
       const values = isReadOnly ? ["on", path] : [path];
       for (const [, value] of ofRole) values.push(value);
       for (const value of ofSession.values) values.push(value);

@@ -56,7 +56,9 @@ export const readBody = async (request: ParsedRequest, response: ServerResponse,
     const chunks: Buffer[] = [];
     let bytes = 0;
     const end = (): void => {
-      leave();
+      // the listeners go with the request: taking them off costs more than leaving them
+      if (decoder === undefined) isThere?.();
+      else leave();
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
     };
     const take = (chunk: Buffer): void => {

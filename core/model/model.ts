@@ -218,8 +218,8 @@ export interface Model {
   readonly types: ReadonlyMap<number, PgType>;
   readonly roles: ReadonlyMap<string, Role>;
   readonly loginRole: string;
-  /** `search_path` of a fresh connection, as PostgreSQL writes it: what the login role or the database sets. */
-  readonly loginPath: string;
+  /** Schemas in the `search_path` of a fresh connection, as the login role or the database sets it; `$user` where a role has a schema of its name. */
+  readonly loginPath: readonly string[];
   readonly representations: ReadonlyMap<number, Representation>;
   readonly mediaHandlers: readonly MediaHandler[];
   /** Schema in which each wanted extension lives (`postgis`, `ltree`, …), absent when not installed. */
@@ -294,7 +294,7 @@ export const emptyModel = (version: number, schemas: readonly string[]): Model =
   types: new Map(),
   roles: new Map(),
   loginRole: "",
-  loginPath: "",
+  loginPath: [],
   representations: new Map(),
   mediaHandlers: [],
   extensions: new Map(),

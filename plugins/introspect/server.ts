@@ -6,6 +6,7 @@ interface ServerRow {
   readonly serverVersion: number;
   readonly loginRole: string;
   readonly loginPath: string | null;
+  readonly hasOwnSchemas: boolean;
   readonly schemas: readonly SchemaFacts[] | null;
   readonly extensions: readonly (readonly [name: string, schema: string])[] | null;
   readonly casts: readonly CastFacts[] | null;
@@ -39,7 +40,7 @@ interface AggregateFacts {
 export interface ServerFacts {
   readonly serverVersion: number;
   readonly loginRole: string;
-  readonly loginPath: string;
+  readonly loginPath: readonly string[];
   readonly schemas: readonly SchemaFacts[];
   readonly extensions: ReadonlyMap<string, string>;
   readonly representations: ReadonlyMap<number, Representation>;
@@ -110,6 +111,10 @@ from (
     and method.amname in ('btree', 'hash')
 ) rival (name)`;
 
+/** Of a path as PostgreSQL writes it: `"$user", public`. */
+const schemasIn = (path: string): readonly string[] =>
+  [...path.matchAll(/"((?:[^"]|"")*)"|([^\s,"]+)/g)].map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase()).filter((name) => name !== "");
+
 /**
  * Comes first: it switches just-in-time compilation off for the rest of the transaction, because the planner thinks the catalog queries
  * far dearer than they are and compiling them takes ten times what running them does.
@@ -123,6 +128,7 @@ export const loadServer = async (context: IntrospectContext, wanted: Wanted): Pr
 select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion",
   session_user::text as "loginRole",
   (select setting.reset_val from pg_catalog.pg_settings setting where setting.name = 'search_path') as "loginPath",
+  exists (select from pg_catalog.pg_namespace schema join pg_catalog.pg_roles owner on owner.rolname = schema.nspname) as "hasOwnSchemas",
   pg_catalog.set_config('jit', 'off', true) as jit,
   (
     select pg_catalog.json_agg(pg_catalog.json_build_object(
@@ -190,7 +196,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
   return {
     serverVersion: row.serverVersion,
     loginRole: row.loginRole,
-    loginPath: row.loginPath ?? "",
+    loginPath: schemasIn(row.loginPath ?? "").filter((name) => name !== "$user" || row.hasOwnSchemas),
     schemas: row.schemas ?? [],
     extensions: new Map(row.extensions ?? []),
     representations: buildRepresentations(row.casts ?? []),
