@@ -1,18 +1,17 @@
 /** The hooks through which plugins reach the core, and what their taps see. */
 import { AsyncSeriesBailHook, AsyncSeriesWaterfallHook, HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
-import type { GqlFieldContext, GqlFields } from "./gql.ts";
-import type { Column, Model, PgType, Relation } from "./model/model.ts";
-import type { Comparison, Embed, Envelope, Json, Operand, Output, Plan, Read } from "./plan/plan.ts";
-import type { ResolvedOptions } from "./options.ts";
-import type { RestRoute, RestRouteContext } from "./rest.ts";
-import type { Credentials, Session } from "./session.ts";
-import type { Sql } from "./sql/fragment.ts";
-import type { BuiltIn } from "./sql/proof.ts";
+import type { Column, Model, PgType, Relation } from "./engine/model/model.ts";
+import type { Comparison, Embed, Envelope, Json, Operand, Output, Plan, Read } from "./engine/plan/plan.ts";
+import type { ResolvedOptions } from "./kernel/options.ts";
+import type { Route, RouteContext } from "./route.ts";
+import type { Credentials, Session } from "./kernel/session.ts";
+import type { Sql } from "./engine/sql/fragment.ts";
+import type { BuiltIn } from "./engine/sql/proof.ts";
 
 export interface RelApiHooks {
   readonly introspect: AsyncSeriesWaterfallHook<[model: Model, context: IntrospectContext]>;
-  readonly buildRestRoute: SyncWaterfallHook<[route: RestRoute, context: RestRouteContext]>;
-  readonly buildGqlField: SyncWaterfallHook<[fields: GqlFields, context: GqlFieldContext]>;
+  readonly buildRestRoute: SyncWaterfallHook<[route: Route, context: RouteContext]>;
+  readonly buildGqlField: FieldHook;
   readonly compileFilter: HookMap<SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined, BuiltIn>>;
   readonly authorize: AsyncSeriesBailHook<[credentials: Credentials], Session | undefined>;
   // Beyond the five of the project, for the families that those cannot carry:
@@ -20,6 +19,26 @@ export interface RelApiHooks {
   readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined, BuiltIn>>;
   readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined, BuiltIn>>;
   readonly watchChanges: SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>;
+}
+
+/** Fields by name, and the place that they are for. What more there is to both is the say of the plugin that calls the hook: taps take its types. */
+export type Fields = Readonly<Record<string, object>>;
+
+export interface FieldContext {
+  /** Which family of types asks: `row`, `query_root`, … */
+  readonly scope: string;
+  /** Name of the type whose fields these are. */
+  readonly typeName: string;
+  readonly model: Model;
+  readonly role: string;
+}
+
+/** Methods compare their parameters both ways, so that a tap may name the types of the plugin that calls it. */
+type FieldTap = { tap(fields: Fields, context: FieldContext): Fields }["tap"];
+
+export interface FieldHook {
+  tap(options: string | { readonly name: string; readonly stage?: number; readonly before?: string }, tap: FieldTap): void;
+  call(fields: Fields, context: FieldContext): Fields;
 }
 
 export const createHooks = (): RelApiHooks => ({

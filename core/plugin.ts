@@ -1,22 +1,19 @@
 /** What a plugin is, and what it is given. */
 import type { Duplex } from "node:stream";
 import type { IncomingMessage } from "node:http";
-import type { Caches } from "./cache.ts";
+import type { Caches } from "./kernel/cache.ts";
 import type { Surface } from "./http/exchange.ts";
 import type { Outgoing } from "./http/unread.ts";
-import type { Counters } from "./counters.ts";
-import type { ChangeFeed, ChangeFeedHandlers } from "./database/change-feed.ts";
+import type { Counters } from "./kernel/counters.ts";
+import type { ChangeFeed, ChangeFeedHandlers } from "./engine/database/change-feed.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
-import type { Model } from "./model/model.ts";
-import type { Embed, Envelope, Plan } from "./plan/plan.ts";
-import type { Logger, ResolvedOptions } from "./options.ts";
-import type { Credentials, Session } from "./session.ts";
-import type { BoundValue, Sql } from "./sql/fragment.ts";
-import type { BuiltIn } from "./sql/proof.ts";
-import type { Program } from "./sql/program.ts";
-
-/** Order of application between plugins that do not name each other. */
-export const Stage = { early: -100, normal: 0, late: 100 } as const;
+import type { Model } from "./engine/model/model.ts";
+import type { Embed, Envelope, Plan } from "./engine/plan/plan.ts";
+import type { Logger, ResolvedOptions } from "./kernel/options.ts";
+import type { Credentials, Session } from "./kernel/session.ts";
+import type { BoundValue, Sql } from "./engine/sql/fragment.ts";
+import type { BuiltIn } from "./engine/sql/proof.ts";
+import type { Program } from "./engine/sql/program.ts";
 
 /** `operand` shapes. `fields`: an input object whose parts `compile` asks for by `context.field(name)`. */
 export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";

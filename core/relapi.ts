@@ -1,28 +1,28 @@
 /** From a preset to a middleware: plugins are applied, hooks sealed, the model loaded, requests answered. */
 import type { ServerResponse } from "node:http";
-import { createCaches, type Caches } from "./cache.ts";
-import { createConfig, type Config } from "./config.ts";
-import { createCounters, type Counters } from "./counters.ts";
-import { createDatabase, type Database } from "./database/database.ts";
-import { isDatabaseFault } from "./database/pg-errors.ts";
-import { anonymousRefused, internalError, presetError, type RelApiError } from "./errors.ts";
-import { guardHooks } from "./guard.ts";
+import { createCaches, type Caches } from "./kernel/cache.ts";
+import { createConfig, type Config } from "./engine/config.ts";
+import { createCounters, type Counters } from "./kernel/counters.ts";
+import { createDatabase, type Database } from "./engine/database/database.ts";
+import { isDatabaseFault } from "./engine/database/pg-errors.ts";
+import { anonymousRefused, internalError, presetError, type RelApiError } from "./kernel/errors.ts";
+import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
 import type { Surface } from "./http/exchange.ts";
 import { createPace } from "./http/pace.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
-import { createModelLoader, type ModelLoader } from "./load.ts";
-import { createLogger } from "./logger.ts";
-import type { Model } from "./model/model.ts";
-import { resolveOptions, type Logger, type ResolvedOptions } from "./options.ts";
+import { createModelLoader, type ModelLoader } from "./engine/load.ts";
+import { createLogger } from "./kernel/logger.ts";
+import type { Model } from "./engine/model/model.ts";
+import { resolveOptions, type Logger, type ResolvedOptions } from "./kernel/options.ts";
 import type { PluginContext, Registry } from "./plugin.ts";
-import { orderPlugins, type Preset } from "./preset.ts";
-import { createPreparer } from "./programs.ts";
-import { buildRegistry, tapDeclared, tapFallbacks } from "./registry.ts";
-import type { Credentials, Session } from "./session.ts";
-import { checkKinds } from "./settings.ts";
-import { createUpgrades, type AnyServer, type Upgrades } from "./upgrade.ts";
+import { orderPlugins, type Preset } from "./kernel/preset.ts";
+import { createPreparer } from "./engine/programs.ts";
+import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
+import type { Credentials, Session } from "./kernel/session.ts";
+import { checkKinds } from "./kernel/settings.ts";
+import { createUpgrades, type AnyServer, type Upgrades } from "./http/upgrade.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { bodyEncodingUnknown, bodyLate, bodyNestedTooDeep, bodyTooLarge, bodyUnreadable, requestCancelled, type RelApiError } from "../errors.ts";
+import { bodyEncodingUnknown, bodyLate, bodyNestedTooDeep, bodyTooLarge, bodyUnreadable, requestCancelled, type RelApiError } from "../kernel/errors.ts";
 import type { Pace } from "./pace.ts";
 
 /** What an earlier body parser of the application leaves behind. */

@@ -1,5 +1,5 @@
 /** Cross-origin requests. */
-import type { ResolvedOptions } from "../options.ts";
+import type { ResolvedOptions } from "../kernel/options.ts";
 import type { Answer, Headers } from "./exchange.ts";
 
 /** Which origins may read answers. */

@@ -1,6 +1,6 @@
 /** One request on its way through the pipeline, and its answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Session } from "../session.ts";
+import type { Session } from "../kernel/session.ts";
 
 export interface Exchange {
   readonly request: IncomingMessage;
@@ -46,7 +46,7 @@ export interface Surface {
   beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
   handle(exchange: Exchange): Promise<Answer> | Answer;
   /** Called with a RelApiError only. */
-  encodeError(error: import("../errors.ts").RelApiError, exchange: Omit<Exchange, "session"> & { readonly session?: Session }): Answer;
+  encodeError(error: import("../kernel/errors.ts").RelApiError, exchange: Omit<Exchange, "session"> & { readonly session?: Session }): Answer;
   /** Response headers of its own that pages of other origins may read. Everything else of CORS is the same for all surfaces (R-COR). */
   readonly exposedHeaders?: readonly string[];
 }

@@ -1,12 +1,12 @@
 /** What happens to a request, in order: the array `steps`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Counters } from "../counters.ts";
-import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../errors.ts";
-import { countRefusal } from "../limits.ts";
-import { logsAccess } from "../logger.ts";
-import type { ModelLoader } from "../load.ts";
-import type { Logger, ResolvedOptions } from "../options.ts";
-import type { Credentials, Session } from "../session.ts";
+import type { Counters } from "../kernel/counters.ts";
+import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
+import { countRefusal } from "../kernel/limits.ts";
+import { logsAccess } from "../kernel/logger.ts";
+import type { ModelLoader } from "../engine/load.ts";
+import type { Logger, ResolvedOptions } from "../kernel/options.ts";
+import type { Credentials, Session } from "../kernel/session.ts";
 import { accessLine } from "./access-log.ts";
 import { answerPreflight, corsHeaders, createCorsPolicies } from "./cors.ts";
 import type { Answer, Headers, Surface } from "./exchange.ts";

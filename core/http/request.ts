@@ -1,6 +1,6 @@
 /** The exchange as surfaces see it, and the credentials as auth plugins see them: one object, nothing read before it is asked for. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Credentials, Session } from "../session.ts";
+import type { Credentials, Session } from "../kernel/session.ts";
 import { readBody, type BodyLimits } from "./body.ts";
 import type { Exchange, Surface } from "./exchange.ts";
 import { cookieOf, firstHeaders } from "./request-headers.ts";

@@ -1,6 +1,6 @@
 /** Writes answers. */
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../kernel/version.ts";
 import type { Answer, Headers } from "./exchange.ts";
 import type { Unread } from "./unread.ts";
 

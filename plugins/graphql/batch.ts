@@ -1,7 +1,8 @@
 /** `POST /v1/graphql [{"query":…},{"query":…}]`: requests one after another, their answers in one array. @rule G-HTTP-5 G-LIM-6 */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { limitExceeded, type GqlRequest, type Limits } from "../../core/index.ts";
+import { limitExceeded, type Limits } from "../../core/index.ts";
+import type { GqlRequest } from "./parts.ts";
 
 /** Answers of one batch, as far as they go. */
 export type Batch =

@@ -1,11 +1,12 @@
 /** From a request to the text of its answer: documents are prepared once per role and text, then it is values, one transaction, and splicing. */
-import { countRefusal, isNestedDeeper, isRelApiError, type GqlEngine, type GqlOperation, type GqlOutput, type PluginContext } from "../../core/index.ts";
+import { countRefusal, isNestedDeeper, isRelApiError, type PluginContext } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import type { Schemas } from "./schema.ts";
+import type { GqlEngine, GqlOperation, GqlOutput } from "./parts.ts";
 
 /** Members of an object: `{"a":1}` without its braces. */
 const membersOf = (body: string): string => body.slice(1, -1);

@@ -3,13 +3,12 @@ import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip, gzipSync } from "node:zlib";
 import { createHandler, type RequestParams, type Response as HandlerResponse } from "graphql-http";
-import {
-  RelApiError, STATUSES_OF_BODIES, VERSION, type Answer, type Exchange, type Execution, type GqlEngine, type GqlRequest, type Headers, type PluginContext, type RelApiError as CoreError, type Surface,
-} from "../../core/index.ts";
+import { RelApiError, STATUSES_OF_BODIES, VERSION, type Answer, type Exchange, type Execution, type Headers, type PluginContext, type RelApiError as CoreError, type Surface } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { parseBody, type GqlBody } from "./request.ts";
 import { runOptionsOf } from "./transaction.ts";
+import type { GqlEngine, GqlRequest } from "./parts.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
 

@@ -5,7 +5,8 @@ import {
   GraphQLScalarType, Kind, print, SchemaMetaFieldDef, TypeMetaFieldDef, valueFromASTUntyped,
   type DocumentNode, type FieldNode, type GraphQLArgument, type GraphQLEnumValue, type GraphQLField, type GraphQLInputField, type GraphQLType, type SelectionSetNode,
 } from "graphql";
-import { definePlugin, type RoleSchema } from "../../core/index.ts";
+import { definePlugin } from "../../core/index.ts";
+import type { RoleSchema } from "./parts.ts";
 
 export interface IntrospectionService {
   readonly metaFields: RoleSchema["metaFields"];

@@ -1,5 +1,5 @@
 /** A document as it is kept: parsed and chosen once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36 R-CAC-1 */
-import { planKey, type Ask, type Cache, type Caches, type Found, type GqlOperation, type GqlRequest, type Json, type PreparedDocument, type Question, type RoleSchema } from "../../core/index.ts";
+import { planKey, type Ask, type Cache, type Caches, type Found, type Json, type Question } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
@@ -8,6 +8,7 @@ import { declareVariables, readVariables, type DeclaredVariables, type VariableV
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
 import { openBudget, type Planner } from "./plan/planner.ts";
+import type { GqlOperation, GqlRequest, PreparedDocument, RoleSchema } from "./parts.ts";
 
 /** Syntax trees take so much more than their text, plans so much more than theirs. */
 const BYTES_PER_CHARACTER = 60;

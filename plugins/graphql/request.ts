@@ -1,9 +1,10 @@
 /** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isUtf8 } from "node:buffer";
-import { isNestedDeeper, limitExceeded, RelApiError, type GqlRequest, type Json, type Limits } from "../../core/index.ts";
+import { isNestedDeeper, limitExceeded, RelApiError, type Json, type Limits } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep, notSupported, parseFailed } from "./errors.ts";
+import type { GqlRequest } from "./parts.ts";
 
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
 

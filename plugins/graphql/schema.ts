@@ -1,10 +1,11 @@
 /** The schemas of all roles: one source per model, one set of types per role, made when a caller of that role comes. @rule G-GEN-1 */
-import { observeSession, type Ask, type Model, type PluginContext, type Question, type RelApiHooks, type RoleSchema, type Session, type WithSession } from "../../core/index.ts";
+import { observeSession, type Ask, type Model, type PluginContext, type Question, type RelApiHooks, type Session, type WithSession } from "../../core/index.ts";
 import type { IntrospectionService } from "./introspection.ts";
 import { buildRoleSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createSource, type Source } from "./types/source.ts";
 import { createValues, type Values } from "./types/values.ts";
+import type { RoleSchema } from "./parts.ts";
 
 interface Caller extends WithSession {
   readonly model: Model;

@@ -1,5 +1,6 @@
 /** What a GraphQL request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
-import { requestSettings, type Exchange, type GqlRunOptions, type ResolvedOptions } from "../../core/index.ts";
+import { requestSettings, type Exchange, type ResolvedOptions } from "../../core/index.ts";
+import type { GqlRunOptions } from "./parts.ts";
 
 const endOf = (exchange: Exchange, { dbTxEnd }: ResolvedOptions): "commit" | "rollback" => {
   const wanted = dbTxEnd.endsWith("-allow-override") ? /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/.exec(exchange.header("prefer") ?? "")?.[1] : undefined;

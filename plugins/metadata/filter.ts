@@ -1,12 +1,9 @@
 /** The filter language of permissions, from JSON to a predicate. @rule G-FIL-1 … G-FIL-11 */
-import {
-  baseTypeOf, columnOf, graphqlNameOf, matchesType, nameKey, relationOf, relationshipOf, routinesOf, writeJson,
-  type Column, type Expression, type GqlTableEntry, type Model, type Operand, type OperatorSpec, type PgType, type Predicate, type Registry, type Relation,
-  type RoutineArgument, type ValueRef,
-} from "../../core/index.ts";
+import { baseTypeOf, columnOf, graphqlNameOf, matchesType, nameKey, relationOf, relationshipOf, routinesOf, writeJson, type Column, type Expression, type Model, type Operand, type OperatorSpec, type PgType, type Predicate, type Registry, type Relation, type RoutineArgument, type ValueRef } from "../../core/index.ts";
 import { nameOf } from "./document.ts";
 import { isObject, type Raw } from "./load.ts";
 import { createValueReader, Inconsistent, sessionVariable } from "./values.ts";
+import type { GqlTableEntry } from "../graphql/api.ts";
 
 export interface FilterReader {
   /** @throws Inconsistent */

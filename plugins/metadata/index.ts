@@ -1,8 +1,5 @@
 /** `METADATA=./metadata`: the names, relationships and permissions a team brings from its Hasura metadata. */
-import {
-  columnOf, definePlugin, ident, mayUseColumn, mayUseSchema, nameKey, relationOf, sql, Stage,
-  type GqlMetadata, type IntrospectContext, type Model, type PluginContext, type QualifiedName, type Relation,
-} from "../../core/index.ts";
+import { columnOf, definePlugin, ident, mayUseColumn, mayUseSchema, nameKey, relationOf, sql, Stage, type IntrospectContext, type Model, type PluginContext, type QualifiedName, type Relation } from "../../core/index.ts";
 import { listOf, nameOf, objectOf, readDocument, type MetadataDocument, type Note, type TableDocument } from "./document.ts";
 import { roleGone } from "./errors.ts";
 import { createFilterReader } from "./filter.ts";
@@ -13,6 +10,7 @@ import { buildPermissions, type Permissions } from "./permissions.ts";
 import { createSight } from "./sight.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
 import { createFunctionRights, createView, mayCallOf, type FunctionRights } from "./view.ts";
+import type { GqlMetadata } from "../graphql/api.ts";
 
 /** What the metadata plugins leave in the model for each other. */
 interface MetadataPart extends GqlMetadata {

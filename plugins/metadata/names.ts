@@ -1,12 +1,9 @@
 /** Names, relationships and computed fields of the metadata, matched with the model. */
-import {
-  baseTypeOf, columnOf, nameKey, relationOf, routinesOf,
-  type GqlComputedEntry, type GqlCustomization, type GqlFunctionEntry, type GqlRootFieldEntry, type GqlRootFieldName, type GqlTableEntry,
-  type Model, type QualifiedName, type Relation, type Relationship,
-} from "../../core/index.ts";
+import { baseTypeOf, columnOf, nameKey, relationOf, routinesOf, type Model, type QualifiedName, type Relation, type Relationship } from "../../core/index.ts";
 import { listOf, nameOf, noteUnknown, objectOf, textOf, type MetadataDocument, type Note, type RawObject, type TableDocument } from "./document.ts";
 import { isObject, type Raw } from "./load.ts";
 import { matchRelationship } from "./relationships.ts";
+import type { GqlComputedEntry, GqlCustomization, GqlFunctionEntry, GqlRootFieldEntry, GqlRootFieldName, GqlTableEntry } from "../graphql/api.ts";
 
 /** Null and "" hide the default description. */
 const commentOf = (raw: Raw | undefined): string | null | undefined => (raw === undefined || raw === null ? undefined : typeof raw === "string" ? (raw === "" ? null : raw) : undefined);

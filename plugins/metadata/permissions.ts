@@ -1,11 +1,12 @@
 /** Permissions of the metadata by role and table, inherited ones worked out. @rule G-PRM-3 G-PRM-13 … G-PRM-18 */
-import { columnOf, nameKey, numberText, routinesOf, writableColumns, writeJson, type Cell, type Column, type GqlComputedEntry, type GqlRootFieldName, type Model, type Predicate } from "../../core/index.ts";
+import { columnOf, nameKey, numberText, routinesOf, writableColumns, writeJson, type Cell, type Column, type Model, type Predicate } from "../../core/index.ts";
 import { listOf, noteUnknown, objectOf, textOf, type Note, type RawObject } from "./document.ts";
 import type { FilterReader } from "./filter.ts";
 import { inherit } from "./inherit.ts";
 import { isObject, type Raw } from "./load.ts";
 import type { NamedTable } from "./names.ts";
 import { Inconsistent } from "./values.ts";
+import type { GqlComputedEntry, GqlRootFieldName } from "../graphql/api.ts";
 
 export interface SelectPermission {
   readonly columns: ReadonlySet<string>;

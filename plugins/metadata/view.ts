@@ -1,9 +1,10 @@
 /** What a role of the metadata may see of the GraphQL schema. */
-import { nameKey, type GqlMetadata, type GqlTableRights, type QualifiedName, type Session } from "../../core/index.ts";
+import { nameKey, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
 import { listOf, objectOf, textOf } from "./document.ts";
 import { ancestorsOf } from "./inherit.ts";
 import type { Permissions, TablePermissions } from "./permissions.ts";
+import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
 
 const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
   const { select, insert, update } = permissions ?? {};

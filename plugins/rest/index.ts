@@ -1,5 +1,5 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST. */
-import { definePlugin, nameKey, routinesOf, type Answer, type Ask, type Exchange, type PluginContext, type Question, type RelApiHooks, type RestTarget } from "../../core/index.ts";
+import { definePlugin, nameKey, routinesOf, type Answer, type Ask, type Exchange, type PluginContext, type Question, type RelApiHooks } from "../../core/index.ts";
 import { encodeError } from "./encode-error.ts";
 import { methodUnsupported, methodUnsupportedByRoutine, pathInvalid, relationNotFound, rootDisabled } from "./errors.ts";
 import { buildGrammar } from "./grammar.ts";
@@ -15,6 +15,7 @@ import type { ParsedQuery, QueryKind, Rest } from "./request.ts";
 import { warnOfHeader } from "./response-settings.ts";
 import { createRoutes, type Methods } from "./routes.ts";
 import { suggestRelation } from "./suggestions.ts";
+import type { RestTarget } from "./api.ts";
 
 interface QueryText {
   readonly text: string;

@@ -1,11 +1,12 @@
 /** `GET /vessels?tonnage=gte.500` as a query that is asked again and again: planned like any read, answered as plain JSON. */
-import { internalError, isRelApiError, nameKey, type Exchange, type PluginContext, type RestLive } from "../../core/index.ts";
+import { internalError, isRelApiError, nameKey, type Exchange, type PluginContext } from "../../core/index.ts";
 import { encodeError } from "./encode-error.ts";
 import { relationNotFound } from "./errors.ts";
 import { parseRequest } from "./parse-request.ts";
 import type { PlannedReads } from "./read.ts";
 import type { Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
+import type { RestLive } from "./api.ts";
 
 /** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule G-SES-10 */
 const PERSONAL: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);

@@ -1,8 +1,9 @@
 /** The Swagger 2.0 document of one schema as one role sees it (section 23 of the contract). */
-import { relationOf, routinesOf, type Model, type Relation, type RestTarget, type Routine, type Sight } from "../../core/index.ts";
+import { relationOf, routinesOf, type Model, type Relation, type Routine, type Sight } from "../../core/index.ts";
 import { relationDefinition } from "./openapi-definitions.ts";
 import { isCallable, takesRaw } from "./overload.ts";
 import { parameterSchema, queryParameterSchema } from "./openapi-types.ts";
+import type { RestTarget } from "./api.ts";
 
 export interface DocumentPlace {
   readonly host: string;

@@ -1,5 +1,5 @@
 /** A request, read as far as that goes without its body and without the database: steps 4 to 8 of R-PIPE-1. */
-import { utf8Text, type Exchange, type RestTarget } from "../../core/index.ts";
+import { utf8Text, type Exchange } from "../../core/index.ts";
 import { limitOnPut } from "./errors.ts";
 import { locate } from "./path.ts";
 import { parsePreferences } from "./prefer.ts";
@@ -7,6 +7,7 @@ import { chooseProfile } from "./profile.ts";
 import { resolveRange } from "./range.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { templateOf } from "./template.ts";
+import type { RestTarget } from "./api.ts";
 
 const NONE: readonly string[] = [];
 

@@ -4,7 +4,8 @@
  *  `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd · `profile.ts` chooseProfile ·
  *  `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts` buildAnswer · `settings.ts` buildRequestSettings ·
  *  `parse-request.ts` parseRequest · `media-types.ts` chooseMedia · `payload.ts` parsePayload · `fuzzy.ts` suggestions. */
-import type { BoundValue, Exchange, Limits, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, RestRoute, RestTarget, Source } from "../../core/index.ts";
+import type { BoundValue, Exchange, Limits, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, Source } from "../../core/index.ts";
+import type { RestRoute, RestTarget } from "./api.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 

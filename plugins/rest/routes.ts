@@ -1,5 +1,6 @@
 /** Which methods answer for a target: the surface's own, and what `buildRestRoute` taps make of them. Built when first asked for. */
-import type { Ask, Caches, Model, Question, RelApiHooks, RestHandler, RestRoute, RestTarget } from "../../core/index.ts";
+import type { Ask, Caches, Model, Question, RelApiHooks } from "../../core/index.ts";
+import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 
 /** The surface's own methods by kind of target, in the order of `Allow`. */
 export type Methods = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;

@@ -1,6 +1,6 @@
 /** What a relation's rows are made of: the tables behind views, the partitions of a table, what row policies look at. Read once per model. */
 import type { Model, PluginContext } from "../../core/index.ts";
-import { sql } from "../../core/sql/fragment.ts";
+import { sql } from "../../core/engine/sql/fragment.ts";
 
 export interface Bases {
   /** Tables whose changes can change what is read of these relations. `isOpenEnded`: and something that no change of a table tells. */

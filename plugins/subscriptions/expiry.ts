@@ -1,5 +1,6 @@
 /** Why a connection is not, or no longer, its caller's. */
-import type { GqlEngine, Session } from "../../core/index.ts";
+import type { Session } from "../../core/index.ts";
+import type { GqlEngine } from "../graphql/api.ts";
 
 /** Reason of the close: the message that the same credential gets over HTTP. @rule G-WS-10 */
 export const forbidden = (engine: GqlEngine, error: unknown): string => {

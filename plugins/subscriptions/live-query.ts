@@ -1,5 +1,6 @@
 /** What a live query is to the engine, whichever surface and transport it comes through. */
-import { fillSlots, type Execution, type GqlEngine, type GqlRequest, type Plan, type PluginContext, type Session } from "../../core/index.ts";
+import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../core/index.ts";
+import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
 
 /** A planned query: what runs, as whom, and how the bodies make the answer. */
 export interface LiveQuery {

@@ -1,6 +1,6 @@
 /** Changes by `NOTIFY`: of tables that carry the triggers which `relapi live-triggers` prints. For databases whose log may not be read. */
 import { definePlugin, type Changed, type Interest, type Model, type PluginContext, type Unwatch } from "../../core/index.ts";
-import { ident, join, literal, sql, toStatement } from "../../core/sql/fragment.ts";
+import { ident, join, literal, sql, toStatement } from "../../core/engine/sql/fragment.ts";
 import { loadBases } from "./bases.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 

@@ -1,7 +1,8 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
-import { RelApiError, type GqlRequest, type Session } from "../../core/index.ts";
+import { RelApiError, type Session } from "../../core/index.ts";
 import { graphqlSource, type LiveAnswer } from "./live-query.ts";
 import type { Connection } from "./sockets.ts";
+import type { GqlRequest } from "../graphql/api.ts";
 
 /** How a protocol says what becomes of an operation. */
 export interface OperationSink {

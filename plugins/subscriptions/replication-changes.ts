@@ -1,7 +1,7 @@
 /** Changes as the database commits them, by logical replication: only live queries that read a changed table run again. Where `wal_level` or
  *  rights do not allow it, the next source watches. */
 import { definePlugin, isRelApiError, type Changed, type ChangeFeed, type ChangeFeedHandlers, type Interest, type PluginContext, type RowChanges, type Unwatch } from "../../core/index.ts";
-import { sql } from "../../core/sql/fragment.ts";
+import { sql } from "../../core/engine/sql/fragment.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 
 export const replicationChanges = definePlugin({

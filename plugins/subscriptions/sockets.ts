@@ -2,11 +2,12 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { createCorsPolicies, type Execution, type GqlEngine, type PluginContext } from "../../core/index.ts";
+import { createCorsPolicies, type Execution, type PluginContext } from "../../core/index.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { skim } from "./skim.ts";
+import type { GqlEngine } from "../graphql/api.ts";
 
 /** One connection, as a protocol sees it. */
 export interface Connection {

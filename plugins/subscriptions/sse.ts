@@ -1,11 +1,11 @@
 /** `curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`: live queries over plain HTTP, on both surfaces, for clients without WebSocket. */
-import {
-  definePlugin, isRelApiError, RelApiError, STATUSES_OF_BODIES, type Exchange, type GqlEngine, type PluginContext, type RestHandler, type RestLive, type RestTarget, type Surface,
-} from "../../core/index.ts";
+import { definePlugin, isRelApiError, RelApiError, STATUSES_OF_BODIES, type Exchange, type PluginContext, type Surface } from "../../core/index.ts";
 import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
 import { atExpiry } from "./expiry.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { graphqlSource, LIVE_QUERIES, refuseMissing, type LiveQueries, type LiveSource } from "./live-query.ts";
+import type { GqlEngine } from "../graphql/api.ts";
+import type { RestHandler, RestTarget, RestLive } from "../rest/api.ts";
 
 export const sse = definePlugin({
   name: "sse",

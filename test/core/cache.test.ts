@@ -1,6 +1,6 @@
 /** What is kept between requests, and under what. */
 import { describe, expect, test } from "vitest";
-import { createCounters } from "../../core/counters.ts";
+import { createCounters } from "../../core/kernel/counters.ts";
 import { createCaches, observeSession, type Ask, type CacheLimits, type Caches, type Question, type Session, type WithSession } from "../../core/index.ts";
 
 interface Source {

@@ -1,12 +1,12 @@
 /** Transactions on a real database: what they set, what they leave behind, how they end, how they fail. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectionUrls, mayBeEncryption } from "../../core/database/connection-string.ts";
-import { createDatabase, type Database } from "../../core/database/database.ts";
-import { createCounters } from "../../core/counters.ts";
+import { connectionUrls, mayBeEncryption } from "../../core/engine/database/connection-string.ts";
+import { createDatabase, type Database } from "../../core/engine/database/database.ts";
+import { createCounters } from "../../core/kernel/counters.ts";
 import { createCaches, isRelApiError, resolveOptions, type BoundValue, type Execution, type Logger, type Model, type RelApiError, type RelApiOptions, type ResultRow, type Role, type Session } from "../../core/index.ts";
-import type { Slot } from "../../core/sql/fragment.ts";
-import type { Program, ProgramCheck, ProgramStatement } from "../../core/sql/program.ts";
+import type { Slot } from "../../core/engine/sql/fragment.ts";
+import type { Program, ProgramCheck, ProgramStatement } from "../../core/engine/sql/program.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 
 let db: TestDatabase;

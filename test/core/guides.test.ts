@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { definePlugin, RelApiError, type Plan, type Plugin, type RestHandler, type Session } from "../../core/index.ts";
+import { definePlugin, RelApiError, type Plan, type Plugin, type Session } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
@@ -16,6 +16,7 @@ import { prefixOperator } from "./guides/prefix-operator.ts";
 import { searchMethod } from "./guides/search-method.ts";
 import { tenants } from "./guides/tenants.ts";
 import { leftOut } from "./left-out.ts";
+import type { RestHandler } from "../../plugins/rest/api.ts";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
 

@@ -27,7 +27,7 @@ const filesOf = (folder: string): string[] =>
         .sort()
     : [];
 
-// import { sql, type Sql } from "../core/index.ts"      export * from "./x.ts"
+// import { sql, type Sql } from "./index.ts"      export * from "./x.ts"
 const FROM = /^[ \t]*(?:import|export)\s+([^"';]*?)\s*from\s*["']([^"']+)["']/gm;
 // import "./x.ts"      await import("./x.ts")      import("graphql").GraphQLType (a type, known by its capital)
 const BARE = /^[ \t]*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)(\.[A-Z])?/gm;
@@ -61,20 +61,25 @@ const importsOf = (file: string): Import[] => {
 const files = ["core", "plugins", "presets", "test"].flatMap(filesOf);
 const imports = files.flatMap(importsOf);
 
-/** `core/model/model.ts` → `core/model`; `core/errors.ts` → `core`; `plugins/rest/x/y.ts` → `plugins/rest`. */
+/** `core/engine/model/model.ts` → `core/engine`; `core/hooks.ts` → `core`; `plugins/rest/x/y.ts` → `plugins/rest`. */
 const roomOf = (file: string): string => dirname(file).split("/").slice(0, 2).join("/");
 
 const isProject = ({ specifier }: Import): boolean => specifier.startsWith(".");
 const isNode = ({ specifier }: Import): boolean => specifier.startsWith("node:");
+/** What a plugin folder says to others. */
+const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/[^/]+\/api\.ts$/.test(to);
 
 const offences = (of: (item: Import) => boolean, allowed: (item: Import) => boolean): string[] =>
   imports.filter((item) => of(item) && !allowed(item)).map((item) => `${item.from} imports ${item.specifier}`);
 
-const inRoom = (...rooms: readonly string[]) => (item: Import): boolean => rooms.includes(roomOf(item.from));
-const leadsTo = (...rooms: readonly string[]) => (item: Import): boolean => isProject(item) && rooms.includes(roomOf(item.to));
+const inside = (...folders: readonly string[]) => ({ from }: Import): boolean => folders.some((folder) => from.startsWith(`${folder}/`));
+const leadsTo = (...places: readonly string[]) => ({ to }: Import): boolean => places.some((place) => to === place || to.startsWith(`${place}/`));
 
 /** What builds SQL: not for the surfaces, which write plans. */
 const SQL_NAMES: readonly string[] = ["sql", "ident", "value", "slot", "join", "literal", "integer", "catalogText", "toStatement"];
+
+/** What the rooms of core are told of each other: types of hooks and plugins. */
+const AGREED = ["core/hooks.ts", "core/plugin.ts"];
 
 describe("import table", () => {
   test("there are imports to look at", () => {
@@ -85,59 +90,58 @@ describe("import table", () => {
     expect(offences(isProject, ({ to }) => to.endsWith(".ts") && existsSync(join(root, to)))).toEqual([]);
   });
 
-  test("core/model and core/plan import each other alone", () => {
-    expect(offences(inRoom("core/model", "core/plan"), leadsTo("core/model", "core/plan"))).toEqual([]);
+  test("core/kernel runs without the other rooms", () => {
+    const agreed = leadsTo(...AGREED, "core/engine", "core/http");
+    expect(offences(inside("core/kernel"), (item) => !isProject(item) || leadsTo("core/kernel")(item) || (agreed(item) && item.isType))).toEqual([]);
   });
 
-  test("core/sql imports model, plan, hooks, errors, and types of the files beside them", () => {
-    const fromCore = (item: Import): boolean =>
-      item.to === "core/hooks.ts" || item.to === "core/errors.ts" || (item.isType && roomOf(item.to) === "core");
-    const rooms = leadsTo("core/sql", "core/model", "core/plan");
-    expect(offences(inRoom("core/sql"), (item) => rooms(item) || fromCore(item))).toEqual([]);
+  test("core/engine runs on the kernel, without core/http", () => {
+    expect(offences(inside("core/engine"), (item) => !isProject(item) || leadsTo("core/engine", "core/kernel")(item) || (leadsTo(...AGREED)(item) && item.isType))).toEqual([]);
   });
 
-  test("core imports core, Node, tapable and types of graphql; plugins and presets never", () => {
+  test("core/http runs on the kernel, without the engine", () => {
+    const agreed = leadsTo(...AGREED, "core/engine");
+    expect(offences(inside("core/http"), (item) => !isProject(item) || leadsTo("core/http", "core/kernel")(item) || (agreed(item) && item.isType))).toEqual([]);
+  });
+
+  test("core/engine/model and core/engine/plan import each other only", () => {
+    const rooms = ["core/engine/model", "core/engine/plan"];
+    expect(offences(inside(...rooms), leadsTo(...rooms))).toEqual([]);
+  });
+
+  test("core/engine/sql imports model, plan, errors, and types of hooks and plugins", () => {
+    const rooms = leadsTo("core/engine/sql", "core/engine/model", "core/engine/plan", "core/kernel/errors.ts");
+    expect(offences(inside("core/engine/sql"), (item) => rooms(item) || (leadsTo(...AGREED)(item) && item.isType))).toEqual([]);
+  });
+
+  test("core imports core, Node and tapable; plugins and presets never", () => {
     expect(
       offences(
         ({ from }) => from.startsWith("core/"),
-        (item) =>
-          item.to.startsWith("core/") ||
-          isNode(item) ||
-          item.to === "tapable" ||
-          (item.to === "graphql" && item.isType) ||
-          (item.to === "pg" && item.from === "core/database/pool.ts"),
+        (item) => item.to.startsWith("core/") || isNode(item) || item.to === "tapable" || (item.to === "pg" && item.from === "core/engine/database/pool.ts"),
       ),
     ).toEqual([]);
   });
 
-  test("core/database does not know the HTTP part", () => {
-    expect(offences(inRoom("core/database"), (item) => !leadsTo("core/http")(item))).toEqual([]);
-  });
-
-  test("pg is imported by core/database/pool.ts alone, and by tests of the insides", () => {
+  test("pg is imported by core/engine/database/pool.ts only, and by tests of the insides", () => {
     expect(
       offences(
         ({ to, specifier }) => to === "pg" || specifier.startsWith("pg-") || specifier.startsWith("pg/"),
-        ({ from }) => from === "core/database/pool.ts" || /^test\/(support|core|bench)\//.test(from),
+        ({ from }) => from === "core/engine/database/pool.ts" || /^test\/(support|core|bench)\//.test(from),
       ),
     ).toEqual([]);
   });
 
-  test("express is imported by presets alone, PGlite by plugins/embedded", () => {
+  test("express is imported by presets only, PGlite by plugins/embedded", () => {
     expect(offences(({ to }) => to === "express", ({ from }) => from.startsWith("presets/") || from.startsWith("test/"))).toEqual([]);
-    expect(offences(({ to }) => to.startsWith("@electric-sql/"), inRoom("plugins/embedded"))).toEqual([]);
+    expect(offences(({ to }) => to.startsWith("@electric-sql/"), inside("plugins/embedded"))).toEqual([]);
   });
 
   test("plugins/embedded imports Node and PGlite beside core/index.ts", () => {
-    expect(
-      offences(
-        inRoom("plugins/embedded"),
-        (item) => leadsTo("plugins/embedded")(item) || item.to === "core/index.ts" || isNode(item) || item.to === "@electric-sql/pglite",
-      ),
-    ).toEqual([]);
+    expect(offences(inside("plugins/embedded"), (item) => leadsTo("plugins/embedded", "core/index.ts")(item) || isNode(item) || item.to === "@electric-sql/pglite")).toEqual([]);
   });
 
-  test("plugins import core/index.ts and their own folder, and core/sql/fragment.ts where they compile", () => {
+  test("plugins import core/index.ts, their own folder and types of the api.ts of others", () => {
     const surfaces = ["plugins/rest", "plugins/graphql"];
     expect(
       offences(
@@ -145,15 +149,14 @@ describe("import table", () => {
         (item) =>
           roomOf(item.to) === roomOf(item.from) ||
           item.to === "core/index.ts" ||
-          (item.to === "core/sql/fragment.ts" && !surfaces.includes(roomOf(item.from))),
+          isApi(item) ||
+          (item.to === "core/engine/sql/fragment.ts" && !surfaces.includes(roomOf(item.from))),
       ),
     ).toEqual([]);
   });
 
   test("the surfaces build no SQL, but for what no plan can say", () => {
-    const builders = imports.filter(
-      ({ from, to, names }) => /^plugins\/(rest|graphql)\//.test(from) && to.startsWith("core/") && names.some((name) => SQL_NAMES.includes(name)),
-    );
+    const builders = imports.filter(({ from, to, names }) => /^plugins\/(rest|graphql)\//.test(from) && to.startsWith("core/") && names.some((name) => SQL_NAMES.includes(name)));
     expect(builders.map(({ from }) => from)).toEqual([
       "plugins/graphql/plan/functions.ts", // compiles a plan function of its own
       "plugins/rest/openapi.ts", // a statement without a plan: what the pre-request says to the answer
@@ -161,8 +164,7 @@ describe("import table", () => {
   });
 
   test("presets import core/index.ts, each other and files that define plugins", () => {
-    const isDoor = (to: string): boolean =>
-      to.startsWith("plugins/") && (to.endsWith("/index.ts") || /\bdefinePlugin\(/.test(readFileSync(join(root, to), "utf8")));
+    const isDoor = (to: string): boolean => to.startsWith("plugins/") && (to.endsWith("/index.ts") || /\bdefinePlugin\(/.test(readFileSync(join(root, to), "utf8")));
     expect(
       offences(
         (item) => item.from.startsWith("presets/") && isProject(item),
@@ -171,12 +173,13 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("tests import core/index.ts, presets and test/support; test/core the insides too", () => {
+  test("tests import core/index.ts, presets, types of an api.ts and test/support; test/core the insides too", () => {
     expect(
       offences(
         (item) => item.from.startsWith("test/") && !item.from.startsWith("test/core/") && isProject(item),
         (item) =>
           item.to === "core/index.ts" ||
+          isApi(item) ||
           item.to.startsWith("presets/") ||
           item.to.startsWith("test/support/") ||
           roomOf(item.to) === roomOf(item.from) ||

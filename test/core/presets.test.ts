@@ -1,7 +1,7 @@
 /** Presets as values, the order of plugins, and every start-up error in its words. */
 import { afterEach, describe, expect, test } from "vitest";
 import { compose, definePlugin, relApi, Stage, without, type OperatorSpec, type Plugin, type PresetPart, type RelApi, type RelApiHooks } from "../../core/index.ts";
-import { orderPlugins } from "../../core/preset.ts";
+import { orderPlugins } from "../../core/kernel/preset.ts";
 import { fullCompat, gqlCompat, minimal, restCompat } from "../../presets/index.ts";
 
 /** Nobody listens there: what is thrown was found without a database. */

@@ -1,4 +1,4 @@
-/** Which statements count as proven: a table of requests. Everything that is not on the list of core/sql/proof.ts is not. */
+/** Which statements count as proven: a table of requests. Everything that is not on the list of core/engine/sql/proof.ts is not. */
 import { expect, test } from "vitest";
 import { definePlugin, sql, type Execution, type PluginContext, type Program } from "../../core/index.ts";
 import { asAdmin, startApi } from "../support/api.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
 import { graphqlNameOf, restNameOf, type OperatorSpec } from "../../core/index.ts";
-import { buildRegistry } from "../../core/registry.ts";
+import { buildRegistry } from "../../core/engine/registry.ts";
 import { fullCompat, gqlCompat, restCompat } from "../../presets/index.ts";
 
 const docs = (path: string): string => fileURLToPath(new URL(`../../docs/${path}`, import.meta.url));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isRelApiError, resolveOptions } from "../../core/index.ts";
-import { buildRegistry } from "../../core/registry.ts";
+import { buildRegistry } from "../../core/engine/registry.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { parseFilter } from "../../plugins/rest/filter.ts";
 import { buildGrammar } from "../../plugins/rest/grammar.ts";

@@ -1,7 +1,7 @@
 /** The traversals of plans: every part is reached, on the right relation, and nothing changes that nobody changes. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { mapPlan, visitPlan, type Model, type Plan, type Read, type Relation, type Relationship } from "../../core/index.ts";
-import { nameKey } from "../../core/model/model.ts";
+import { nameKey } from "../../core/engine/model/model.ts";
 
 const named = (name: string) => ({ schema: "sea", name });
 

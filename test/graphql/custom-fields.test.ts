@@ -1,14 +1,15 @@
 import { GraphQLNonNull, GraphQLString } from "graphql";
-import { definePlugin, type GqlFields } from "../../core/index.ts";
+import { definePlugin } from "../../core/index.ts";
 import { gqlCases } from "../support/cases.ts";
 import { gqlApi } from "./start.ts";
+import type { GqlFieldContext, GqlFields } from "../../plugins/graphql/api.ts";
 
 /** `{ artist { stat(key: "members") } }`: one member of `stats` as text. */
 const statField = definePlugin({
   name: "stat-field",
   requires: ["graphql-queries"],
   apply: (hooks) =>
-    hooks.buildGqlField.tap("stat-field", (fields, context): GqlFields => {
+    hooks.buildGqlField.tap("stat-field", (fields: GqlFields, context: GqlFieldContext): GqlFields => {
       if (context.scope !== "row" || context.relation?.name !== "artist") return fields;
       return {
         ...fields,

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { GqlRootFieldName, GqlTableRights } from "../../core/index.ts";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import { schemaOf } from "../support/schema.ts";
 import { entry, withMetadata } from "./with-metadata.ts";
+import type { GqlRootFieldName, GqlTableRights } from "../../plugins/graphql/api.ts";
 
 const inShop = (name: string) => ({ schema: "shop", name });
 const inPublic = (name: string) => ({ schema: "public", name });

@@ -1,4 +1,5 @@
-import { definePlugin, relationOf, type GqlMetadata, type GqlTableEntry, type Model } from "../../core/index.ts";
+import { definePlugin, relationOf, type Model } from "../../core/index.ts";
+import type { GqlMetadata, GqlTableEntry } from "../../plugins/graphql/api.ts";
 
 /** Puts what metadata would say into the model. */
 export const withMetadata = (metadataOf: (model: Model) => Partial<GqlMetadata>) =>

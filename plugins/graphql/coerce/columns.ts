@@ -1,9 +1,10 @@
 /** Values at places that have a column's type, as the text that is bound: `5` for an integer, `{a,b}` for a list. @rule G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
-import { arrayLiteral, type GqlEnumTable, type GqlValueType, type Json } from "../../../core/index.ts";
+import { arrayLiteral, type Json } from "../../../core/index.ts";
 import { expectedFor, floatOutOfRange, integerOutOfRange, notOneOf, parseFailed, unexpectedNull } from "../errors.ts";
 import { checkGeoJson } from "./geojson.ts";
 import { enumLiteralName, foundInVariable, kindOf } from "./leaf.ts";
 import { decimalOf, fixedText, integerOf, isFloatLiteral, numberText, shownNumber, writeJson } from "./numbers.ts";
+import type { GqlEnumTable, GqlValueType } from "../parts.ts";
 
 /** What the value of a base type may be; undefined: refused by nobody. */
 type Coercion = (value: Json, path: string) => string;

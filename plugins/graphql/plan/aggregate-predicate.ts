@@ -1,9 +1,10 @@
 /** `albums_aggregate: { count: { predicate: { _gt: 1 } } }`: conditions on a whole related set. @rule G-AGP-1 … G-AGP-7 */
-import { gqlPart, type Expression, type Predicate } from "../../../core/index.ts";
+import { type Expression, type Predicate } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
 import { itemPlace, placeOf, readBoolean, readEnum, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { allOf, narrowed, planComparison, planWhere } from "./where.ts";
+import { gqlPart } from "../parts.ts";
 
 export const planAggregatePredicate = (planner: Planner, input: Input, place: Place, relationship: string, path: string): Predicate => {
   const given: FieldInput[] = [];

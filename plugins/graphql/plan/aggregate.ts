@@ -1,11 +1,12 @@
 /** `{ aggregate { count sum { sold } } nodes { id } }`. @rule G-AGG-1 … G-AGG-7 */
 import type { GraphQLObjectType } from "graphql";
-import { gqlPart, type Expression, type Output, type Read, type Source } from "../../../core/index.ts";
+import { type Expression, type Output, type Read, type Source } from "../../../core/index.ts";
 import { itemPlace, readBoolean, readEnum, readList } from "./input.ts";
 import { capOf, type ListArguments } from "./lists.ts";
 import type { Planner } from "./planner.ts";
 import { isStringified, planComputedOperand, planRow } from "./rows.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
+import { gqlPart } from "../parts.ts";
 
 /** `selected`: the field of type `T_aggregate`. */
 export const planAggregate = (planner: Planner, selected: Selected, from: Source, list: ListArguments): Read => ({

@@ -1,8 +1,9 @@
 /** Computed fields: the function's arguments, the row and the session among them. @rule G-CF-1 G-CF-3 G-CF-5 G-FN-4 G-FN-5 */
-import { gqlPart, type Expression, type GqlComputedField, type PathStep, type Routine, type RoutineArgument, type ValueRef } from "../../../core/index.ts";
+import { type Expression, type PathStep, type Routine, type RoutineArgument, type ValueRef } from "../../../core/index.ts";
 import { notSupported } from "../errors.ts";
 import { placeOf, readObject, type Input, type Place } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
+import { gqlPart, type GqlComputedField } from "../parts.ts";
 
 interface Fixed {
   readonly row?: number;

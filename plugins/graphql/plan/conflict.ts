@@ -1,9 +1,10 @@
 /** `on_conflict`. @rule G-UPS-1 G-UPS-2 G-UPS-3 G-UPS-5 G-UPS-7 */
-import { gqlPart, type OnConflict, type Predicate } from "../../../core/index.ts";
+import { type OnConflict, type Predicate } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
 import { itemPlace, placeOf, readEnum, readList, readObject, type Input, type Place } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { narrowed, planWhere } from "./where.ts";
+import { gqlPart } from "../parts.ts";
 
 export const planConflict = (planner: Planner, input: Input, place: Place, path: string): OnConflict => {
   let constraint = "";

@@ -1,9 +1,10 @@
 /** Fields that a plugin plans itself. */
-import type { GqlPart, Json, Output, Relation } from "../../../core/index.ts";
+import type { Json, Output, Relation } from "../../../core/index.ts";
 import { leafOf } from "../coerce/leaf.ts";
 import { checkPlain, checkVariable } from "./input.ts";
 import { bind, type Planner } from "./planner.ts";
 import { eachArgument, subselection, type Selected } from "./selection.ts";
+import type { GqlPart } from "../parts.ts";
 
 export const planCustom = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "custom" }>, relation: Relation | undefined): Output => {
   const given: [string, Json][] = [];

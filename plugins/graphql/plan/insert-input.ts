@@ -1,10 +1,11 @@
 /** The objects of an insert, read once: cells with their coerced values, and what is inserted along relationships. @rule G-INS-1 G-INS-2 G-NST-1 G-NST-7 */
-import { gqlPart, type Column, type GqlValueType, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
+import { type Column, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { validationFailed } from "../errors.ts";
 import { planConflict } from "./conflict.ts";
 import { isNull, itemPlace, leafInput, open, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import { isJsonValue, refuseStringLiteral, type Planner, type ValueSource } from "./planner.ts";
+import { gqlPart, type GqlValueType } from "../parts.ts";
 
 export interface InputCell {
   readonly column: Column;

@@ -1,5 +1,5 @@
 /** Arguments of everything that answers a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`. @rule G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
-import { gqlPart, type Expression, type Json, type Read, type ValueRef } from "../../../core/index.ts";
+import { type Expression, type Json, type Read, type ValueRef } from "../../../core/index.ts";
 import { decimalOf, isFloatLiteral, numberText } from "../coerce/numbers.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, validationFailed } from "../errors.ts";
@@ -8,6 +8,7 @@ import { planOrderBy } from "./order.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
 import { narrowed, planWhere } from "./where.ts";
+import { gqlPart } from "../parts.ts";
 
 export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "limit" | "offset">;
 

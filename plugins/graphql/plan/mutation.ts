@@ -1,6 +1,5 @@
 /** Root fields of mutations: a step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
-import type { GqlOutput } from "../../../core/index.ts";
 import { planDelete } from "./delete.ts";
 import { planInsert } from "./insert.ts";
 import { openStep, type Planner } from "./planner.ts";
@@ -8,6 +7,7 @@ import { planReadField } from "./query.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 import { planUpdate, planUpdateMany } from "./update.ts";
 import type { StepTemplate } from "./writes.ts";
+import type { GqlOutput } from "../parts.ts";
 
 /** Adds the steps of a root (or namespace); returns where their answers go. */
 export const planMutationFields = (planner: Planner, type: GraphQLObjectType, sets: readonly SelectionSetNode[], path: string, steps: StepTemplate[]): readonly GqlOutput[] => {

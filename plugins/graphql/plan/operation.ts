@@ -1,6 +1,6 @@
 /** A whole operation: the fields of its root become steps, and the answer is put together from theirs. @rule G-DOC-13 G-DOC-14 G-SUB-2 G-INT-9 G-INT-10 */
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
-import type { BundleField, GqlOperation, GqlOutput } from "../../../core/index.ts";
+import type { BundleField } from "../../../core/index.ts";
 import { checkOperationDirectives, hasDirective } from "../document/directives.ts";
 import type { ParsedDocument } from "../document/parse.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -11,6 +11,7 @@ import { openStep, type Planner, type ValueSource } from "./planner.ts";
 import { planReadField } from "./query.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
+import type { GqlOperation, GqlOutput } from "../parts.ts";
 
 /** An operation without the values of its variables. */
 export interface OperationTemplate extends Omit<GqlOperation, "steps" | "keep"> {

@@ -1,10 +1,11 @@
 /** `order_by`. @rule G-ORD-1 … G-ORD-8 */
-import { gqlPart, type Expression, type GqlPart, type OrderBy } from "../../../core/index.ts";
+import { type Expression, type OrderBy } from "../../../core/index.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import { tooMany } from "../errors.ts";
 import { isNull, itemPlace, open, placeOf, readEnum, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { nameOf } from "./where.ts";
+import { gqlPart, type GqlPart } from "../parts.ts";
 
 /** Puts what is found in a related row back on the row at hand. */
 type Lift = (inner: Expression) => Expression;

@@ -1,10 +1,11 @@
 /** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand binds. */
 import type { FragmentDefinitionNode, DocumentNode } from "graphql";
-import type { BoundValue, GqlValueType, Json, Limits, RoleSchema, ValueRef } from "../../../core/index.ts";
+import type { BoundValue, Json, Limits, ValueRef } from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { found, leafInput, type Input, type InputContext, type Place } from "./input.ts";
+import type { GqlValueType, RoleSchema } from "../parts.ts";
 
 /** A value of a step: fixed by the document, or made of the variables each time. */
 export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };

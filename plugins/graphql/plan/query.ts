@@ -1,6 +1,6 @@
 /** Root fields of queries and subscriptions: one statement for all of them. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5 G-FN-7 */
 import type { GraphQLObjectType } from "graphql";
-import type { BundleField, Expression, GqlPart, Predicate, Read, Relation, Source } from "../../../core/index.ts";
+import type { BundleField, Expression, Predicate, Read, Relation, Source } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed.ts";
 import { capOf, planListArguments, type ListArguments } from "./lists.ts";
@@ -8,6 +8,7 @@ import { bindColumn, type Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
 import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
 import { allOf, nameOf } from "./where.ts";
+import type { GqlPart } from "../parts.ts";
 
 /** A field that reads; undefined: the part is none. */
 export const planReadField = (planner: Planner, selected: Selected): BundleField | undefined => {

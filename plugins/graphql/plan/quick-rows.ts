@@ -1,9 +1,10 @@
 /** Rows that a variable holds, straight to the payload's text: the same as reading them field by field, for rows without nested data and
  *  without faults. Everything else is left to the slower reader, whose errors have their places. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
-import { gqlPart, isRelApiError, type GqlValueType, type Json } from "../../../core/index.ts";
+import { isRelApiError, type Json } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
+import { gqlPart, type GqlValueType } from "../parts.ts";
 
 interface QuickCell {
   /** `"column":` */

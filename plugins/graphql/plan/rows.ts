@@ -1,6 +1,6 @@
 /** What is selected of rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22 G-TYP-30 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
-import { arrayLiteral, gqlTypeFacts, parseJsonPath, type Embed, type EmbedSource, type Expression, type GqlPart, type GqlValueType, type Output, type PathStep, type QualifiedName, type Read } from "../../../core/index.ts";
+import { arrayLiteral, parseJsonPath, type Embed, type EmbedSource, type Expression, type Output, type PathStep, type QualifiedName, type Read } from "../../../core/index.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, validationFailed } from "../errors.ts";
 import { planAggregate } from "./aggregate.ts";
@@ -11,6 +11,7 @@ import { capOf, planListArguments } from "./lists.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { eachArgument, eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
 import { nameOf } from "./where.ts";
+import { gqlTypeFacts, type GqlPart, type GqlValueType } from "../parts.ts";
 
 export const planRow = (planner: Planner, type: GraphQLObjectType, sets: readonly SelectionSetNode[], path: string): readonly Output[] => {
   const outputs: Output[] = [];

@@ -3,12 +3,12 @@ import {
   getNamedType, isObjectType, isRequiredArgument, print,
   type ArgumentNode, type FieldNode, type GraphQLArgument, type GraphQLField, type GraphQLObjectType, type SelectionSetNode,
 } from "graphql";
-import { gqlPart, type GqlPart } from "../../../core/index.ts";
 import { atKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import { isAbsent, placeOf, type Input, type Place } from "./input.ts";
 import type { Planner } from "./planner.ts";
+import { gqlPart, type GqlPart } from "../parts.ts";
 
 interface Collected {
   readonly as: string;

@@ -1,11 +1,12 @@
 /** `update_T`, `update_T_by_pk`, `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
-import { gqlPart, type Assignment, type Column, type GqlPart, type Predicate, type Relation, type Update, type ValueRef } from "../../../core/index.ts";
+import { type Assignment, type Column, type Predicate, type Relation, type Update, type ValueRef } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
 import { itemPlace, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import { bindColumn, openStep, type Planner } from "./planner.ts";
 import { eachArgument, type Selected } from "./selection.ts";
 import { allOf, bindList, narrowed, nameOf, planWhere } from "./where.ts";
 import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
+import { gqlPart, type GqlPart } from "../parts.ts";
 
 /** What an update is made of, collected from arguments or from an element of `updates`. */
 interface Parts {

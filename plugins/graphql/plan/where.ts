@@ -1,12 +1,13 @@
 /** `where`: boolean expressions and comparisons. @rule G-BEXP-1 … G-BEXP-7 G-OP-1 … G-OP-36 */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from "graphql";
-import { arrayLiteral, gqlPart, type Expression, type GqlPart, type GqlValueType, type Json, type Operand, type Predicate, type ValueRef } from "../../../core/index.ts";
+import { arrayLiteral, type Expression, type Json, type Operand, type Predicate, type ValueRef } from "../../../core/index.ts";
 import { coerceColumn, inputFunction } from "../coerce/columns.ts";
 import { expectedList, tooMany } from "../errors.ts";
 import { planAggregatePredicate } from "./aggregate-predicate.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import { isNull, itemPlace, open, placeOf, readBoolean, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
+import { gqlPart, type GqlPart, type GqlValueType } from "../parts.ts";
 
 export const allOf = (parts: readonly Predicate[]): Predicate => (parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts });
 

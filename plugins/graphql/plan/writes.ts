@@ -1,9 +1,10 @@
 /** What all writes share: their answers, and how they become steps. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
 import type { GraphQLObjectType } from "graphql";
-import type { Delete, Envelope, GqlStep, Insert, Output, Plan, QualifiedName, Read, Refusal, Sequence, SequenceStep, Update } from "../../../core/index.ts";
+import type { Delete, Envelope, Insert, Output, Plan, QualifiedName, Read, Refusal, Sequence, SequenceStep, Update } from "../../../core/index.ts";
 import type { Planner, ValueSource } from "./planner.ts";
 import { looksFurther, planRow } from "./rows.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
+import type { GqlStep } from "../parts.ts";
 
 /** A step whose values are still to be made. */
 export interface StepTemplate extends Omit<GqlStep, "values"> {

@@ -1,11 +1,13 @@
 /** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related set.
  *  @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
-import { definePlugin, type GqlArgumentName, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable, type GqlWord } from "../../../core/index.ts";
+import { definePlugin } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
 import { boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
+import type { GqlArgumentName, GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlTable, GqlWord } from "../served.ts";
 
 interface PredicateFunction {
   readonly fn: string;

@@ -1,7 +1,7 @@
 /** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in `order_by`.
  *  @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, type GraphQLOutputType } from "graphql";
-import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlValueType } from "../../../core/index.ts";
+import { definePlugin } from "../../../core/index.ts";
 import { hasEmbed, lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
@@ -9,6 +9,7 @@ import { aggregateOrderBy, aggregateType, listArguments, orderDirection, quoted,
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { isComparable, isNumeric } from "./values.ts";
 import { list, required, requiredList } from "./wrap.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlValueType } from "../parts.ts";
 
 /** Folds of numbers whose result is a Float; `sum`, `max` and `min` have the type of the column. */
 const FLOAT_FUNCTIONS = ["avg", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"] as const;

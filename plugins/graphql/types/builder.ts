@@ -3,10 +3,7 @@
 import {
   GraphQLEnumType, GraphQLNonNull, GraphQLString, type GraphQLInputObjectType, type GraphQLInputType, type GraphQLNamedType, type GraphQLObjectType, type GraphQLOutputType, type GraphQLScalarType,
 } from "graphql";
-import {
-  GQL_EXTENSION, nameKey, withPart, type GqlBuild, type GqlEnumSpec, type GqlFieldContext, type GqlFields, type GqlRoleView, type GqlScope, type GqlTable,
-  type GqlTableRights, type GqlTypeSpec, type GqlValueType, type Model, type Registry, type RelApiHooks, type ResolvedOptions, type RoleSchema,
-} from "../../../core/index.ts";
+import { nameKey, type Model, type Registry, type RelApiHooks, type ResolvedOptions } from "../../../core/index.ts";
 import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
@@ -16,6 +13,8 @@ import type { Source } from "./source.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
+import { GQL_EXTENSION, withPart, type GqlBuild, type GqlEnumSpec, type GqlFieldContext, type GqlFields, type GqlScope, type GqlTypeSpec, type GqlValueType, type RoleSchema } from "../parts.ts";
+import type { GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
 
 export interface SchemaParts {
   readonly model: Model;
@@ -62,7 +61,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
     // written out, since it is done for each of fifty thousand types
     const context = { scope, typeName, model, role: view.role, relation, routine, computedField, value, fn, build } as GqlFieldContext; // what the spec has not is undefined
-    return hooks.buildGqlField.call(NO_FIELDS, context);
+    return hooks.buildGqlField.call(NO_FIELDS, context) as GqlFields; // taps of this surface give fields of it
   };
   const fieldSource: FieldSource = { fieldsOf, made: new Map() };
 

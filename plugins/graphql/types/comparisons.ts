@@ -1,11 +1,10 @@
 /** `{ id: { _eq: 5 } }`: comparison types, one per scalar, from the declared operators. @rule G-INP-2 G-INP-24 … G-INP-28 G-OP-34 G-OP-35 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInputObjectType, GraphQLInt, GraphQLString, type GraphQLInputType } from "graphql";
-import {
-  definePlugin, graphqlNameOf, matchesType, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTypeSpec, type GqlValueType, type OperatorSpec,
-} from "../../../core/index.ts";
+import { definePlugin, graphqlNameOf, matchesType, type OperatorSpec } from "../../../core/index.ts";
 import type { Names } from "./names.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec, GqlValueType } from "../parts.ts";
 
 /** Enum-table columns offer these alone. */
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);

@@ -1,6 +1,6 @@
 /** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: functions of a row as its fields.
  *  @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
-import { definePlugin, type GqlBuild, type GqlComputedField, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable } from "../../../core/index.ts";
+import { definePlugin } from "../../../core/index.ts";
 import { aggregatedType, takes } from "./aggregates.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasEmbed, lensOf, ownParameters, type LensComputed } from "./lens.ts";
@@ -8,6 +8,8 @@ import { pathArgument } from "./queries.ts";
 import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list } from "./wrap.ts";
+import type { GqlBuild, GqlComputedField, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlTable } from "../served.ts";
 
 const argsOf = (build: GqlBuild, table: GqlTable, field: GqlComputedField) =>
   argsArgument(build, {

@@ -1,9 +1,9 @@
 /** Which functions are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
-import {
-  relationOf, routinesOf, type GqlComputedField, type GqlTableEntry, type Model, type QualifiedName, type Relation, type Routine,
-} from "../../../core/index.ts";
+import { relationOf, routinesOf, type Model, type QualifiedName, type Relation, type Routine } from "../../../core/index.ts";
 import { hasPlainParameters, SESSION_NAMES, sessionArgumentOf } from "./function-sources.ts";
 import { describedName, isLegalName } from "./names.ts";
+import type { GqlComputedField } from "../parts.ts";
+import type { GqlTableEntry } from "../served.ts";
 
 type IsServed = (name: QualifiedName) => boolean;
 type Warn = (message: string) => void;

@@ -1,7 +1,8 @@
 /** Relationships that nobody named: one per foreign key and direction, with names from the tables. @rule G-REL-5 … G-REL-10 */
 import { pluralize, singularize } from "inflection";
-import { columnOf, nameKey, relationOf, type ForeignKey, type GqlRelationshipField, type Model, type QualifiedName, type Relation, type Relationship } from "../../../core/index.ts";
+import { columnOf, nameKey, relationOf, type ForeignKey, type Model, type QualifiedName, type Relation, type Relationship } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
+import type { GqlRelationshipField } from "../served.ts";
 
 const TABLE_KINDS: ReadonlySet<string> = new Set(["table", "partitioned", "foreign"]);
 

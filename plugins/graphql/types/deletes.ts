@@ -1,9 +1,10 @@
 /** `mutation { delete_album(where: { sold: { _is_null: true } }) { affected_rows } delete_album_by_pk(id: 1) { title } }`. @rule G-ROOT-13 G-ROOT-14 */
-import { definePlugin, type GqlFieldContext, type GqlFields } from "../../../core/index.ts";
+import { definePlugin } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { boolExp, keyArguments, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tapFields } from "./tap.ts";
 import { required } from "./wrap.ts";
+import type { GqlFieldContext, GqlFields } from "../parts.ts";
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(

@@ -3,7 +3,7 @@
 import type {
   GraphQLArgument, GraphQLField, GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLFieldMap, GraphQLInputField, GraphQLInputFieldConfig, GraphQLInputFieldMap, GraphQLInputType, GraphQLOutputType,
 } from "graphql";
-import { GQL_EXTENSION, type GqlField, type GqlFields, type GqlPart } from "../../../core/index.ts";
+import { GQL_EXTENSION, type GqlField, type GqlFields, type GqlPart } from "../parts.ts";
 
 const noArguments: readonly GraphQLArgument[] = [];
 const argumentsOf = new WeakMap<GraphQLFieldConfigArgumentMap, readonly GraphQLArgument[]>();

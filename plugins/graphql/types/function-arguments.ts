@@ -1,10 +1,11 @@
 /** `args: { term: "a" }`: input of functions and computed fields. @rule G-FN-4 G-CF-3 */
 import type { GraphQLArgumentConfig } from "graphql";
-import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec, Routine, RoutineParameter } from "../../../core/index.ts";
+import type { Routine, RoutineParameter } from "../../../core/index.ts";
 import { ownParameters } from "./lens.ts";
 import { isLegalName } from "./names.ts";
 import { argument, fieldsOf } from "./tap.ts";
 import { required } from "./wrap.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec } from "../parts.ts";
 
 interface OwnParameter {
   readonly parameter: RoutineParameter;

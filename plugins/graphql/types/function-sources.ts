@@ -1,8 +1,7 @@
 /** Which functions are root fields. @rule G-FN-1 G-FN-2 G-FN-6 G-FN-10 G-MET-10 */
-import {
-  relationOf, routinesOf, type GqlFunction, type GqlFunctionEntry, type Model, type QualifiedName, type Relation, type Routine,
-} from "../../../core/index.ts";
+import { relationOf, routinesOf, type Model, type QualifiedName, type Relation, type Routine } from "../../../core/index.ts";
 import { byName, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
+import type { GqlFunction, GqlFunctionEntry } from "../served.ts";
 
 type Warn = (message: string) => void;
 

@@ -1,11 +1,13 @@
 /** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: functions that return rows, as root fields. @rule G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
-import { definePlugin, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlFunction, type GqlTable } from "../../../core/index.ts";
+import { definePlugin } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasOperator, lensOf } from "./lens.ts";
 import { describedName } from "./names.ts";
 import { aggregateType, listArguments, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlFunction, GqlTable } from "../served.ts";
 
 const argumentsOf = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({
   ...argsArgument(build, {

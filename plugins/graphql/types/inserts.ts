@@ -1,7 +1,7 @@
 /** `mutation { insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }], on_conflict: { … }) { affected_rows } }`.
  *  @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
 import { GraphQLString, type GraphQLInputObjectType } from "graphql";
-import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlTable, type GqlTableRights } from "../../../core/index.ts";
+import { definePlugin } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { isEnumValueName } from "./names.ts";
 import { once } from "./once.ts";
@@ -9,6 +9,8 @@ import { relationshipPart } from "./relationships.ts";
 import { boolExp, columnValues, enumerable, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlTable, GqlTableRights } from "../served.ts";
 
 const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({

@@ -1,8 +1,8 @@
 /** Object and input object types of graphql-js whose fields are made when they are first asked for. A schema of a thousand tables has fifty
  *  thousand of them, so each has what is its own and no more: graphql-js's constructors check, copy and bind for every one. @rule G-GEN-1 */
 import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLFieldMap, type GraphQLInputFieldMap } from "graphql";
-import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../../../core/index.ts";
 import { makeInputFields, makeOutputFields } from "./fields.ts";
+import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../parts.ts";
 
 /** Where the fields of a schema's types come from. */
 export interface FieldSource {

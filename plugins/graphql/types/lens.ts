@@ -1,7 +1,8 @@
 /** What of a table one role sees: its columns by what may be done with them, each with its value type. Made once per table and role. */
-import type { GqlBuild, GqlColumn, GqlComputedField, GqlPart, GqlRelationshipField, GqlTable, GqlTableRights, GqlValueType } from "../../../core/index.ts";
 import { once } from "./once.ts";
 import { isComparable, isNumeric } from "./values.ts";
+import type { GqlBuild, GqlComputedField, GqlPart, GqlValueType } from "../parts.ts";
+import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../served.ts";
 
 export interface LensColumn extends GqlColumn {
   readonly value: GqlValueType;

@@ -1,9 +1,9 @@
 /** `{ affected_rows returning { … } }`: the answer that inserts, updates and deletes share. @rule G-OUT-7 G-GEN-14 */
 import { GraphQLInt } from "graphql";
-import type { GqlFieldContext, GqlFields } from "../../../core/index.ts";
 import { rowType } from "./shapes.ts";
 import { fieldsOf } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
+import type { GqlFieldContext, GqlFields } from "../parts.ts";
 
 export const mutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);

@@ -1,5 +1,6 @@
 /** How GraphQL names are made of words: customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7 G-NAM-8 */
-import type { GqlCustomization, GqlWord, QualifiedName } from "../../../core/index.ts";
+import type { QualifiedName } from "../../../core/index.ts";
+import type { GqlCustomization, GqlWord } from "../served.ts";
 
 export type Word = string | GqlWord;
 

@@ -1,11 +1,13 @@
 /** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: rows of tables and views, their columns, `where` and `order_by`.
  *  @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8 G-GEN-11 */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
-import { definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlRootFieldName } from "../../../core/index.ts";
+import { definePlugin } from "../../../core/index.ts";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlRootFieldName } from "../served.ts";
 
 /** Whether metadata shows the select field in this root. @rule G-ROOT-16 */
 export const isRootShown = ({ rights }: Lens, scope: string, key: GqlRootFieldName): boolean => {

@@ -1,10 +1,12 @@
 /** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … } }`: related rows.
  *  @rule G-REL-1 G-REL-2 G-REL-3 */
-import { columnOf, definePlugin, type GqlBuild, type GqlFieldContext, type GqlFields, type GqlRelationshipField, type GqlTable } from "../../../core/index.ts";
+import { columnOf, definePlugin } from "../../../core/index.ts";
 import { lensOf, type Lens } from "./lens.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlRelationshipField, GqlTable } from "../served.ts";
 
 export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;

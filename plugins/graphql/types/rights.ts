@@ -1,9 +1,8 @@
 /** What a role may do, by the grants of the database. The administrator sees everything and writes what the login role may. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
-import {
-  mayExecute, mayUseColumn, mayUseRelation, mayUseSchema, writableColumns, type Column, type GqlComputedField, type GqlMetadata, type GqlRoleView, type GqlTable, type GqlTableRights, type Model,
-  type Privilege, type Relation, type Session,
-} from "../../../core/index.ts";
+import { mayExecute, mayUseColumn, mayUseRelation, mayUseSchema, writableColumns, type Column, type Model, type Privilege, type Relation, type Session } from "../../../core/index.ts";
 import { once } from "./once.ts";
+import type { GqlComputedField } from "../parts.ts";
+import type { GqlMetadata, GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
 
 const NOTHING: GqlTableRights = {};
 

@@ -1,11 +1,12 @@
 /** The types of a table that several families lead to, by their names; their fields come from the families. @rule G-OUT G-INP G-ENU */
 import { GraphQLInt, type GraphQLArgumentConfig, type GraphQLEnumType, type GraphQLInputObjectType, type GraphQLObjectType } from "graphql";
-import type { GqlBuild, GqlEnumSpec, GqlRootFieldName, GqlTable, GqlWord } from "../../../core/index.ts";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { describedName, isEnumValueName } from "./names.ts";
 import { onceFor } from "./once.ts";
 import { argument } from "./tap.ts";
 import { list, required } from "./wrap.ts";
+import type { GqlBuild, GqlEnumSpec } from "../parts.ts";
+import type { GqlRootFieldName, GqlTable, GqlWord } from "../served.ts";
 
 /** `"album"` as descriptions quote it. */
 export const quoted = (table: GqlTable): string => `"${describedName(table.relation)}"`;

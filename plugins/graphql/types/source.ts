@@ -1,14 +1,13 @@
 /** What the GraphQL surface serves of a model, independent of roles: tables with their names, columns, relationships and computed
  *  fields, and functions. Without metadata everything of the exposed schemas, with it what it lists. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
-import {
-  nameKey, relationOf, relationshipOf, type GqlColumn, type GqlCustomization, type GqlEnumTable, type GqlMetadata,
-  type GqlRelationshipField, type GqlSource, type GqlTable, type GqlTableEntry, type GqlWord, type Model, type QualifiedName, type Relation,
-} from "../../../core/index.ts";
+import { nameKey, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../../../core/index.ts";
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
 import { defaultRelationships, reverseKeys } from "./default-relationships.ts";
 import { once } from "./once.ts";
+import type { GqlEnumTable } from "../parts.ts";
+import type { GqlColumn, GqlCustomization, GqlMetadata, GqlRelationshipField, GqlSource, GqlTable, GqlTableEntry, GqlWord } from "../served.ts";
 
 export interface Source extends GqlSource {
   readonly names: Names;

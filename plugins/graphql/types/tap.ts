@@ -1,14 +1,15 @@
 /** How the families of fields tap `buildGqlField`. */
-import type { GqlField, GqlFieldContext, GqlFields, GqlPart, GqlScope, GqlTable, RelApiHooks } from "../../../core/index.ts";
-import { withPart } from "../../../core/index.ts";
+import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
+import { type GqlField, type GqlFieldContext, type GqlFields, type GqlPart, type GqlScope, withPart } from "../parts.ts";
+import type { GqlTable } from "../served.ts";
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
 /** Adds to the fields of the scopes named. A name that is there already stays with what it is (G-NAM-3). Fields that nobody adds to are
  *  passed on as they are: types whose fields are one object share what is made of them. */
 export const tapFields = (hooks: RelApiHooks, plugin: string, scopes: Readonly<Partial<Record<GqlScope, AddFields>>>): void =>
-  hooks.buildGqlField.tap(plugin, (fields, context) => {
+  hooks.buildGqlField.tap(plugin, (fields: GqlFields, context: GqlFieldContext) => {
     const added = scopes[context.scope]?.(context);
     if (added === undefined || isEmpty(added)) return fields;
     return isEmpty(fields) ? added : merge(fields, added);

@@ -1,15 +1,15 @@
 /** `mutation { update_album(where: { id: { _eq: 1 } }, _inc: { sold: 1 }) { affected_rows } update_album_by_pk(…) { id } update_album_many(…) { … } }`.
  *  @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 … G-INP-22 */
 import { GraphQLList, type GraphQLInputObjectType } from "graphql";
-import {
-  definePlugin, withPart, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlTable, type GqlValueType, type UpdateOperatorSpec,
-} from "../../../core/index.ts";
+import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
 import { describedName } from "./names.ts";
 import { once } from "./once.ts";
 import { boolExp, keyPart, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
+import { withPart, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlValueType } from "../parts.ts";
+import type { GqlTable } from "../served.ts";
 
 const WHERE = "filter the rows which have to be updated";
 

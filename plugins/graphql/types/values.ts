@@ -1,7 +1,8 @@
 /** Which GraphQL type a PostgreSQL type has. @rule G-TYP-1 … G-TYP-28 G-TYP-38 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLScalarType, GraphQLString } from "graphql";
-import { baseTypeOf, type GqlValueType, type Model, type PgType } from "../../../core/index.ts";
+import { baseTypeOf, type Model, type PgType } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
+import type { GqlValueType } from "../parts.ts";
 
 const SCALARS: Readonly<Record<string, string>> = {
   int4: "Int", int2: "smallint", int8: "bigint", float4: "Float", bool: "Boolean", text: "String", varchar: "String", bpchar: "bpchar", char: "bpchar",

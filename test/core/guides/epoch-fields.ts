@@ -1,5 +1,6 @@
 import { GraphQLFloat } from "graphql";
-import { definePlugin, sql, type GqlField } from "../../../core/index.ts";
+import { definePlugin, sql } from "../../../core/index.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../../../plugins/graphql/api.ts";
 
 const TIMES = new Set(["date", "timestamp", "timestamptz"]);
 
@@ -9,7 +10,7 @@ export const epochFields = definePlugin({
   requires: ["graphql-queries"],
   functions: [{ name: "epoch", compile: (argument) => sql`extract(epoch from ${argument})` }],
   apply: (hooks) => {
-    hooks.buildGqlField.tap("epoch-fields", (fields, { scope, relation, model, build }) => {
+    hooks.buildGqlField.tap("epoch-fields", (fields: GqlFields, { scope, relation, model, build }: GqlFieldContext) => {
       const table = scope === "row" && relation !== undefined ? build.table(relation) : undefined;
       if (table === undefined) return fields;
       const readable = build.rights(table).select?.columns;

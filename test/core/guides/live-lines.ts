@@ -1,5 +1,6 @@
-import { definePlugin, RelApiError, type GqlEngine } from "../../../core/index.ts";
+import { definePlugin, RelApiError } from "../../../core/index.ts";
 import { graphqlSource, LIVE_QUERIES, type LiveQueries } from "../../../plugins/subscriptions/live-query.ts";
+import type { GqlEngine } from "../../../plugins/graphql/api.ts";
 
 /** `POST /live-lines` with a GraphQL request: each answer of the live query as a line of JSON. */
 export const liveLines = definePlugin({

@@ -1,4 +1,5 @@
-import { definePlugin, type Exchange, type RestHandler } from "../../../core/index.ts";
+import { definePlugin, type Exchange } from "../../../core/index.ts";
+import type { RestHandler } from "../../../plugins/rest/api.ts";
 
 /** `SEARCH /vessels` with the query string as its body: for filters that are too long for a URL. */
 export const searchMethod = definePlugin({

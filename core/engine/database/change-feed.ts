@@ -1,0 +1,241 @@
+/** Which tables committed transactions have changed, by logical replication: a temporary slot with the output plugin `test_decoding`,
+ *  which comes with PostgreSQL and needs neither publication nor trigger. Only names are read of what it tells. */
+import { randomBytes } from "node:crypto";
+import { connectionFailed, isRelApiError } from "../../kernel/errors.ts";
+import { catalogText, ident, sql, toStatement } from "../sql/fragment.ts";
+import { fromStatement } from "./pg-errors.ts";
+import { openConnection, type Connection, type Target } from "./pool.ts";
+
+/** By `schema.name`, partitions under their own names: texts of the wanted column in changed rows, before and after; undefined: any row. */
+export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
+
+export interface ChangeFeedHandlers {
+  /** `xid`: the transaction, low 32 bits. It may be told before other sessions see it. */
+  committed(xid: number, changes: RowChanges): void;
+  /** The column whose values are wanted of changed rows of a relation. */
+  keyColumn(relation: string): string | undefined;
+  /** The feed has ended by itself. */
+  lost(reason: string): void;
+}
+
+export interface ChangeFeed {
+  end(): Promise<void>;
+}
+
+const CONNECT_MS = 10_000;
+/** The server gives up on a receiver it has not heard of for `wal_sender_timeout`, a minute usually; and keeps the log until it hears. */
+const STATUS_MS = 10_000;
+
+/** @throws RelApiError of connecting, or of the server when it refuses */
+export const openChangeFeed = async (target: Target, handlers: ChangeFeedHandlers): Promise<ChangeFeed> => {
+  const { lost } = handlers;
+  if ("stream" in target) throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
+  const connection = await openConnection(target, CONNECT_MS, { replicates: true });
+  let isEnded = false;
+  let timer: NodeJS.Timeout | undefined;
+  const ended = (reason: string): void => {
+    if (isEnded) return;
+    isEnded = true;
+    clearInterval(timer);
+    void connection.end();
+    lost(reason);
+  };
+  try {
+    const slot = ident(`relapi_${process.pid}_${randomBytes(6).toString("hex")}`);
+    await command(connection, toStatement(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`).text);
+    const reader = createReader(handlers, (bytes) => connection.sendCopy(bytes));
+    timer = setInterval(reader.status, STATUS_MS);
+    connection.onEnd(() => ended("the connection was lost"));
+    const start = toStatement(sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`).text;
+    connection.copyBoth(start, reader.take).catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
+  } catch (error) {
+    isEnded = true;
+    clearInterval(timer);
+    void connection.end();
+    throw isRelApiError(error) ? error : fromStatement(error);
+  }
+  return {
+    end: async () => {
+      isEnded = true;
+      clearInterval(timer);
+      await connection.end();
+    },
+  };
+};
+
+const command = (connection: Connection, text: string): Promise<unknown> => connection.query(text, []);
+
+const XLOG_DATA = 0x77;
+const KEEPALIVE = 0x6b;
+/** Of the header of a message with data: type, start, end, time. */
+const DATA_AT = 25;
+/** Names come first, and the longest two with all their quotes are shorter than this; of a TRUNCATE there may be more. */
+const NAMES_BYTES = 600;
+/** Of a longer row only the names are read: putting it together as a text costs more than running what reads the relation. */
+const MAX_ROW_BYTES = 1024 * 1024;
+/** Microseconds from 1970 to 2000, where PostgreSQL's clock starts. */
+const EPOCH_US = 946_684_800_000_000n;
+
+/** Of one transaction and relation; from there on it is any row. */
+const MAX_KEYS = 10_000;
+
+interface Reader {
+  take(bytes: Buffer): void;
+  status(): void;
+}
+
+const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes: Buffer) => void): Reader => {
+  let position = 0n;
+  let changes = new Map<string, Set<string> | undefined>();
+
+  const status = (): void => {
+    const bytes = Buffer.alloc(34);
+    bytes[0] = 0x72;
+    for (const at of [1, 9, 17]) bytes.writeBigUInt64BE(position, at);
+    bytes.writeBigInt64BE(BigInt(Date.now()) * 1000n - EPOCH_US, 25);
+    send(bytes);
+  };
+
+  /** `BEGIN 731`, `table public.album: UPDATE: id[integer]:1 …`, `COMMIT 731`. */
+  const line = (bytes: Buffer): void => {
+    const text = bytes.toString("utf8", DATA_AT, Math.min(bytes.length, DATA_AT + NAMES_BYTES));
+    if (text.startsWith("table ")) {
+      const names = readNames(text, "table ".length);
+      // a list that is longer than what was looked at
+      const all = names.isWhole ? names : readNames(bytes.toString("utf8", DATA_AT), "table ".length);
+      const [only, ...others] = all.names;
+      const column = only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : keyColumn(only);
+      if (column === undefined) for (const name of all.names) changes.set(name, undefined);
+      else addKeys(only as string, column, text, all.end, bytes); // looked at above
+    } else if (text.startsWith("COMMIT")) {
+      const changed = changes;
+      changes = new Map();
+      if (changed.size > 0) committed(Number(text.slice("COMMIT ".length)) >>> 0, changed);
+    } else if (text.startsWith("BEGIN")) {
+      changes = new Map();
+    }
+  };
+
+  const addKeys = (relation: string, column: string, text: string, from: number, bytes: Buffer): void => {
+    if (changes.has(relation) && changes.get(relation) === undefined) return; // any row already
+    const isCut = bytes.length > DATA_AT + NAMES_BYTES;
+    const keys = readColumn(text, from, column, isCut) ?? (isCut ? readColumn(bytes.toString("utf8", DATA_AT), from, column, false) : undefined);
+    const known = changes.get(relation) ?? new Set<string>();
+    for (const key of keys ?? []) known.add(key);
+    changes.set(relation, keys === undefined || known.size > MAX_KEYS ? undefined : known);
+  };
+
+  return {
+    take: (bytes) => {
+      if (bytes[0] === XLOG_DATA) {
+        const at = bytes.readBigUInt64BE(9);
+        if (at > position) position = at;
+        line(bytes);
+      } else if (bytes[0] === KEEPALIVE) {
+        const at = bytes.readBigUInt64BE(1);
+        if (at > position) position = at;
+        if (bytes[17] === 1) status();
+      }
+    },
+    status,
+  };
+};
+
+/** `public.album: UPDATE`, `"my ""odd"" schema".crates, public.b: TRUNCATE`. Names come as `schema.name` without quotes. */
+const readNames = (text: string, from: number): { readonly names: readonly string[]; readonly isWhole: boolean; readonly end: number } => {
+  const names: string[] = [];
+  let name = "";
+  let at = from;
+  while (at < text.length) {
+    const character = text[at] as string; // at is within its length
+    if (character === '"') {
+      const end = endOfQuoted(text, at + 1);
+      name += text.slice(at + 1, end).replaceAll('""', '"');
+      at = end + 1;
+    } else if (character === ":" || character === ",") {
+      names.push(name);
+      name = "";
+      if (character === ":") return { names, isWhole: true, end: at + 1 };
+      at += 2; // the blank too
+    } else {
+      name += character;
+      at++;
+    }
+  }
+  return { names, isWhole: false, end: at };
+};
+
+const endOfQuoted = (text: string, from: number): number => {
+  let at = from;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    if (text[quote + 1] !== '"') return quote;
+    at = quote + 2;
+  }
+};
+
+/** Values of a column in ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`; undefined: it is not told, or may lie beyond the
+ *  end of a text that `isCut`. */
+const readColumn = (text: string, from: number, column: string, isCut: boolean): readonly string[] | undefined => {
+  const action = text.indexOf(": ", from);
+  if (action === -1) return undefined;
+  const found: string[] = [];
+  let at = action + 2;
+  // an old key is told where it has changed; then the new row follows
+  let wanted = 1;
+  if (text.startsWith("old-key: ", at)) {
+    wanted = 2;
+    at += "old-key: ".length;
+  }
+  while (at < text.length) {
+    if (text.startsWith("new-tuple: ", at)) {
+      // the key was not among the old values
+      if (found.length === 0) return undefined;
+      at += "new-tuple: ".length;
+    }
+    const isQuoted = text[at] === '"';
+    const nameEnd = isQuoted ? endOfQuoted(text, at + 1) + 1 : text.indexOf("[", at);
+    if (nameEnd === -1 || text[nameEnd] !== "[") return undefined;
+    const name = isQuoted ? text.slice(at + 1, nameEnd - 1).replaceAll('""', '"') : text.slice(at, nameEnd);
+    const valueAt = endOfType(text, nameEnd) + 2;
+    const valueEnd = endOfValue(text, valueAt);
+    if (valueEnd >= text.length && isCut) return undefined;
+    if (name === column) {
+      const value = text.slice(valueAt, valueEnd);
+      if (value === "unchanged-toast-datum") return undefined;
+      found.push(value.startsWith("'") ? value.slice(1, -1).replaceAll("''", "'") : value);
+      if (found.length === wanted) return found;
+    }
+    at = valueEnd + 1;
+  }
+  return undefined;
+};
+
+/** `[integer]`, `[character varying]`, `[integer[]]`, `["odd]type"]`: the closing bracket. */
+const endOfType = (text: string, from: number): number => {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = endOfQuoted(text, at + 1);
+    else if (character === "[") depth++;
+    else if (character === "]" && --depth === 0) return at;
+  }
+  return text.length;
+};
+
+/** `5`, `null`, `'it''s'`, `B'101'`: the blank after it, or the end. */
+const endOfValue = (text: string, from: number): number => {
+  const quote = text[from] === "'" ? from : text[from] === "B" && text[from + 1] === "'" ? from + 1 : -1;
+  if (quote === -1) {
+    const blank = text.indexOf(" ", from);
+    return blank === -1 ? text.length : blank;
+  }
+  let at = quote + 1;
+  for (;;) {
+    const next = text.indexOf("'", at);
+    if (next === -1) return text.length;
+    if (text[next + 1] !== "'") return next + 1;
+    at = next + 2;
+  }
+};

@@ -1,0 +1,128 @@
+/** The database as the core sees it: transactions of requests, queries of its own, notifications. */
+import type { Caches } from "../../kernel/cache.ts";
+import type { Model } from "../model/model.ts";
+import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
+import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
+import { isRelApiError, presetError } from "../../kernel/errors.ts";
+import { openChangeFeed, type ChangeFeed, type ChangeFeedHandlers } from "./change-feed.ts";
+import { createExecutor, type Execute } from "./execute.ts";
+import { createListener, type Listener } from "./listener.ts";
+import { fromStatement, isPgError } from "./pg-errors.ts";
+import { createPool, type Connection, type Pool, type PoolCounts, type Target } from "./pool.ts";
+import { PARSED_SHARE } from "./prepared.ts";
+import type { WirePlan } from "./wire.ts";
+
+export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
+
+export interface Database {
+  readonly execute: Execute;
+  /** One statement as the login role, outside requests. Slots must be `fixed`. */
+  readonly query: Query;
+  /** Several in one read-only transaction at one snapshot, with an empty search path. @rule R-SC-1 */
+  snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
+  readonly listener: Listener;
+  /** Committed changes from now on. @throws RelApiError when the database does not tell them */
+  openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
+  /** Pooled connections are replaced as they become free. */
+  renew(): void;
+  /** Of the primary's pool. */
+  counts(): PoolCounts;
+  close(): Promise<void>;
+}
+
+const SECOND_MS = 1000;
+const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
+
+/** Connects at first use. @throws RelApiError `preset` when the options name no database */
+export const createDatabase = (current: () => ResolvedOptions, logger: Logger, model: () => Model | undefined, caches: Caches): Database => {
+  const options = current(); // what connections depend on does not change
+  const target = targetOf(options);
+  const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
+  const open = (to: Target): Pool =>
+    createPool({
+      target: to,
+      maxCount: "stream" in to ? EMBEDDED_CONNECTIONS : options.dbPool,
+      acquisitionMs: options.dbPoolAcquisitionTimeout * SECOND_MS,
+      lifetimeMs: options.dbPoolMaxLifetime * SECOND_MS,
+      idleMs: options.dbPoolMaxIdletime * SECOND_MS,
+      maxResultBytes: options.maxResultBytes,
+      maxParsedBytes: options.dbMaxPreparedBytes * PARSED_SHARE,
+      warn,
+    });
+  const primary = open(target);
+  const replicas = options.databaseReplicaUrls.map((url) => open({ url }));
+  let turn = 0;
+  const poolFor = (mayUseReplica: boolean): Pool => {
+    if (!mayUseReplica || replicas.length === 0) return primary;
+    turn = (turn + 1) % replicas.length;
+    return replicas[turn] ?? primary;
+  };
+  const listener = createListener(target, logger);
+  const logStatement = options.logQuery ? (text: string): void => logger.info(text) : undefined;
+
+  const withConnection = async <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> => {
+    const connection = await primary.acquire();
+    let isClean = false;
+    try {
+      const result = await work(connection);
+      isClean = true;
+      return result;
+    } catch (error) {
+      throw isPgError(error) || (connection.isEnded && !isRelApiError(error)) ? fromStatement(error) : error;
+    } finally {
+      primary.release(connection, isClean);
+    }
+  };
+
+  return {
+    execute: createExecutor({ caches, options: current, pool: poolFor, model, warn, logStatement }),
+    query: (statement) => withConnection((connection) => run(connection, statement)),
+    snapshot: (work) =>
+      withConnection(async (connection) => {
+        await connection.query("begin isolation level repeatable read read only", []);
+        await connection.query("select pg_catalog.set_config('search_path', '', true)", []);
+        let last: Promise<unknown> = Promise.resolve();
+        const inTurn: Query = <Row>(statement: Sql) => {
+          const rows = last.then(() => run<Row>(connection, statement));
+          last = rows.catch(() => undefined); // whoever asked hears of it
+          return rows;
+        };
+        const result = await work(inTurn);
+        await connection.query("commit", []);
+        // a function of users may have run (`dbPreConfig`)
+        await connection.run(NOTHING, { kind: "all", prepares: false });
+        if ((await connection.cleaned) === false) await connection.end();
+        return result;
+      }),
+    listener,
+    openChangeFeed: (handlers) => openChangeFeed(target, handlers),
+    renew: () => {
+      primary.renew();
+      for (const replica of replicas) replica.renew();
+    },
+    counts: primary.counts,
+    close: async () => {
+      await Promise.all([primary.close(), ...replicas.map((replica) => replica.close()), listener.close()]);
+      await options.database?.close?.();
+    },
+  };
+};
+
+/** Statements of several connections take turns on the one backend anyway. */
+const EMBEDDED_CONNECTIONS = 1;
+
+const targetOf = ({ database, databaseUrl }: ResolvedOptions): Target => {
+  if (database !== undefined) return { stream: database.stream, ready: database.ready };
+  if (databaseUrl === undefined || databaseUrl === "") throw presetError("the preset names no database: give it databaseUrl, or database for an embedded one");
+  return { url: databaseUrl };
+};
+
+const run = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[]> => {
+  const { text, slots } = toStatement(statement);
+  return connection.query<Row>(text, slots.map(fixedValue));
+};
+
+const fixedValue = (slot: Slot): BoundValue => {
+  if ("fixed" in slot) return slot.fixed;
+  throw new TypeError("a statement outside requests has no values but its own: use value()");
+};

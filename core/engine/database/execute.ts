@@ -1,0 +1,356 @@
+/** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked at first. */
+import type { Caches } from "../../kernel/cache.ts";
+import { isRelApiError, permissionCheckFailed, requestCancelled, stepRefused, stepWroteNothing } from "../../kernel/errors.ts";
+import type { Model } from "../model/model.ts";
+import type { ResolvedOptions } from "../../kernel/options.ts";
+import type { Execution, ResultRow } from "../../plugin.ts";
+import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
+import { CLEANER_COUNT, type Cleaning, type CleaningKind } from "./cleaning.ts";
+import { fromStatement, isFatal, sqlstateOf } from "./pg-errors.ts";
+import type { Connection, PlanOwner, Pool } from "./pool.ts";
+import { createWorth, type PreparedLimits } from "./prepared.ts";
+import { createRoleWatch, type Switcher } from "./role-watch.ts";
+import { createSettingsBuilder } from "./settings.ts";
+import { beginText, GUARD_STATE, nameOfText, plain, ROLLBACK } from "./statements.ts";
+import type { WireResult, WireRow, WireStatement } from "./wire.ts";
+
+export interface ExecutorParts {
+  readonly caches: Caches;
+  readonly options: () => ResolvedOptions;
+  /** The pool an execution runs on: the primary, or a replica in turn. */
+  readonly pool: (mayUseReplica: boolean) => Pool;
+  /** The model in force; its roles have settings of their own. */
+  readonly model: () => Model | undefined;
+  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
+  /** Hears the text of every statement of the requests, with `logQuery`. */
+  readonly logStatement?: (text: string) => void;
+}
+
+export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
+
+/** Of one request: the first, one that trusts nobody with the role, one without prepared statements. */
+const MAX_ATTEMPTS = 3;
+
+/** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
+export const createExecutor = (parts: ExecutorParts): Execute => {
+  const { options, warn } = parts;
+  const settings = createSettingsBuilder(options, parts.caches);
+  const roles = createRoleWatch();
+  const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = options();
+  const batches = createBatches({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
+  let prepares = dbPreparedStatements;
+
+  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError when a session variable is missing */
+  const build = (execution: Execution, trustsNobody = false): Transaction => {
+    const model = parts.model();
+    const isReadOnly = execution.access === "read only";
+    const looksFirst = execution.check !== undefined || execution.programs.some(({ program }) => program.checks.length > 0);
+    // the login role's own default must not count (R-TX-3)
+    const isolation = execution.isolation ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
+    const isImplicit = execution.end === "commit" && !looksFirst && isolation === undefined;
+    const statements: WireStatement[] = [];
+    if (!isImplicit) statements.push(plain(beginText(isolation, isReadOnly)));
+    const set = settings.build(execution, model, isImplicit && isReadOnly);
+    statements.push({ text: set.text, name: nameOfText(set.text), values: set.values });
+    const { dbPreRequest } = options();
+    const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
+    const watched = roles.build(execution, { model, preRequest, prepares, trustsNobody });
+    const before = statements.length;
+    const guards = watched.guards.size === 0 ? watched.guards : new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher]));
+    const offset = before + (preRequest === undefined ? 0 : 1);
+    statements.push(...watched.statements);
+    const owner = cleaningKind(execution) !== "all" ? undefined : watched.isRoleKnown ? (execution.session.databaseRole ?? "") : {};
+    const last = execution.end === "rollback" ? [plain("set constraints all immediate"), plain("rollback")] : isImplicit ? [] : [plain("commit")];
+    return looksFirst ? { statements, guards, owner, offset, isImplicit, last } : { statements: [...statements, ...last], guards, owner, offset, isImplicit, last: [] };
+  };
+
+  const attempt = async (connection: Connection, transaction: Transaction, execution: Execution): Promise<readonly ResultRow[]> => {
+    const { statements, guards, owner, offset, isImplicit, last } = transaction;
+    if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
+    const kind = cleaningKind(execution);
+    const cleaning = kind === undefined ? undefined : { kind, prepares };
+    const rollBack = (): Promise<unknown> => batches.send(connection, ROLLBACK, false, cleaning);
+    const result = await batches.send(connection, statements, prepares, last.length === 0 ? cleaning : undefined);
+    if ("error" in result) {
+      const { error, failedAt } = result;
+      if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack();
+      const before = [...guards.keys()].filter((i) => i < failedAt).length;
+      const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
+      if (switcher === undefined && last.length > 0) runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
+      throw new BatchFailure(result, statements[failedAt], pathOf(execution, failedAt - offset - before), switcher);
+    }
+    const found = withoutGuards(result.rows, guards);
+    const rows = mergeRows(execution, found, offset);
+    if (last.length === 0) return rows;
+    try {
+      runChecks(execution, found, offset);
+      execution.check?.(rows);
+    } catch (error) {
+      await rollBack();
+      throw error;
+    }
+    const ended = await batches.send(connection, last, prepares, cleaning);
+    if ("error" in ended) {
+      if (!connection.isEnded) await rollBack();
+      throw fromStatement(ended.error);
+    }
+    return rows;
+  };
+
+  /** What functions have had planned for another role is planned anew: some rights are checked only then. @throws RelApiError @rule R-TX-14 */
+  const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
+    if (connection.planOwner !== undefined) {
+      const result = await batches.send(connection, DISCARD_PLANS, prepares);
+      if ("error" in result) throw new BatchFailure(result, undefined, undefined, undefined);
+    }
+    connection.planOwner = owner;
+  };
+
+  /** What the transaction may leave behind. @rule R-TX-13 */
+  const cleaningKind = ({ programs, access, skipPreRequest }: Execution): CleaningKind | undefined => {
+    const { dbPreRequest } = options();
+    if (dbPreRequest !== undefined && dbPreRequest !== "" && skipPreRequest !== true) return "all";
+    for (const { program } of programs) if (program.isProven !== true) return "all";
+    return access === "read write" && programs.length > 0 ? "sequences" : undefined;
+  };
+
+  /** A failed attempt that is worth another: nothing of it can have been committed. */
+  const mayRepeat = (failure: BatchFailure, connection: Connection): boolean => {
+    const { error } = failure.result;
+    const state = sqlstateOf(error);
+    const message = error instanceof Error ? error.message : "";
+    // the type of a result changed under a prepared statement: it is closed and parsed anew
+    if (state === "0A000" && message.startsWith("cached plan must not change")) return true;
+    const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
+    const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
+    if (!prepares || !(isLost || isTaken) || failure.statement === undefined || !message.includes(failure.statement.name)) return false;
+    prepares = false;
+    connection.prepared.clear();
+    connection.doubtful.clear();
+    warn("the database forgets prepared statements, as connection poolers in transaction mode do: none are used from now on; set DB_PREPARED_STATEMENTS=false");
+    return true;
+  };
+
+  return async (execution) => {
+    let transaction = build(execution);
+    if (parts.logStatement !== undefined) for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
+    let isGone = false;
+    let cancelling: Promise<void> | undefined;
+    let running: Connection | undefined;
+    const forget = execution.onGone?.(() => {
+      isGone = true;
+      cancelling = running?.cancel();
+    });
+    const pool = parts.pool(execution.mayUseReplica === true);
+    try {
+      const acquired = pool.acquire(transaction.owner);
+      const connection = acquired instanceof Promise ? await acquired : acquired;
+      let isReusable = false;
+      try {
+        if (isGone) {
+          isReusable = true;
+          throw requestCancelled();
+        }
+        running = connection;
+        for (let attempts = 1; ; attempts++) {
+          try {
+            const rows = await attempt(connection, transaction, execution);
+            isReusable = true;
+            return rows;
+          } catch (error) {
+            if (isGone || attempts === MAX_ATTEMPTS || !(error instanceof BatchFailure)) throw error;
+            const { switcher } = error;
+            if (switcher === undefined && !mayRepeat(error, connection)) throw error;
+            if (switcher === undefined) continue;
+            roles.remember(execution, switcher);
+            transaction = build(execution, true);
+          }
+        }
+      } catch (error) {
+        // after a fault of ours it is unknown what of the batch was sent, and what the connection still waits for
+        const isUnderstood = error instanceof BatchFailure ? !isFatal(error.result.error) : isRelApiError(error);
+        isReusable ||= !connection.isEnded && isUnderstood;
+        throw error;
+      } finally {
+        running = undefined;
+        // a request to cancel that is still under way must not hit whoever has the connection next
+        const { cleaned } = connection;
+        if (cancelling === undefined && cleaned === undefined) pool.release(connection, isReusable);
+        else void Promise.all([cleaned, cancelling]).then(([isClean]) => pool.release(connection, isReusable && isClean !== false));
+      }
+    } catch (error) {
+      if (isGone) throw requestCancelled();
+      throw error instanceof BatchFailure ? fromStatement(error.result.error, error.path) : error;
+    } finally {
+      forget?.();
+    }
+  };
+};
+
+interface Transaction {
+  readonly statements: readonly WireStatement[];
+  /** Statements of it that make sure of the role alone, by index: whatever they are put behind has not switched it. */
+  readonly guards: ReadonlyMap<number, Switcher>;
+  /** For whom code of users is planned in it; undefined: none runs. */
+  readonly owner: PlanOwner | undefined;
+  /** Index of the first statement of the programs. */
+  readonly offset: number;
+  /** Without begin and commit: the one Sync makes all of it one transaction. */
+  readonly isImplicit: boolean;
+  /** Sent apart, when the rows have been looked at. */
+  readonly last: readonly WireStatement[];
+}
+
+const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
+
+type Failed = Extract<WireResult, { readonly error: unknown }>;
+
+/** Carries what a repeated attempt needs to know; never leaves this file. */
+class BatchFailure {
+  readonly result: Failed;
+  readonly statement: WireStatement | undefined;
+  readonly path: string | undefined;
+  /** What has switched the role, where it is a guard that failed. */
+  readonly switcher: Switcher | undefined;
+
+  constructor(result: Failed, statement: WireStatement | undefined, path: string | undefined, switcher: Switcher | undefined) {
+    this.result = result;
+    this.statement = statement;
+    this.path = path;
+    this.switcher = switcher;
+  }
+}
+
+// --- batches --------------------------------------------------------------------------------------------------------
+
+/** States in which a statement counted as prepared is not, or not with its present result. */
+const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
+
+interface Batches {
+  /** One write, one answer; keeps account of what is prepared on the connection. */
+  send(connection: Connection, statements: readonly WireStatement[], prepares: boolean, cleaning?: Cleaning): Promise<WireResult>;
+}
+
+const createBatches = (limits: PreparedLimits): Batches => {
+  const { maxBytes } = limits;
+  const maxCount = Math.max(0, limits.maxCount - CLEANER_COUNT);
+  const worth = createWorth(limits);
+
+  /** Names of what has to go. */
+  const makeRoom = ({ prepared }: Connection, sent: readonly WireStatement[], closes: string[]): void => {
+    for (const name of prepared.names()) {
+      if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
+      if (sent.some((statement) => statement.name === name)) continue;
+      prepared.delete(name);
+      closes.push(name);
+    }
+  };
+
+  return {
+    send: async (connection, statements, prepares, cleaning) => {
+      if (!prepares) return connection.run({ statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] }, cleaning);
+      const { prepared, doubtful } = connection;
+      // the usual batch: all of it was prepared before, and nothing is about to go
+      if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && statements.every(({ name }) => prepared.has(name))) {
+        const known = noParses(statements.length);
+        return settled(connection, statements, known, await connection.run({ statements, parses: known, closes: NO_CLOSES }, cleaning));
+      }
+      const sent: WireStatement[] = [];
+      const parses: boolean[] = [];
+      const closes: string[] = [];
+      for (const statement of statements) {
+        const { name, text } = statement;
+        const isKnown = name !== "" && prepared.has(name);
+        parses.push(!isKnown);
+        if (!isKnown) prepared.parsed(text);
+        if (!isKnown && (name === "" || !worth.isWorth(name, text))) {
+          sent.push(unnamed(statement));
+          continue;
+        }
+        sent.push(statement);
+        if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
+        if (!isKnown && doubtful.delete(name)) closes.push(name);
+      }
+      if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(connection, sent, closes);
+      return settled(connection, sent, parses, await connection.run({ statements: sent, parses, closes }, cleaning));
+    },
+  };
+};
+
+const NO_CLOSES: readonly string[] = [];
+
+const noParsesBy: (readonly boolean[])[] = [];
+
+const noParses = (count: number): readonly boolean[] => (noParsesBy[count] ??= Array.from({ length: count }, () => false));
+
+/** What a failure says of the statements that count as prepared. */
+const settled = ({ prepared, doubtful }: Connection, sent: readonly WireStatement[], parses: readonly boolean[], result: WireResult): WireResult => {
+  if (!("error" in result)) return result;
+  const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
+  sent.forEach(({ name }, i) => {
+    if (name === "" || i < result.failedAt) return;
+    if (i > result.failedAt) {
+      if (parses[i]) prepared.delete(name); // never read
+    } else if (parses[i] || isForgotten) {
+      prepared.delete(name);
+      doubtful.add(name);
+    }
+  });
+  return result;
+};
+
+const unnamed = (statement: WireStatement): WireStatement => (statement.name === "" ? statement : { ...statement, name: "" });
+
+const pathOf = (execution: Execution, index: number): string | undefined => {
+  let at = index;
+  for (const { program, path } of execution.programs) {
+    if (at < program.statements.length) return program.statements[at]?.path ?? path;
+    at -= program.statements.length;
+  }
+  return undefined;
+};
+
+// --- rows -----------------------------------------------------------------------------------------------------------
+
+/** The list has holes, which filter() alone would drop. */
+const withoutGuards = (rows: readonly (WireRow | undefined)[], guards: Transaction["guards"]): readonly (WireRow | undefined)[] =>
+  guards.size === 0 ? rows : Array.from(rows).filter((_, i) => !guards.has(i));
+
+const mergeRows = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number): readonly ResultRow[] => {
+  let at = offset;
+  return execution.programs.map(({ program }) => {
+    const merged: Record<string, string | null> = {};
+    program.statements.forEach((statement, i) => {
+      if (i !== program.main) addColumns(merged, statement, rows[at + i]);
+    });
+    const main = program.statements[program.main];
+    if (main !== undefined) addColumns(merged, main, rows[at + program.main]);
+    at += program.statements.length;
+    return merged;
+  });
+};
+
+const addColumns = (merged: Record<string, string | null>, statement: ProgramStatement, row: WireRow | undefined): void => {
+  if (row === undefined) return;
+  const { columns } = statement;
+  for (let i = 0; i < columns.length; i++) merged[columns[i] as string] = row[i] ?? null; // i is within its length
+};
+
+/** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6 G-NST-11 */
+const runChecks = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number, end = Infinity): void => {
+  let at = offset;
+  for (const { program, path } of execution.programs) {
+    for (const check of program.checks) if (at + check.statement < end && !holds(check, program, rows[at + check.statement])) throw failureOf(check, path);
+    at += program.statements.length;
+  }
+};
+
+const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined): boolean => {
+  const column = program.statements[check.statement]?.columns.indexOf(check.column) ?? -1;
+  const found = row?.[column] ?? null;
+  if (found === null) return false;
+  return found !== "f" && found !== "false" && found !== "0";
+};
+
+const failureOf = ({ kind, message, path }: ProgramCheck, ofProgram: string | undefined): Error =>
+  kind === "permission" ? permissionCheckFailed(path ?? ofProgram ?? "$") : kind === "step" ? stepWroteNothing(message, path ?? "$") : stepRefused(message, path ?? "$");

@@ -1,0 +1,104 @@
+/** The one connection that listens: kept open while somebody wants a channel, opened again when it is lost. */
+import type { Logger } from "../../kernel/options.ts";
+import { ident, sql, toStatement } from "../sql/fragment.ts";
+import { openConnection, type Connection, type Target } from "./pool.ts";
+import { createBackoff } from "./backoff.ts";
+
+export interface Listener {
+  /** Returns how to stop. `missed`: called when notifications may have been lost. */
+  listen(channel: string, heard: (payload: string) => void, missed?: () => void): () => void;
+  /** Called when the connection is there again after it was lost: what was said meanwhile is lost. */
+  onReconnect(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+const CONNECT_MS = 10_000;
+
+/** @rule R-SC-5 */
+export const createListener = (target: Target, logger: Logger): Listener => {
+  const channels = new Map<string, Set<(payload: string) => void>>();
+  const reconnected = new Set<() => void>();
+  const backoff = createBackoff();
+  let connection: Connection | undefined;
+  let isConnecting = false;
+  let wasLost = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const run = (to: Connection, command: "listen" | "unlisten", channel: string): Promise<unknown> => {
+    const statement = command === "listen" ? sql`listen ${ident(channel)}` : sql`unlisten ${ident(channel)}`;
+    return to.query(toStatement(statement).text, []);
+  };
+
+  const lost = (): void => {
+    if (isClosed) return;
+    connection = undefined;
+    wasLost = true;
+    logger.warn("the connection that listens for notifications was lost");
+    retry();
+  };
+
+  const retry = (): void => {
+    timer = setTimeout(() => void connect(), backoff.next());
+  };
+
+  const connect = async (): Promise<void> => {
+    if (isConnecting || connection !== undefined || isClosed) return;
+    isConnecting = true;
+    try {
+      const opened = await openConnection(target, CONNECT_MS);
+      opened.onNotification((channel, payload) => {
+        for (const heard of channels.get(channel) ?? []) heard(payload);
+      });
+      try {
+        for (const channel of channels.keys()) await run(opened, "listen", channel);
+      } catch (error) {
+        await opened.end();
+        throw error;
+      }
+      if (isClosed) return void (await opened.end());
+      connection = opened;
+      opened.onEnd(lost);
+      backoff.reset();
+      for (const channel of channels.keys()) await run(opened, "listen", channel); // those asked for meanwhile
+      if (wasLost) for (const listener of reconnected) listener();
+      wasLost = false;
+    } catch (error) {
+      if (isClosed || connection !== undefined) return; // `lost` has taken care
+      logger.warn("no connection to listen for notifications", { reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error) });
+      wasLost = true;
+      retry();
+    } finally {
+      isConnecting = false;
+    }
+  };
+
+  return {
+    listen: (channel, heard, missed) => {
+      if (missed !== undefined) reconnected.add(missed);
+      let listeners = channels.get(channel);
+      if (listeners === undefined) {
+        listeners = new Set();
+        channels.set(channel, listeners);
+        if (connection === undefined) void connect();
+        else run(connection, "listen", channel).catch(() => connection?.end());
+      }
+      listeners.add(heard);
+      return () => {
+        if (missed !== undefined) reconnected.delete(missed);
+        listeners.delete(heard);
+        if (listeners.size > 0 || channels.get(channel) !== listeners) return;
+        channels.delete(channel);
+        if (connection !== undefined) run(connection, "unlisten", channel).catch(() => connection?.end());
+      };
+    },
+    onReconnect: (listener) => {
+      reconnected.add(listener);
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      await connection?.end();
+    },
+  };
+};

@@ -1,0 +1,130 @@
+/** Errors of PostgreSQL and of the connection to it, as ours. The only place that reads them. */
+import { connectionFailed, connectionLost, isRelApiError, RelApiError } from "../../kernel/errors.ts";
+import type { Json } from "../plan/plan.ts";
+
+/** What pg hands on of an ErrorResponse. */
+interface PgError {
+  readonly message: string;
+  readonly code: string;
+  readonly severity?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+  readonly constraint?: string;
+  readonly schema?: string;
+  readonly table?: string;
+  readonly column?: string;
+  /** Function of the server's source that reported it. */
+  readonly routine?: string;
+}
+
+/** Five characters of an SQLSTATE, and a severity: driver errors have neither or the one alone. */
+export const isPgError = (error: unknown): error is PgError & Error =>
+  error instanceof Error && typeof (error as Partial<PgError>).severity === "string" && /^[0-9A-Z]{5}$/.test((error as Partial<PgError>).code ?? "");
+
+export const sqlstateOf = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
+
+/** What the database said on its own account; not what a function raises for the client to see (`PT401`, `PGRST`). */
+export const isDatabaseFault = (error: unknown): error is RelApiError => isRelApiError(error) && isPgError(error.cause) && !/^P(?:T\d{3}|GRST)$/.test(error.code);
+
+/** The server has ended the connection with it. */
+export const isFatal = (error: unknown): boolean =>
+  isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0")); // the words may be translated
+
+/** Status of a SQLSTATE. The acting role decides between 401 and 403 of 42501, which the encoders know. @rule R-ERR-3 */
+const statusOfSqlstate = (code: string, message: string): number => {
+  switch (code) {
+    case "42501":
+      return 403;
+    case "42P01":
+      return 404;
+    case "42P17":
+      return 500;
+    case "42883":
+      return message.startsWith("function xmlagg(") ? 406 : 404;
+    case "23503":
+    case "23505":
+      return 409;
+    case "25006":
+      return 405;
+    case "53400":
+      return 500;
+    case "57P01":
+      return 503;
+    case "P0001":
+      return 400;
+    case "21000":
+      return message.endsWith("requires a WHERE clause") ? 400 : 500;
+    case "22023":
+      return /^role .* does not exist$/s.test(message) ? 401 : 400; // role "x" does not exist
+  }
+  switch (code.slice(0, 2)) {
+    case "08":
+    case "53":
+      return 503;
+    case "0L":
+    case "0P":
+    case "28":
+      return 403;
+    case "09":
+    case "25":
+    case "2D":
+    case "38":
+    case "39":
+    case "3B":
+    case "40":
+    case "54":
+    case "55":
+    case "57":
+    case "58":
+    case "F0":
+    case "HV":
+    case "P0":
+    case "XX":
+      return 500;
+    default:
+      return 400;
+  }
+};
+
+/** An error that came while statements ran. `path`: place in the request of the statement it came from. @rule R-ERR-3 G-DBE-1 */
+export const fromStatement = (error: unknown, path?: string): RelApiError => {
+  if (isRelApiError(error)) return error; // ours, of an answer that was too large
+  if (!isPgError(error)) return connectionLost(textOf(error), error);
+  const status = statusOfSqlstate(error.code, error.message);
+  return new RelApiError({
+    code: error.code,
+    status,
+    message: error.message,
+    details: error.detail ?? null,
+    hint: namesOthers(error) ? null : (error.hint ?? null),
+    path,
+    headers: status === 503 ? [["Retry-After", "1"]] : [],
+    facts: factsOf(error),
+    cause: error,
+  });
+};
+
+/** An error that came while connecting: always ours, with the driver's text as details. @rule R-ERR-1 PGRST000 */
+export const fromConnecting = (error: unknown): RelApiError => connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
+
+/** RAISE of PL/pgSQL: the words are the author's. */
+const isRaised = ({ routine }: PgError): boolean => routine === "exec_stmt_raise";
+
+/** Of an unknown column or table, in what a function runs, the server suggests another one whether the caller may see it or not. @rule R-NAM-3 */
+const namesOthers = (error: PgError): boolean => (error.code === "42703" || error.code === "42P01") && !isRaised(error);
+
+const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
+  const facts: Record<string, Json> = { sqlstate: error.code };
+  for (const name of ["severity", "constraint", "schema", "table", "column"] as const) {
+    const fact = error[name];
+    if (fact !== undefined) facts[name] = fact;
+  }
+  if (isRaised(error)) facts["isRaised"] = true;
+  return facts;
+};
+
+/** Node packs the failures of several addresses into one error without a text of its own. */
+const textOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(textOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
+};

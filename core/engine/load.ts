@@ -1,0 +1,173 @@
+/** The model in force: loaded at the start, again on request, kept when a load fails. */
+import type { Counters } from "../kernel/counters.ts";
+import { createBackoff } from "./database/backoff.ts";
+import type { Database } from "./database/database.ts";
+import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
+import type { RelApiHooks } from "../hooks.ts";
+import { emptyModel, type Model } from "./model/model.ts";
+import type { Config } from "./config.ts";
+import type { Logger, ResolvedOptions } from "../kernel/options.ts";
+
+export interface LoaderParts {
+  readonly config: Config;
+  readonly hooks: RelApiHooks;
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly counters: Counters;
+}
+
+export interface ModelLoader {
+  current(): Model | undefined;
+  /** @throws RelApiError `model-not-loaded` */
+  demand(): Model;
+  /** Resolves with the first load; rejects when that fails for a reason no retry can mend. */
+  readonly ready: Promise<void>;
+  /** Settled once the first attempt has ended, however. */
+  readonly tried: Promise<void>;
+  readonly isTried: boolean;
+  onModel(listener: (model: Model) => void): void;
+  start(): void;
+  /** Loads now, or once more when a load is under way. @throws what the load throws */
+  reload(): Promise<void>;
+  /** Merges bursts: one reload at once, one more when it has been quiet. */
+  requestReload(): void;
+  close(): void;
+}
+
+const QUIET_MS = 100;
+
+/** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 */
+export const createModelLoader = ({ config, hooks, database, logger, counters }: LoaderParts): ModelLoader => {
+  const listeners: ((model: Model) => void)[] = [];
+  const backoff = createBackoff();
+  let model: Model | undefined;
+  let version = 0;
+  let isTried = false;
+  let isClosed = false;
+  let retryAtMs = 0;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let quietTimer: NodeJS.Timeout | undefined;
+  let isAskedAgain = false;
+  let settleReady: { readonly resolve: () => void; readonly reject: (error: unknown) => void };
+  let settleTried: () => void;
+  const ready = new Promise<void>((resolve, reject) => {
+    settleReady = { resolve, reject };
+  });
+  ready.catch(() => undefined); // who does not wait for it need not handle it
+  const tried = new Promise<void>((resolve) => {
+    settleTried = resolve;
+  });
+
+  const introspect = (): Promise<{ readonly loaded: Model; readonly options: ResolvedOptions }> =>
+    database.snapshot(async (query) => {
+      const options = await config.load(query);
+      const loaded = await hooks.introspect.promise(emptyModel(++version, options.dbSchemas), {
+        query,
+        schemas: options.dbSchemas,
+        extraSearchPath: options.dbExtraSearchPath,
+        options,
+        warn: (message, facts) => logger.warn(message, facts),
+      });
+      return { loaded: Object.freeze(loaded), options };
+    });
+
+  const load = async (): Promise<void> => {
+    const startedAtMs = performance.now();
+    clearTimeout(retryTimer);
+    try {
+      // the settings of a connection's role and database are those of its start
+      if (model !== undefined) database.renew();
+      const { loaded, options } = await introspect();
+      if (isClosed) return;
+      config.take(options);
+      model = loaded;
+      const seconds = (performance.now() - startedAtMs) / 1000;
+      counters.add("model-loads");
+      counters.set("model-load-seconds", seconds);
+      backoff.reset();
+      retryAtMs = 0;
+      for (const listener of listeners) listener(loaded);
+      logger.info("schema loaded", { relations: loaded.relations.size, routines: loaded.routines.size, milliseconds: Math.round(seconds * 1000) });
+      settleReady.resolve();
+    } catch (error) {
+      if (isClosed) return;
+      counters.add("model-load-failures");
+      const isMistake = isRelApiError(error) && error.code === "preset";
+      if (isMistake) settleReady.reject(error);
+      else retryLater();
+      logger.error(model === undefined ? "the schema could not be loaded" : "the schema could not be loaded again, the old one stays", factsOf(error));
+      throw error;
+    } finally {
+      isTried = true;
+      settleTried();
+    }
+  };
+
+  const retryLater = (): void => {
+    const pauseMs = backoff.next();
+    retryAtMs = Date.now() + pauseMs;
+    retryTimer = setTimeout(() => reload().catch(() => undefined), pauseMs); // it was logged
+  };
+
+  let current: Promise<void> | undefined;
+  let following: Promise<void> | undefined;
+  const reload = (): Promise<void> => {
+    if (current === undefined) {
+      current = load().finally(() => {
+        current = undefined;
+      });
+      return current;
+    }
+    // what is under way may have read the catalogs before the change it is asked for
+    following ??= current
+      .catch(() => undefined)
+      .then(() => {
+        following = undefined;
+        return reload();
+      });
+    return following;
+  };
+
+  const whenQuiet = (): void => {
+    quietTimer = undefined;
+    if (isAskedAgain) reload().catch(() => undefined); // it was logged
+    isAskedAgain = false;
+  };
+
+  return {
+    current: () => model,
+    demand: () => {
+      if (model === undefined) throw modelNotLoaded(Math.max(0, retryAtMs - Date.now()) / 1000);
+      return model;
+    },
+    ready,
+    tried,
+    get isTried() {
+      return isTried;
+    },
+    onModel: (listener) => {
+      listeners.push(listener);
+    },
+    start: () => {
+      reload().catch(() => undefined); // it was logged, and `ready` tells
+    },
+    reload,
+    requestReload: () => {
+      if (quietTimer === undefined) reload().catch(() => undefined); // it was logged
+      else isAskedAgain = true;
+      clearTimeout(quietTimer);
+      quietTimer = setTimeout(whenQuiet, QUIET_MS);
+    },
+    close: () => {
+      isClosed = true;
+      clearTimeout(retryTimer);
+      clearTimeout(quietTimer);
+      settleTried();
+    },
+  };
+};
+
+const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
+  if (!isRelApiError(error)) return { reason: error instanceof Error ? error.stack : String(error) };
+  return { reason: error.message, ...(error.details === null ? {} : { details: error.details }) };
+};

@@ -1,0 +1,63 @@
+/** Compiled plans: found by the plan object first, then by what it says. */
+import type { Ask, Caches, Question } from "../kernel/cache.ts";
+import type { RelApiHooks } from "../hooks.ts";
+import type { Model } from "./model/model.ts";
+import type { ResolvedOptions } from "../kernel/options.ts";
+import type { Envelope, Plan } from "./plan/plan.ts";
+import { observeSession, type WithSession } from "../kernel/observed-session.ts";
+import { planKey } from "../kernel/key.ts";
+import type { PluginContext, Registry } from "../plugin.ts";
+import { sightOf } from "./sight.ts";
+import { compilePlan } from "./sql/compile.ts";
+import type { Program } from "./sql/program.ts";
+
+/** What a program is made of. */
+interface Wanted extends WithSession {
+  readonly plan: Plan;
+  readonly envelope: Envelope;
+  readonly surface: string;
+  readonly model: Model;
+}
+
+const PLAN: Question<Wanted, Plan> = { name: "plan", of: (wanted) => wanted.plan };
+const ENVELOPE: Question<Wanted, Envelope> = { name: "envelope", of: (wanted) => wanted.envelope };
+const PLAN_TEXT: Question<Wanted, Plan> = { ...PLAN, key: planKey };
+const ENVELOPE_TEXT: Question<Wanted, Envelope> = { ...ENVELOPE, key: planKey };
+const MODEL: Question<Wanted, Model> = { name: "model", of: (wanted) => wanted.model };
+const SURFACE: Question<Wanted, string> = { name: "surface", of: (wanted) => wanted.surface };
+
+/** Text, its parts once more, and what is made of them. */
+const BYTES_PER_CHARACTER = 4;
+
+const bytesOf = ({ statements }: Program): number => statements.reduce((bytes, { text, slots }) => bytes + text.length * BYTES_PER_CHARACTER + slots.length * 100, 1000);
+
+/** The `prepare` of the plugin context. @rule R-CAC-1 */
+export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: () => ResolvedOptions, demand: () => Model, caches: Caches): PluginContext["prepare"] => {
+  const { taps } = hooks.transformPlan;
+  const byText = caches.create({
+    name: "programs",
+    make: (ask: Ask<Wanted>): Program => {
+      const plan = ask(PLAN_TEXT);
+      const envelope = ask(ENVELOPE_TEXT);
+      const model = ask(MODEL);
+      const session = observeSession(ask);
+      const context = { model, envelope, options: options(), session, get surface() { return ask(SURFACE); } };
+      const permitted = taps.length === 0 ? plan : hooks.transformPlan.call(plan, context);
+      return compilePlan(permitted, envelope, { model, registry, hooks, sight: () => sightOf(model, session, ask(SURFACE)) });
+    },
+    bytesOf,
+  });
+  // the same plan object says the same, and its text need not be written to know that
+  const byObject = caches.create({
+    name: "programs of plans",
+    make: (ask: Ask<Wanted>): Program => {
+      ask(PLAN);
+      ask(ENVELOPE);
+      const found = byText.within(ask);
+      found.keep();
+      return found.made;
+    },
+    bytesOf: () => 0,
+  });
+  return ({ plan, envelope }, session, surface) => byObject.take({ plan, envelope, session, surface, model: demand() });
+};

@@ -1,0 +1,144 @@
+/** The declared parts of plugins: collected for parsers and compilers, checked against each other, tapped by core. */
+import { presetError } from "../kernel/errors.ts";
+import type { FilterContext, RelApiHooks } from "../hooks.ts";
+import type { PgType } from "./model/model.ts";
+import type { Comparison } from "./plan/plan.ts";
+import type { EmbedSpec, OperatorSpec, PlanFunction, Plugin, Registry, UpdateOperatorSpec } from "../plugin.ts";
+import type { Sql } from "./sql/fragment.ts";
+
+interface Declared<Spec> {
+  readonly spec: Spec;
+  readonly plugin: string;
+}
+
+const declared = <Spec>(plugins: readonly Plugin[], specs: (plugin: Plugin) => readonly Spec[] | undefined): readonly Declared<Spec>[] =>
+  plugins.flatMap((plugin) => (specs(plugin) ?? []).map((spec) => ({ spec, plugin: plugin.name })));
+
+/** @throws RelApiError `preset` when two parts would answer for the same thing */
+export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
+  const operators = declared(plugins, (plugin) => plugin.operators);
+  const embeds = declared(plugins, (plugin) => plugin.embeds);
+  const updateOperators = declared(plugins, (plugin) => plugin.updateOperators);
+  const functions = declared(plugins, (plugin) => plugin.functions);
+  refuseOverlaps(operators, (spec) => spec.name, "operator");
+  refuseOverlaps(operators, (spec) => restNameOf(spec), "REST operator");
+  refuseOverlaps(operators, (spec) => graphqlNameOf(spec), "GraphQL operator");
+  refuseOverlaps(updateOperators, (spec) => spec.name, "update operator");
+  refuseOverlaps(updateOperators, (spec) => spec.graphql, "GraphQL update operator");
+  refuseDoubles(embeds, (spec) => spec.mode, "embedding mode");
+  refuseDoubles(embeds, (spec) => spec.rest?.prefix, "REST embed prefix");
+  refuseDoubles(embeds, (spec) => spec.graphql?.suffix, "GraphQL embed suffix");
+  refuseDoubles(functions, (spec) => spec.name, "function");
+  const names = new Set(plugins.map((plugin) => plugin.name));
+  return Object.freeze({
+    operators: operators.map(({ spec }): OperatorSpec => spec),
+    embeds: embeds.map(({ spec }): EmbedSpec => spec),
+    updateOperators: updateOperators.map(({ spec }): UpdateOperatorSpec => spec),
+    functions: new Map(functions.map(({ spec }): [string, PlanFunction] => [spec.name, spec])),
+    has: (plugin: string) => names.has(plugin),
+  });
+};
+
+/** `undefined`: not offered there. */
+export const restNameOf = (spec: OperatorSpec): string | undefined => (spec.rest === false ? undefined : (spec.rest ?? spec.name));
+
+export const graphqlNameOf = (spec: OperatorSpec): string | undefined => {
+  if (spec.graphql === false) return undefined;
+  return typeof spec.graphql === "object" ? spec.graphql.name : (spec.graphql ?? `_${spec.name.replaceAll("-", "_")}`);
+};
+
+interface Typed {
+  readonly types: readonly string[];
+  readonly exceptTypes?: readonly string[];
+}
+
+const refuseOverlaps = <Spec extends Typed>(all: readonly Declared<Spec>[], nameOf: (spec: Spec) => string | undefined, what: string): void => {
+  const byName = new Map<string, Declared<Spec>[]>();
+  for (const entry of all) {
+    const name = nameOf(entry.spec);
+    if (name === undefined) continue;
+    const rivals = byName.get(name) ?? [];
+    for (const rival of rivals) {
+      const type = sharedType(rival.spec, entry.spec);
+      if (type !== undefined)
+        throw presetError(`${what} "${name}" on ${type} is declared by "${rival.plugin}" and by "${entry.plugin}": their types must not overlap`);
+    }
+    byName.set(name, [...rivals, entry]);
+  }
+};
+
+const refuseDoubles = <Spec>(all: readonly Declared<Spec>[], nameOf: (spec: Spec) => string | undefined, what: string): void => {
+  const known = new Map<string, string>();
+  for (const { spec, plugin } of all) {
+    const name = nameOf(spec);
+    if (name === undefined) continue;
+    const rival = known.get(name);
+    if (rival !== undefined) throw presetError(`${what} "${name}" is declared by "${rival}" and by "${plugin}": rename one or drop one of the plugins`);
+    known.set(name, plugin);
+  }
+};
+
+/** A type or group both are for, as a message names it. */
+const sharedType = (a: Typed, b: Typed): string | undefined => {
+  for (const mine of a.types) {
+    for (const theirs of b.types) {
+      const narrow = narrower(mine, theirs);
+      if (narrow !== undefined && !isExcepted(a, narrow) && !isExcepted(b, narrow)) return narrow;
+    }
+  }
+  return undefined;
+};
+
+/** What two names have in common, by name alone: `_int4` is an array, `int4range` a range. */
+const narrower = (a: string, b: string): string | undefined => {
+  if (a === b || isOfGroup(b, a)) return b;
+  return isOfGroup(a, b) ? a : undefined;
+};
+
+const isOfGroup = (name: string, group: string): boolean =>
+  group === "any" || (group === "array" && name.startsWith("_")) || (group === "range" && /^[a-z0-9]+(multi)?range$/.test(name));
+
+const isExcepted = (spec: Typed, name: string): boolean => spec.exceptTypes?.some((except) => except === name || isOfGroup(name, except)) === true;
+
+/** Whether a type (below all domains) is one of the names or groups of a spec. `any` takes unknown types too. */
+export const matchesType = (spec: Typed, type: PgType | undefined): boolean =>
+  spec.types.some((name) => isTypeNamed(name, type)) && spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;
+
+const isTypeNamed = (name: string, type: PgType | undefined): boolean => {
+  if (name === "any") return true;
+  if (type === undefined) return false;
+  if (type.name === name) return true;
+  switch (name) {
+    case "array":
+    case "enum":
+    case "composite":
+      return type.kind === name;
+    case "range":
+      return type.kind === "range" || type.kind === "multirange";
+    default:
+      return false;
+  }
+};
+
+/** Operators and embeds on their hooks, in front of what the plugin's `apply` adds. */
+export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
+  for (const name of new Set((plugin.operators ?? []).map((spec) => spec.name))) {
+    const specs = (plugin.operators ?? []).filter((spec) => spec.name === name);
+    const builtIn = specs.every((spec) => spec.builtIn !== undefined) ? specs.flatMap((spec) => spec.builtIn ?? []) : undefined;
+    hooks.compileFilter.for(name).tap({ name: `${plugin.name} (declared)`, builtIn }, (comparison, context) => {
+      const spec = specs.find((each) => matchesType(each, context.type));
+      return spec && compileOperator(spec, comparison, context);
+    });
+  }
+  for (const spec of plugin.embeds ?? [])
+    hooks.compileEmbed.for(spec.mode).tap({ name: `${plugin.name} (declared)`, builtIn: spec.builtIn }, (embed, context) => spec.compile(embed, context));
+};
+
+/** Ill-typed and unknown columns: the first declaration writes the SQL and the database judges it (R-FLT-12). Tapped last of all. */
+export const tapFallbacks = (registry: Registry, hooks: RelApiHooks): void => {
+  const first = new Map<string, OperatorSpec>();
+  for (const spec of registry.operators) if (!first.has(spec.name)) first.set(spec.name, spec);
+  for (const [name, spec] of first) hooks.compileFilter.for(name).tap({ name: "core (any type)", builtIn: spec.builtIn }, (comparison, context) => compileOperator(spec, comparison, context));
+};
+
+const compileOperator = (spec: OperatorSpec, _comparison: Comparison, context: FilterContext): Sql => spec.compile(context.column, context.operand, context);

@@ -1,0 +1,265 @@
+/** From a plan to the statements that answer it. */
+import type { RelApiHooks } from "../../hooks.ts";
+import { relationOf, type Model } from "../model/model.ts";
+import type { Sight } from "../model/sight.ts";
+import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Update } from "../plan/plan.ts";
+import type { Registry } from "../../plugin.ts";
+import { compileAggregateRead } from "./aggregate-read.ts";
+import { compileCall, compileCallSource } from "./call.ts";
+import { bodyOf, insertedCount, locationOf, outputNames, responseSettings, totalOf, type EnvelopeColumn } from "./envelope.ts";
+import { catalogText, empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
+import { arrayQuery, buildObject, objectQuery } from "./json.ts";
+import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
+import { isProvenPlan } from "./proof.ts";
+import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
+import { createCompiler, planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
+import { countOfSteps, stepRelations, stepSetting } from "./value.ts";
+import { compileWrite } from "./write.ts";
+
+export interface CompileParts {
+  readonly model: Model;
+  readonly hooks: RelApiHooks;
+  readonly registry: Registry;
+  readonly sight?: () => Sight;
+}
+
+/** Media types core makes itself, compact, for surfaces that splice bodies: the rows (or the aggregate object) as JSON; the first row or null. */
+export const DOCUMENT = "document";
+export const DOCUMENT_ONE = "document-one";
+
+const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
+  plan.kind === "bundle" || plan.kind === "sequence" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE ? "compact" : "spaced";
+
+/** @rule R-SQL-1 */
+export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => ({ ...compileAny(plan, envelope, parts), isProven: isProvenPlan(plan, envelope, OWN_MEDIA, parts) });
+
+const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
+
+const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
+  const compiler = createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.takesRowType });
+  switch (plan.kind) {
+    case "read":
+      return compileRead(compiler, plan, envelope, () => createCompiler({ ...parts, style: compiler.style }));
+    case "bundle":
+      return single(compiler, [{ name: "body", sql: sql`${bundleBody(compiler, plan)}::text` }], empty, empty);
+    case "call":
+      return compileCallPlan(compiler, plan, envelope);
+    case "sequence":
+      return compileSequence(compiler, plan);
+    default:
+      return compileWritePlan(compiler, plan, envelope);
+  }
+};
+
+const selectOf = (columns: readonly EnvelopeColumn[]): Sql => join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
+
+const finish = (compiler: Compiler, statements: readonly ProgramStatement[], main: number, checks: readonly ProgramCheck[] = []): Program => ({
+  statements,
+  main,
+  checks,
+  relations: compiler.seen.relations,
+  isOpenEnded: compiler.seen.isOpenEnded,
+});
+
+const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({ ...toStatement(fragment), columns: columns.map((column) => column.name), fragment });
+
+const single = (compiler: Compiler, columns: readonly EnvelopeColumn[], head: Sql, from: Sql, envelope: Envelope = {}): Program => {
+  const fragment = sql`${head}select ${selectOf(columns)}${from}`;
+  return finish(compiler, [explained(fragment, columns, envelope)], 0);
+};
+
+/** @rule R-MED-7 */
+const explained = (fragment: Sql, columns: readonly EnvelopeColumn[], envelope: Envelope): ProgramStatement => {
+  if (envelope.explain === undefined) return statementOf(fragment, columns);
+  const options = [...envelope.explain.options.map((option) => sql`${catalogText(explainOption(option))}`), sql`format ${catalogText(envelope.explain.format === "json" ? "json" : "text")}`];
+  return { ...toStatement(sql`explain (${join(options)}) ${fragment}`), columns: ["body"], isMultiRow: true };
+};
+
+const explainOption = (option: string): string => {
+  if (!["analyze", "verbose", "settings", "buffers", "wal"].includes(option)) throw planFault(`"${option}" is no EXPLAIN option`);
+  return option;
+};
+
+const isWhole = (read: Read): boolean => read.output.length === 1 && read.output[0]?.kind === "all";
+
+const relationOfRead = (compiler: Compiler, read: Read) => {
+  if ("relation" in read.from) return relationOf(compiler.model, read.from.relation);
+  return "written" in read.from ? relationOf(compiler.model, read.from.written) : undefined;
+};
+
+const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another: () => Compiler): Program => {
+  if (envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE || read.shape === "aggregate") {
+    const body = read.shape === "aggregate" ? compileAggregateRead(compiler, read) : envelope.media === DOCUMENT_ONE ? objectQuery(compiler, read) : arrayQuery(compiler, read);
+    return single(compiler, [{ name: "body", sql: sql`${body}::text` }], empty, empty, envelope);
+  }
+  const row = compiler.alias("_rows");
+  const rows = compileRows(compiler, read);
+  const relation = relationOfRead(compiler, read);
+  const total = totalOf(compiler, read, envelope);
+  const columns: EnvelopeColumn[] = [
+    ...(total === undefined ? [] : [{ name: "total", sql: total }]),
+    { name: "page_total", sql: sql`count(*)` },
+    { name: "body", sql: bodyOf(compiler, envelope, { rowAlias: row, returns: "rows", outputs: rows.names ?? outputNames(read, relation), relation, isWholeRow: isWhole(read) }) },
+    ...responseSettings(),
+  ];
+  const fragment = sql`select ${selectOf(columns)} from (${rows.sql}) as ${ident(row)}`;
+  const main = explained(fragment, columns, envelope);
+  if (envelope.count !== "planned" && envelope.count !== "estimated") return finish(compiler, [main], 0);
+  // the planner's number comes from EXPLAIN of the count's own query (R-CNT-2)
+  const plan = sql`explain (format json) ${compileCountRows(another(), read)}`;
+  return finish(compiler, [main, { ...toStatement(plan), columns: ["count_plan"], isMultiRow: true }], 0);
+};
+
+const bundleBody = (compiler: Compiler, bundle: Bundle): Sql =>
+  buildObject(
+    bundle.fields.map((field) => {
+      if ("value" in field) return { as: field.as, sql: sql`${literal(field.value)}::text` };
+      if ("bundle" in field) return { as: field.as, sql: bundleBody(compiler, field.bundle) };
+      return { as: field.as, sql: answerOf(compiler, field.read, field.one === true) };
+    }),
+  );
+
+const answerOf = (compiler: Compiler, read: Read, isOne: boolean, place: ReadPlace = {}, affected?: Sql): Sql => {
+  if (read.shape === "aggregate") return compileAggregateRead(compiler, read, place, affected);
+  return isOne ? objectQuery(compiler, read, place) : arrayQuery(compiler, read, place);
+};
+
+const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, envelope: Envelope): Program => {
+  const write = compileWrite(compiler, plan, { columns: envelope.location ?? [], countInserted: envelope.countInserted === true });
+  const checks: readonly ProgramCheck[] =
+    write.check === undefined ? [] : [{ statement: 0, column: "check", kind: "permission", message: "" }];
+  const extra: EnvelopeColumn[] = write.check === undefined ? [] : [{ name: "check", sql: write.check }];
+  if (envelope.location !== undefined && envelope.location.length > 0) extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
+  if (envelope.countInserted === true) extra.push(insertedCount());
+  const read = plan.returning;
+  const place: ReadPlace = { written: write.name };
+  let columns: EnvelopeColumn[];
+  let from = empty;
+  if (read === undefined) {
+    columns = [{ name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` }, { name: "body", sql: sql`''` }, ...extra, ...responseSettings()];
+  } else if (read.shape === "aggregate" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE) {
+    const body = answerOf(compiler, read, envelope.media === DOCUMENT_ONE, place);
+    columns = [{ name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` }, { name: "body", sql: sql`${body}::text` }, ...extra];
+  } else {
+    const row = compiler.alias("_rows");
+    const rows = compileRows(compiler, read, place);
+    columns = [
+      { name: "page_total", sql: sql`count(*)` },
+      { name: "body", sql: bodyOf(compiler, envelope, { rowAlias: row, returns: "rows", outputs: rows.names ?? outputNames(read, write.relation), relation: write.relation, isWholeRow: isWhole(read) }) },
+      ...extra,
+      ...responseSettings(),
+    ];
+    from = sql` from (${rows.sql}) as ${ident(row)}`;
+  }
+  const fragment = sql`with ${write.cte} select ${selectOf(columns)}${from}`;
+  return finish(compiler, [explained(fragment, columns, envelope)], 0, checks);
+};
+
+/** @rule R-SQL-2 R-SQL-14 R-RPC-13 */
+const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Program => {
+  const row = compiler.alias("_rows");
+  if (plan.returns === "rows" || plan.returns === "row") {
+    const read = plan.result;
+    if (read === undefined) throw planFault("a call for rows says how to read them");
+    return compileCallRows(compiler, { ...plan, result: read }, envelope, row);
+  }
+  const { call, from } = compileCall(compiler, plan.call);
+  const values = sql`(select ${call} as "value"${from === undefined ? empty : sql` from ${from}`})`;
+  const window = plan.result === undefined ? empty : windowOf(compiler, plan.result);
+  const counts = envelope.count === "exact" || envelope.count === "estimated";
+  // called once though read twice (R-RPC-14)
+  const called = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
+  const head = called === undefined ? empty : sql`with ${called} as materialized ${values} `;
+  const all = called ?? sql`${values} as _v`;
+  // the value is read twice: without the offset the planner puts the call of a stable function in both places
+  const source = isEmpty(window) ? sql`(select * from ${values} as _v offset 0) as ${ident(row)}` : sql`(select * from ${all} ${window}) as ${ident(row)}`;
+  const columns: EnvelopeColumn[] = [
+    ...(counts ? [{ name: "total", sql: called === undefined ? sql`count(*)` : sql`(select count(*) from ${called} as _c)` }] : []),
+    // the whole row is counted, so that a function whose value nobody looks at is called all the same
+    { name: "page_total", sql: sql`count(${ident(row)}.*)` },
+    {
+      name: "body",
+      sql:
+        plan.returns === "void"
+          ? sql`''`
+          : bodyOf(compiler, envelope, { rowAlias: row, returns: plan.returns, outputs: ["value"], relation: undefined, isWholeRow: true }),
+    },
+    ...responseSettings(),
+  ];
+  return single(compiler, columns, head, sql` from ${source}`, envelope);
+};
+
+const compileCallRows = (compiler: Compiler, plan: Call & { readonly result: Read }, envelope: Envelope, row: string): Program => {
+  const read = plan.result;
+  const relation = "call" in read.from ? relationOfCall(compiler, read) : relationOfRead(compiler, read);
+  const counts = envelope.count === "exact" || envelope.count === "estimated";
+  const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
+  let head = empty;
+  let place: ReadPlace = {};
+  let total: Sql | undefined = counts ? sql`count(*)` : undefined;
+  if (counts && isLimited && "call" in read.from) {
+    // called once though read twice (R-RPC-14)
+    const source = compileCallSource(compiler, read.from.call);
+    const cte = ident(compiler.alias("_called"));
+    head = sql`with ${cte} as materialized (select ${ident(source.scope.row)}.* from ${source.from}) `;
+    const again = (): ReadPlace => {
+      const name = compiler.alias(source.scope.row);
+      return { from: { from: sql`${cte} as ${ident(name)}`, scope: { ...source.scope, row: name, isRecord: true } } };
+    };
+    place = again();
+    total = sql`(select count(*) from (${compileCountRows(compiler, read, again())}) as _c)`;
+  }
+  const rows = compileRows(compiler, read, place);
+  const columns: EnvelopeColumn[] = [
+    ...(total === undefined ? [] : [{ name: "total", sql: total }]),
+    { name: "page_total", sql: plan.returns === "row" ? sql`1` : sql`count(*)` },
+    { name: "body", sql: bodyOf(compiler, envelope, { rowAlias: row, returns: plan.returns === "row" ? "row" : "rows", outputs: rows.names ?? outputNames(read, relation), relation, isWholeRow: isWhole(read) }) },
+    ...responseSettings(),
+  ];
+  return single(compiler, columns, head, sql` from (${rows.sql}) as ${ident(row)}`, envelope);
+};
+
+const relationOfCall = (compiler: Compiler, read: Read) => {
+  if (!("call" in read.from)) return undefined;
+  const { call } = read.from;
+  const returns = compiler.model.routines.get(`${call.routine.schema}\u0000${call.routine.name}`)?.find((routine) => routine.oid === call.oid)?.returns.relation;
+  return returns === undefined ? undefined : relationOf(compiler.model, returns);
+};
+
+const targetOfWrite = (write: Insert | Update | Delete) => (write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from);
+
+/** One statement per step, each leaving its rows in a setting of the transaction for those after it; then the answer. All are sent at once. @rule G-NST-2 G-INS-5 */
+const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
+  const statements: ProgramStatement[] = [];
+  const checks: ProgramCheck[] = [];
+  const relations: { readonly schema: string; readonly name: string }[] = [];
+  sequence.steps.forEach((step, i) => {
+    // aliases need to differ within a statement alone
+    const own = createCompiler(compiler);
+    stepRelations.set(own, relations);
+    const write = compileWrite(own, step.write, { isWholeRow: true, requires: (step.requires ?? []).map((required) => required.step) });
+    const row = ident(own.alias("_s"));
+    const rows = sql`(select coalesce(array_agg((${row}.*)::${qualified(write.relation)})::text, '{}') from ${write.name} as ${row})`;
+    const columns: EnvelopeColumn[] = [
+      { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${stepSetting(i)}, ${rows}, true) is not null` },
+      { name: `count_${i}`, sql: sql`(select count(*) from ${write.name} as _c)` },
+    ];
+    if (write.check !== undefined) {
+      columns.push({ name: `check_${i}`, sql: write.check });
+      checks.push({ statement: i, column: `check_${i}`, kind: "permission", message: "", path: step.path ?? "$" });
+    }
+    checks.push(...(step.requires ?? []).map(requiredRow));
+    statements.push({ ...statementOf(sql`with ${write.cte} select ${selectOf(columns)}`, columns), path: step.path });
+    relations.push(targetOfWrite(step.write));
+    for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
+    if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
+  });
+  const { refusal } = sequence;
+  if (refusal !== undefined) checks.push(...refusal.requires.map(requiredRow), { statement: statements.length, column: "refused", kind: "refusal", message: refusal.message, path: refusal.path });
+  const body = refusal === undefined ? answerOf(compiler, sequence.result, sequence.one === true, {}, countOfSteps(relations)) : sql`null`;
+  statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
+  // in the order in which the statements are reached
+  return finish(compiler, statements, statements.length - 1, checks.sort((a, b) => a.statement - b.statement));
+};
+
+const requiredRow = ({ step, message, path }: { readonly step: number; readonly message: string; readonly path: string }): ProgramCheck => ({ statement: step, column: `count_${step}`, kind: "step", message, path });

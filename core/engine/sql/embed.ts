@@ -1,0 +1,101 @@
+/** Embedded reads: sets up what a mode's compiler works with and asks it. */
+import type { EmbedContext, EmbedSql } from "../../hooks.ts";
+import { nameKey, relationOf, relationshipOf, type Relation } from "../model/model.ts";
+import type { Embed, Output } from "../plan/plan.ts";
+import { compileAggregateRead } from "./aggregate-read.ts";
+import { routineArguments } from "./call.ts";
+import { ident, sql, type Sql } from "./fragment.ts";
+import { arrayOf, arrayQuery, objectQuery } from "./json.ts";
+import { compileRows, expandAll, type ReadPlace } from "./read.ts";
+import { findRelationship, relatedRows } from "./related.ts";
+import { noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+
+export interface CompiledEmbed {
+  readonly join: Sql | undefined;
+  readonly columns: readonly { readonly as: string; readonly value: Sql; readonly isAggregate?: boolean }[];
+  readonly row: Sql | undefined;
+  /** Keys that the row offers. */
+  readonly keys: readonly string[];
+  /** The join drops parents without rows by itself. */
+  readonly isInnerJoined: boolean;
+  /** `select 1 …` over the embedded rows, for EXISTS. */
+  readonly rows: () => Sql;
+}
+
+export interface EmbedUse {
+  /** The parent groups: a JSON value needs an equality (R-AGG-2). */
+  readonly isGrouped: boolean;
+  /** The parent sorts by it. */
+  readonly needsJoin: boolean;
+  readonly isOutput: boolean;
+}
+
+export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed => {
+  const { via } = embed;
+  const isToOne = "relationship" in via ? findRelationship(parent, via.relationship).isToOne : via.isToOne;
+  const target = "relationship" in via ? relationOf(compiler.model, findRelationship(parent, via.relationship).target) : targetOf(compiler, embed);
+  const place = (): ReadPlace => {
+    if ("relationship" in via) return { related: relatedRows(compiler, parent, via.relationship), isCompared: use.isGrouped };
+    const row = compiler.alias(via.routine.name);
+    compiler.seen.isOpenEnded = true;
+    const scope: Scope = { row, relation: target, isRecord: false, root: undefined, embeds: noEmbeds };
+    return { from: { from: sql`${qualified(via.routine)}(${routineArguments(compiler, via.arguments ?? [], rowValue(parent))}) as ${ident(row)}`, scope }, isCompared: use.isGrouped };
+  };
+  // a to-one read is cut at one row only where the relationship itself does not promise that
+  const isCertainlyOne = "relationship" in via && findRelationship(parent, via.relationship).isManual !== true && findRelationship(parent, via.relationship).routine === undefined;
+  const rows = (): Sql => compileRows(compiler, embed.read, place(), true).sql;
+  if (!use.isOutput && !use.needsJoin) return { join: undefined, columns: [], row: undefined, keys: [], isInnerJoined: false, rows };
+  let keys: readonly string[] | undefined;
+  const context: EmbedContext = {
+    model: compiler.model,
+    parent: ident(parent.row),
+    alias: () => compiler.alias("_e"),
+    target,
+    isToOne,
+    isCertainlyOne,
+    isGrouped: use.isGrouped,
+    needsJoin: use.needsJoin,
+    rows: (read = embed.read) => {
+      const compiled = compileRows(compiler, read, place());
+      keys = compiled.keys;
+      return compiled.sql;
+    },
+    array: (read = embed.read) => arrayQuery(compiler, read, place()),
+    object: (read = embed.read) => objectQuery(compiler, read, place()),
+    aggregate: (read = embed.read) => compileAggregateRead(compiler, read, place()),
+    arrayOf: (element) => arrayOf(compiler.style, element),
+    lateral: (rowsOf, alias) => {
+      const kind = embed.join === "inner" ? sql`join lateral` : sql`left join lateral`;
+      return sql`${kind} (${rowsOf}) as ${ident(alias)} on true`;
+    },
+    expand: (outputs) => expandDeep(compiler, target, embed.mode, outputs),
+  };
+  const answer: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
+  if (answer === undefined) throw planFault(`no plugin answers the embedding mode "${embed.mode}"`);
+  return {
+    join: answer.join,
+    columns: answer.columns,
+    row: answer.row,
+    keys: keys ?? answer.columns.map((column) => column.as),
+    isInnerJoined: answer.isInnerJoined === true,
+    rows,
+  };
+};
+
+/** Outputs with `*` written out, also in the embeds of the same mode among them. @rule R-SPR-3 */
+const expandDeep = (compiler: Compiler, relation: Relation | undefined, mode: string, outputs: readonly Output[]): readonly Output[] =>
+  outputs.flatMap((output): readonly Output[] => {
+    if (relation === undefined) return [output];
+    if (output.kind === "all") return expandAll(relation);
+    if (output.kind !== "embed" || output.mode !== mode || output.isHidden === true || !("relationship" in output.via)) return [output];
+    const target = relationshipOf(relation, output.via.relationship)?.target;
+    const inner = target && relationOf(compiler.model, target);
+    return [{ ...output, read: { ...output.read, output: expandDeep(compiler, inner, mode, output.read.output) } }];
+  });
+
+const targetOf = (compiler: Compiler, embed: Embed) => {
+  if (!("routine" in embed.via)) return undefined;
+  const returns = compiler.model.routines.get(nameKey(embed.via.routine))?.find((routine) => routine.returns.relation !== undefined)?.returns.relation;
+  return returns === undefined ? undefined : relationOf(compiler.model, returns);
+};
+

@@ -1,0 +1,65 @@
+/** The one row a statement answers: body, counts, location, response settings. */
+import type { MediaContext } from "../../hooks.ts";
+import { columnOf, type Relation } from "../model/model.ts";
+import type { Envelope, Output, Read } from "../plan/plan.ts";
+import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
+import { compileCountRows } from "./read.ts";
+import { planFault, qualified, type Compiler } from "./scope.ts";
+import { INSERTED, type CompiledWrite } from "./write.ts";
+
+/** Result columns of a statement, in order. */
+export interface EnvelopeColumn {
+  readonly name: string;
+  readonly sql: Sql;
+}
+
+const setting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${literal(name)}, true), '')`;
+
+/** What SQL asked for in the answer's headers and status. @rule R-GUC-1 R-GUC-3 */
+export const responseSettings = (): readonly EnvelopeColumn[] => [
+  { name: "response_headers", sql: setting("response.headers") },
+  { name: "response_status", sql: setting("response.status") },
+];
+
+/** The body text of rows named `row`. Media types are plugins. */
+export const bodyOf = (compiler: Compiler, envelope: Envelope, facts: Omit<MediaContext, "model" | "envelope" | "options" | "row" | "rowAlias"> & { readonly rowAlias: string }): Sql => {
+  if (envelope.media === undefined) return sql`''`;
+  const body = compiler.hooks.compileMedia.for(envelope.media).call({
+    ...facts,
+    model: compiler.model,
+    // the row itself, though one of its columns may have the alias' name
+    row: sql`(${ident(facts.rowAlias)}.*)`,
+    envelope,
+    options: envelope.mediaOptions,
+  });
+  if (body === undefined) throw planFault(`no plugin makes the media type "${envelope.media}"`);
+  return body;
+};
+
+/** `total`: the exact number, or for `estimated` at most one more than the cap. Undefined: no count in this statement. @rule R-CNT-1 R-CNT-3 */
+export const totalOf = (compiler: Compiler, read: Read, envelope: Envelope): Sql | undefined => {
+  if (envelope.count === undefined || envelope.count === "planned") return undefined;
+  const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
+  if (envelope.count === "exact" && !isLimited) return sql`count(*)`;
+  const rows = compileCountRows(compiler, read);
+  const limited = envelope.count === "estimated" && envelope.countCap !== undefined ? sql`${rows} limit ${integer(envelope.countCap + 1)}` : rows;
+  return sql`(select count(*) from (${limited}) as _c)`;
+};
+
+/** JSON array of the key's values as text, as filters read them, when exactly one row was written. @rule R-WRT-2 */
+export const locationOf = (compiler: Compiler, { name, relation }: Pick<CompiledWrite, "name" | "relation">, key: readonly string[]): Sql => {
+  const json = (column: string): Sql => {
+    const { fromText, toJson } = compiler.model.representations.get(columnOf(relation, column)?.type ?? 0) ?? {};
+    return fromText === undefined || toJson === undefined ? sql`to_json(${ident(column)})` : sql`${qualified(toJson)}(${ident(column)})`;
+  };
+  return sql`(select json_build_array(${join(key.map((column) => sql`min(${json(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
+};
+
+export const insertedCount = (): EnvelopeColumn => ({ name: "inserted", sql: setting(INSERTED) });
+
+/** Output names in order, where the read tells them. */
+export const outputNames = (read: Read, relation: Relation | undefined): readonly string[] =>
+  read.output.flatMap((output: Output) => {
+    if (output.kind === "all") return relation === undefined ? [] : relation.columns.map((column) => column.name);
+    return output.kind === "embed" && output.isHidden === true ? [] : [output.as];
+  });

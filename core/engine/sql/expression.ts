@@ -1,0 +1,137 @@
+/** Values computed from the row at hand. */
+import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
+import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
+import { nearestNames } from "../model/near-names.ts";
+import type { Expression, PathStep } from "../plan/plan.ts";
+import { compileAggregateCall } from "./aggregate.ts";
+import { ident, sql, type Sql } from "./fragment.ts";
+import { refuseColumn } from "./names.ts";
+import { compilePredicate } from "./predicate.ts";
+import { routineArguments } from "./call.ts";
+import { compileRelated } from "./related.ts";
+import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { compileValue, typeName } from "./value.ts";
+
+export interface Compiled {
+  readonly sql: Sql;
+  /** Below all domains; undefined where the model cannot tell. */
+  readonly type: PgType | undefined;
+  /** The plain column it is. */
+  readonly declared: Column | undefined;
+}
+
+const typeNamed = (compiler: Compiler, name: string): PgType | undefined => {
+  let map = typeMaps.get(compiler.model);
+  if (map === undefined) {
+    map = new Map();
+    for (const type of compiler.model.types.values()) {
+      map.set(type.sqlName, type);
+      if (type.schema === "pg_catalog" || !map.has(type.name)) map.set(type.name, type);
+    }
+    typeMaps.set(compiler.model, map);
+  }
+  return map.get(name);
+};
+
+const typeMaps = new WeakMap<object, Map<string, PgType>>();
+
+/** `->` and `->>` on json and jsonb, on anything else on `to_jsonb` of it. @rule R-SEL-6 */
+const followPath = (compiler: Compiler, start: Sql, type: PgType | undefined, declared: Column | undefined, path: readonly PathStep[]): Compiled => {
+  // a domain over json counts as another type, so it is the declared type that is looked at
+  const own = declared === undefined ? type : compiler.model.types.get(declared.type);
+  const isJson = own?.schema === "pg_catalog" && (own.name === "json" || own.name === "jsonb");
+  let result = isJson ? start : sql`pg_catalog.to_jsonb(${start})`;
+  for (const step of path) {
+    const key = compileValue(compiler, step.key);
+    if (step.arrow === "->") result = sql`${result}->${key}`;
+    else if (step.arrow === "->>") result = sql`${result}->>${key}`;
+    else result = sql`${result}#>${key}`;
+  }
+  const last = path[path.length - 1];
+  return { sql: sql`(${result})`, type: typeNamed(compiler, last?.arrow === "->>" ? "text" : isJson ? own.name : "jsonb"), declared: undefined };
+};
+
+export const compileExpression = (compiler: Compiler, expression: Expression, scope: Scope): Compiled => {
+  switch (expression.kind) {
+    case "column": {
+      const at = expression.of === "root" ? (scope.root ?? scope) : scope;
+      const declared = at.relation === undefined ? undefined : columnOf(at.relation, expression.name);
+      const oid = declared?.type ?? (at.relation === undefined ? at.columns?.get(expression.name) : undefined);
+      if (oid === undefined) return refuseColumn(compiler, at, expression.name);
+      const type = baseTypeOf(compiler.model, oid);
+      const column = ident(at.row, expression.name);
+      if (expression.path !== undefined && expression.path.length > 0) return followPath(compiler, column, type, declared, expression.path);
+      return { sql: column, type, declared };
+    }
+    case "computed": {
+      const call = sql`${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))})`;
+      compiler.seen.isOpenEnded = true;
+      const overloads = compiler.model.routines.get(nameKey(expression.routine));
+      const routine = overloads?.find((one) => one.parameters.some((parameter) => parameter.type === scope.relation?.rowType)) ?? overloads?.[0];
+      const type = routine === undefined ? undefined : baseTypeOf(compiler.model, routine.returns.type);
+      const [first] = expression.path ?? [];
+      if (expression.path === undefined || first === undefined) return { sql: call, type, declared: undefined };
+      // the arrows of a URL treat it as any other than a plain json column (R-SEL-6)
+      return followPath(compiler, call, first.arrow === "#>" ? type : undefined, undefined, expression.path);
+    }
+    case "cast":
+      return {
+        sql: sql`cast(${compileExpression(compiler, expression.of, scope).sql} as ${typeName(compiler, expression.type)})`,
+        type: typeNamed(compiler, expression.type),
+        declared: undefined,
+      };
+    case "apply": {
+      const declared = compiler.registry.functions.get(expression.function);
+      if (declared === undefined) throw planFault(`no plugin declares the function "${expression.function}"`);
+      return { sql: declared.compile(compileExpression(compiler, expression.of, scope).sql, compiler.model), type: undefined, declared: undefined };
+    }
+    case "masked": {
+      const inner = compileExpression(compiler, expression.of, scope);
+      return { ...inner, sql: sql`case when ${compilePredicate(compiler, expression.when, scope)} then ${inner.sql} end`, declared: undefined };
+    }
+    case "related":
+      return compileRelated(compiler, scope, expression.relationship, (target) => {
+        const inner = compileExpression(compiler, expression.value, target.scope);
+        const where = expression.where === undefined ? target.on : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
+        return { ...inner, sql: sql`(select ${inner.sql} from ${target.from} where ${where} limit 1)`, declared: undefined };
+      });
+    case "related-aggregate":
+      return compileRelated(compiler, scope, expression.relationship, (target) => {
+        const of = expression.of.map((one) => compileExpression(compiler, one, target.scope));
+        const call = compileAggregateCall(
+          expression.fn,
+          of.map((one) => one.sql),
+          expression.distinct === true,
+        );
+        const where = expression.where === undefined ? target.on : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
+        return { sql: sql`(select ${call} from ${target.from} where ${where})`, type: aggregateType(compiler, expression.fn, of[0]?.type), declared: undefined };
+      });
+    case "computed-aggregate": {
+      compiler.seen.isOpenEnded = true;
+      const row = compiler.alias(expression.target.name);
+      const inner: Scope = { row, relation: lookUp(compiler, expression.target), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      const call = compileAggregateCall(expression.fn, expression.of.map((one) => compileExpression(compiler, one, inner).sql), false);
+      const where = expression.where === undefined ? sql`` : sql` where ${compilePredicate(compiler, expression.where, inner)}`;
+      return { sql: sql`(select ${call} from ${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))}) as ${ident(row)}${where})`, type: undefined, declared: undefined };
+    }
+    case "embedded": {
+      const embed = scope.embeds.get(expression.embed);
+      if (embed === undefined) throw planFault(`no embed "${expression.embed}" to order by`);
+      if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
+      if (!embed.keys.includes(expression.name)) throw columnUnknown(expression.embed, expression.name, nearestNames(expression.name, embed.keys));
+      let result = sql`${embed.row}.${ident(expression.name)}`;
+      // applied directly, without to_jsonb (R-ORD-4)
+      for (const step of expression.path ?? []) {
+        const key = compileValue(compiler, step.key);
+        result = step.arrow === "->>" ? sql`${result}->>${key}` : sql`${result}->${key}`;
+      }
+      return { sql: result, type: undefined, declared: undefined };
+    }
+  }
+};
+
+const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {
+  if (fn === "count") return typeNamed(compiler, "int8");
+  if (fn === "bool_and" || fn === "bool_or") return typeNamed(compiler, "bool");
+  return fn === "max" || fn === "min" ? of : undefined;
+};

@@ -1,0 +1,111 @@
+/** SQL text with holes. A hole is a quoted identifier, another fragment, or a value that is bound; never text from outside. */
+
+import { tooManyValues } from "../../kernel/errors.ts";
+
+/** What goes to the server for one parameter. Strings are sent without a declared type. */
+export type BoundValue = string | null | Uint8Array;
+
+/** Where a parameter's value comes from when the statement is run. */
+export type Slot =
+  /** index into the values that came with the plan */
+  | { readonly param: number }
+  /** session variable by lower-case name; missing is an error unless `optional` */
+  | { readonly session: string; readonly optional?: boolean }
+  /** all session variables as a JSON object, both prefixes (G-SES-5) */
+  | { readonly sessionJson: true }
+  /** part of the plan itself, the same for every run */
+  | { readonly fixed: BoundValue };
+
+type Chunk = string | { readonly slot: Slot };
+
+declare const sqlBrand: unique symbol;
+
+export interface Sql {
+  readonly [sqlBrand]: true;
+  readonly chunks: readonly Chunk[];
+}
+
+const make = (chunks: readonly Chunk[]): Sql => ({ chunks }) as unknown as Sql; // the brand exists in types alone
+
+const isSql = (value: unknown): value is Sql => typeof value === "object" && value !== null && Array.isArray((value as { chunks?: unknown }).chunks);
+
+/** ``sql`select ${column} from ${relation}` ``. Holes take fragments only: a string in a hole throws. */
+export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql => {
+  const chunks: Chunk[] = [];
+  strings.forEach((text, i) => {
+    if (text !== "") chunks.push(text);
+    if (i >= holes.length) return;
+    const hole: unknown = holes[i];
+    if (!isSql(hole)) throw new TypeError(`an SQL hole takes a fragment, not ${typeof hole}: use ident() or value()`);
+    for (const chunk of hole.chunks) chunks.push(chunk);
+  });
+  return make(chunks);
+};
+
+export const empty: Sql = make([]);
+
+export const isEmpty = (fragment: Sql): boolean => fragment.chunks.length === 0;
+
+/** `"a"."b"`: each part quoted, `"` doubled, everything from a NUL on dropped. @rule R-PROF-5 */
+export const ident = (...parts: readonly string[]): Sql => make([parts.map(quoteIdent).join(".")]);
+
+const quoteIdent = (name: string): string => {
+  const nul = name.indexOf("\u0000");
+  return `"${(nul === -1 ? name : name.slice(0, nul)).replaceAll('"', '""')}"`;
+};
+
+/** A parameter whose value is part of the plan. `type`: a catalog type name to cast to. */
+export const value = (bound: BoundValue, type?: string): Sql => slot({ fixed: bound }, type);
+
+/** A parameter filled per run. */
+export const slot = (source: Slot, type?: string): Sql => make(type === undefined ? [{ slot: source }] : [{ slot: source }, `::${type}`]);
+
+/** Text that the catalog wrote (type names, default expressions). Never for anything from a request. */
+export const catalogText = (text: string): Sql => make([text]);
+
+export const join = (parts: readonly Sql[], separator = ", "): Sql => {
+  const chunks: Chunk[] = [];
+  parts.forEach((part, i) => {
+    if (i > 0) chunks.push(separator);
+    for (const chunk of part.chunks) chunks.push(chunk);
+  });
+  return make(chunks);
+};
+
+/** A string constant in the text itself. For names of the schema that are output, so that they stay in the plan key. */
+export const literal = (text: string): Sql => {
+  const clean = text.replaceAll("\u0000", "");
+  const body = clean.replaceAll("'", "''");
+  return make([clean.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`]);
+};
+
+export const integer = (number: number): Sql => {
+  if (!Number.isSafeInteger(number)) throw new TypeError("integer() takes a whole number");
+  return make([String(number)]);
+};
+
+export interface Statement {
+  readonly text: string;
+  readonly slots: readonly Slot[];
+}
+
+/** The protocol counts the values of a statement in two bytes. */
+const MAX_VALUES = 65_535;
+
+/** Numbers the slots `$1…`, one per hole: a shared number would force one inferred type on different places.
+ *  @throws RelApiError `54000` when there are more than a statement can have */
+export const toStatement = (fragment: Sql): Statement => {
+  const slots: Slot[] = [];
+  let text = "";
+  for (const chunk of fragment.chunks) {
+    if (typeof chunk === "string") {
+      text += chunk;
+      continue;
+    }
+    const { slot: source } = chunk;
+    slots.push(source);
+    text += `$${slots.length}`;
+  }
+  if (slots.length > MAX_VALUES) throw tooManyValues(MAX_VALUES);
+  return { text, slots };
+};

@@ -1,0 +1,105 @@
+import type { FilterContext } from "../../hooks.ts";
+import type { Comparison, Predicate, ValueRef } from "../plan/plan.ts";
+import { routineArguments } from "./call.ts";
+import { compileExpression } from "./expression.ts";
+import { empty, ident, join, sql, type Sql } from "./fragment.ts";
+import { relatedRows } from "./related.ts";
+import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { compileOperand, compileValue } from "./value.ts";
+
+/** A condition on the row at hand, in parentheses where precedence asks for them. */
+export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {
+  switch (predicate.kind) {
+    case "and":
+    case "or": {
+      const [first] = predicate.of;
+      if (first === undefined) return predicate.kind === "and" ? sql`true` : sql`false`;
+      const within = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
+      if (predicate.of.length === 1) return compilePredicate(compiler, first, within);
+      const parts = predicate.of.map((part) => compilePredicate(compiler, part, within));
+      return sql`(${join(parts, predicate.kind === "and" ? " and " : " or ")})`;
+    }
+    case "not":
+      return sql`not (${compilePredicate(compiler, predicate.of, scope)})`;
+    case "compare":
+      return compileComparison(compiler, predicate, scope);
+    case "related": {
+      const rows = relatedRows(compiler, scope, predicate.relationship);
+      return exists(rows.from, rows.on, compiler, predicate.where, rows.scope);
+    }
+    case "computed-rows": {
+      const row = compiler.alias(predicate.target.name);
+      const inner: Scope = { row, relation: lookUp(compiler, predicate.target), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      compiler.seen.isOpenEnded = true;
+      return exists(sql`${qualified(predicate.routine)}(${routineArguments(compiler, predicate.arguments ?? [], rowValue(scope))}) as ${ident(row)}`, undefined, compiler, predicate.where, inner);
+    }
+    case "exists": {
+      const row = compiler.alias(predicate.from.name);
+      const inner: Scope = { row, relation: lookUp(compiler, predicate.from), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      return exists(sql`${qualified(predicate.from)} as ${ident(row)}`, undefined, compiler, predicate.where, inner);
+    }
+    case "embedded": {
+      const embed = scope.embeds.get(predicate.embed);
+      if (embed === undefined) throw planFault(`no embed "${predicate.embed}"`);
+      // the row's existence is tested, not its columns, so that a row of nulls counts as present (R-EMB-15)
+      return predicate.isNull ? sql`not exists (${embed.rows()})` : sql`exists (${embed.rows()})`;
+    }
+  }
+};
+
+const exists = (from: Sql, on: Sql | undefined, compiler: Compiler, where: Predicate | undefined, scope: Scope): Sql => {
+  const conditions = on === undefined ? [] : [on];
+  if (where !== undefined) conditions.push(compilePredicate(compiler, where, scope));
+  return conditions.length === 0 ? sql`exists (select 1 from ${from})` : sql`exists (select 1 from ${from} where ${join(conditions, " and ")})`;
+};
+
+const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Scope): Sql => {
+  const left = compileExpression(compiler, comparison.left, scope);
+  const { operand } = comparison;
+  const compileField = (name: string): Sql | undefined => {
+    const field = operand !== undefined && "fields" in operand ? operand.fields[name] : undefined;
+    return field === undefined ? undefined : compileOperand(compiler, field, scope);
+  };
+  const context: FilterContext = {
+    model: compiler.model,
+    column: left.sql,
+    type: left.type,
+    declared: left.declared,
+    operand: operand === undefined ? empty : right(compiler, comparison, scope, left.declared?.type),
+    field: compileField,
+    keyword: comparison.keyword,
+    option: comparison.option === undefined ? undefined : compileValue(compiler, comparison.option),
+    quantifier: comparison.quantifier,
+    compileOperand: (other) => compileOperand(compiler, other, scope),
+  };
+  const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
+  if (fragment === undefined) throw planFault(`no plugin answers the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
+  return sql`(${fragment})`;
+};
+
+const right = (compiler: Compiler, comparison: Comparison, scope: Scope, declaredType: number | undefined): Sql => {
+  const operand = comparison.operand as NonNullable<Comparison["operand"]>; // asked for by the caller, who looked
+  let fragment = compileOperand(compiler, operand, scope);
+  if (declaredType !== undefined && "param" in operand && operand.type === undefined) {
+    const parsed = represented(compiler, comparison.operator, declaredType, operand);
+    if (parsed !== undefined) fragment = parsed;
+  }
+  return comparison.quantifier === undefined ? fragment : comparison.quantifier === "any" ? sql`any(${fragment})` : sql`all(${fragment})`;
+};
+
+/** A text read by the domain's own function; undefined where it has none. @rule R-REP-3 */
+export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined => {
+  const parser = compiler.model.representations.get(type)?.fromText;
+  return parser && sql`${qualified(parser)}(${compileValue(compiler, { ...ref, type: "text" })})`;
+};
+
+/** The operand, where the operator takes what the domain's function makes of its text. @rule R-REP-3 */
+const represented = (compiler: Compiler, operator: string, declaredType: number, ref: ValueRef & { readonly param: number }): Sql | undefined => {
+  const parser = compiler.model.representations.get(declaredType)?.fromText;
+  if (parser === undefined) return undefined;
+  const spec = compiler.registry.operators.find((one) => one.name === operator);
+  if (spec?.takesRepresentation !== true) return undefined;
+  if (spec.operand !== "list") return readText(compiler, declaredType, ref);
+  return sql`array(select ${qualified(parser)}(item) from pg_catalog.unnest(${compileValue(compiler, { ...ref, type: "text[]" })}) as item)`;
+};
+

@@ -1,0 +1,287 @@
+/** What a plan is known to do without asking the database: a list of what is allowed, so that whatever is not on it is not proven. */
+import type { RelApiHooks } from "../../hooks.ts";
+import { columnOf, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
+import type {
+  Bundle, Cell, Comparison, Delete, Embed, Envelope, Expression, Insert, Operand, Output, PathStep, Plan, Predicate, Read, Update, ValueRef, WriteRows,
+} from "../plan/plan.ts";
+import type { Registry } from "../../plugin.ts";
+
+/** Part of a plugin that says what its SQL is made of. */
+export interface BuiltIn {
+  /** Names of the operators and functions of PostgreSQL that it writes without their schema. Given (be it empty) it promises that its SQL calls
+   *  nothing but what PostgreSQL brings and asks for nothing of the caller. Absent: it may do anything. @rule R-TX-10 */
+  readonly builtIn?: readonly string[];
+}
+
+interface Parts {
+  readonly model: Model;
+  readonly hooks: RelApiHooks;
+  readonly registry: Registry;
+}
+
+interface Tapped {
+  readonly taps: readonly object[];
+}
+
+/** Media types that core makes itself. */
+export type OwnMedia = ReadonlySet<string>;
+
+/** Casts, and what core writes by its bare name around whatever a column is. Where both sides have the types that PostgreSQL's own operator
+ *  takes (`text || text`) there is nothing to choose. */
+const WRITTEN_BY_CORE: readonly string[] = [
+  "::", "=", "#>>", "array_agg", "array_to_json", "cardinality", "count", "json_agg", "json_build_array", "min", "row_to_json", "to_json",
+];
+
+/** Oids from here on are of objects that were made after the database was. */
+const FIRST_USER_OID = 16_384;
+
+/** Words of SQL's grammar for types of PostgreSQL; other names are those of the catalog. */
+const GRAMMAR: readonly string[] = ["int", "decimal", "float"];
+
+/** Values of the type are read, written, compared and printed by PostgreSQL's own code. */
+const isBuiltInType = (model: Model, oid: number): boolean => {
+  const type = model.types.get(oid);
+  switch (type?.kind) {
+    case "base":
+    case "range":
+    case "multirange":
+      return oid < FIRST_USER_OID && type.schema === "pg_catalog";
+    case "array":
+      return type.element !== undefined && isBuiltInType(model, type.element);
+    case "enum":
+      return true;
+    default:
+      return false;
+  }
+};
+
+const typeNames = new WeakMap<Model, ReadonlySet<string>>();
+
+const typeNamesOf = (model: Model): ReadonlySet<string> => {
+  let names = typeNames.get(model);
+  if (names === undefined) {
+    const found = new Set(GRAMMAR);
+    for (const type of model.types.values()) {
+      if (!isBuiltInType(model, type.oid)) continue;
+      found.add(type.sqlName);
+      if (type.schema === "pg_catalog") found.add(type.name);
+    }
+    names = found;
+    typeNames.set(model, names);
+  }
+  return names;
+};
+
+/** Lengths and precisions: `(20)`, `(10,2)`. */
+const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
+
+/** The plan runs no code of users; and its answer, where it only reads, is the same for all who act as the same database role, but for the
+ *  values in its slots. @rule R-TX-10 G-SUB-10 */
+export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { model, hooks, registry }: Parts): boolean => {
+  const isKnown = (part: BuiltIn | undefined): boolean => part?.builtIn?.every((name) => !model.rivals.has(name)) === true;
+  /** Every tap that may answer. */
+  const areKnown = (hook: Tapped | undefined): boolean => hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // a tap's options are kept with it
+  const isAggregate = (fn: string): boolean => !model.rivals.has(fn);
+
+  const type = (name: string | undefined): boolean => name === undefined || typeNamesOf(model).has(name.replace(MODIFIER, ""));
+  const applied = (name: string | undefined): boolean => name === undefined || isKnown(registry.functions.get(name));
+  const column = (relation: Relation, name: string): boolean => {
+    const found = columnOf(relation, name);
+    return found !== undefined && isBuiltInType(model, found.type);
+  };
+  const allColumns = (relation: Relation): boolean => relation.columns.every(({ name }) => column(relation, name));
+
+  const value = (ref: ValueRef | undefined): boolean => {
+    if (ref === undefined || "step" in ref) return true; // a step's row is one that a proven write has left
+    if (!type(ref.type)) return false;
+    return "apply" in ref ? applied(ref.apply) : true;
+  };
+  const path = (steps: readonly PathStep[] = []): boolean => steps.every(({ arrow, key }) => !model.rivals.has(arrow) && value(key));
+
+  const readable = (name: QualifiedName): Relation | undefined => {
+    const relation = relationOf(model, name);
+    return relation?.plain === undefined ? undefined : relation;
+  };
+  const along = (relation: Relation, id: string): Relation | undefined => {
+    const relationship = relationshipOf(relation, id);
+    const target = relationship && readable(relationship.target);
+    if (relationship === undefined || target === undefined || relationship.routine !== undefined) return undefined;
+    const { columns, junction } = relationship;
+    if (!columns.every(([source, other]) => column(relation, source) && column(target, other))) return undefined;
+    if (junction === undefined) return target;
+    const through = readable(junction.relation);
+    if (through === undefined) return undefined;
+    const isKnownWay =
+      junction.source.every(([source, key]) => column(relation, source) && column(through, key)) && junction.target.every(([other, key]) => column(target, other) && column(through, key));
+    return isKnownWay ? target : undefined;
+  };
+
+  const expression = (given: Expression, row: Row): boolean => {
+    switch (given.kind) {
+      case "column":
+        return column(given.of === "root" ? row.root : row.relation, given.name) && path(given.path);
+      case "cast":
+        return type(given.type) && expression(given.of, row);
+      case "apply":
+        return applied(given.function) && expression(given.of, row);
+      case "masked":
+        return expression(given.of, row) && predicate(given.when, row);
+      case "related": {
+        const target = along(row.relation, given.relationship);
+        return target !== undefined && predicate(given.where, under(target, row)) && expression(given.value, under(target, row));
+      }
+      case "related-aggregate": {
+        const target = along(row.relation, given.relationship);
+        return target !== undefined && isAggregate(given.fn) && predicate(given.where, under(target, row)) && given.of.every((one) => expression(one, under(target, row)));
+      }
+      case "embedded":
+        return path(given.path); // the embed itself is looked at where it stands
+      default:
+        return false;
+    }
+  };
+
+  const operand = (given: Operand | undefined, row: Row): boolean => {
+    if (given === undefined) return true;
+    if ("expression" in given) return expression(given.expression, row);
+    if ("items" in given) return given.items.every((item) => operand(item, row));
+    if ("fields" in given) return Object.values(given.fields).every((field) => operand(field, row));
+    return value(given);
+  };
+
+  const comparison = (given: Comparison, row: Row): boolean =>
+    areKnown(hooks.compileFilter.get(given.operator)) && expression(given.left, row) && operand(given.operand, row) && value(given.option);
+
+  const predicate = (given: Predicate | undefined, row: Row): boolean => {
+    if (given === undefined) return true;
+    switch (given.kind) {
+      case "and":
+      case "or": {
+        const within = given.isRoot === true ? { ...row, root: row.relation } : row;
+        return given.of.every((part) => predicate(part, within));
+      }
+      case "not":
+        return predicate(given.of, row);
+      case "compare":
+        return comparison(given, row);
+      case "related": {
+        const target = along(row.relation, given.relationship);
+        return target !== undefined && predicate(given.where, under(target, row));
+      }
+      case "exists": {
+        const target = readable(given.from);
+        return target !== undefined && predicate(given.where, under(target, row));
+      }
+      case "embedded":
+        return true;
+      default:
+        return false;
+    }
+  };
+
+  const output = (given: Output, row: Row): boolean => {
+    switch (given.kind) {
+      case "all":
+        return allColumns(row.relation);
+      case "value":
+        return expression(given.value, row);
+      case "constant":
+      case "affected":
+        return true;
+      case "aggregate":
+        return isAggregate(given.fn) && type(given.cast) && (given.of ?? []).every((one) => expression(one, row));
+      case "object":
+      case "nodes":
+        return given.of.every((one) => output(one, row));
+      case "embed":
+        return embed(given, row.relation);
+      default:
+        return false;
+    }
+  };
+
+  const embed = ({ mode, via, read: inner }: Embed, parent: Relation): boolean => {
+    const target = "relationship" in via ? along(parent, via.relationship) : undefined;
+    return target !== undefined && areKnown(hooks.compileEmbed.get(mode)) && rows(inner, target);
+  };
+
+  const rows = (given: Read, relation: Relation): boolean => {
+    const row: Row = { relation, root: relation };
+    return (
+      given.output.every((one) => output(one, row)) &&
+      predicate(given.where, row) &&
+      (given.orderBy ?? []).every(({ by }) => expression(by, row)) &&
+      (given.distinctOn ?? []).every((one) => expression(one, row)) &&
+      value(given.limit) &&
+      value(given.offset)
+    );
+  };
+
+  const read = (given: Read): boolean => {
+    const relation = "relation" in given.from ? readable(given.from.relation) : "written" in given.from ? readable(given.from.written) : undefined;
+    return relation !== undefined && rows(given, relation);
+  };
+
+  const cells = (given: readonly Cell[] = []): boolean => given.every((cell) => value(cell.value));
+  const payload = (given: WriteRows | undefined): boolean => {
+    if (given === undefined) return true;
+    return "cells" in given ? cells(given.cells) : value(given.payload) && given.columns.every((one) => applied(one.apply));
+  };
+
+  const write = (given: Insert | Update | Delete): boolean => {
+    const relation = relationOf(model, given.kind === "insert" ? given.into : given.kind === "update" ? given.relation : given.from);
+    // rows are made and looked at as a whole: constraints, keys, what is answered
+    if (relation?.plain !== "write" || !allColumns(relation)) return false;
+    const row: Row = { relation, root: relation };
+    if (!predicate(given.check, row) || (given.returning !== undefined && !read(given.returning))) return false;
+    switch (given.kind) {
+      case "insert": {
+        const { onConflict } = given;
+        return (
+          payload(given.rows) && cells(given.set) && (given.only ?? []).every((one) => value(one.value)) &&
+          (onConflict === undefined || (cells(onConflict.set) && predicate(onConflict.where, row) && predicate(onConflict.check, row)))
+        );
+      }
+      case "update": {
+        const operators = (given.assignments ?? []).map((one) => registry.updateOperators.find(({ name }) => name === one.operator));
+        return predicate(given.where, row) && payload(given.payload) && operators.every(isKnown) && (given.assignments ?? []).every((one) => value(one.operand));
+      }
+      case "delete":
+        return predicate(given.where, row);
+      default:
+        return false;
+    }
+  };
+
+  const bundle = ({ fields }: Bundle): boolean => fields.every((field) => ("value" in field ? true : "bundle" in field ? bundle(field.bundle) : read(field.read)));
+
+  const whole = (given: Plan): boolean => {
+    switch (given.kind) {
+      case "read":
+        return read(given);
+      case "bundle":
+        return bundle(given);
+      case "insert":
+      case "update":
+      case "delete":
+        return write(given);
+      case "sequence":
+        return given.steps.every((step) => write(step.write)) && read(given.result);
+      default:
+        return false;
+    }
+  };
+
+  const { media } = envelope;
+  const isKnownMedia = media === undefined || own.has(media) || areKnown(hooks.compileMedia.get(media));
+  return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.rivals.has(name)) && whole(plan);
+};
+
+/** Whose row is at hand, and that of the outermost predicate. */
+interface Row {
+  readonly relation: Relation;
+  readonly root: Relation;
+}
+
+const under = (relation: Relation, { root }: Row): Row => ({ relation, root });
+

@@ -1,0 +1,102 @@
+/** What every part of the compiler shares: the model, the taps, fresh aliases, and the row an expression stands on. */
+import type { RelApiHooks } from "../../hooks.ts";
+import { relationOf, type Model, type QualifiedName, type Relation, type Routine } from "../model/model.ts";
+import type { Sight } from "../model/sight.ts";
+import type { Read } from "../plan/plan.ts";
+import type { Registry } from "../../plugin.ts";
+import { ident, sql, type Sql } from "./fragment.ts";
+
+/** How JSON is printed: `spaced` is what json_agg prints (R-FMT-1), `compact` has no blanks (G-HTTP-13). */
+export type JsonStyle = "spaced" | "compact";
+
+export interface Compiler {
+  readonly model: Model;
+  readonly hooks: RelApiHooks;
+  readonly registry: Registry;
+  readonly style: JsonStyle;
+  /** Columns come as they are stored, not as the JSON that represents their domains. */
+  readonly showsStored?: boolean;
+  /** Of the caller, for hints of errors alone: what is compiled is shared. Absent: nothing is hinted at. */
+  readonly sight?: () => Sight;
+  /** Relations and functions seen so far. */
+  readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean };
+  /** A row name no other level of the statement has. The first one asked for under a name gets the bare name, so that the
+   *  database's messages name the relation as the request does. */
+  alias(name: string): string;
+}
+
+/** The row at hand. */
+export interface Scope {
+  readonly row: string;
+  readonly relation: Relation | undefined;
+  /** Types of columns where there is no relation (function results), by name. */
+  readonly columns?: ReadonlyMap<string, number>;
+  /** The function whose result the row is. */
+  readonly routine?: Routine;
+  /** The row is a record that must be cast to the relation's row type before functions of the row take it. */
+  readonly isRecord: boolean;
+  /** The level the outermost predicate stands on. */
+  readonly root: Scope | undefined;
+  /** Reads embedded at this level, by embed id: for null tests and related orders. */
+  readonly embeds: ReadonlyMap<string, EmbeddedRead>;
+}
+
+export interface EmbeddedRead {
+  /** `select … from (rows)`: the rows of the embed as a subquery, for EXISTS. */
+  readonly rows: () => Sql;
+  /** Alias of the lateral join, where the level has one. */
+  readonly row: Sql | undefined;
+  /** Keys that the row offers. */
+  readonly keys: readonly string[];
+  readonly read: Read;
+}
+
+// An alias may have 63 bytes; the suffix needs some of them.
+const MAX_ALIAS_BYTES = 52;
+
+const shorten = (name: string): string => {
+  let text = name;
+  while (Buffer.byteLength(text) > MAX_ALIAS_BYTES) text = text.slice(0, -1);
+  return text;
+};
+
+export const createCompiler = (parts: {
+  readonly model: Model;
+  readonly hooks: RelApiHooks;
+  readonly registry: Registry;
+  readonly style: JsonStyle;
+  readonly showsStored?: boolean;
+  readonly sight?: () => Sight;
+}): Compiler => {
+  const used = new Set<string>();
+  let count = 0;
+  return {
+    ...parts,
+    seen: { relations: new Set(), isOpenEnded: false },
+    alias: (name) => {
+      let alias = name.length > 12 ? shorten(name) : name;
+      while (used.has(alias)) alias = `${shorten(name)}_${++count}`;
+      used.add(alias);
+      return alias;
+    },
+  };
+};
+
+export const noEmbeds: ReadonlyMap<string, EmbeddedRead> = new Map();
+
+/** The row itself, as a value of the relation's row type. @rule R-SQL-8 */
+export const rowValue = (scope: Scope): Sql =>
+  scope.isRecord && scope.relation !== undefined
+    ? sql`(${ident(scope.row)}.*)::${ident(scope.relation.schema, scope.relation.name)}`
+    : sql`${ident(scope.row)}.*`;
+
+export const lookUp = (compiler: Compiler, name: QualifiedName): Relation | undefined => {
+  compiler.seen.relations.add(`${name.schema}.${name.name}`);
+  return relationOf(compiler.model, name);
+};
+
+/** A bug of a surface or plugin: plans are checked before they come here. */
+export const planFault = (message: string): Error => new Error(`bad plan: ${message}`);
+
+export const qualified = (name: QualifiedName): Sql => ident(name.schema, name.name);
+

@@ -1,0 +1,56 @@
+/** A session as makers of kept values see it: each look at it is a question, and so part of their key. @rule R-CAC-1 */
+import type { Ask, Question } from "./cache.ts";
+import { planKey } from "./key.ts";
+import type { Session } from "./session.ts";
+
+export interface WithSession {
+  readonly session: Session;
+}
+
+const question = <Answer>(name: string, of: (session: Session) => Answer, key?: (answer: Answer) => unknown): Question<WithSession, Answer> => ({
+  name,
+  of: ({ session }) => of(session),
+  ...(key === undefined ? {} : { key }),
+});
+
+const ROLE = question("role", ({ role }) => role);
+const DATABASE_ROLE = question("database role", ({ databaseRole }) => databaseRole);
+const IS_ADMIN = question("is admin", ({ isAdmin }) => isAdmin);
+const IS_ANONYMOUS = question("is anonymous", ({ isAnonymous }) => isAnonymous);
+const IS_BACKEND = question("is backend", ({ isBackend }) => isBackend);
+const EXPIRES = question("expires", ({ expiresAtMs }) => expiresAtMs);
+const CLAIMS = question("claims", ({ claims }) => claims, planKey);
+const CLAIMS_TEXT = question("claims text", ({ claimsText }) => claimsText);
+const VARIABLE_NAMES = question("variable names", ({ variables }) => Object.keys(variables), planKey);
+
+const variable = (name: string): Question<WithSession, string | undefined> =>
+  question(`variable ${name}`, ({ variables }) => (Object.hasOwn(variables, name) ? variables[name] : undefined));
+
+const observedVariables = (ask: Ask<WithSession>): Session["variables"] => {
+  const valueOf = (name: string | symbol): string | undefined => (typeof name === "string" ? ask(variable(name)) : undefined);
+  return new Proxy<Record<string, string>>(Object.create(null) as Record<string, string>, {
+    get: (_, name) => valueOf(name),
+    has: (_, name) => valueOf(name) !== undefined,
+    ownKeys: () => [...ask(VARIABLE_NAMES)],
+    getOwnPropertyDescriptor: (_, name) => {
+      const value = valueOf(name);
+      return value === undefined ? undefined : { value, enumerable: true, configurable: true };
+    },
+  });
+};
+
+/** Absent and undefined are the same to whoever reads a member, so the optional ones are always there. */
+export const observeSession = (ask: Ask<WithSession>): Session => {
+  const session = {
+    get role() { return ask(ROLE); },
+    get databaseRole() { return ask(DATABASE_ROLE); },
+    get isAdmin() { return ask(IS_ADMIN); },
+    get isAnonymous() { return ask(IS_ANONYMOUS); },
+    get isBackend() { return ask(IS_BACKEND); },
+    get expiresAtMs() { return ask(EXPIRES); },
+    get claims() { return ask(CLAIMS); },
+    get claimsText() { return ask(CLAIMS_TEXT); },
+    variables: observedVariables(ask),
+  };
+  return session as Session; // members that may be absent are undefined there
+};

@@ -1,0 +1,33 @@
+/** Who calls. */
+import type { Json } from "../engine/plan/plan.ts";
+
+export interface Session {
+  /** The role acted as, as messages and policies name it; `admin` for an administrator without a role. */
+  readonly role: string;
+  /** The database role of `SET ROLE`; absent: statements run as the login role. */
+  readonly databaseRole?: string;
+  readonly isAdmin: boolean;
+  /** Nobody said who it is, or was led to the anonymous role (R-AUT-10). */
+  readonly isAnonymous?: boolean;
+  /** Claims of the verified token, `role` included. */
+  readonly claims: Readonly<Record<string, Json>>;
+  /** The claims as JSON text for SQL, where JavaScript's numbers would lose digits of theirs. */
+  readonly claimsText?: string;
+  /** Session variables by lower-case `x-session-` name; values are text. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** May use backend-only permissions (G-AUTH-20). */
+  readonly isBackend?: boolean;
+  /** The token ends then, milliseconds since 1970. */
+  readonly expiresAtMs?: number;
+}
+
+export interface Credentials {
+  /** First value of the header, name in any case. */
+  header(name: string): string | undefined;
+  /** All headers: lower-case name, first value. */
+  headers(): Iterable<readonly [name: string, value: string]>;
+  cookie(name: string): string | undefined;
+  /** Which surface asks: token rules differ (R-AUT, G-AUTH). */
+  readonly surface: string;
+  readonly isSocket: boolean;
+}

@@ -1,0 +1,329 @@
+/** The GraphQL surface as data: graphql-js types whose fields, arguments, input fields and enum values carry in
+ *  `extensions.relapi` what they stand for (`GqlPart`), so that whoever plans a document reads parts and never names.
+ *  Types are made per role, lazily: fields of a type are built when a document first touches it. */
+import type {
+  DocumentNode, FieldNode, GraphQLArgument, GraphQLEnumType, GraphQLEnumValue, GraphQLField, GraphQLFieldConfig, GraphQLInputField,
+  GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLInputType, GraphQLNamedType, GraphQLObjectType, GraphQLOutputType,
+} from "graphql";
+import type { BoundValue, Column, Json, Model, OperatorSpec, Output, PgType, Planned, Registry, Relation, Relationship, ResolvedOptions, Routine, RoutineParameter, Session, UpdateOperatorSpec, QualifiedName } from "../../core/index.ts";
+import type { GqlColumn, GqlRoleView, GqlSource, GqlTable, GqlTableRights, GqlWord } from "./served.ts";
+
+// --- what a place of the schema stands for --------------------------------------------------------------------------
+
+/** The PostgreSQL type of a column-typed place, for coercion and casts. */
+export interface GqlValueType {
+  /** GraphQL name of the scalar or enum; of an array that of its innermost element. */
+  readonly scalar: string;
+  /** Type below all domains; of an array the array type itself. */
+  readonly type: PgType;
+  /** What a value is cast to: the declared type (a domain, `varchar`), as `PgType.sqlName`. */
+  readonly cast: string;
+  /** `null` may be given or stored. */
+  readonly isNullable: boolean;
+  /** Arrays that are lists in GraphQL (not with `disablePostgresArrays`). */
+  readonly element?: GqlValueType;
+  readonly enumTable?: GqlEnumTable;
+}
+
+/** @rule G-ENM-1 G-ENM-3 */
+export interface GqlEnumTable {
+  readonly relation: Relation;
+  /** By name, sorted. */
+  readonly values: readonly { readonly name: string; readonly key: string; readonly comment: string | null }[];
+}
+
+/** A function of one row that is a field of it. @rule G-CF-1 */
+export interface GqlComputedField {
+  /** Field name. */
+  readonly name: string;
+  readonly routine: Routine;
+  /** Index in `routine.parameters`. */
+  readonly tableArgument: number;
+  readonly sessionArgument?: number;
+  /** Rows of that relation; absent: a value. */
+  readonly target?: Relation;
+  /** Its own description; null: none. */
+  readonly comment: string | null;
+}
+
+export type GqlArgumentName =
+  // lists
+  | "where" | "order_by" | "limit" | "offset" | "distinct_on"
+  // writes
+  | "objects" | "object" | "on_conflict" | "pk_columns" | "updates" | "data" | "constraint" | "update_columns"
+  // functions, json columns, count
+  | "args" | "path" | "columns" | "distinct"
+  // aggregate predicates
+  | "arguments" | "filter" | "predicate" | "X" | "Y";
+
+export type GqlRootKind =
+  | "list" | "aggregate" | "by-pk" | "insert" | "insert-one" | "update" | "update-by-pk" | "update-many" | "delete" | "delete-by-pk";
+
+export type GqlPart =
+  // root fields
+  | { readonly kind: GqlRootKind; readonly relation: Relation }
+  /** `isAggregate`: the aggregate over the rows it returns. Single rows: `!routine.returns.isSet`. */
+  | { readonly kind: "function"; readonly routine: Routine; readonly relation: Relation; readonly isAggregate: boolean; readonly sessionArgument?: number }
+  | { readonly kind: "namespace" }
+  /** `no_queries_available`: answered with this text */
+  | { readonly kind: "constant"; readonly text: string }
+  // rows, bool_exp, order_by, inputs, by-pk arguments, pk_columns, `_select_column` and `_update_column` values
+  | { readonly kind: "column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
+  /** In inputs: `data` is inserted along it. `isAfter`: to-one rows that are inserted after this one though no column says so (G-NST-9).
+   *  `mode`: how the rows are embedded, in rows. */
+  | { readonly kind: "relationship"; readonly relationship: Relationship; readonly target: Relation; readonly isAfter?: boolean; readonly mode?: string }
+  | { readonly kind: "relationship-aggregate"; readonly relationship: Relationship; readonly target: Relation }
+  /** `value`: of scalar ones. In `order_by` and `bool_exp` they have no arguments. `isAggregate`: `<table computed field>_aggregate` of `order_by`. */
+  | { readonly kind: "computed"; readonly field: GqlComputedField; readonly relation: Relation; readonly value?: GqlValueType; readonly isAggregate?: boolean }
+  /** A field of a plugin of its own. */
+  | { readonly kind: "custom"; readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
+  // T_aggregate and its fields
+  | { readonly kind: "aggregate-fields" }
+  | { readonly kind: "nodes" }
+  /** in `T_aggregate_fields`, `aggregate_order_by` */
+  | { readonly kind: "count" }
+  | { readonly kind: "aggregate-function"; readonly fn: string }
+  // mutation responses
+  | { readonly kind: "affected-rows" }
+  | { readonly kind: "returning" }
+  // bool_exp
+  | { readonly kind: "and" | "or" | "not" }
+  /** In a comparison_exp. The column's type is that of the `column`, `computed` or `predicate` part that led here; `value`: the operand
+   *  has a type of its own. List operands take a list of either. */
+  | { readonly kind: "operator"; readonly operator: OperatorSpec; readonly keywords?: Readonly<Record<string, string>>; readonly value?: GqlValueType }
+  /** `_cast`; its object has `cast-to` fields that lead to a comparison_exp of `value` */
+  | { readonly kind: "cast" }
+  | { readonly kind: "cast-to"; readonly value: GqlValueType }
+  /** part of an operand of fields */
+  | { readonly kind: "operand-field"; readonly name: string; readonly value: GqlValueType }
+  // aggregate_bool_exp: one per function; `value`: what its `predicate` compares
+  | { readonly kind: "predicate"; readonly fn: string; readonly value: GqlValueType }
+  // writes
+  | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
+  /** column of an update operator's input; `value`: of the operand */
+  | { readonly kind: "update-column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
+  | { readonly kind: "constraint"; readonly name: string; readonly columns: readonly string[] }
+  /** `_PLACEHOLDER` */
+  | { readonly kind: "placeholder" }
+  // functions: `index` in `routine.parameters`; `name` absent: unnamed, so positional alone
+  | { readonly kind: "function-argument"; readonly parameter: RoutineParameter; readonly index: number; readonly value: GqlValueType }
+  | { readonly kind: "argument"; readonly name: GqlArgumentName }
+  // enum values
+  | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
+  | { readonly kind: "enum-key"; readonly key: string };
+
+/** A selected field as the planner hands it to a `custom` part. */
+export interface GqlSelection {
+  /** Response name. */
+  readonly as: string;
+  readonly node: FieldNode;
+  readonly arguments: Readonly<Record<string, Json>>;
+}
+
+export interface GqlSelectionContext {
+  readonly schema: RoleSchema;
+  readonly relation: Relation | undefined;
+  /** Binds a value of the request. */
+  bind(bound: BoundValue): { readonly param: number };
+}
+
+/** Key of `extensions` under which parts and scopes stand. */
+export const GQL_EXTENSION = "relapi";
+
+type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputField | GraphQLEnumValue;
+
+export const gqlPart = (place: WithPart): GqlPart | undefined => place.extensions[GQL_EXTENSION] as GqlPart | undefined; // written by `withPart` alone
+
+export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });
+
+// --- types and the hook ---------------------------------------------------------------------------------------------
+
+/** Which family a type belongs to; `context.scope` of `buildGqlField`, and `extensions.relapi.scope` of the type. */
+export type GqlScope =
+  | "query_root" | "mutation_root" | "subscription_root"
+  | "row" | "aggregate" | "aggregate_fields" | "aggregate_columns" | "mutation_response"
+  | "bool_exp" | "comparison_exp" | "cast_exp" | "operand" | "aggregate_bool_exp" | "predicate" | "predicate_arguments"
+  | "order_by" | "aggregate_order_by" | "aggregate_order_by_columns"
+  | "insert_input" | "rel_insert_input" | "on_conflict" | "update_input" | "updates" | "pk_columns" | "function_args"
+  | "enum";
+
+export interface GqlTypeFacts {
+  readonly scope: GqlScope;
+  readonly relation?: Relation;
+  /** comparison_exp: the type compared; nullability of it means nothing. */
+  readonly value?: GqlValueType;
+}
+
+export const gqlTypeFacts = (type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType): GqlTypeFacts | undefined =>
+  type.extensions[GQL_EXTENSION] as GqlTypeFacts | undefined; // written by the type builder alone
+
+export interface GqlField {
+  /** For graphql-js: type, arguments, description. Arguments carry their parts in `extensions` (`withPart`). */
+  readonly config: GraphQLFieldConfig<unknown, unknown> | GraphQLInputFieldConfig;
+  /** What the field stands for; ends up in `config.extensions.relapi`. */
+  readonly toPlan: GqlPart;
+}
+
+/** By field name; the builder sorts. */
+export type GqlFields = Readonly<Record<string, GqlField>>;
+
+export interface GqlFieldContext {
+  readonly scope: GqlScope;
+  /** Name of the GraphQL type whose fields these are. */
+  readonly typeName: string;
+  readonly model: Model;
+  readonly role: string;
+  readonly relation?: Relation;
+  readonly routine?: Routine;
+  readonly computedField?: GqlComputedField;
+  /** comparison_exp, cast_exp, operand */
+  readonly value?: GqlValueType;
+  /** aggregate_columns, aggregate_order_by_columns, predicate: the function. update_input: the operator's name. */
+  readonly fn?: string;
+  /** Types and names of the role's schema, for fields that lead on. */
+  readonly build: GqlBuild;
+}
+
+/** A type to be made: its fields come from `buildGqlField`. */
+export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
+  readonly name: string;
+  readonly description?: string | null;
+  /** Look at the fields now, and make no type when there are none. */
+  readonly isOptional?: boolean;
+}
+
+export interface GqlEnumSpec {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly relation?: Relation;
+  /** Asked when first needed. */
+  readonly values: () => readonly { readonly name: string; readonly value: unknown; readonly part: GqlPart; readonly description?: string | null }[];
+}
+
+/** What fields are built from. Types are kept by name; undefined: the role has no such type, or its name is another's (G-NAM-3). */
+export interface GqlBuild {
+  readonly schema: RoleSchema;
+  readonly source: GqlSource;
+  readonly view: GqlRoleView;
+  /** The table, when it is served at all. */
+  table(relation: QualifiedName): GqlTable | undefined;
+  /** What the role may do with it. */
+  rights(table: GqlTable): GqlTableRights;
+  /** A permission, a row policy or a plugin may keep rows of it from the role. */
+  mayHideRows(table: GqlTable): boolean;
+  /** Type name of words: `album`, `bool_exp`; customization and convention applied. */
+  typeName(...words: readonly (string | GqlWord)[]): string;
+  /** Name of a root field. */
+  rootName(...words: readonly (string | GqlWord)[]): string;
+  /** Type name that belongs to no table: no prefix, no suffix. */
+  sharedTypeName(...words: readonly (string | GqlWord)[]): string;
+  /** Type name of a condition on an aggregate of a table; prefix and suffix apply. */
+  predicateTypeName(...words: readonly (string | GqlWord)[]): string;
+  /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
+  fieldName(...words: readonly (string | GqlWord)[]): string;
+  /** Value of an enum by the convention: `asc` to `ASC`. */
+  enumValue(name: string): string;
+  object(spec: GqlTypeSpec): GraphQLObjectType | undefined;
+  inputObject(spec: GqlTypeSpec): GraphQLInputObjectType | undefined;
+  enumeration(spec: GqlEnumSpec): GraphQLEnumType | undefined;
+  /** Scalar, enum of an enum table, or list. */
+  valueOutput(value: GqlValueType): GraphQLOutputType;
+  valueInput(value: GqlValueType): GraphQLInputType;
+  comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
+  /** Value type of a type by oid or `typname`; undefined: unknown, or its name is not legal or a table's. */
+  valueType(type: number | string, isNullable?: boolean): GqlValueType | undefined;
+  columnValue(column: GqlColumn): GqlValueType | undefined;
+}
+
+// --- a role's schema ------------------------------------------------------------------------------------------------
+
+/** The types of one role at one model version. */
+export interface RoleSchema {
+  readonly model: Model;
+  readonly role: string;
+  readonly registry: Registry;
+  readonly options: ResolvedOptions;
+  readonly query: GraphQLObjectType;
+  readonly mutation: GraphQLObjectType | undefined;
+  readonly subscription: GraphQLObjectType | undefined;
+  /** `__schema`, `__type` of the query root; empty without the introspection plugin. */
+  readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
+  /** Introspection is refused to the role (G-INT-9). */
+  readonly isIntrospectionClosed: boolean;
+  /** JSON text of one meta field; `variables` coerced. The document has been checked. */
+  introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): string;
+  /** Every type, by name, sorted. Made aside, so not the very objects that `query` leads to; costs the whole schema. */
+  types(): ReadonlyMap<string, GraphQLNamedType>;
+  /** `<rel>` and column names back to GraphQL, for messages. */
+  columnName(relation: Relation, column: string): string;
+}
+
+// --- documents ------------------------------------------------------------------------------------------------------
+
+export interface GqlRequest {
+  readonly query: string;
+  readonly operationName?: string;
+  readonly variables?: Readonly<Record<string, Json>>;
+}
+
+/** What depends on the role's schema and the document text alone: parsed, chosen, checked as far as values do not matter.
+ */
+export interface PreparedDocument {
+  readonly operation: "query" | "mutation" | "subscription";
+  /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */
+  bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
+}
+
+/** Ready to run: one transaction, its statements in order, and how their bodies make the answer. */
+export interface GqlOperation {
+  readonly kind: "query" | "mutation" | "subscription";
+  /** `read write` also for queries that call VOLATILE functions. */
+  readonly access: "read only" | "read write";
+  readonly steps: readonly GqlStep[];
+  readonly outputs: readonly GqlOutput[];
+  /** To be called when it has run: document and plan are kept from then on. */
+  keep(): void;
+}
+
+export interface GqlStep {
+  readonly planned: Planned;
+  readonly values: readonly BoundValue[];
+  /** Where errors of the database belong when the statement does not say (G-DBE). */
+  readonly path: string;
+}
+
+/** Pieces of the `data` object, in order of selection. */
+export type GqlOutput =
+  /** JSON text known already: introspection, `__typename`, writes that touch nothing */
+  | { readonly as: string; readonly text: string }
+  /** the body of a step is the value */
+  | { readonly as: string; readonly step: number }
+  /** the body of a step is an object whose keys stand here (`Bundle`) */
+  | { readonly bundle: number }
+  /** a list, one element per step: its body; text where it is known already (`update_T_many`) */
+  | { readonly as: string; readonly list: readonly (number | string)[] }
+  /** a namespace of a mutation */
+  | { readonly as: string; readonly of: readonly GqlOutput[] };
+
+/** What the GraphQL plugin offers to others (subscriptions), by `context.service("graphql")`. */
+export interface GqlEngine {
+  /** The document, from the cache where it is there. @throws RelApiError */
+  prepare(request: GqlRequest, session: Session): PreparedDocument;
+  /** Runs it; the text of the `data` object. @throws RelApiError */
+  run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
+  /** The text of the `data` object from the bodies of the steps. */
+  assemble(operation: GqlOperation, bodies: readonly (string | null)[]): string;
+  /** JSON whose numbers keep all their digits, for `readRequest`. @throws SyntaxError */
+  parseJson(text: string): Json;
+  /** A request object (G-HTTP-1) from such a value. @throws RelApiError */
+  readRequest(value: Json): GqlRequest;
+  /** `{"errors":[…]}` (G-ERR-1) of an error; anything but a RelApiError is logged and answered as an internal one. */
+  encodeErrors(error: unknown, session: Session | undefined): { readonly body: string; readonly status: number };
+}
+
+export interface GqlRunOptions {
+  readonly settings?: readonly (readonly [name: string, value: string])[];
+  readonly onGone?: (listener: () => void) => () => void;
+  /** Of writes; commit unless given. @rule G-TX-6 */
+  readonly end?: "commit" | "rollback";
+}
