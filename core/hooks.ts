@@ -12,7 +12,9 @@ export interface RelApiHooks {
   readonly introspect: AsyncSeriesWaterfallHook<[model: Model, context: IntrospectContext]>;
   readonly buildRestRoute: SyncWaterfallHook<[route: Route, context: RouteContext]>;
   readonly buildGqlField: FieldHook;
-  readonly compileFilter: HookMap<SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined, BuiltIn>>;
+  readonly compileFilter: HookMap<
+    SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined, BuiltIn>
+  >;
   readonly authorize: AsyncSeriesBailHook<[credentials: Credentials], Session | undefined>;
   // Beyond the five of the project, for the families that those cannot carry:
   readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext]>;
@@ -21,7 +23,8 @@ export interface RelApiHooks {
   readonly watchChanges: SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>;
 }
 
-/** Fields by name, and the place that they are for. What more there is to both is the say of the plugin that calls the hook: taps take its types. */
+/** Fields by name, and the place that they are for. What more there is to both is the say of the plugin that calls the
+ *  hook: taps take its types. */
 export type Fields = Readonly<Record<string, object>>;
 
 export interface FieldContext {
@@ -37,7 +40,10 @@ export interface FieldContext {
 type FieldTap = { tap(fields: Fields, context: FieldContext): Fields }["tap"];
 
 export interface FieldHook {
-  tap(options: string | { readonly name: string; readonly stage?: number; readonly before?: string }, tap: FieldTap): void;
+  tap(
+    options: string | { readonly name: string; readonly stage?: number; readonly before?: string },
+    tap: FieldTap,
+  ): void;
   call(fields: Fields, context: FieldContext): Fields;
 }
 
@@ -90,7 +96,8 @@ export interface PlanContext {
   readonly options: ResolvedOptions;
 }
 
-/** What compilers of an embedding mode work with. Each `rows`, `array`, … is a fresh subquery that may refer to the parent row. */
+/** What compilers of an embedding mode work with. Each `rows`, `array`, … is a fresh subquery that may refer to the
+ *  parent row. */
 export interface EmbedContext {
   readonly model: Model;
   /** The parent row's alias. */
@@ -157,7 +164,8 @@ export interface Interest {
   readonly relations: ReadonlySet<string>;
   /** It reads something whose relations are unknown (functions, foreign tables). */
   readonly isOpenEnded: boolean;
-  /** It reads single rows of its one relation by this column, the primary key: a source that knows which rows have changed may say so. */
+  /** It reads single rows of its one relation by this column, the primary key: a source that knows which rows have
+   *  changed may say so. */
   readonly keyColumn?: string;
 }
 

@@ -1,4 +1,5 @@
-/** The public API. Plugins and presets import from here alone (compile functions and catalog queries also use `core/sql/fragment.ts`). */
+/** The public API. Plugins and presets import from here alone (compile functions and catalog queries also use
+ *  `core/sql/fragment.ts`). */
 export { relApi, type RelApi } from "./relapi.ts";
 export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/preset.ts";
 export * from "./plugin.ts";
@@ -21,16 +22,54 @@ export { levenshtein, nearestNames } from "./engine/model/near-names.ts";
 export { sightOf } from "./engine/sight.ts";
 export * from "./engine/plan/plan.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
-export { exactNumber, isFloatLiteral, isRawNumber, numberText, rawNumber, writeJson } from "./engine/values/exact-numbers.ts";
+export {
+  exactNumber,
+  isFloatLiteral,
+  isRawNumber,
+  numberText,
+  rawNumber,
+  writeJson,
+} from "./engine/values/exact-numbers.ts";
 export { parseJsonPath } from "./engine/values/json-path.ts";
 export { visitPlan, mapPlan } from "./engine/plan/walk.ts";
 export { planKey } from "./kernel/key.ts";
-export { createCaches, type Ask, type Cache, type CacheLimits, type Caches, type CacheSpec, type Found, type Question } from "./kernel/cache.ts";
-export { sql, ident, value, slot, join, literal, integer, empty, catalogText, toStatement, type Sql, type Statement, type Slot, type BoundValue } from "./engine/sql/fragment.ts";
+export {
+  createCaches,
+  type Ask,
+  type Cache,
+  type CacheLimits,
+  type Caches,
+  type CacheSpec,
+  type Found,
+  type Question,
+} from "./kernel/cache.ts";
+export {
+  sql,
+  ident,
+  value,
+  slot,
+  join,
+  literal,
+  integer,
+  empty,
+  catalogText,
+  toStatement,
+  type Sql,
+  type Statement,
+  type Slot,
+  type BoundValue,
+} from "./engine/sql/fragment.ts";
 export type { BuiltIn } from "./engine/sql/proof.ts";
 export type { Program, ProgramStatement } from "./engine/sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./engine/sql/compile.ts";
-export { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, subscriberSlots, typesProgram } from "./engine/sql/multiplex.ts";
+export {
+  ANSWER_SEPARATOR,
+  isMultiplexable,
+  multiplex,
+  needsTypes,
+  subscriberSlots,
+  typesProgram,
+} from "./engine/sql/multiplex.ts";
 export type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./engine/database/change-feed.ts";
 export { fillSlots } from "./engine/database/statements.ts";
 export { VERSION } from "./kernel/version.ts";

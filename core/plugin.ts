@@ -23,16 +23,19 @@ export interface OperatorSpec extends BuiltIn {
   readonly name: string;
   /** REST name; absent: `name`; false: not in REST. */
   readonly rest?: string | false;
-  /** GraphQL name; absent: `_name`; false: not in GraphQL. `keywords`: the GraphQL values that stand for each keyword (`_is_null: true` is `null`). */
+  /** GraphQL name; absent: `_name`; false: not in GraphQL. `keywords`: the GraphQL values that stand for each keyword
+   *  (`_is_null: true` is `null`). */
   readonly graphql?: string | false | { readonly name: string; readonly keywords: Readonly<Record<string, string>> };
-  /** `typname`s of base types, or groups: `any`, `array`, `enum`, `range`, `composite`. Whose comparison_exp offers it; REST leaves ill-typed use to the database. */
+  /** `typname`s of base types, or groups: `any`, `array`, `enum`, `range`, `composite`. Whose comparison_exp offers it;
+   *  REST leaves ill-typed use to the database. */
   readonly types: readonly string[];
   readonly exceptTypes?: readonly string[];
   readonly operand: OperandKind;
   readonly keywords?: readonly string[];
   /** Type of the operand where it is not the column's own: a `typname` (`lquery`, `text`, `jsonb`, `_text`). */
   readonly operandType?: string;
-  /** `fields` operands: name of the GraphQL input type and its fields, each an SDL type with default (`Float!`, `Boolean = true`) over GraphQL names. */
+  /** `fields` operands: name of the GraphQL input type and its fields, each an SDL type with default (`Float!`,
+   *  `Boolean = true`) over GraphQL names. */
   readonly input?: { readonly typeName: string; readonly fields: Readonly<Record<string, string>> };
   /** REST: may take `(any)` and `(all)`. */
   readonly isQuantifiable?: boolean;
@@ -53,8 +56,9 @@ export interface EmbedSpec extends BuiltIn {
   readonly mode: string;
   /** `~vessels(name)`; with `takesAlias` also `biggest:~vessels(name)`. */
   readonly rest?: { readonly prefix: string; readonly takesAlias?: boolean };
-  /** A field per relationship, its name and the suffix: `albums_first`; "": the relationship's name alone. It leads to the rows as the
-   *  relationship does, or with `row` to at most one of them. Fields that `aggregate` answers for are a plugin's own (`buildGqlField`). */
+  /** A field per relationship, its name and the suffix: `albums_first`; "": the relationship's name alone. It leads to
+   *  the rows as the relationship does, or with `row` to at most one of them. Fields that `aggregate` answers for are a
+   *  plugin's own (`buildGqlField`). */
   readonly graphql?: { readonly suffix: string; readonly answers?: "row" | "aggregate" };
   readonly compile: (embed: Embed, context: EmbedContext) => EmbedSql;
 }
@@ -121,10 +125,16 @@ export interface Execution {
   readonly keepsLoginPath?: boolean;
   /** Settings beside those of role and session: `request.*`, time zone, hoisted function settings. In order. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
-  /** Run in this order. `path`: where errors of its statements belong in the request when the statement does not say. */
-  readonly programs: readonly { readonly program: Program; readonly values: readonly BoundValue[]; readonly path?: string }[];
+  /** Run in this order. `path`: where errors of its statements belong in the request when the statement does not say.
+   *  */
+  readonly programs: readonly {
+    readonly program: Program;
+    readonly values: readonly BoundValue[];
+    readonly path?: string;
+  }[];
   readonly end: "commit" | "rollback";
-  /** Looks at the rows before the end; what it throws rolls back. Costs a second round trip: leave it out where nothing is checked. */
+  /** Looks at the rows before the end; what it throws rolls back. Costs a second round trip: leave it out where nothing
+   *  is checked. */
   readonly check?: (rows: readonly ResultRow[]) => void;
   /** Registers how to hear that the client went away. */
   readonly onGone?: (listener: () => void) => () => void;
@@ -134,7 +144,8 @@ export interface Execution {
   readonly skipPreRequest?: boolean;
 }
 
-/** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`, `response_headers`, `response_status`, …). */
+/** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`,
+ *  `response_headers`, `response_status`, …). */
 export type ResultRow = Readonly<Record<string, string | null>>;
 
 export interface Planned {
@@ -157,7 +168,8 @@ export interface PluginContext {
   onModel(listener: (model: Model) => void): void;
   /** Called when the api closes; awaited. */
   onClose(listener: () => void | Promise<void>): void;
-  /** Runs the transformPlan taps, compiles, and keeps the program by the plan's key. The same plan object is looked up by identity first. */
+  /** Runs the transformPlan taps, compiles, and keeps the program by the plan's key. The same plan object is looked up
+   *  by identity first. */
   prepare(planned: Planned, session: Session, surface: string): Program;
   /** One transaction. Rows of each program's main statement, in order. */
   execute(execution: Execution): Promise<readonly ResultRow[]>;
@@ -165,21 +177,27 @@ export interface PluginContext {
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Asks the authorize taps. @throws RelApiError when nobody knows the caller */
   authorize(credentials: Credentials): Promise<Session>;
-  /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been lost. */
+  /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been
+   *  lost. */
   listen(channel: string, listener: (payload: string) => void, missed?: () => void): () => void;
-  /** Committed changes from now on, by logical replication. @throws RelApiError when the database does not tell them: no `wal_level` logical, no right, no slot */
+  /** Committed changes from now on, by logical replication. @throws RelApiError when the database does not tell them:
+   *  no `wal_level` logical, no right, no slot */
   openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
   addSurface(surface: Surface): void;
-  /** What a plugin writes itself (sockets, event streams) and the client has not read yet: counted, and closed when nothing of it moves. To be told
-   *  again when more was written. */
+  /** What a plugin writes itself (sockets, event streams) and the client has not read yet: counted, and closed when
+   *  nothing of it moves. To be told again when more was written. */
   watchUnread(outgoing: Outgoing): void;
   /** What a plugin offers to others under a name (`graphql`: GqlEngine). Twice the same name is a preset error. */
   offer(name: string, service: unknown): void;
   /** What was offered, looked up when needed, not while plugins are applied; undefined: that plugin is not there. */
   service<Service>(name: string): Service | undefined;
-  /** WebSocket upgrades: true when taken. Asked in order of the plugins, with the path below the mount; where that is out of view, with the whole
-   *  path first and then with what is left of it below each possible mount: take known paths alone. `refusal`: text of the 404 for an upgrade that nobody takes. */
-  addUpgrade(handler: (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean, refusal?: string): void;
+  /** WebSocket upgrades: true when taken. Asked in order of the plugins, with the path below the mount; where that is
+   *  out of view, with the whole path first and then with what is left of it below each possible mount: take known
+   *  paths alone. `refusal`: text of the 404 for an upgrade that nobody takes. */
+  addUpgrade(
+    handler: (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean,
+    refusal?: string,
+  ): void;
   /** Reloads the model now. */
   reload(): Promise<void>;
 }

@@ -27,12 +27,13 @@ import { createUpgrades, type AnyServer, type Upgrades } from "./http/upgrade.ts
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi {
   (request: HttpRequest, response: ServerResponse, next?: Next): void;
-  /** Settles with the first load of the schema. Rejects only for mistakes in settings; a database that is away is tried again. */
+  /** Settles with the first load of the schema. Rejects only for mistakes in settings; a database that is away is tried
+   *  again. */
   readonly ready: Promise<void>;
   /** Reads the schema again; running requests end with the old one. */
   reload(): Promise<void>;
-  /** WebSocket upgrades of that server. Needed only where the server's listener hides this middleware from view. `mount`: the path it is below
-   *  there, so that two apis of one server are told apart. */
+  /** WebSocket upgrades of that server. Needed only where the server's listener hides this middleware from view.
+   *  `mount`: the path it is below there, so that two apis of one server are told apart. */
   attach(server: AnyServer, mount?: string): void;
   /** @throws RelApiError `model-not-loaded` */
   model(): Model;
@@ -83,7 +84,21 @@ export const relApi = (preset: Preset): RelApi => {
     if (session === undefined) throw anonymousRefused();
     return actingSession(session, credentials.surface, loader.current());
   };
-  const context = createContext({ config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize, unread });
+  const context = createContext({
+    config,
+    hooks,
+    registry,
+    logger,
+    counters,
+    caches,
+    database,
+    loader,
+    upgrades,
+    surfaces,
+    closers,
+    authorize,
+    unread,
+  });
 
   try {
     for (const plugin of plugins) {
@@ -100,7 +115,17 @@ export const relApi = (preset: Preset): RelApi => {
     throw error;
   }
 
-  const pipeline = createPipeline({ options: config.current, logger, counters, surfaces, loader, authorize, unread, pace, bodyRefused: () => counters.add("bodies-refused") });
+  const pipeline = createPipeline({
+    options: config.current,
+    logger,
+    counters,
+    surfaces,
+    loader,
+    authorize,
+    unread,
+    pace,
+    bodyRefused: () => counters.add("bodies-refused"),
+  });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     loader.close();
@@ -110,7 +135,9 @@ export const relApi = (preset: Preset): RelApi => {
         await closer();
       } catch (error) {
         // the connections must not stay open for one plugin's mistake
-        logger.error("a plugin failed while the api was closing", { cause: error instanceof Error ? error : String(error) });
+        logger.error("a plugin failed while the api was closing", {
+          cause: error instanceof Error ? error : String(error),
+        });
       }
     }
     await pipeline.settled(CLOSE_PATIENCE_MS);
@@ -144,7 +171,8 @@ const SECOND_MS = 1000;
 
 const loginSessions = new WeakMap<Session, Session>();
 
-/** A role whose rights are not the database's acts as the login role there; the session keeps its name. @rule G-PRM-3 */
+/** A role whose rights are not the database's acts as the login role there; the session keeps its name. @rule G-PRM-3
+ *  */
 const actingSession = (session: Session, surface: string, model: Model | undefined): Session => {
   if (session.databaseRole === undefined || model?.loginRoles?.get(surface)?.has(session.role) !== true) return session;
   let acting = loginSessions.get(session);
@@ -200,7 +228,21 @@ interface ContextParts {
 }
 
 const createContext = (parts: ContextParts): PluginContext => {
-  const { config, hooks, registry, logger, counters, caches, database, loader, upgrades, surfaces, closers, authorize, unread } = parts;
+  const {
+    config,
+    hooks,
+    registry,
+    logger,
+    counters,
+    caches,
+    database,
+    loader,
+    upgrades,
+    surfaces,
+    closers,
+    authorize,
+    unread,
+  } = parts;
   const services = new Map<string, unknown>();
   return {
     get options() {

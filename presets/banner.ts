@@ -1,10 +1,24 @@
 /** What the standalone server says when it is ready: where it is, and three requests to copy. */
-import { mayUseAnyColumn, mayUseColumn, nameKey, relationOf, VERSION, type Model, type Relation, type RelApiOptions } from "../core/index.ts";
+import {
+  mayUseAnyColumn,
+  mayUseColumn,
+  nameKey,
+  relationOf,
+  VERSION,
+  type Model,
+  type Relation,
+  type RelApiOptions,
+} from "../core/index.ts";
 
 export const buildBanner = (address: string, options: RelApiOptions, model: Model, dataDir?: string): string => {
   const isSocket = address.startsWith("/");
   const base = isSocket ? "http://localhost" : address;
-  const database = options.database === undefined ? "your database" : dataDir === undefined ? "the embedded demo database, in memory" : `the embedded demo database in ${dataDir}`;
+  const database =
+    options.database === undefined
+      ? "your database"
+      : dataDir === undefined
+        ? "the embedded demo database, in memory"
+        : `the embedded demo database in ${dataDir}`;
   const lines = [`relapi ${VERSION} on ${database}`];
   if (isSocket) lines.push(`  socket     ${address}`);
   lines.push(
@@ -23,9 +37,17 @@ const exampleRequests = (base: string, via: string, options: RelApiOptions, mode
   if (relation === undefined) return [];
   const { schema, name } = relation;
   const column = labelOf(model, role, relation);
-  const parent = relation.relationships.map((relationship) => (relationship.isToOne && relationship.routine === undefined ? relationOf(model, relationship.target) : undefined)).find((target) => target !== undefined && target !== relation && mayUseAnyColumn(model, role, target, "select"));
-  const credential = options.anonRole === undefined && options.adminSecret !== undefined ? ` -H "X-Session-Admin-Secret: $ADMIN_SECRET"` : "";
-  const select = parent === undefined ? `select=${column}` : `select=${column},${parent.name}(${labelOf(model, role, parent)})`;
+  const parent = relation.relationships
+    .map((relationship) =>
+      relationship.isToOne && relationship.routine === undefined ? relationOf(model, relationship.target) : undefined,
+    )
+    .find((target) => target !== undefined && target !== relation && mayUseAnyColumn(model, role, target, "select"));
+  const credential =
+    options.anonRole === undefined && options.adminSecret !== undefined
+      ? ` -H "X-Session-Admin-Secret: $ADMIN_SECRET"`
+      : "";
+  const select =
+    parent === undefined ? `select=${column}` : `select=${column},${parent.name}(${labelOf(model, role, parent)})`;
   const field = schema === "public" ? name : `${schema}_${name}`;
   return [
     `curl${via}${credential} '${base}/api/${name}?limit=3'`,
@@ -39,14 +61,21 @@ const WORD = /^[a-z_][a-z0-9_]*$/; // a name that needs no escaping anywhere: `h
 /** The readable relation of the default schema that refers to most others. */
 const exampleRelation = (model: Model, role: string): Relation | undefined => {
   const candidates = [...model.relations.values()].filter(
-    (relation) => relation.schema === model.schemas[0] && WORD.test(relation.name) && relation.columns.some((column) => WORD.test(column.name)) && mayUseAnyColumn(model, role, relation, "select"),
+    (relation) =>
+      relation.schema === model.schemas[0] &&
+      WORD.test(relation.name) &&
+      relation.columns.some((column) => WORD.test(column.name)) &&
+      mayUseAnyColumn(model, role, relation, "select"),
   );
-  const rank = (relation: Relation): number => relation.relationships.filter((relationship) => relationship.isToOne).length;
+  const rank = (relation: Relation): number =>
+    relation.relationships.filter((relationship) => relationship.isToOne).length;
   return candidates.sort((a, b) => rank(b) - rank(a) || (nameKey(a) < nameKey(b) ? -1 : 1))[0];
 };
 
 /** The column that says most about a row: the first text, else the first. */
 const labelOf = (model: Model, role: string, relation: Relation): string => {
-  const readable = relation.columns.filter((column) => WORD.test(column.name) && mayUseColumn(model, role, relation, column, "select"));
+  const readable = relation.columns.filter(
+    (column) => WORD.test(column.name) && mayUseColumn(model, role, relation, column, "select"),
+  );
   return (readable.find((column) => model.types.get(column.type)?.category === "S") ?? readable[0])?.name ?? "*";
 };

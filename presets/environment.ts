@@ -1,5 +1,13 @@
 /** The settings of the standalone server, from environment variables. */
-import { isRelApiError, presetError, readSetting, SETTINGS, wholeNumber, type RelApiOptions, type SettingKind } from "../core/index.ts";
+import {
+  isRelApiError,
+  presetError,
+  readSetting,
+  SETTINGS,
+  wholeNumber,
+  type RelApiOptions,
+  type SettingKind,
+} from "../core/index.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,9 +32,18 @@ export interface EnvironmentSettings {
 const anyText: SettingKind = { accepts: "any text", read: (given) => given };
 
 /** PostgREST's special names of "every address". */
-const EVERY_ADDRESS: Readonly<Record<string, string>> = { "*": "0.0.0.0", "*4": "0.0.0.0", "!4": "0.0.0.0", "*6": "::", "!6": "::" };
+const EVERY_ADDRESS: Readonly<Record<string, string>> = {
+  "*": "0.0.0.0",
+  "*4": "0.0.0.0",
+  "!4": "0.0.0.0",
+  "*6": "::",
+  "!6": "::",
+};
 
-const host: SettingKind = { accepts: "a host name or address", read: (given) => EVERY_ADDRESS[given.trim()] ?? (/^[^\s/]+$/.test(given.trim()) ? given.trim() : undefined) };
+const host: SettingKind = {
+  accepts: "a host name or address",
+  read: (given) => EVERY_ADDRESS[given.trim()] ?? (/^[^\s/]+$/.test(given.trim()) ? given.trim() : undefined),
+};
 
 const fileMode: SettingKind = {
   accepts: "a file mode from 600 to 777",
@@ -69,7 +86,10 @@ const FEATURE_NAMES = ["EXPERIMENTAL_FEATURES", "HASURA_GRAPHQL_EXPERIMENTAL_FEA
 const featureList: SettingKind = {
   accepts: `a list of ${Object.keys(FEATURES).join(", ")}, separated by commas,`,
   read: (given) => {
-    const words = given.split(",").map((word) => word.trim()).filter((word) => word !== "");
+    const words = given
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== "");
     return words.every((word) => Object.hasOwn(FEATURES, word)) ? words : undefined;
   },
 };
@@ -114,7 +134,9 @@ export const readEnvironment = (environment: Environment): EnvironmentSettings =
 
 const readAppSettings = (environment: Environment): Readonly<Record<string, string>> => {
   const settings: Record<string, string> = {};
-  const names = Object.keys(environment).sort((a, b) => Number(b.startsWith("PGRST_")) - Number(a.startsWith("PGRST_")));
+  const names = Object.keys(environment).sort(
+    (a, b) => Number(b.startsWith("PGRST_")) - Number(a.startsWith("PGRST_")),
+  );
   for (const name of names) {
     const match = APP_SETTING.exec(name);
     if (match !== null) settings[(match[1] as string).toLowerCase()] = environment[name] ?? "";
@@ -123,9 +145,20 @@ const readAppSettings = (environment: Environment): Readonly<Record<string, stri
 };
 
 /** Settings that exclude each other, or that only one kind of database has. */
-const checkTogether = (options: Readonly<Record<string, unknown>>, server: Readonly<Record<string, unknown>>, faults: string[]): void => {
+const checkTogether = (
+  options: Readonly<Record<string, unknown>>,
+  server: Readonly<Record<string, unknown>>,
+  faults: string[],
+): void => {
   const isEmbedded = options["databaseUrl"] === undefined;
-  if (!isEmbedded && server["dataDir"] !== undefined) faults.push("DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out");
-  if (isEmbedded && (server["workers"] as number) > 1) faults.push(`WORKERS is "${server["workers"]}" without DATABASE_URL: the embedded database lives in one process, set DATABASE_URL or leave WORKERS out`);
-  if (isEmbedded && options["databaseReplicaUrls"] !== undefined) faults.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
+  if (!isEmbedded && server["dataDir"] !== undefined)
+    faults.push(
+      "DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out",
+    );
+  if (isEmbedded && (server["workers"] as number) > 1)
+    faults.push(
+      `WORKERS is "${server["workers"]}" without DATABASE_URL: the embedded database lives in one process, set DATABASE_URL or leave WORKERS out`,
+    );
+  if (isEmbedded && options["databaseReplicaUrls"] !== undefined)
+    faults.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
 };

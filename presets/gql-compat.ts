@@ -1,8 +1,19 @@
 /** The GraphQL surface, as Hasura v2 has it. */
 import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
 import {
-  aggregatePredicates, graphql, graphqlAggregates, graphqlCasts, graphqlComparisons, graphqlComputedFields, graphqlDeletes, graphqlFunctions,
-  graphqlInserts, graphqlIntrospection, graphqlQueries, graphqlRelationships, graphqlUpdates,
+  aggregatePredicates,
+  graphql,
+  graphqlAggregates,
+  graphqlCasts,
+  graphqlComparisons,
+  graphqlComputedFields,
+  graphqlDeletes,
+  graphqlFunctions,
+  graphqlInserts,
+  graphqlIntrospection,
+  graphqlQueries,
+  graphqlRelationships,
+  graphqlUpdates,
 } from "../plugins/graphql/index.ts";
 import { playground } from "../plugins/graphql/playground/index.ts";
 import { geoOperators } from "../plugins/operators/geo.ts";

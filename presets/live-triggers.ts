@@ -7,7 +7,8 @@ export { liveTriggers };
 
 /** @throws RelApiError `preset` without a database of one's own */
 export const buildLiveTriggers = async (options: RelApiOptions): Promise<string> => {
-  if (options.databaseUrl === undefined) throw presetError("live-triggers needs DATABASE_URL: the embedded database is polled");
+  if (options.databaseUrl === undefined)
+    throw presetError("live-triggers needs DATABASE_URL: the embedded database is polled");
   let take: (text: string) => void = () => undefined;
   const text = new Promise<string>((resolve) => {
     take = resolve;

@@ -10,4 +10,17 @@ import { rest } from "../plugins/rest/index.ts";
 import { restWrites } from "../plugins/rest/write.ts";
 
 export const minimal = (options: RelApiOptions): Preset =>
-  compose({ plugins: [catalogIntrospection, relationships, anonymous, comparisonOperators, nestEmbeds, setOperator, rest, restWrites, jsonMedia], options });
+  compose({
+    plugins: [
+      catalogIntrospection,
+      relationships,
+      anonymous,
+      comparisonOperators,
+      nestEmbeds,
+      setOperator,
+      rest,
+      restWrites,
+      jsonMedia,
+    ],
+    options,
+  });

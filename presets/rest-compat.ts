@@ -1,7 +1,15 @@
 /** The REST surface, as PostgREST has it. */
 import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
 import { spreadEmbeds } from "../plugins/embeds/spread.ts";
-import { csvMedia, customMedia, explainMedia, geojsonMedia, jsonMedia, singularMedia, strippedMedia } from "../plugins/media/index.ts";
+import {
+  csvMedia,
+  customMedia,
+  explainMedia,
+  geojsonMedia,
+  jsonMedia,
+  singularMedia,
+  strippedMedia,
+} from "../plugins/media/index.ts";
 import { fullTextOperators } from "../plugins/operators/full-text.ts";
 import { openapiPage } from "../plugins/openapi-page/index.ts";
 import { rest } from "../plugins/rest/index.ts";

@@ -2,7 +2,15 @@
 import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { compose, DEFAULTS, presetError, relApi, type DatabaseSource, type RelApi, type RelApiOptions } from "../core/index.ts";
+import {
+  compose,
+  DEFAULTS,
+  presetError,
+  relApi,
+  type DatabaseSource,
+  type RelApi,
+  type RelApiOptions,
+} from "../core/index.ts";
 import { adminServer } from "../plugins/admin/index.ts";
 import type { EnvironmentSettings, ServerSettings } from "./environment.ts";
 import { fullCompat } from "./full-compat.ts";
@@ -27,16 +35,31 @@ const CHECK_MS = 5000;
 const SWEEP_MS = 50;
 const STOP_PATIENCE_MS = 15_000;
 
-/** Listens at once; until the schema is loaded requests wait or get 503. `isFirst`: this process has the admin listener.
- *  @throws RelApiError `preset`, and what listening throws */
-export const serve = async ({ options: given, server: settings }: EnvironmentSettings, isFirst = true): Promise<Served> => {
-  const options = given.databaseUrl === undefined && given.database === undefined ? await withDemo(given, settings) : given;
+/** Listens at once; until the schema is loaded requests wait or get 503. `isFirst`: this process has the admin
+ *  listener. @throws RelApiError `preset`, and what listening throws */
+export const serve = async (
+  { options: given, server: settings }: EnvironmentSettings,
+  isFirst = true,
+): Promise<Served> => {
+  const options =
+    given.databaseUrl === undefined && given.database === undefined ? await withDemo(given, settings) : given;
   let isListening = false;
-  const admin = settings.adminPort === undefined || !isFirst ? [] : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
+  const admin =
+    settings.adminPort === undefined || !isFirst
+      ? []
+      : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
   const api = relApi(compose(fullCompat(options), ...admin));
   const headersMs = (options.requestTimeout ?? DEFAULTS.requestTimeout) * 1000;
   // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: headersMs, requestTimeout: 0, connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2) }, api);
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: headersMs,
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2),
+    },
+    api,
+  );
   api.attach(server);
   try {
     await listen(server, settings, options);
@@ -69,7 +92,10 @@ const listen = (server: Server, settings: ServerSettings, options: RelApiOptions
     }
     // the file of a process that ended without cleaning up is in the way; anything but a socket is not ours to remove
     if (existsSync(unixSocket)) {
-      if (!lstatSync(unixSocket).isSocket()) return reject(presetError(`SERVER_UNIX_SOCKET is "${unixSocket}", which exists and is no socket: name another path`));
+      if (!lstatSync(unixSocket).isSocket())
+        return reject(
+          presetError(`SERVER_UNIX_SOCKET is "${unixSocket}", which exists and is no socket: name another path`),
+        );
       unlinkSync(unixSocket);
     }
     server.listen(unixSocket, () => {
@@ -81,7 +107,12 @@ const listen = (server: Server, settings: ServerSettings, options: RelApiOptions
 const addressOf = (server: Server): string => {
   const address = server.address() as AddressInfo | string; // it listens
   if (typeof address === "string") return address;
-  const host = address.address === "0.0.0.0" || address.address === "::" ? "localhost" : address.family === "IPv6" ? `[${address.address}]` : address.address;
+  const host =
+    address.address === "0.0.0.0" || address.address === "::"
+      ? "localhost"
+      : address.family === "IPv6"
+        ? `[${address.address}]`
+        : address.address;
   return `http://${host}:${address.port}`;
 };
 

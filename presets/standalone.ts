@@ -10,8 +10,19 @@ import { runWorkers, WORKER_INDEX } from "./workers.ts";
 
 /** Mistakes in settings are told in their own words, anything else with where it came from. */
 const giveUp = (error: unknown): never => {
-  const text = isRelApiError(error) ? error.message : error instanceof Error ? (isPlain(error) ? error.message : (error.stack ?? error.message)) : String(error);
-  process.stderr.write(`${text.split("\n").map((line) => `relapi: ${line}`).join("\n")}\n`);
+  const text = isRelApiError(error)
+    ? error.message
+    : error instanceof Error
+      ? isPlain(error)
+        ? error.message
+        : (error.stack ?? error.message)
+      : String(error);
+  process.stderr.write(
+    `${text
+      .split("\n")
+      .map((line) => `relapi: ${line}`)
+      .join("\n")}\n`,
+  );
   process.exit(1);
 };
 
@@ -39,7 +50,10 @@ const start = async (settings: EnvironmentSettings): Promise<void> => {
   const served = await serve(settings, isFirst);
   handleSignals(served);
   await served.api.ready;
-  if (isFirst && served.options.logLevel !== "silent") process.stdout.write(`${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`);
+  if (isFirst && served.options.logLevel !== "silent")
+    process.stdout.write(
+      `${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`,
+    );
 };
 
 try {

@@ -6,7 +6,8 @@ export const WORKER_INDEX = "RELAPI_WORKER";
 
 const RESTART_MS = 1000;
 
-/** A worker that ends while the others run is replaced; one that ends before it listens ends all: its settings are those of the others. */
+/** A worker that ends while the others run is replaced; one that ends before it listens ends all: its settings are
+ *  those of the others. */
 export const runWorkers = (count: number): void => {
   const listening = new Set<Worker>();
   let isStopping = false;
@@ -22,7 +23,8 @@ export const runWorkers = (count: number): void => {
     });
   };
 
-  const workers = (): readonly Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+  const workers = (): readonly Worker[] =>
+    Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
   const endWhenAlone = (): void => {
     if (workers().length === 0) process.exit();

@@ -15,7 +15,12 @@ export interface Config {
 }
 
 /** `check` throws on options that cannot be in force. */
-export const createConfig = (preset: RelApiOptions, fixed: ResolvedOptions, logger: Logger, check: (options: ResolvedOptions) => void): Config => {
+export const createConfig = (
+  preset: RelApiOptions,
+  fixed: ResolvedOptions,
+  logger: Logger,
+  check: (options: ResolvedOptions) => void,
+): Config => {
   let options = fixed;
   let read = "{}";
   return {
@@ -44,8 +49,20 @@ export const createConfig = (preset: RelApiOptions, fixed: ResolvedOptions, logg
 
 /** Connections, the listener and the log are made from these, once. */
 const FIXED: ReadonlySet<keyof RelApiOptions> = new Set<keyof RelApiOptions>([
-  "databaseUrl", "dbPool", "dbPoolAcquisitionTimeout", "dbPoolMaxLifetime", "dbPoolMaxIdletime", "dbPreparedStatements", "dbChannel", "dbChannelEnabled",
-  "dbConfig", "dbPreConfig", "logLevel", "logQuery", "jwtCacheMaxEntries", "serverTimingEnabled",
+  "databaseUrl",
+  "dbPool",
+  "dbPoolAcquisitionTimeout",
+  "dbPoolMaxLifetime",
+  "dbPoolMaxIdletime",
+  "dbPreparedStatements",
+  "dbChannel",
+  "dbChannelEnabled",
+  "dbConfig",
+  "dbPreConfig",
+  "logLevel",
+  "logQuery",
+  "jwtCacheMaxEntries",
+  "serverTimingEnabled",
 ]);
 
 const PREFIX = "PGRST_";
@@ -53,7 +70,9 @@ const PREFIX = "PGRST_";
 /** `pgrst.db_schemas`, by the name that the setting has as an environment variable there. */
 const KEPT: ReadonlyMap<string, Setting> = new Map(
   SETTINGS.filter((setting) => !FIXED.has(setting.option)).flatMap((setting) =>
-    setting.names.filter((name) => name.startsWith(PREFIX)).map((name): [string, Setting] => [`pgrst.${name.slice(PREFIX.length).toLowerCase()}`, setting]),
+    setting.names
+      .filter((name) => name.startsWith(PREFIX))
+      .map((name): [string, Setting] => [`pgrst.${name.slice(PREFIX.length).toLowerCase()}`, setting]),
   ),
 );
 
@@ -63,7 +82,11 @@ const readKept = async (query: Query, preConfig: string | undefined): Promise<Re
   const rows = [...(await query<KeptRow>(ROLE_SETTINGS))];
   if (preConfig !== undefined && preConfig !== "") {
     await query(sql`select ${qualifiedName(preConfig)}()`);
-    rows.push(...(await query<KeptRow>(sql`select name, current_setting(name, true) as value from unnest(array[${join([...KEPT.keys()].map(literal))}]) as name`)));
+    rows.push(
+      ...(await query<KeptRow>(
+        sql`select name, current_setting(name, true) as value from unnest(array[${join([...KEPT.keys()].map(literal))}]) as name`,
+      )),
+    );
   }
   const options: Record<string, unknown> = {};
   for (const { name, value: text } of rows) {

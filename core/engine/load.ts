@@ -87,7 +87,11 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       backoff.reset();
       retryAtMs = 0;
       for (const listener of listeners) listener(loaded);
-      logger.info("schema loaded", { relations: loaded.relations.size, routines: loaded.routines.size, milliseconds: Math.round(seconds * 1000) });
+      logger.info("schema loaded", {
+        relations: loaded.relations.size,
+        routines: loaded.routines.size,
+        milliseconds: Math.round(seconds * 1000),
+      });
       settleReady.resolve();
     } catch (error) {
       if (isClosed) return;
@@ -95,7 +99,12 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       const isMistake = isRelApiError(error) && error.code === "preset";
       if (isMistake) settleReady.reject(error);
       else retryLater();
-      logger.error(model === undefined ? "the schema could not be loaded" : "the schema could not be loaded again, the old one stays", factsOf(error));
+      logger.error(
+        model === undefined
+          ? "the schema could not be loaded"
+          : "the schema could not be loaded again, the old one stays",
+        factsOf(error),
+      );
       throw error;
     } finally {
       isTried = true;
@@ -153,7 +162,8 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
     },
     reload,
     requestReload: () => {
-      if (quietTimer === undefined) reload().catch(() => undefined); // it was logged
+      if (quietTimer === undefined)
+        reload().catch(() => undefined); // it was logged
       else isAskedAgain = true;
       clearTimeout(quietTimer);
       quietTimer = setTimeout(whenQuiet, QUIET_MS);

@@ -29,10 +29,17 @@ const SURFACE: Question<Wanted, string> = { name: "surface", of: (wanted) => wan
 /** Text, its parts once more, and what is made of them. */
 const BYTES_PER_CHARACTER = 4;
 
-const bytesOf = ({ statements }: Program): number => statements.reduce((bytes, { text, slots }) => bytes + text.length * BYTES_PER_CHARACTER + slots.length * 100, 1000);
+const bytesOf = ({ statements }: Program): number =>
+  statements.reduce((bytes, { text, slots }) => bytes + text.length * BYTES_PER_CHARACTER + slots.length * 100, 1000);
 
 /** The `prepare` of the plugin context. @rule R-CAC-1 */
-export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: () => ResolvedOptions, demand: () => Model, caches: Caches): PluginContext["prepare"] => {
+export const createPreparer = (
+  hooks: RelApiHooks,
+  registry: Registry,
+  options: () => ResolvedOptions,
+  demand: () => Model,
+  caches: Caches,
+): PluginContext["prepare"] => {
   const { taps } = hooks.transformPlan;
   const byText = caches.create({
     name: "programs",
@@ -41,9 +48,22 @@ export const createPreparer = (hooks: RelApiHooks, registry: Registry, options: 
       const envelope = ask(ENVELOPE_TEXT);
       const model = ask(MODEL);
       const session = observeSession(ask);
-      const context = { model, envelope, options: options(), session, get surface() { return ask(SURFACE); } };
+      const context = {
+        model,
+        envelope,
+        options: options(),
+        session,
+        get surface() {
+          return ask(SURFACE);
+        },
+      };
       const permitted = taps.length === 0 ? plan : hooks.transformPlan.call(plan, context);
-      return compilePlan(permitted, envelope, { model, registry, hooks, sight: () => sightOf(model, session, ask(SURFACE)) });
+      return compilePlan(permitted, envelope, {
+        model,
+        registry,
+        hooks,
+        sight: () => sightOf(model, session, ask(SURFACE)),
+      });
     },
     bytesOf,
   });

@@ -11,7 +11,10 @@ interface Declared<Spec> {
   readonly plugin: string;
 }
 
-const declared = <Spec>(plugins: readonly Plugin[], specs: (plugin: Plugin) => readonly Spec[] | undefined): readonly Declared<Spec>[] =>
+const declared = <Spec>(
+  plugins: readonly Plugin[],
+  specs: (plugin: Plugin) => readonly Spec[] | undefined,
+): readonly Declared<Spec>[] =>
   plugins.flatMap((plugin) => (specs(plugin) ?? []).map((spec) => ({ spec, plugin: plugin.name })));
 
 /** @throws RelApiError `preset` when two parts would answer for the same thing */
@@ -40,7 +43,8 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
 };
 
 /** `undefined`: not offered there. */
-export const restNameOf = (spec: OperatorSpec): string | undefined => (spec.rest === false ? undefined : (spec.rest ?? spec.name));
+export const restNameOf = (spec: OperatorSpec): string | undefined =>
+  spec.rest === false ? undefined : (spec.rest ?? spec.name);
 
 export const graphqlNameOf = (spec: OperatorSpec): string | undefined => {
   if (spec.graphql === false) return undefined;
@@ -52,7 +56,11 @@ interface Typed {
   readonly exceptTypes?: readonly string[];
 }
 
-const refuseOverlaps = <Spec extends Typed>(all: readonly Declared<Spec>[], nameOf: (spec: Spec) => string | undefined, what: string): void => {
+const refuseOverlaps = <Spec extends Typed>(
+  all: readonly Declared<Spec>[],
+  nameOf: (spec: Spec) => string | undefined,
+  what: string,
+): void => {
   const byName = new Map<string, Declared<Spec>[]>();
   for (const entry of all) {
     const name = nameOf(entry.spec);
@@ -61,19 +69,28 @@ const refuseOverlaps = <Spec extends Typed>(all: readonly Declared<Spec>[], name
     for (const rival of rivals) {
       const type = sharedType(rival.spec, entry.spec);
       if (type !== undefined)
-        throw presetError(`${what} "${name}" on ${type} is declared by "${rival.plugin}" and by "${entry.plugin}": their types must not overlap`);
+        throw presetError(
+          `${what} "${name}" on ${type} is declared by "${rival.plugin}" and by "${entry.plugin}": their types must not overlap`,
+        );
     }
     byName.set(name, [...rivals, entry]);
   }
 };
 
-const refuseDoubles = <Spec>(all: readonly Declared<Spec>[], nameOf: (spec: Spec) => string | undefined, what: string): void => {
+const refuseDoubles = <Spec>(
+  all: readonly Declared<Spec>[],
+  nameOf: (spec: Spec) => string | undefined,
+  what: string,
+): void => {
   const known = new Map<string, string>();
   for (const { spec, plugin } of all) {
     const name = nameOf(spec);
     if (name === undefined) continue;
     const rival = known.get(name);
-    if (rival !== undefined) throw presetError(`${what} "${name}" is declared by "${rival}" and by "${plugin}": rename one or drop one of the plugins`);
+    if (rival !== undefined)
+      throw presetError(
+        `${what} "${name}" is declared by "${rival}" and by "${plugin}": rename one or drop one of the plugins`,
+      );
     known.set(name, plugin);
   }
 };
@@ -96,13 +113,17 @@ const narrower = (a: string, b: string): string | undefined => {
 };
 
 const isOfGroup = (name: string, group: string): boolean =>
-  group === "any" || (group === "array" && name.startsWith("_")) || (group === "range" && /^[a-z0-9]+(multi)?range$/.test(name));
+  group === "any" ||
+  (group === "array" && name.startsWith("_")) ||
+  (group === "range" && /^[a-z0-9]+(multi)?range$/.test(name));
 
-const isExcepted = (spec: Typed, name: string): boolean => spec.exceptTypes?.some((except) => except === name || isOfGroup(name, except)) === true;
+const isExcepted = (spec: Typed, name: string): boolean =>
+  spec.exceptTypes?.some((except) => except === name || isOfGroup(name, except)) === true;
 
 /** Whether a type (below all domains) is one of the names or groups of a spec. `any` takes unknown types too. */
 export const matchesType = (spec: Typed, type: PgType | undefined): boolean =>
-  spec.types.some((name) => isTypeNamed(name, type)) && spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;
+  spec.types.some((name) => isTypeNamed(name, type)) &&
+  spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;
 
 const isTypeNamed = (name: string, type: PgType | undefined): boolean => {
   if (name === "any") return true;
@@ -124,21 +145,34 @@ const isTypeNamed = (name: string, type: PgType | undefined): boolean => {
 export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
   for (const name of new Set((plugin.operators ?? []).map((spec) => spec.name))) {
     const specs = (plugin.operators ?? []).filter((spec) => spec.name === name);
-    const builtIn = specs.every((spec) => spec.builtIn !== undefined) ? specs.flatMap((spec) => spec.builtIn ?? []) : undefined;
+    const builtIn = specs.every((spec) => spec.builtIn !== undefined)
+      ? specs.flatMap((spec) => spec.builtIn ?? [])
+      : undefined;
     hooks.compileFilter.for(name).tap({ name: `${plugin.name} (declared)`, builtIn }, (comparison, context) => {
       const spec = specs.find((each) => matchesType(each, context.type));
       return spec && compileOperator(spec, comparison, context);
     });
   }
   for (const spec of plugin.embeds ?? [])
-    hooks.compileEmbed.for(spec.mode).tap({ name: `${plugin.name} (declared)`, builtIn: spec.builtIn }, (embed, context) => spec.compile(embed, context));
+    hooks.compileEmbed
+      .for(spec.mode)
+      .tap({ name: `${plugin.name} (declared)`, builtIn: spec.builtIn }, (embed, context) =>
+        spec.compile(embed, context),
+      );
 };
 
-/** Ill-typed and unknown columns: the first declaration writes the SQL and the database judges it (R-FLT-12). Tapped last of all. */
+/** Ill-typed and unknown columns: the first declaration writes the SQL and the database judges it (R-FLT-12). Tapped
+ *  last of all. */
 export const tapFallbacks = (registry: Registry, hooks: RelApiHooks): void => {
   const first = new Map<string, OperatorSpec>();
   for (const spec of registry.operators) if (!first.has(spec.name)) first.set(spec.name, spec);
-  for (const [name, spec] of first) hooks.compileFilter.for(name).tap({ name: "core (any type)", builtIn: spec.builtIn }, (comparison, context) => compileOperator(spec, comparison, context));
+  for (const [name, spec] of first)
+    hooks.compileFilter
+      .for(name)
+      .tap({ name: "core (any type)", builtIn: spec.builtIn }, (comparison, context) =>
+        compileOperator(spec, comparison, context),
+      );
 };
 
-const compileOperator = (spec: OperatorSpec, _comparison: Comparison, context: FilterContext): Sql => spec.compile(context.column, context.operand, context);
+const compileOperator = (spec: OperatorSpec, _comparison: Comparison, context: FilterContext): Sql =>
+  spec.compile(context.column, context.operand, context);

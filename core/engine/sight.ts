@@ -2,7 +2,8 @@ import type { Model } from "./model/model.ts";
 import { grantSight, type Sight } from "./model/sight.ts";
 import type { Session } from "../kernel/session.ts";
 
-/** What the caller may see on a surface: by the rights kept outside the database where its role has such, else by grants. */
+/** What the caller may see on a surface: by the rights kept outside the database where its role has such, else by
+ *  grants. */
 export const sightOf = (model: Model, session: Session, surface: string): Sight => {
   if (session.databaseRole !== undefined) return grantSight(model, session.databaseRole);
   if (session.isAdmin && session.role === "admin") return grantSight(model, model.loginRole);

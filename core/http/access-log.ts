@@ -20,8 +20,15 @@ const timeStamp = (): string => {
 const quoted = (text: string | undefined): string => (text === undefined ? '""' : JSON.stringify(text));
 
 /** An IPv4 client of a listener for both families comes as `::ffff:127.0.0.1`. */
-const addressOf = (address: string | undefined): string => (address === undefined ? "-" : address.startsWith("::ffff:") ? address.slice(7) : address);
+const addressOf = (address: string | undefined): string =>
+  address === undefined ? "-" : address.startsWith("::ffff:") ? address.slice(7) : address;
 
 /** @rule R-ADM-3 */
-export const accessLine = (request: IncomingMessage, url: string, role: string | undefined, status: number, bytes: number): string =>
+export const accessLine = (
+  request: IncomingMessage,
+  url: string,
+  role: string | undefined,
+  status: number,
+  bytes: number,
+): string =>
   `${addressOf(request.socket.remoteAddress)} - ${role ?? "-"} [${timeStamp()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quoted(request.headers.referer)} ${quoted(request.headers["user-agent"])}`;

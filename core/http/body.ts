@@ -2,7 +2,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { bodyEncodingUnknown, bodyLate, bodyNestedTooDeep, bodyTooLarge, bodyUnreadable, requestCancelled, type RelApiError } from "../kernel/errors.ts";
+import {
+  bodyEncodingUnknown,
+  bodyLate,
+  bodyNestedTooDeep,
+  bodyTooLarge,
+  bodyUnreadable,
+  requestCancelled,
+  type RelApiError,
+} from "../kernel/errors.ts";
 import type { Pace } from "./pace.ts";
 
 /** What an earlier body parser of the application leaves behind. */
@@ -29,9 +37,13 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["br", () => createBrotliDecompress({ chunkSize: CHUNK_BYTES })],
 ]);
 
-/** Bytes count as what they unpack to. @throws RelApiError `body-too-large`, `body-late`, `body-encoding-unknown`, `body-unreadable`, `request-cancelled`
- *  when the client goes away in the middle @rule R-BND-3 R-BND-4 */
-export const readBody = async (request: ParsedRequest, response: ServerResponse, limits: BodyLimits): Promise<Buffer> => {
+/** Bytes count as what they unpack to. @throws RelApiError `body-too-large`, `body-late`, `body-encoding-unknown`,
+ *  `body-unreadable`, `request-cancelled` when the client goes away in the middle @rule R-BND-3 R-BND-4 */
+export const readBody = async (
+  request: ParsedRequest,
+  response: ServerResponse,
+  limits: BodyLimits,
+): Promise<Buffer> => {
   const { maxBytes, pace, refused } = limits;
   const tooLarge = (): RelApiError => {
     refused();
@@ -46,7 +58,8 @@ export const readBody = async (request: ParsedRequest, response: ServerResponse,
   if (transfer === undefined && (length === undefined || length === "0")) return NOTHING;
   const coding = encoding?.trim().toLowerCase() ?? "";
   const decode = DECODERS.get(coding);
-  if (decode === undefined && coding !== "" && coding !== "identity") throw bodyEncodingUnknown(coding, [...DECODERS.keys()]);
+  if (decode === undefined && coding !== "" && coding !== "identity")
+    throw bodyEncodingUnknown(coding, [...DECODERS.keys()]);
   if (length !== undefined && Number(length) > maxBytes) throw tooLarge();
   // it went away while its credential was looked at: nothing will be heard of it
   if (request.destroyed) throw requestCancelled();
@@ -87,7 +100,10 @@ export const readBody = async (request: ParsedRequest, response: ServerResponse,
       request.off("error", gone).off("close", gone);
       if (decoder === undefined) return;
       request.unpipe(decoder);
-      decoder.off("error", garbled).on("error", () => undefined).destroy();
+      decoder
+        .off("error", garbled)
+        .on("error", () => undefined)
+        .destroy();
     };
     source.on("data", take).on("end", end);
     request.on("error", gone).on("close", gone);
@@ -99,17 +115,26 @@ export const readBody = async (request: ParsedRequest, response: ServerResponse,
 
 let hasWarned = false;
 
-/** The stream was read by somebody else: their value is written as JSON (or the form it was) again, which loses what parsing loses. */
+/** The stream was read by somebody else: their value is written as JSON (or the form it was) again, which loses what
+ *  parsing loses. */
 const restoreBody = (request: ParsedRequest, warn: (message: string) => void): Buffer => {
   const { body } = request;
   if (body === undefined || body === null) return NOTHING;
   if (!hasWarned) {
     hasWarned = true;
-    warn("request bodies were parsed before they reached relapi (express.json()?): mount relapi before body parsers, so that payloads arrive as they were sent");
+    warn(
+      "request bodies were parsed before they reached relapi (express.json()?): mount relapi before body parsers, so that payloads arrive as they were sent",
+    );
   }
   if (Buffer.isBuffer(body)) return body;
   if (typeof body === "string") return Buffer.from(body);
-  if (typeof body === "object" && Object.keys(body).length === 0 && request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined) return NOTHING;
+  if (
+    typeof body === "object" &&
+    Object.keys(body).length === 0 &&
+    request.headers["content-length"] === undefined &&
+    request.headers["transfer-encoding"] === undefined
+  )
+    return NOTHING;
   if (typeof body === "object" && FORM.test(request.headers["content-type"] ?? "")) return Buffer.from(formText(body));
   try {
     return Buffer.from(JSON.stringify(body));
@@ -124,6 +149,8 @@ const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 /** Lists are repeated fields. */
 const formText = (fields: object): string => {
   const form = new URLSearchParams();
-  for (const [name, field] of Object.entries(fields)) for (const one of Array.isArray(field) ? field : [field]) form.append(name, typeof one === "string" ? one : JSON.stringify(one));
+  for (const [name, field] of Object.entries(fields))
+    for (const one of Array.isArray(field) ? field : [field])
+      form.append(name, typeof one === "string" ? one : JSON.stringify(one));
   return form.toString();
 };

@@ -9,11 +9,14 @@ export interface CorsPolicy {
   allows(origin: string): boolean;
 }
 
-/** `allowed`: origins, `*`, or origins with a wildcard as first label of the host (`https://*.shop.example`). @rule R-COR-1 G-HTTP-11 */
+/** `allowed`: origins, `*`, or origins with a wildcard as first label of the host (`https://*.shop.example`). @rule
+ *  R-COR-1 G-HTTP-11 */
 export const createCorsPolicy = (allowed: readonly string[]): CorsPolicy => {
   if (allowed.length === 0 || allowed.includes("*")) return { isOpen: true, allows: () => true };
   const exact = new Set(allowed.filter((origin) => !origin.includes("://*.")));
-  const suffixes = allowed.filter((origin) => origin.includes("://*.")).map((origin) => origin.split("*") as [string, string]);
+  const suffixes = allowed
+    .filter((origin) => origin.includes("://*."))
+    .map((origin) => origin.split("*") as [string, string]);
   return {
     isOpen: false,
     allows: (origin) =>
@@ -28,7 +31,8 @@ export const createCorsPolicy = (allowed: readonly string[]): CorsPolicy => {
 
 const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "HEAD"];
 
-const EXPOSED = "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit";
+const EXPOSED =
+  "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit";
 
 const originHeaders = (policy: CorsPolicy, origin: string): Headers =>
   policy.isOpen
@@ -38,17 +42,29 @@ const originHeaders = (policy: CorsPolicy, origin: string): Headers =>
         ["Access-Control-Allow-Credentials", "true"],
       ];
 
-/** What an answer to a request from that origin carries. `exposed`: header names beyond the usual. @rule R-COR-1 R-COR-3 */
-export const corsHeaders = (policy: CorsPolicy, origin: string | undefined, exposed: readonly string[] = []): Headers => {
+/** What an answer to a request from that origin carries. `exposed`: header names beyond the usual. @rule R-COR-1
+ *  R-COR-3 */
+export const corsHeaders = (
+  policy: CorsPolicy,
+  origin: string | undefined,
+  exposed: readonly string[] = [],
+): Headers => {
   if (origin === undefined || !policy.allows(origin)) return [];
-  return [...originHeaders(policy, origin), ["Access-Control-Expose-Headers", exposed.length === 0 ? EXPOSED : `${EXPOSED}, ${exposed.join(", ")}`]];
+  return [
+    ...originHeaders(policy, origin),
+    ["Access-Control-Expose-Headers", exposed.length === 0 ? EXPOSED : `${EXPOSED}, ${exposed.join(", ")}`],
+  ];
 };
 
 /** Of an OPTIONS request. Undefined: not a preflight that is answered here. @rule R-COR-2 */
-export const answerPreflight = (policy: CorsPolicy, header: (name: string) => string | undefined): Answer | undefined => {
+export const answerPreflight = (
+  policy: CorsPolicy,
+  header: (name: string) => string | undefined,
+): Answer | undefined => {
   const origin = header("origin");
   const wanted = header("access-control-request-method");
-  if (origin === undefined || wanted === undefined || !METHODS.includes(wanted) || !policy.allows(origin)) return undefined;
+  if (origin === undefined || wanted === undefined || !METHODS.includes(wanted) || !policy.allows(origin))
+    return undefined;
   const requested = header("access-control-request-headers");
   const names = requested?.split(",").map((name) => name.trim()) ?? [];
   return {
@@ -58,7 +74,18 @@ export const answerPreflight = (policy: CorsPolicy, header: (name: string) => st
       ["Access-Control-Allow-Methods", METHODS.join(", ")],
       ...(requested === undefined
         ? []
-        : [["Access-Control-Allow-Headers", ["Authorization", ...names.filter((name) => name !== ""), "Accept", "Accept-Language", "Content-Language"].join(", ")] as const]),
+        : [
+            [
+              "Access-Control-Allow-Headers",
+              [
+                "Authorization",
+                ...names.filter((name) => name !== ""),
+                "Accept",
+                "Accept-Language",
+                "Content-Language",
+              ].join(", "),
+            ] as const,
+          ]),
       ["Access-Control-Max-Age", "86400"],
     ],
   };

@@ -32,21 +32,26 @@ export interface Answer {
   readonly body?: string | Uint8Array;
   /** The surface has written the answer itself (static files). */
   readonly isSent?: boolean;
-  /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). With a promise the request is
-   *  being answered until that settles. */
+  /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). With a
+   *  promise the request is being answered until that settles. */
   readonly stream?: (response: ServerResponse) => Promise<void> | void;
 }
 
 /** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches answers. */
 export interface Surface {
   readonly name: string;
-  /** The path, below the mount, belongs to this surface. `request`: for pages that share a path with something else and go by `Accept`. */
+  /** The path, below the mount, belongs to this surface. `request`: for pages that share a path with something else and
+   *  go by `Accept`. */
   match(path: string, method: string, request: IncomingMessage): boolean;
   /** Answered before the credential is looked at (playground, health, WebSocket hints); undefined: go on. */
   beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
   handle(exchange: Exchange): Promise<Answer> | Answer;
   /** Called with a RelApiError only. */
-  encodeError(error: import("../kernel/errors.ts").RelApiError, exchange: Omit<Exchange, "session"> & { readonly session?: Session }): Answer;
-  /** Response headers of its own that pages of other origins may read. Everything else of CORS is the same for all surfaces (R-COR). */
+  encodeError(
+    error: import("../kernel/errors.ts").RelApiError,
+    exchange: Omit<Exchange, "session"> & { readonly session?: Session },
+  ): Answer;
+  /** Response headers of its own that pages of other origins may read. Everything else of CORS is the same for all
+   *  surfaces (R-COR). */
   readonly exposedHeaders?: readonly string[];
 }

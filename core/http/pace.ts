@@ -2,8 +2,9 @@
 import type { IncomingMessage } from "node:http";
 
 export interface Pace {
-  /** From now on the rest of the request has to come in time. `late`: called when it does not, before anything else happens; absent: the connection is closed.
-   *  The answer: to be called when it is there, so that it is not held until the next look. */
+  /** From now on the rest of the request has to come in time. `late`: called when it does not, before anything else
+   *  happens; absent: the connection is closed. The answer: to be called when it is there, so that it is not held until
+   *  the next look. */
   watch(request: IncomingMessage, late?: () => void): (() => void) | undefined;
   /** Requests that were given up, since the start. */
   readonly closed: number;
@@ -21,7 +22,8 @@ interface Entry {
   hasLeft: boolean;
 }
 
-/** What comes as fast as this on average may take as long as it is long: slower than any line that somebody would send a large body over. */
+/** What comes as fast as this on average may take as long as it is long: slower than any line that somebody would send
+ *  a large body over. */
 export const MIN_BYTES_PER_SECOND = 8 * 1024;
 
 const LOOK_MS = 1000;
@@ -51,7 +53,8 @@ export const createPace = (patienceMs: number): Pace => {
     entry.startedAtMs ??= now;
     entry.bytesBefore ??= request.socket.bytesRead;
     const tookMs = now - entry.startedAtMs;
-    if (tookMs < patienceMs || request.socket.bytesRead - entry.bytesBefore >= (MIN_BYTES_PER_SECOND * tookMs) / 1000) return;
+    if (tookMs < patienceMs || request.socket.bytesRead - entry.bytesBefore >= (MIN_BYTES_PER_SECOND * tookMs) / 1000)
+      return;
     leave(entry);
     closed++;
     if (late === undefined) request.socket.destroy();
@@ -69,7 +72,15 @@ export const createPace = (patienceMs: number): Pace => {
   return {
     watch: (request, late) => {
       if (isOver(request)) return undefined;
-      const entry: Entry = { request, late, startedAtMs: undefined, bytesBefore: undefined, before: undefined, after: first, hasLeft: false };
+      const entry: Entry = {
+        request,
+        late,
+        startedAtMs: undefined,
+        bytesBefore: undefined,
+        before: undefined,
+        after: first,
+        hasLeft: false,
+      };
       if (first !== undefined) first.before = entry;
       first = entry;
       timer ??= setInterval(look, Math.min(LOOK_MS, patienceMs / 2)).unref();

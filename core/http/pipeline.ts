@@ -57,7 +57,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     ({ request }) => (repeatsHost(request.rawHeaders) ? TWO_HOSTS : undefined),
     // CORS preflight (R-COR-2)
     (exchange) => {
-      const preflight = exchange.method === "OPTIONS" ? answerPreflight(cors(), (name) => exchange.header(name)) : undefined;
+      const preflight =
+        exchange.method === "OPTIONS" ? answerPreflight(cors(), (name) => exchange.header(name)) : undefined;
       exchange.isPreflight = preflight !== undefined;
       return preflight;
     },
@@ -94,7 +95,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       countRefusal(counters, error);
     } else {
       error = internalError(thrown);
-      logger.error("a request failed by a fault of the server", { method: exchange.method, path: exchange.path, cause: thrown instanceof Error ? thrown : String(thrown) });
+      logger.error("a request failed by a fault of the server", {
+        method: exchange.method,
+        path: exchange.path,
+        cause: thrown instanceof Error ? thrown : String(thrown),
+      });
     }
     try {
       return exchange.owner.encodeError(error, exchange);
@@ -118,7 +123,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     const { request, response, isPreflight } = exchange;
     let streaming: Promise<void> | void = undefined;
     const { stream } = answered;
-    const given: Answer = stream === undefined ? answered : { ...answered, stream: () => (streaming = stream(response)) };
+    const given: Answer =
+      stream === undefined ? answered : { ...answered, stream: () => (streaming = stream(response)) };
     let bytes = 0;
     let { status } = given;
     if (given.isSent !== true) {
@@ -134,7 +140,16 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       }
     }
     if (!isPreflight && (ownLogger !== undefined || logsAccess(logLevel, status)))
-      logger.access(accessLine(request, (request as HttpRequest).originalUrl ?? request.url ?? "/", exchange.caller?.role, status, bytes), status);
+      logger.access(
+        accessLine(
+          request,
+          (request as HttpRequest).originalUrl ?? request.url ?? "/",
+          exchange.caller?.role,
+          status,
+          bytes,
+        ),
+        status,
+      );
     return streaming;
   };
 
@@ -170,7 +185,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         const last = surfaces.at(-1);
         if (last === undefined) return void response.writeHead(404).end();
         // standing alone: the last surface words the 404, after the credential was looked at (R-PIPE-2)
-        owner = { name: last.name, match: last.match, handle: refusePath, encodeError: (error, exchange) => last.encodeError(error, exchange) };
+        owner = {
+          name: last.name,
+          match: last.match,
+          handle: refusePath,
+          encodeError: (error, exchange) => last.encodeError(error, exchange),
+        };
       }
       void run(new RequestExchange(request, response, path, query, owner, settings));
     },
@@ -188,7 +208,14 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
 const NO_HEADERS: Headers = [];
 
-const TWO_HOSTS: Answer = { status: 400, headers: [["Content-Type", "text/plain; charset=utf-8"], ["Connection", "close"]], body: "The request has more than one Host header" };
+const TWO_HOSTS: Answer = {
+  status: 400,
+  headers: [
+    ["Content-Type", "text/plain; charset=utf-8"],
+    ["Connection", "close"],
+  ],
+  body: "The request has more than one Host header",
+};
 
 const refusePath = (): never => {
   throw pathNotFound();

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from "node:http";
 
 /** Node reads the bytes of headers as Latin-1; clients send UTF-8. */
-export const utf8Text = (sent: string): string => (/[\u0080-\u00ff]/.test(sent) ? Buffer.from(sent, "latin1").toString("utf8") : sent);
+export const utf8Text = (sent: string): string =>
+  /[\u0080-\u00ff]/.test(sent) ? Buffer.from(sent, "latin1").toString("utf8") : sent;
 
 /** Lower-case names; the first of a name counts. */
 export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
@@ -19,7 +20,14 @@ export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly 
 function* cookiesOf(header: string | undefined): Iterable<readonly [name: string, value: string]> {
   for (const part of header?.split(";") ?? []) {
     const equals = part.indexOf("=");
-    if (equals !== -1) yield [part.slice(0, equals).trim(), part.slice(equals + 1).trim().replace(/^"(.*)"$/, "$1")];
+    if (equals !== -1)
+      yield [
+        part.slice(0, equals).trim(),
+        part
+          .slice(equals + 1)
+          .trim()
+          .replace(/^"(.*)"$/, "$1"),
+      ];
   }
 }
 
@@ -48,9 +56,12 @@ const encodeCookies = (header: string | undefined): string => {
   return JSON.stringify(Object.fromEntries(cookies));
 };
 
-/** What SQL can read of a request: `current_setting('request.headers', true)::json ->> 'x-tenant'`. The last of a name counts.
- *  `path`: as SQL is to see it. @rule R-TX-6 G-SES-10 */
-export const requestSettings = ({ method, headers, rawHeaders }: Pick<IncomingMessage, "method" | "headers" | "rawHeaders">, path: string): readonly (readonly [name: string, value: string])[] => [
+/** What SQL can read of a request: `current_setting('request.headers', true)::json ->> 'x-tenant'`. The last of a name
+ *  counts. `path`: as SQL is to see it. @rule R-TX-6 G-SES-10 */
+export const requestSettings = (
+  { method, headers, rawHeaders }: Pick<IncomingMessage, "method" | "headers" | "rawHeaders">,
+  path: string,
+): readonly (readonly [name: string, value: string])[] => [
   ["request.method", method ?? "GET"],
   ["request.path", path],
   ["request.headers", encodeHeaders(rawHeaders)],

@@ -1,4 +1,5 @@
-/** The exchange as surfaces see it, and the credentials as auth plugins see them: one object, nothing read before it is asked for. */
+/** The exchange as surfaces see it, and the credentials as auth plugins see them: one object, nothing read before it is
+ *  asked for. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { readBody, type BodyLimits } from "./body.ts";
@@ -33,7 +34,14 @@ export class RequestExchange implements Exchange, Credentials {
   private marks: Map<string, number> | undefined;
   private markedAtMs: number;
 
-  constructor(request: IncomingMessage, response: ServerResponse, path: string, query: string | undefined, owner: Surface, settings: ExchangeSettings) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    query: string | undefined,
+    owner: Surface,
+    settings: ExchangeSettings,
+  ) {
     this.request = request;
     this.response = response;
     this.method = request.method ?? "GET";

@@ -7,8 +7,15 @@ import type { Unread } from "./unread.ts";
 const SERVER = `relapi/${VERSION}`;
 
 /** `extra`: headers of the pipeline, each dropped where the answer has one of that name. Content-Length is always ours.
- *  @returns bytes of the body. @throws Error of Node on headers it refuses, with nothing written @rule R-HDR-2 R-HDR-12 R-HDR-13 */
-export const writeAnswer = (request: IncomingMessage, response: ServerResponse, answer: Answer, extra: Headers, unread: Unread): number => {
+ *  @returns bytes of the body. @throws Error of Node on headers it refuses, with nothing written @rule R-HDR-2 R-HDR-12
+ *  R-HDR-13 */
+export const writeAnswer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  extra: Headers,
+  unread: Unread,
+): number => {
   const { status, headers } = answer;
   // 205 says by its length that it is empty
   const given = status === 205 ? undefined : answer.body;
@@ -28,15 +35,21 @@ export const writeAnswer = (request: IncomingMessage, response: ServerResponse, 
     answer.stream(response);
   } else if (hasNoBody || body === undefined) response.end();
   // Node would write headers in the encoding of a text that goes out with them
-  else response.end(typeof body === "string" && (HIGH_BYTE.test(statusText) || flat.some((text) => HIGH_BYTE.test(text))) ? Buffer.from(body) : body);
+  else
+    response.end(
+      typeof body === "string" && (HIGH_BYTE.test(statusText) || flat.some((text) => HIGH_BYTE.test(text)))
+        ? Buffer.from(body)
+        : body,
+    );
   if (response.writableLength > 0) unread.watch(response);
   return hasNoBody ? 0 : bytes;
 };
 
-/** Middleware that has put a `writeHead` of its own in place (`compression`, `express-session`, `morgan`) looks for headers that were set before;
- *  versions of it take a list for something else. */
+/** Middleware that has put a `writeHead` of its own in place (`compression`, `express-session`, `morgan`) looks for
+ *  headers that were set before; versions of it take a list for something else. */
 const writeHead = (response: ServerResponse, status: number, statusText: string, flat: readonly string[]): void => {
-  if (response.writeHead === ServerResponse.prototype.writeHead) return void response.writeHead(status, statusText, flat as string[]); // it changes nothing of the list
+  if (response.writeHead === ServerResponse.prototype.writeHead)
+    return void response.writeHead(status, statusText, flat as string[]); // it changes nothing of the list
   const written = new Set<string>();
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const [name, value] = [flat[i], flat[i + 1]] as [string, string]; // i is within its length

@@ -6,7 +6,8 @@ import type { Duplex } from "node:stream";
 export type Outgoing = OutgoingMessage | Duplex;
 
 export interface Unread {
-  /** It was given more than the system took. Forgotten when it has drained or is closed; to be told again when more was written. */
+  /** It was given more than the system took. Forgotten when it has drained or is closed; to be told again when more was
+   *  written. */
   watch(outgoing: Outgoing): void;
   /** Bytes that wait, as far as they are watched. */
   readonly bytes: number;
@@ -27,14 +28,17 @@ interface Entry {
 /** Also how exactly it is known who moved last. */
 const LOOK_MS = 500;
 
-/** Node counts a write as done when all of it has gone out; how far it is stands in the handle alone, where Node looks as well before it says that
- *  a socket is idle. */
+/** Node counts a write as done when all of it has gone out; how far it is stands in the handle alone, where Node looks
+ *  as well before it says that a socket is idle. */
 const queuedOf = (outgoing: Outgoing): number => {
   const socket = "socket" in outgoing ? outgoing.socket : outgoing;
-  return (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null)?._handle?.writeQueueSize ?? 0;
+  return (
+    (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null)?._handle?.writeQueueSize ?? 0
+  );
 };
 
-/** `maxBytes`: beyond it those go first that have not moved for longest; the newest stays. `patienceMs`: without a byte taken. @rule R-BND-2 */
+/** `maxBytes`: beyond it those go first that have not moved for longest; the newest stays. `patienceMs`: without a byte
+ *  taken. @rule R-BND-2 */
 export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
   const entries = new Map<Outgoing, Entry>();
   let total = 0;
@@ -89,7 +93,13 @@ export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
     watch: (outgoing) => {
       let entry = entries.get(outgoing);
       if (entry === undefined) {
-        const made: Entry = { outgoing, bytes: 0, queued: queuedOf(outgoing), movedAtMs: Date.now(), forget: () => forget(made) };
+        const made: Entry = {
+          outgoing,
+          bytes: 0,
+          queued: queuedOf(outgoing),
+          movedAtMs: Date.now(),
+          forget: () => forget(made),
+        };
         entries.set(outgoing, made);
         outgoing.on("close", made.forget).on("drain", made.forget);
         entry = made;

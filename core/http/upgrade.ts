@@ -28,7 +28,8 @@ interface Guest {
   refusal(): string;
 }
 
-/** One listener per server, for all apis that it leads to: each of their own would answer, or refuse, what is another's. */
+/** One listener per server, for all apis that it leads to: each of their own would answer, or refuse, what is
+ *  another's. */
 interface Door {
   readonly guests: Set<Guest>;
   close(): void;
@@ -38,7 +39,8 @@ const doors = new WeakMap<AnyServer, Door>();
 
 const openDoor = (server: AnyServer): Door => {
   const all = new Set<Guest>();
-  const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void => receive(server, all, request, socket, head);
+  const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
+    receive(server, all, request, socket, head);
   server.on("upgrade", listener);
   return {
     guests: all,
@@ -58,7 +60,13 @@ const letIn = (server: AnyServer, guest: Guest): (() => void) => {
   };
 };
 
-const receive = (server: AnyServer, all: ReadonlySet<Guest>, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+const receive = (
+  server: AnyServer,
+  all: ReadonlySet<Guest>,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void readmit(server, request, socket, head);
   if (repeatsHost(request.rawHeaders)) return refuse(socket, 400, "The request has more than one Host header");
   const path = (request.url ?? "/").split("?", 1)[0] as string; // split never answers nothing
@@ -76,7 +84,8 @@ const receive = (server: AnyServer, all: ReadonlySet<Guest>, request: IncomingMe
 /** What Node gives headers to arrive, unless a server was told otherwise. */
 const HEADERS_MS = 60_000;
 
-/** Headers that trickle are the server's matter. One whose limit is Node's gets a shorter one; a limit that somebody has set is theirs. @rule R-BND-4 */
+/** Headers that trickle are the server's matter. One whose limit is Node's gets a shorter one; a limit that somebody
+ *  has set is theirs. @rule R-BND-4 */
 const limitHeaders = (server: AnyServer, headersMs: number): void => {
   if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
 };
@@ -107,10 +116,12 @@ export const createUpgrades = (api: () => unknown, headersMs: number): Upgrades 
     detach.push(letIn(server, guest));
   };
 
-  // A WebSocket client may be the first to come. Node says on this channel that a connection was accepted, before it reads from
+  // A WebSocket client may be the first to come. Node says on this channel that a connection was accepted, before it
+  // reads from
   // it: time enough to look whether the server leads here, once per server.
   const accepted = (message: unknown): void => {
-    const server = (message as { readonly socket?: { readonly server?: unknown } }).socket?.server as AnyServer | undefined;
+    const server = (message as { readonly socket?: { readonly server?: unknown } }).socket?.server as
+      AnyServer | undefined;
     if (server === undefined || servers.has(server) || foreign.has(server)) return;
     if (pathsTo(api(), server, "/") !== undefined) attach(server);
     else foreign.add(server);
@@ -139,7 +150,8 @@ const ACCEPTED = "net.server.socket";
 /** The path, then what is left of it below each possible mount. */
 const pathsOf = (path: string): readonly string[] => {
   const paths = [path];
-  for (let slash = path.indexOf("/", 1); slash !== -1; slash = path.indexOf("/", slash + 1)) paths.push(path.slice(slash));
+  for (let slash = path.indexOf("/", 1); slash !== -1; slash = path.indexOf("/", slash + 1))
+    paths.push(path.slice(slash));
   return paths;
 };
 
@@ -152,13 +164,16 @@ const pathBelow = (mount: string, path: string): readonly string[] => {
 
 const refuse = (socket: Duplex, status: number, text: string): void => {
   socket.on("error", () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+  );
 };
 
 const UPGRADING: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-settings"]);
 
-/** Node hands every request with an Upgrade header to upgrade listeners. One to anything but WebSocket (`h2c`, which some clients offer
- *  with each first request) is an ordinary request to a server that does not upgrade: it goes back in without the offer. */
+/** Node hands every request with an Upgrade header to upgrade listeners. One to anything but WebSocket (`h2c`, which
+ *  some clients offer with each first request) is an ordinary request to a server that does not upgrade: it goes back
+ *  in without the offer. */
 const readmit = (server: AnyServer, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
   if (server.listenerCount("upgrade") > 1) return; // somebody else's, perhaps
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
@@ -182,8 +197,8 @@ interface Layer {
   readonly route?: unknown;
 }
 
-/** What is left of the path where the server's listeners are `api`, or an Express application, a router or a connect application with it in
- *  its stack; undefined: it is nowhere in view. */
+/** What is left of the path where the server's listeners are `api`, or an Express application, a router or a connect
+ *  application with it in its stack; undefined: it is nowhere in view. */
 const pathsTo = (api: unknown, server: AnyServer, path: string): readonly string[] | undefined => {
   const found: string[] = [];
   const visit = (listener: unknown, rests: readonly string[], depth: number): boolean => {
@@ -195,7 +210,17 @@ const pathsTo = (api: unknown, server: AnyServer, path: string): readonly string
     const router = memberOf(listener, "router") ?? memberOf(listener, "_router");
     let isThere = typeof router === "function" && router !== listener && visit(router, rests, depth + 1);
     const stack = memberOf(listener, "stack");
-    if (Array.isArray(stack)) for (const layer of stack as readonly (Layer | null)[]) if (layer !== null && visit(layer.handle, rests.flatMap((rest) => restOf(layer, rest)), depth + 1)) isThere = true;
+    if (Array.isArray(stack))
+      for (const layer of stack as readonly (Layer | null)[])
+        if (
+          layer !== null &&
+          visit(
+            layer.handle,
+            rests.flatMap((rest) => restOf(layer, rest)),
+            depth + 1,
+          )
+        )
+          isThere = true;
     return isThere;
   };
   return server.listeners("request").filter((listener) => visit(listener, [path], 0)).length > 0 ? found : undefined;
@@ -210,7 +235,8 @@ const memberOf = (of: object, name: string): unknown => {
   }
 };
 
-/** As the router would. Newer ones answer what they matched, older ones note it on the layer, where whoever asks next overwrites it. */
+/** As the router would. Newer ones answer what they matched, older ones note it on the layer, where whoever asks next
+ *  overwrites it. */
 const restOf = (layer: Layer, path: string): readonly string[] => {
   if (typeof layer.route === "string") return pathBelow(layer.route, path);
   if (typeof layer.match !== "function") return [path];

@@ -1,13 +1,16 @@
 /**
- * Everything that is kept between requests is kept here, under one rule: what a value is made of is the key it is kept under.
+ * Everything that is kept between requests is kept here, under one rule: what a value is made of is the key it is kept
+ * under.
  *
- * Whoever makes a value is given no request, no session and no settings, but `ask`, which answers questions about them. Each question
- * with its answer becomes part of the key, in the order asked. A later source is led along the same questions and finds the value if
- * it gives the same answers. So a key cannot leave out something that was looked at: there is no other way to look.
+ * Whoever makes a value is given no request, no session and no settings, but `ask`, which answers questions about them.
+ * Each question with its answer becomes part of the key, in the order asked. A later source is led along the same
+ * questions and finds the value if it gives the same answers. So a key cannot leave out something that was looked at:
+ * there is no other way to look.
  */
 import type { Counters } from "./counters.ts";
 
-/** A question about a source. Answers are compared by `key`, or by what they are: text and numbers by value, objects by identity. */
+/** A question about a source. Answers are compared by `key`, or by what they are: text and numbers by value, objects by
+ *  identity. */
 export interface Question<Source, Answer> {
   /** Its own in its cache. */
   readonly name: string;
@@ -20,7 +23,8 @@ export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer
 
 export interface Found<Made> {
   readonly made: Made;
-  /** To be called once the value has proven itself: what fails at its first use is not kept. Nothing to do where it is kept already. */
+  /** To be called once the value has proven itself: what fails at its first use is not kept. Nothing to do where it is
+   *  kept already. */
   keep(): void;
 }
 
@@ -34,7 +38,8 @@ export interface Cache<Source, Made> {
 
 export interface CacheSpec<Source, Made> {
   readonly name: string;
-  /** Sees the source through `ask` alone: a function that closes over nothing of a request. What it throws is not kept. */
+  /** Sees the source through `ask` alone: a function that closes over nothing of a request. What it throws is not kept.
+   *  */
   readonly make: (ask: Ask<Source>) => Made;
   /** Bytes that the value holds on to, roughly; its key is counted by itself. */
   readonly bytesOf: (made: Made) => number;
@@ -42,7 +47,8 @@ export interface CacheSpec<Source, Made> {
 
 export interface Caches {
   create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
-  /** Forgets everything: another model or other settings are in force. What was being made before is not kept either. */
+  /** Forgets everything: another model or other settings are in force. What was being made before is not kept either.
+   *  */
   clear(): void;
 }
 
@@ -61,7 +67,8 @@ interface Branch {
   readonly at: unknown;
 }
 
-const follow = ({ only, others }: Branch, key: unknown): Branch | Leaf | undefined => (only !== undefined && Object.is(only.key, key) ? only.next : others?.get(key));
+const follow = ({ only, others }: Branch, key: unknown): Branch | Leaf | undefined =>
+  only !== undefined && Object.is(only.key, key) ? only.next : others?.get(key);
 
 const lead = (branch: Branch, key: unknown, next: Branch | Leaf): void => {
   if (branch.only === undefined || Object.is(branch.only.key, key)) branch.only = { key, next };
@@ -98,7 +105,8 @@ const MAX_STEPS = 4000;
 
 const bytesOfKey = (key: unknown): number => (typeof key === "string" ? key.length * 2 : 0);
 
-const keyOf = (question: Question<unknown, unknown>, answer: unknown): unknown => (question.key === undefined ? answer : question.key(answer));
+const keyOf = (question: Question<unknown, unknown>, answer: unknown): unknown =>
+  question.key === undefined ? answer : question.key(answer);
 
 const nothing = (): void => undefined;
 
@@ -108,8 +116,13 @@ export interface CacheLimits {
   maxEntries?(): number;
 }
 
-/** `name`: before those of its counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`, `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
-export const createCaches = (name: string, { maxBytes, maxEntries = () => Infinity }: CacheLimits, counters: Counters): Caches => {
+/** `name`: before those of its counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`,
+ *  `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
+export const createCaches = (
+  name: string,
+  { maxBytes, maxEntries = () => Infinity }: CacheLimits,
+  counters: Counters,
+): Caches => {
   let requests = 0;
   let hits = 0;
   let evictions = 0;
@@ -193,7 +206,16 @@ export const createCaches = (name: string, { maxBytes, maxEntries = () => Infini
     const known = next();
     if (known?.question !== undefined) return disagree(known);
     if (known !== undefined) return; // somebody else was faster
-    const leaf: Leaf = { made, keep: nothing, root, parent, at, bytes: path + BYTES_PER_STEP + size, newer: undefined, older: undefined };
+    const leaf: Leaf = {
+      made,
+      keep: nothing,
+      root,
+      parent,
+      at,
+      bytes: path + BYTES_PER_STEP + size,
+      newer: undefined,
+      older: undefined,
+    };
     set(leaf);
     link(leaf);
     bytes += leaf.bytes;
@@ -215,7 +237,10 @@ export const createCaches = (name: string, { maxBytes, maxEntries = () => Infini
         const madeIn = generation;
         let isMade = false;
         const made = make(<Answer>(question: Question<Source, Answer>): Answer => {
-          if (isMade) throw new Error(`"${rootName}" asks for "${question.name}" after it was made: what it depends on must be asked while it is made`);
+          if (isMade)
+            throw new Error(
+              `"${rootName}" asks for "${question.name}" after it was made: what it depends on must be asked while it is made`,
+            );
           if (answers.has(question.name)) return answers.get(question.name) as Answer; // to this very question
           const answer = answerTo(question);
           answers.set(question.name, answer);

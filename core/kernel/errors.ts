@@ -1,5 +1,5 @@
-/** The one error thrown on purpose. `code` is a kebab-case name of this table or a SQLSTATE; surfaces map it to their own
- *  code, status and envelope. Plugins outside core keep a table of their own. */
+/** The one error thrown on purpose. `code` is a kebab-case name of this table or a SQLSTATE; surfaces map it to their
+ *  own code, status and envelope. Plugins outside core keep a table of their own. */
 import type { Json } from "../engine/plan/plan.ts";
 
 export interface RelApiErrorFields {
@@ -52,65 +52,122 @@ export const presetError = (message: string): RelApiError => new RelApiError({ c
 // --- database -------------------------------------------------------------------------------------------------------
 
 /** A statement of ours beyond what the protocol carries, in the words and with the code of the server's own limits. */
-export const tooManyValues = (limit: number): RelApiError => new RelApiError({ code: "54000", status: 500, message: `the statement has more than ${limit} values` });
+export const tooManyValues = (limit: number): RelApiError =>
+  new RelApiError({ code: "54000", status: 500, message: `the statement has more than ${limit} values` });
 
-/** The connection it came on is dropped, since the rest of it cannot be skipped; what a write has done is undone or not, as with a lost connection.
- *  @rule R-ERR-1 PGRSTX01, G-DBE-16 */
+/** The connection it came on is dropped, since the rest of it cannot be skipped; what a write has done is undone or
+ *  not, as with a lost connection. @rule R-ERR-1 PGRSTX01, G-DBE-16 */
 export const resultTooLarge = (limitBytes: number): RelApiError =>
-  new RelApiError({ code: "result-too-large", status: 500, message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)` });
+  new RelApiError({
+    code: "result-too-large",
+    status: 500,
+    message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)`,
+  });
 
 /** Every 503 says when to come again. @rule R-ERR-2 */
-const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [["Retry-After", String(Math.max(1, Math.ceil(seconds)))]];
+const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [
+  ["Retry-After", String(Math.max(1, Math.ceil(seconds)))],
+];
 
 /** `facts.sqlstate`: what the server refused the connection with, where it did. @rule R-ERR-1 PGRST000, G-DBE-13 */
 export const connectionFailed = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
-  new RelApiError({ code: "connection-failed", status: 503, message: "Database connection error.", details, cause, facts, headers: retryAfter(1) });
+  new RelApiError({
+    code: "connection-failed",
+    status: 503,
+    message: "Database connection error.",
+    details,
+    cause,
+    facts,
+    headers: retryAfter(1),
+  });
 
 /** @rule R-ERR-1 PGRST001, G-DBE-13 */
 export const connectionLost = (details: string, cause?: unknown): RelApiError =>
-  new RelApiError({ code: "connection-lost", status: 503, message: "Database client error. Retrying the connection.", details, cause, headers: retryAfter(1) });
+  new RelApiError({
+    code: "connection-lost",
+    status: 503,
+    message: "Database client error. Retrying the connection.",
+    details,
+    cause,
+    headers: retryAfter(1),
+  });
 
 /** `seconds`: until the next attempt. @rule R-SC-6 */
 export const modelNotLoaded = (seconds = 1): RelApiError =>
-  new RelApiError({ code: "model-not-loaded", status: 503, message: "Could not query the database for the schema cache. Retrying.", headers: retryAfter(seconds) });
+  new RelApiError({
+    code: "model-not-loaded",
+    status: 503,
+    message: "Could not query the database for the schema cache. Retrying.",
+    headers: retryAfter(seconds),
+  });
 
 /** @rule R-ADM-5, G-DBE-14 */
 export const poolTimeout = (): RelApiError =>
-  new RelApiError({ code: "pool-timeout", status: 504, message: "Timed out acquiring connection from connection pool." });
+  new RelApiError({
+    code: "pool-timeout",
+    status: 504,
+    message: "Timed out acquiring connection from connection pool.",
+  });
 
 /** The client went away; nobody reads this answer. */
-export const requestCancelled = (): RelApiError => new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });
+export const requestCancelled = (): RelApiError =>
+  new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });
 
 /** @rule G-FIL-7 */
 export const missingSessionVariable = (name: string): RelApiError =>
-  new RelApiError({ code: "missing-session-variable", status: 400, message: `missing session variable: "${name}"`, path: "$" });
+  new RelApiError({
+    code: "missing-session-variable",
+    status: 400,
+    message: `missing session variable: "${name}"`,
+    path: "$",
+  });
 
 /** A write whose permission check does not hold. @rule G-PRM-9 */
 export const permissionCheckFailed = (path: string): RelApiError =>
-  new RelApiError({ code: "permission-check-failed", status: 400, message: "check constraint of an insert/update permission has failed", path });
+  new RelApiError({
+    code: "permission-check-failed",
+    status: 400,
+    message: "check constraint of an insert/update permission has failed",
+    path,
+  });
 
 /** A step of a sequence that another depends on wrote no row. @rule G-NST-6 */
-export const stepWroteNothing = (message: string, path: string): RelApiError => new RelApiError({ code: "step-wrote-nothing", status: 400, message, path });
+export const stepWroteNothing = (message: string, path: string): RelApiError =>
+  new RelApiError({ code: "step-wrote-nothing", status: 400, message, path });
 
 /** A step of a sequence that contradicts itself, told when it is reached. @rule G-NST-11 */
-export const stepRefused = (message: string, path: string): RelApiError => new RelApiError({ code: "validation-failed", status: 400, message, path });
+export const stepRefused = (message: string, path: string): RelApiError =>
+  new RelApiError({ code: "validation-failed", status: 400, message, path });
 
 /** `none` is how PostgreSQL gives a role back, so it is nobody's name. @rule R-AUT-11 */
-export const roleNotFound = (role: string): RelApiError => new RelApiError({ code: "22023", status: 401, message: `role "${role}" does not exist` });
+export const roleNotFound = (role: string): RelApiError =>
+  new RelApiError({ code: "22023", status: 401, message: `role "${role}" does not exist` });
 
 // --- plans ----------------------------------------------------------------------------------------------------------
 
-/** A name that is no column of the rows at hand, in the words of the database. `row`: what they are called; `near`: names that may have been
- *  meant, of those the caller may see. @rule R-NAM-1 R-NAM-3 */
+/** A name that is no column of the rows at hand, in the words of the database. `row`: what they are called; `near`:
+ *  names that may have been meant, of those the caller may see. @rule R-NAM-1 R-NAM-3 */
 export const columnUnknown = (row: string, name: string, near: readonly string[] = []): RelApiError =>
-  new RelApiError({ code: "42703", status: 400, message: `column ${row}.${name} does not exist`, hint: nearHint(row, near) });
+  new RelApiError({
+    code: "42703",
+    status: 400,
+    message: `column ${row}.${name} does not exist`,
+    hint: nearHint(row, near),
+  });
 
 /** A column of a conflict target, which the database calls by its name alone. @rule R-NAM-1 R-UPS-1 */
 export const targetColumnUnknown = (relation: string, name: string, near: readonly string[] = []): RelApiError =>
-  new RelApiError({ code: "42703", status: 400, message: `column "${name}" does not exist`, hint: nearHint(relation, near) });
+  new RelApiError({
+    code: "42703",
+    status: 400,
+    message: `column "${name}" does not exist`,
+    hint: nearHint(relation, near),
+  });
 
 const nearHint = (row: string, near: readonly string[]): string | null =>
-  near.length === 0 ? null : `Perhaps you meant to reference ${near.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
+  near.length === 0
+    ? null
+    : `Perhaps you meant to reference ${near.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
 
 /** The embedding mode answers no join, so there is no row to sort by. @rule R-ORD-3 */
 export const orderByEmbedImpossible = (embed: string): RelApiError =>
@@ -124,29 +181,47 @@ export const orderByEmbedImpossible = (embed: string): RelApiError =>
 // --- http -----------------------------------------------------------------------------------------------------------
 
 export const bodyTooLarge = (limitBytes: number): RelApiError =>
-  new RelApiError({ code: "body-too-large", status: 413, message: `The request body is larger than ${limitBytes} bytes` });
+  new RelApiError({
+    code: "body-too-large",
+    status: 413,
+    message: `The request body is larger than ${limitBytes} bytes`,
+  });
 
 /** @rule R-BND-4 */
-export const bodyLate = (): RelApiError => new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });
+export const bodyLate = (): RelApiError =>
+  new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });
 
 /** @rule R-BND-3 */
 export const bodyEncodingUnknown = (encoding: string, known: readonly string[]): RelApiError =>
-  new RelApiError({ code: "body-encoding-unknown", status: 415, message: `Content-Encoding not acceptable: ${encoding}`, headers: [["Accept-Encoding", known.join(", ")]] });
+  new RelApiError({
+    code: "body-encoding-unknown",
+    status: 415,
+    message: `Content-Encoding not acceptable: ${encoding}`,
+    headers: [["Accept-Encoding", known.join(", ")]],
+  });
 
 /** @rule R-BND-3 */
 export const bodyUnreadable = (encoding: string): RelApiError =>
-  new RelApiError({ code: "body-unreadable", status: 400, message: `The request body cannot be unpacked as ${encoding}` });
+  new RelApiError({
+    code: "body-unreadable",
+    status: 400,
+    message: `The request body cannot be unpacked as ${encoding}`,
+  });
 
-/** Statuses of requests that never came to be: they stand on every address, whatever a surface else answers errors with. @rule R-BND-3 R-BND-4, G-HTTP-15 */
+/** Statuses of requests that never came to be: they stand on every address, whatever a surface else answers errors
+ *  with. @rule R-BND-3 R-BND-4, G-HTTP-15 */
 export const STATUSES_OF_BODIES: ReadonlySet<number> = new Set([408, 413, 415]);
 /** A body that somebody else has parsed, and that cannot be written again. @rule R-LIM-2 G-LIM-2 */
-export const bodyNestedTooDeep = (): RelApiError => new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });
+export const bodyNestedTooDeep = (): RelApiError =>
+  new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });
 
 /** No surface serves the path. @rule R-PATH-2 R-PATH-6, G-HTTP-12 */
-export const pathNotFound = (): RelApiError => new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });
+export const pathNotFound = (): RelApiError =>
+  new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });
 
 /** A bug: nothing of it is shown. */
-export const internalError = (cause: unknown): RelApiError => new RelApiError({ code: "internal", status: 500, message: "internal error", cause });
+export const internalError = (cause: unknown): RelApiError =>
+  new RelApiError({ code: "internal", status: 500, message: "internal error", cause });
 
 // --- callers --------------------------------------------------------------------------------------------------------
 
@@ -155,4 +230,5 @@ export const tokenRefused = (message: string, details: string | null = null, cod
   new RelApiError({ code, status: 401, message, details });
 
 /** No scheme knew the caller. @rule R-AUT-6, G-AUTH-5 */
-export const anonymousRefused = (): RelApiError => new RelApiError({ code: "anonymous-refused", status: 401, message: "Anonymous access is disabled" });
+export const anonymousRefused = (): RelApiError =>
+  new RelApiError({ code: "anonymous-refused", status: 401, message: "Anonymous access is disabled" });

@@ -1,5 +1,5 @@
-/** Watches what plugins tap: names the plugin and hook in errors, refuses doubled names and promises where none is awaited, and
- *  closes the hooks once the plugins are applied. */
+/** Watches what plugins tap: names the plugin and hook in errors, refuses doubled names and promises where none is
+ *  awaited, and closes the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { isRelApiError, presetError } from "./errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
@@ -14,7 +14,8 @@ export interface HookGuard {
 /** Hooks whose plain `tap` would take a promise for the answer. */
 const AWAITED = new Set(["authorize", "introspect"]);
 
-const isHookMap = (hook: unknown): hook is HookMap<AnyHook> => typeof (hook as { readonly for?: unknown }).for === "function";
+const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
+  typeof (hook as { readonly for?: unknown }).for === "function";
 
 // The guard treats hooks of all shapes alike, which tapable's types cannot say.
 type AnyHook = Hook<any, any>;
@@ -35,10 +36,18 @@ export const guardHooks = (hooks: RelApiHooks): HookGuard => {
         const { plugin } = guard;
         const { name, type } = tap;
         const run = tap.fn as TapFunction; // tapable types it as any
-        if (isSealed) throw presetError(`hook ${hookName} is sealed: "${name}" tapped it after relApi(preset) had applied the plugins; tap in the plugin's apply`);
-        if (names.has(name)) throw presetError(`hook ${hookName} has two taps named "${name}" (plugin "${plugin}"): give each its own name`);
+        if (isSealed)
+          throw presetError(
+            `hook ${hookName} is sealed: "${name}" tapped it after relApi(preset) had applied the plugins; tap in the plugin's apply`,
+          );
+        if (names.has(name))
+          throw presetError(
+            `hook ${hookName} has two taps named "${name}" (plugin "${plugin}"): give each its own name`,
+          );
         if (type === "sync" && AWAITED.has(hookName) && run.constructor.name === "AsyncFunction")
-          throw presetError(`plugin "${plugin}" hands an async function to ${hookName}.tap, whose promise would be taken for the answer: use tapPromise`);
+          throw presetError(
+            `plugin "${plugin}" hands an async function to ${hookName}.tap, whose promise would be taken for the answer: use tapPromise`,
+          );
         names.add(name);
         return { ...tap, fn: named(run, `plugin "${plugin}", hook ${hookName}`, type) } satisfies FullTap;
       },

@@ -1,4 +1,5 @@
-/** How deep arrays and objects stand in each other, found without building them: what walks over a value recurses, and a body decides how deep. */
+/** How deep arrays and objects stand in each other, found without building them: what walks over a value recurses, and
+ *  a body decides how deep. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -17,7 +18,7 @@ const skipString = (bytes: Buffer, from: number): number => {
 export const isNestedDeeper = (bytes: Buffer, levels: number): boolean => {
   if (bytes.length <= levels) return false;
   let depth = 0;
-  for (let i = 0; i < bytes.length; ) {
+  for (let i = 0; i < bytes.length;) {
     const byte = bytes[i++];
     if (byte === QUOTE) i = skipString(bytes, i);
     else if (byte === 0x5b || byte === 0x7b) {

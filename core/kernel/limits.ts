@@ -1,5 +1,5 @@
-/** Limits on what one request may ask for, each an option of its own. They are looked at while a request is read, so that one beyond them
- *  costs no more than its reading. @rule R-LIM-1 G-LIM-1 */
+/** Limits on what one request may ask for, each an option of its own. They are looked at while a request is read, so
+ *  that one beyond them costs no more than its reading. @rule R-LIM-1 G-LIM-1 */
 import type { Counters } from "./counters.ts";
 import { isRelApiError, RelApiError, type RelApiErrorFields } from "./errors.ts";
 
@@ -32,7 +32,10 @@ export type Limit = (typeof LIMITS)[number];
 export type Limits = Readonly<Record<Limit, number>>;
 
 /** An error that says which limit was passed. @rule R-LIM-1 G-LIM-1 */
-export const limitExceeded = (limit: Limit, fields: Pick<RelApiErrorFields, "code" | "message" | "path"> & Partial<Pick<RelApiErrorFields, "status">>): RelApiError =>
+export const limitExceeded = (
+  limit: Limit,
+  fields: Pick<RelApiErrorFields, "code" | "message" | "path"> & Partial<Pick<RelApiErrorFields, "status">>,
+): RelApiError =>
   new RelApiError({ status: 400, ...fields, hint: `The limit is the setting ${limit}.`, facts: { limit } });
 
 const counterOf = (limit: Limit): string => `refused-${limit}`;
@@ -50,4 +53,7 @@ export const countRefusal = (counters: Counters, error: unknown): void => {
 };
 
 /** Label and counter of each limit, for `/metrics`. */
-export const REFUSAL_SAMPLES: readonly (readonly [labels: string, counter: string])[] = LIMITS.map((limit) => [`{limit="${limit}"}`, counterOf(limit)]);
+export const REFUSAL_SAMPLES: readonly (readonly [labels: string, counter: string])[] = LIMITS.map((limit) => [
+  `{limit="${limit}"}`,
+  counterOf(limit),
+]);

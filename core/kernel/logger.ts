@@ -43,7 +43,9 @@ export const createLogger = (level: LogLevel): Logger => {
 
 const tellFacts = (facts: Readonly<Record<string, unknown>>): string => {
   try {
-    return JSON.stringify(facts, (_, fact: unknown) => (typeof fact === "bigint" ? String(fact) : fact instanceof Error ? fact.stack : fact));
+    return JSON.stringify(facts, (_, fact: unknown) =>
+      typeof fact === "bigint" ? String(fact) : fact instanceof Error ? fact.stack : fact,
+    );
   } catch {
     return "(facts that cannot be written)";
   }

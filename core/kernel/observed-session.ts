@@ -7,7 +7,11 @@ export interface WithSession {
   readonly session: Session;
 }
 
-const question = <Answer>(name: string, of: (session: Session) => Answer, key?: (answer: Answer) => unknown): Question<WithSession, Answer> => ({
+const question = <Answer>(
+  name: string,
+  of: (session: Session) => Answer,
+  key?: (answer: Answer) => unknown,
+): Question<WithSession, Answer> => ({
   name,
   of: ({ session }) => of(session),
   ...(key === undefined ? {} : { key }),
@@ -27,7 +31,8 @@ const variable = (name: string): Question<WithSession, string | undefined> =>
   question(`variable ${name}`, ({ variables }) => (Object.hasOwn(variables, name) ? variables[name] : undefined));
 
 const observedVariables = (ask: Ask<WithSession>): Session["variables"] => {
-  const valueOf = (name: string | symbol): string | undefined => (typeof name === "string" ? ask(variable(name)) : undefined);
+  const valueOf = (name: string | symbol): string | undefined =>
+    typeof name === "string" ? ask(variable(name)) : undefined;
   return new Proxy<Record<string, string>>(Object.create(null) as Record<string, string>, {
     get: (_, name) => valueOf(name),
     has: (_, name) => valueOf(name) !== undefined,
@@ -42,14 +47,30 @@ const observedVariables = (ask: Ask<WithSession>): Session["variables"] => {
 /** Absent and undefined are the same to whoever reads a member, so the optional ones are always there. */
 export const observeSession = (ask: Ask<WithSession>): Session => {
   const session = {
-    get role() { return ask(ROLE); },
-    get databaseRole() { return ask(DATABASE_ROLE); },
-    get isAdmin() { return ask(IS_ADMIN); },
-    get isAnonymous() { return ask(IS_ANONYMOUS); },
-    get isBackend() { return ask(IS_BACKEND); },
-    get expiresAtMs() { return ask(EXPIRES); },
-    get claims() { return ask(CLAIMS); },
-    get claimsText() { return ask(CLAIMS_TEXT); },
+    get role() {
+      return ask(ROLE);
+    },
+    get databaseRole() {
+      return ask(DATABASE_ROLE);
+    },
+    get isAdmin() {
+      return ask(IS_ADMIN);
+    },
+    get isAnonymous() {
+      return ask(IS_ANONYMOUS);
+    },
+    get isBackend() {
+      return ask(IS_BACKEND);
+    },
+    get expiresAtMs() {
+      return ask(EXPIRES);
+    },
+    get claims() {
+      return ask(CLAIMS);
+    },
+    get claimsText() {
+      return ask(CLAIMS_TEXT);
+    },
     variables: observedVariables(ask),
   };
   return session as Session; // members that may be absent are undefined there

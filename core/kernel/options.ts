@@ -19,7 +19,8 @@ export interface DatabaseSource {
   close?(): Promise<void>;
 }
 
-/** Key configuration of tokens: a plain secret, a JWK or JWKS (object or text), or the object of the settings page; a list of them. */
+/** Key configuration of tokens: a plain secret, a JWK or JWKS (object or text), or the object of the settings page; a
+ *  list of them. */
 export type JwtSecret = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
 
 export interface RelApiOptions {
@@ -93,7 +94,8 @@ export interface RelApiOptions {
   readonly stringifyNumericTypes?: boolean;
   readonly v1BooleanNullCollapse?: boolean;
   readonly disablePostgresArrays?: boolean;
-  /** A nullable variable that is neither given nor has a default is left out where it stands, instead of counting as null. */
+  /** A nullable variable that is neither given nor has a default is left out where it stands, instead of counting as
+   *  null. */
   readonly noNullUnboundVariableDefault?: boolean;
   /** Object relationships are nullable wherever the related row may be hidden from the role. */
   readonly nullableRelationships?: boolean;
@@ -114,7 +116,8 @@ export interface RelApiOptions {
   readonly maxEmbeds?: number;
   /** Relationships inside each other: embeds, conditions of a GraphQL `where` */
   readonly maxRelationDepth?: number;
-  /** Conditions of one request: those of a URL, in logic trees too; comparisons and boolean expressions of a GraphQL operation */
+  /** Conditions of one request: those of a URL, in logic trees too; comparisons and boolean expressions of a GraphQL
+   *  operation */
   readonly maxFilters?: number;
   /** Groups of a logic tree inside each other */
   readonly maxLogicDepth?: number;

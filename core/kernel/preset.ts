@@ -22,15 +22,17 @@ export type PresetPart = Preset | Plugin | Without;
 /** The plugin of that name is left out of what stands before it. */
 export const without = (name: string): Without => ({ without: name });
 
-/** Presets, plugins and `without(name)`, left to right: plugins add up, options merge shallowly and the later wins.
- *  The same plugin object twice is one. @throws RelApiError `preset` on two plugins of one name and on a `without` that finds nothing */
+/** Presets, plugins and `without(name)`, left to right: plugins add up, options merge shallowly and the later wins. The
+ *  same plugin object twice is one. @throws RelApiError `preset` on two plugins of one name and on a `without` that
+ *  finds nothing */
 export const compose = (...parts: readonly PresetPart[]): Preset => {
   const plugins = new Map<string, { readonly plugin: Plugin; readonly part: number }>();
   const removed = new Map<string, number>();
   let options: RelApiOptions = {};
   const add = (plugin: Plugin, part: number): void => {
     const known = plugins.get(plugin.name);
-    if (known !== undefined && known.plugin !== plugin) throw usedTwice(plugin.name, `parts ${known.part} and ${part} of the preset`);
+    if (known !== undefined && known.plugin !== plugin)
+      throw usedTwice(plugin.name, `parts ${known.part} and ${part} of the preset`);
     removed.delete(plugin.name);
     if (known === undefined) plugins.set(plugin.name, { plugin, part });
   };
@@ -38,7 +40,9 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     const part = i + 1;
     if ("without" in each) {
       if (!plugins.delete(each.without))
-        throw presetError(`without("${each.without}"), part ${part} of the preset, finds no plugin of that name before it: known are ${list(plugins.keys())}`);
+        throw presetError(
+          `without("${each.without}"), part ${part} of the preset, finds no plugin of that name before it: known are ${list(plugins.keys())}`,
+        );
       removed.set(each.without, part);
     } else if ("plugins" in each) {
       for (const [name] of each.removed ?? []) if (!plugins.has(name)) removed.set(name, part);
@@ -51,7 +55,8 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   return { plugins: [...plugins.values()].map((entry) => entry.plugin), options, removed };
 };
 
-const given = (options: RelApiOptions): RelApiOptions => Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
+const given = (options: RelApiOptions): RelApiOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
 
 const usedTwice = (name: string, where: string) =>
   presetError(`plugin name "${name}" is used twice (${where}): rename one or drop it with without("${name}")`);
@@ -66,20 +71,30 @@ const list = (names: Iterable<string>): string => {
 export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   const positions = new Map<string, number>();
   preset.plugins.forEach((plugin, i) => {
-    if (!NAME.test(plugin.name)) throw presetError(`plugin name "${plugin.name}" is not kebab-case: use lower-case letters, digits and single dashes`);
+    if (!NAME.test(plugin.name))
+      throw presetError(
+        `plugin name "${plugin.name}" is not kebab-case: use lower-case letters, digits and single dashes`,
+      );
     const known = positions.get(plugin.name);
     if (known === undefined) positions.set(plugin.name, i);
-    else if (preset.plugins[known] !== plugin) throw usedTwice(plugin.name, `plugins ${known + 1} and ${i + 1} of the preset`);
+    else if (preset.plugins[known] !== plugin)
+      throw usedTwice(plugin.name, `plugins ${known + 1} and ${i + 1} of the preset`);
   });
   const plugins = preset.plugins.filter((plugin, i) => positions.get(plugin.name) === i);
   for (const plugin of plugins) {
-    for (const required of plugin.requires ?? []) if (!positions.has(required)) throw missing(plugin.name, required, preset);
+    for (const required of plugin.requires ?? [])
+      if (!positions.has(required)) throw missing(plugin.name, required, preset);
   }
   const edges = collectEdges(plugins, positions);
-  const waiting = new Map(plugins.map((plugin) => [plugin.name, edges.filter((edge) => edge.second === plugin.name).length]));
+  const waiting = new Map(
+    plugins.map((plugin) => [plugin.name, edges.filter((edge) => edge.second === plugin.name).length]),
+  );
   const ready = plugins.filter((plugin) => waiting.get(plugin.name) === 0);
   const ordered: Plugin[] = [];
-  const rank = (plugin: Plugin): readonly [number, number] => [plugin.stage ?? Stage.normal, positions.get(plugin.name) ?? 0];
+  const rank = (plugin: Plugin): readonly [number, number] => [
+    plugin.stage ?? Stage.normal,
+    positions.get(plugin.name) ?? 0,
+  ];
   while (ready.length > 0) {
     ready.sort((a, b) => rank(a)[0] - rank(b)[0] || rank(a)[1] - rank(b)[1]);
     const next = ready.shift() as Plugin; // the loop's condition
@@ -92,7 +107,8 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
       if (left === 0 && second !== undefined) ready.push(second);
     }
   }
-  if (ordered.length < plugins.length) throw circle(edges.filter((edge) => (waiting.get(edge.first) ?? 0) > 0 && (waiting.get(edge.second) ?? 0) > 0));
+  if (ordered.length < plugins.length)
+    throw circle(edges.filter((edge) => (waiting.get(edge.first) ?? 0) > 0 && (waiting.get(edge.second) ?? 0) > 0));
   return ordered;
 };
 
@@ -112,7 +128,8 @@ const collectEdges = (plugins: readonly Plugin[], known: ReadonlyMap<string, num
     if (!edges.has(key)) edges.set(key, edge);
   };
   for (const plugin of plugins) {
-    for (const later of plugin.before ?? []) if (known.has(later)) add({ first: plugin.name, second: later, because: "before" });
+    for (const later of plugin.before ?? [])
+      if (known.has(later)) add({ first: plugin.name, second: later, because: "before" });
     for (const required of plugin.requires ?? []) add({ first: required, second: plugin.name, because: "requires" });
   }
   return [...edges.values()];
@@ -121,8 +138,12 @@ const collectEdges = (plugins: readonly Plugin[], known: ReadonlyMap<string, num
 const missing = (name: string, required: string, preset: Preset) => {
   const part = preset.removed?.get(required);
   return part === undefined
-    ? presetError(`plugin "${name}" requires "${required}", which the preset does not have: add it or leave out "${name}"; known are ${list(preset.plugins.map((plugin) => plugin.name))}`)
-    : presetError(`plugin "${name}" requires "${required}", which part ${part} of the preset removed: remove both or keep both`);
+    ? presetError(
+        `plugin "${name}" requires "${required}", which the preset does not have: add it or leave out "${name}"; known are ${list(preset.plugins.map((plugin) => plugin.name))}`,
+      )
+    : presetError(
+        `plugin "${name}" requires "${required}", which part ${part} of the preset removed: remove both or keep both`,
+      );
 };
 
 /** Walks from edge to edge until a name comes up again; what hangs on the circle without being in it is not told. */
@@ -136,6 +157,12 @@ const circle = (edges: readonly Edge[]) => {
     at = next.second;
   }
   const start = path.findIndex((edge) => edge.first === at);
-  const told = path.slice(Math.max(start, 0)).map((edge) => (edge.because === "before" ? `"${edge.first}" before "${edge.second}"` : `"${edge.second}" requires "${edge.first}"`));
+  const told = path
+    .slice(Math.max(start, 0))
+    .map((edge) =>
+      edge.because === "before"
+        ? `"${edge.first}" before "${edge.second}"`
+        : `"${edge.second}" requires "${edge.first}"`,
+    );
   return presetError(`plugins wait for each other: ${told.join(", ")}`);
 };

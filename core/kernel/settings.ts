@@ -1,5 +1,5 @@
-/** The settings of docs/reference/settings.md as texts: how they are named where options cannot be given as values (environment
- *  variables, settings kept in the database), how their texts are read, and what is accepted. */
+/** The settings of docs/reference/settings.md as texts: how they are named where options cannot be given as values
+ *  (environment variables, settings kept in the database), how their texts are read, and what is accepted. */
 import { presetError, type RelApiError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 import type { RelApiOptions } from "./options.ts";
@@ -30,7 +30,13 @@ const isTexts = (given: unknown): boolean => Array.isArray(given) && given.every
 const text: SettingKind = { accepts: "any text", read: (given) => given };
 
 /** As an option it may be what the text says. */
-const document: SettingKind = { ...text, option: { accepts: "a text or an object", takes: (given) => typeof given === "string" || (typeof given === "object" && given !== null) } };
+const document: SettingKind = {
+  ...text,
+  option: {
+    accepts: "a text or an object",
+    takes: (given) => typeof given === "string" || (typeof given === "object" && given !== null),
+  },
+};
 
 const YES = ["true", "yes", "on", "t", "y", "1"];
 const NO = ["false", "no", "off", "f", "n", "0"];
@@ -50,12 +56,19 @@ export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): Setting
     const number = /^\s*[0-9]{1,15}\s*$/.test(given) ? Number(given) : -1;
     return number >= from && number <= to ? number : undefined;
   },
-  option: { accepts: from > 0 ? "a number above 0" : "a number from 0 on", takes: (given) => typeof given === "number" && given <= to && (from > 0 ? given > 0 : given >= 0) },
+  option: {
+    accepts: from > 0 ? "a number above 0" : "a number from 0 on",
+    takes: (given) => typeof given === "number" && given <= to && (from > 0 ? given > 0 : given >= 0),
+  },
 });
 
 const listOf = (accepts: string): SettingKind => ({
   accepts: `${accepts}, separated by commas`,
-  read: (given) => given.split(",").map((item) => item.trim()).filter((item) => item !== ""),
+  read: (given) =>
+    given
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== ""),
   option: { accepts: `a list of ${accepts}`, takes: isTexts },
 });
 
@@ -91,21 +104,40 @@ const databaseUrls: SettingKind = {
     const urls = given.split(",").map((url) => databaseUrl.read(url));
     return urls.includes(undefined) ? undefined : urls;
   },
-  option: { accepts: "a list of connection strings", takes: (given) => isTexts(given) && (given as readonly string[]).every((url) => databaseUrl.read(url) !== undefined) },
+  option: {
+    accepts: "a list of connection strings",
+    takes: (given) =>
+      isTexts(given) && (given as readonly string[]).every((url) => databaseUrl.read(url) !== undefined),
+  },
 };
 
-const httpUrl: SettingKind = { accepts: "an http or https URL", read: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined) };
+const httpUrl: SettingKind = {
+  accepts: "an http or https URL",
+  read: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined),
+};
 
-const headerName: SettingKind = { accepts: "the name of a header", read: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined) };
+const headerName: SettingKind = {
+  accepts: "the name of a header",
+  read: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined),
+};
 
-const plain = (option: keyof RelApiOptions, kind: SettingKind, names: Setting["names"], more: Partial<Setting> = {}): Setting => ({ option, kind, names, ...more });
+const plain = (
+  option: keyof RelApiOptions,
+  kind: SettingKind,
+  names: Setting["names"],
+  more: Partial<Setting> = {},
+): Setting => ({ option, kind, names, ...more });
 
 /** In the order of the settings page. Settings of the standalone server's listener are its own. */
 export const SETTINGS: readonly Setting[] = [
-  plain("databaseUrl", databaseUrl, ["DATABASE_URL", "PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"], { isSecret: true }),
+  plain("databaseUrl", databaseUrl, ["DATABASE_URL", "PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"], {
+    isSecret: true,
+  }),
   plain("compatMode", flag, ["COMPAT_MODE"]),
   plain("dbSchemas", listOf("names of schemas"), ["DB_SCHEMAS", "PGRST_DB_SCHEMAS"]),
-  plain("dbExtraSearchPath", listOf("names of schemas"), ["DB_EXTRA_SEARCH_PATH", "PGRST_DB_EXTRA_SEARCH_PATH"], { isEmptyMeant: true }),
+  plain("dbExtraSearchPath", listOf("names of schemas"), ["DB_EXTRA_SEARCH_PATH", "PGRST_DB_EXTRA_SEARCH_PATH"], {
+    isEmptyMeant: true,
+  }),
   plain("anonRole", text, ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"]),
   plain("jwtSecret", document, ["JWT_SECRET", "PGRST_JWT_SECRET", "HASURA_GRAPHQL_JWT_SECRET"], { isSecret: true }),
   plain("jwtSecretIsBase64", flag, ["JWT_SECRET_IS_BASE64", "PGRST_JWT_SECRET_IS_BASE64"]),
@@ -115,20 +147,34 @@ export const SETTINGS: readonly Setting[] = [
   plain("metadata", document, ["METADATA", "HASURA_GRAPHQL_METADATA_DIR"]),
   plain("metadataPermissionsForRest", flag, ["METADATA_PERMISSIONS_FOR_REST"]),
   plain("dbPool", wholeNumber(1, 10_000), ["DB_POOL", "PGRST_DB_POOL"]),
-  plain("dbPoolAcquisitionTimeout", wholeNumber(1, 2_000_000), ["DB_POOL_ACQUISITION_TIMEOUT", "PGRST_DB_POOL_ACQUISITION_TIMEOUT"]),
+  plain("dbPoolAcquisitionTimeout", wholeNumber(1, 2_000_000), [
+    "DB_POOL_ACQUISITION_TIMEOUT",
+    "PGRST_DB_POOL_ACQUISITION_TIMEOUT",
+  ]),
   plain("dbPreparedStatements", flag, ["DB_PREPARED_STATEMENTS", "PGRST_DB_PREPARED_STATEMENTS"]),
   plain("dbMaxPreparedStatements", wholeNumber(1, 100_000), ["DB_MAX_PREPARED_STATEMENTS"]),
   plain("dbMaxPreparedBytes", wholeNumber(1), ["DB_MAX_PREPARED_BYTES"]),
   plain("dbMaxRows", wholeNumber(0), ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"]),
   plain("dbPreRequest", text, ["DB_PRE_REQUEST", "PGRST_DB_PRE_REQUEST"]),
-  plain("dbTxEnd", oneOf(["commit", "commit-allow-override", "rollback", "rollback-allow-override"]), ["DB_TX_END", "PGRST_DB_TX_END"]),
+  plain("dbTxEnd", oneOf(["commit", "commit-allow-override", "rollback", "rollback-allow-override"]), [
+    "DB_TX_END",
+    "PGRST_DB_TX_END",
+  ]),
   plain("dbAggregatesEnabled", flag, ["DB_AGGREGATES_ENABLED", "PGRST_DB_AGGREGATES_ENABLED"]),
   plain("dbPlanEnabled", flag, ["DB_PLAN_ENABLED", "PGRST_DB_PLAN_ENABLED"]),
   plain("dbChannel", text, ["DB_CHANNEL", "PGRST_DB_CHANNEL"]),
   plain("dbChannelEnabled", flag, ["DB_CHANNEL_ENABLED", "PGRST_DB_CHANNEL_ENABLED"]),
-  plain("databaseReplicaUrls", databaseUrls, ["DATABASE_REPLICA_URLS", "HASURA_GRAPHQL_READ_REPLICA_URLS"], { isSecret: true }),
-  plain("liveQueryInterval", wholeNumber(1, 86_400_000), ["LIVE_QUERY_INTERVAL", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_REFETCH_INTERVAL"]),
-  plain("liveQueryBatchSize", wholeNumber(1, 100_000), ["LIVE_QUERY_BATCH_SIZE", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_BATCH_SIZE"]),
+  plain("databaseReplicaUrls", databaseUrls, ["DATABASE_REPLICA_URLS", "HASURA_GRAPHQL_READ_REPLICA_URLS"], {
+    isSecret: true,
+  }),
+  plain("liveQueryInterval", wholeNumber(1, 86_400_000), [
+    "LIVE_QUERY_INTERVAL",
+    "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_REFETCH_INTERVAL",
+  ]),
+  plain("liveQueryBatchSize", wholeNumber(1, 100_000), [
+    "LIVE_QUERY_BATCH_SIZE",
+    "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_BATCH_SIZE",
+  ]),
   plain("maxSockets", wholeNumber(1), ["MAX_SOCKETS"]),
   plain("maxSocketOperations", wholeNumber(1), ["MAX_SOCKET_OPERATIONS"]),
   plain("maxSocketMessageBytes", wholeNumber(1), ["MAX_SOCKET_MESSAGE_BYTES"]),
@@ -137,11 +183,30 @@ export const SETTINGS: readonly Setting[] = [
   plain("maxUnreadBytes", wholeNumber(1), ["MAX_UNREAD_BYTES"]),
   plain("unreadTimeout", wholeNumber(1, 2_000_000), ["UNREAD_TIMEOUT"]),
   plain("requestTimeout", wholeNumber(1, 2_000_000), ["REQUEST_TIMEOUT"]),
-  plain("openapiMode", oneOf(["follow-privileges", "ignore-privileges", "disabled"]), ["OPENAPI_MODE", "PGRST_OPENAPI_MODE"]),
-  plain("corsAllowedOrigins", listOf("origins"), ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"]),
-  plain("logLevel", oneOf(["silent", "error", "warn", "info", "debug"], { crit: "silent" }), ["LOG_LEVEL", "PGRST_LOG_LEVEL", "HASURA_GRAPHQL_LOG_LEVEL"]),
-  plain("clientErrorVerbosity", oneOf(["verbose", "minimal"]), ["CLIENT_ERROR_VERBOSITY", "PGRST_CLIENT_ERROR_VERBOSITY"]),
-  plain("dbHoistedTxSettings", listOf("names of settings"), ["DB_HOISTED_TX_SETTINGS", "PGRST_DB_HOISTED_TX_SETTINGS"], { isEmptyMeant: true }),
+  plain("openapiMode", oneOf(["follow-privileges", "ignore-privileges", "disabled"]), [
+    "OPENAPI_MODE",
+    "PGRST_OPENAPI_MODE",
+  ]),
+  plain("corsAllowedOrigins", listOf("origins"), [
+    "CORS_ALLOWED_ORIGINS",
+    "PGRST_SERVER_CORS_ALLOWED_ORIGINS",
+    "HASURA_GRAPHQL_CORS_DOMAIN",
+  ]),
+  plain("logLevel", oneOf(["silent", "error", "warn", "info", "debug"], { crit: "silent" }), [
+    "LOG_LEVEL",
+    "PGRST_LOG_LEVEL",
+    "HASURA_GRAPHQL_LOG_LEVEL",
+  ]),
+  plain("clientErrorVerbosity", oneOf(["verbose", "minimal"]), [
+    "CLIENT_ERROR_VERBOSITY",
+    "PGRST_CLIENT_ERROR_VERBOSITY",
+  ]),
+  plain(
+    "dbHoistedTxSettings",
+    listOf("names of settings"),
+    ["DB_HOISTED_TX_SETTINGS", "PGRST_DB_HOISTED_TX_SETTINGS"],
+    { isEmptyMeant: true },
+  ),
   plain("dbRootSpec", text, ["DB_ROOT_SPEC", "PGRST_DB_ROOT_SPEC"]),
   plain("dbConfig", flag, ["DB_CONFIG", "PGRST_DB_CONFIG"]),
   plain("dbPreConfig", text, ["DB_PRE_CONFIG", "PGRST_DB_PRE_CONFIG"]),
@@ -160,7 +225,10 @@ export const SETTINGS: readonly Setting[] = [
   plain("disablePostgresArrays", flag, ["DISABLE_POSTGRES_ARRAYS"]),
   plain("noNullUnboundVariableDefault", flag, ["NO_NULL_UNBOUND_VARIABLE_DEFAULT"]),
   plain("nullableRelationships", flag, ["NULLABLE_RELATIONSHIPS"]),
-  plain("defaultNamingConvention", oneOf(["hasura-default", "graphql-default"]), ["DEFAULT_NAMING_CONVENTION", "HASURA_GRAPHQL_DEFAULT_NAMING_CONVENTION"]),
+  plain("defaultNamingConvention", oneOf(["hasura-default", "graphql-default"]), [
+    "DEFAULT_NAMING_CONVENTION",
+    "HASURA_GRAPHQL_DEFAULT_NAMING_CONVENTION",
+  ]),
   plain("inferFunctionPermissions", flag, ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"]),
   plain("adminRoleInTokens", flag, ["ADMIN_ROLE_IN_TOKENS"]),
   plain("cacheBytes", wholeNumber(0), ["CACHE_BYTES"]),
@@ -170,7 +238,9 @@ export const SETTINGS: readonly Setting[] = [
 
 /** One line: setting, value (never a secret's), what is accepted. */
 const settingRefused = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
-  presetError(`${name} ${isSecret ? "has a value that is not accepted" : `is ${JSON.stringify(given)}`}: ${accepts} is accepted`);
+  presetError(
+    `${name} ${isSecret ? "has a value that is not accepted" : `is ${JSON.stringify(given)}`}: ${accepts} is accepted`,
+  );
 
 /** @throws RelApiError `preset` */
 export const readSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
@@ -179,12 +249,16 @@ export const readSetting = (name: string, given: string, kind: SettingKind, isSe
   return value;
 };
 
-/** Options come from programs that no compiler may have looked at. @throws RelApiError `preset` at the first that is none of its kind */
+/** Options come from programs that no compiler may have looked at. @throws RelApiError `preset` at the first that is
+ *  none of its kind */
 export const checkKinds = (options: RelApiOptions): void => {
   for (const { option, kind, isSecret } of SETTINGS) {
     const given: unknown = options[option];
     if (given === undefined) continue;
-    const { accepts, takes } = kind.option ?? { accepts: kind.accepts, takes: (one: unknown) => typeof one === "string" && kind.read(one) !== undefined };
+    const { accepts, takes } = kind.option ?? {
+      accepts: kind.accepts,
+      takes: (one: unknown) => typeof one === "string" && kind.read(one) !== undefined,
+    };
     if (!takes(given)) throw settingRefused(`the option ${option}`, given, accepts, isSecret);
   }
 };

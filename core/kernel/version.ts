@@ -1,10 +1,14 @@
-/** The version of the package, read from its own package.json: two folders up from the sources, three from the build. */
+/** The version of the package, read from its own package.json: two folders up from the sources, three from the build.
+ *  */
 import { readFileSync } from "node:fs";
 
 const readVersion = (): string => {
   for (const path of ["../../package.json", "../../../package.json"]) {
     try {
-      const { name, version } = JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as { readonly name?: unknown; readonly version?: unknown };
+      const { name, version } = JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as {
+        readonly name?: unknown;
+        readonly version?: unknown;
+      };
       if (name === "relapi" && typeof version === "string") return version;
     } catch {
       // not there: the next one is

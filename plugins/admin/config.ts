@@ -2,13 +2,21 @@
 import type { ResolvedOptions } from "../../core/index.ts";
 
 /** Options whose value is a secret, holds one, or is no setting. */
-const SECRET = new Set(["jwtSecret", "adminSecret", "adminSecrets", "databaseUrl", "databaseReplicaUrls", "appSettings"]);
+const SECRET = new Set([
+  "jwtSecret",
+  "adminSecret",
+  "adminSecrets",
+  "databaseUrl",
+  "databaseReplicaUrls",
+  "appSettings",
+]);
 const NO_SETTING = new Set(["database", "logger", "metadata"]);
 
 /** `dbPool` is `db-pool`. */
 const settingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-const settingText = (setting: unknown): string => (Array.isArray(setting) ? JSON.stringify(setting.join(",")) : JSON.stringify(setting));
+const settingText = (setting: unknown): string =>
+  Array.isArray(setting) ? JSON.stringify(setting.join(",")) : JSON.stringify(setting);
 
 /** One line per setting: `db-pool = 10`. */
 export const encodeConfig = (options: ResolvedOptions): string =>

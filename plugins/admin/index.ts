@@ -45,20 +45,43 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
 /** @rule R-ADM-1 */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
-  ["/ready", async (context, options) => ({ status: !isUp(options) ? 500 : (await answersInTime(context)) ? 200 : 503 })],
-  ["/metrics", (context) => ({ status: 200, contentType: "text/plain; charset=utf-8", body: encodeMetrics(context.counters) })],
-  ["/schema_cache", (context) => ({ status: 200, contentType: "application/json; charset=utf-8", body: encodeModel(context.model()) })],
-  ["/config", (context) => ({ status: 200, contentType: "text/plain; charset=utf-8", body: encodeConfig(context.options) })],
+  [
+    "/ready",
+    async (context, options) => ({ status: !isUp(options) ? 500 : (await answersInTime(context)) ? 200 : 503 }),
+  ],
+  [
+    "/metrics",
+    (context) => ({ status: 200, contentType: "text/plain; charset=utf-8", body: encodeMetrics(context.counters) }),
+  ],
+  [
+    "/schema_cache",
+    (context) => ({ status: 200, contentType: "application/json; charset=utf-8", body: encodeModel(context.model()) }),
+  ],
+  [
+    "/config",
+    (context) => ({ status: 200, contentType: "text/plain; charset=utf-8", body: encodeConfig(context.options) }),
+  ],
 ]);
 
 const reply = (response: ServerResponse, { status, contentType, body }: Reply): void => {
   const bytes = Buffer.from(body ?? "");
-  response.writeHead(status, { ...(contentType === undefined ? {} : { "Content-Type": contentType }), "Content-Length": bytes.length });
+  response.writeHead(status, {
+    ...(contentType === undefined ? {} : { "Content-Type": contentType }),
+    "Content-Length": bytes.length,
+  });
   response.end(bytes);
 };
 
-const handle = async (request: IncomingMessage, response: ServerResponse, context: PluginContext, options: AdminServerOptions): Promise<void> => {
-  const endpoint = request.method === "GET" || request.method === "HEAD" ? ENDPOINTS.get((request.url ?? "").split("?", 1)[0] ?? "") : undefined;
+const handle = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: PluginContext,
+  options: AdminServerOptions,
+): Promise<void> => {
+  const endpoint =
+    request.method === "GET" || request.method === "HEAD"
+      ? ENDPOINTS.get((request.url ?? "").split("?", 1)[0] ?? "")
+      : undefined;
   if (endpoint === undefined) return reply(response, { status: 404 });
   try {
     reply(response, await endpoint(context, options));

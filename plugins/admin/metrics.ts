@@ -9,11 +9,21 @@ interface Metric {
   readonly samples: readonly (readonly [labels: string, counter: string])[];
 }
 
-const plain = (name: string, kind: Metric["kind"], counter: string, help: string): Metric => ({ name, kind, help, samples: [["", counter]] });
+const plain = (name: string, kind: Metric["kind"], counter: string, help: string): Metric => ({
+  name,
+  kind,
+  help,
+  samples: [["", counter]],
+});
 
 /** @rule R-ADM-2 */
 const METRICS: readonly Metric[] = [
-  plain("pgrst_schema_cache_query_time_seconds", "gauge", "model-load-seconds", "Seconds that the last load of the schema cache took"),
+  plain(
+    "pgrst_schema_cache_query_time_seconds",
+    "gauge",
+    "model-load-seconds",
+    "Seconds that the last load of the schema cache took",
+  ),
   {
     name: "pgrst_schema_cache_loads_total",
     kind: "counter",
@@ -30,24 +40,59 @@ const METRICS: readonly Metric[] = [
   plain("pgrst_jwt_cache_requests_total", "counter", "jwt-cache-requests", "Look-ups of verified tokens"),
   plain("pgrst_jwt_cache_hits_total", "counter", "jwt-cache-hits", "Look-ups that found the token"),
   plain("pgrst_jwt_cache_evictions_total", "counter", "jwt-cache-evictions", "Tokens that made room for others"),
-  plain("relapi_cache_requests_total", "counter", "cache-requests", "Look-ups of plans, statements, documents and the like"),
+  plain(
+    "relapi_cache_requests_total",
+    "counter",
+    "cache-requests",
+    "Look-ups of plans, statements, documents and the like",
+  ),
   plain("relapi_cache_hits_total", "counter", "cache-hits", "Look-ups that found what was asked for"),
   plain("relapi_cache_evictions_total", "counter", "cache-evictions", "Kept values that made room for others"),
-  plain("relapi_cache_conflicts_total", "counter", "cache-conflicts", "Kept values that were dropped because their makers disagreed: 0 unless a plugin is at fault"),
+  plain(
+    "relapi_cache_conflicts_total",
+    "counter",
+    "cache-conflicts",
+    "Kept values that were dropped because their makers disagreed: 0 unless a plugin is at fault",
+  ),
   plain("relapi_cache_entries", "gauge", "cache-entries", "Kept values"),
   plain("relapi_cache_bytes", "gauge", "cache-bytes", "Bytes of kept values, estimated"),
   // bounds (R-BND)
-  plain("relapi_results_refused_total", "counter", "results-refused", "Answers of the database larger than MAX_RESULT_BYTES"),
+  plain(
+    "relapi_results_refused_total",
+    "counter",
+    "results-refused",
+    "Answers of the database larger than MAX_RESULT_BYTES",
+  ),
   plain("relapi_prepared_statements", "gauge", "prepared-statements", "Statements prepared on the pooled connections"),
   plain("relapi_prepared_statement_bytes", "gauge", "prepared-bytes", "Bytes of their texts"),
   plain("relapi_unread_bytes", "gauge", "unread-bytes", "Bytes of answers that clients have not read yet"),
-  plain("relapi_unread_closed_total", "counter", "unread-closed", "Connections closed because nobody read the answer, or too much was waiting"),
+  plain(
+    "relapi_unread_closed_total",
+    "counter",
+    "unread-closed",
+    "Connections closed because nobody read the answer, or too much was waiting",
+  ),
   plain("relapi_bodies_refused_total", "counter", "bodies-refused", "Request bodies larger than MAX_BODY_BYTES"),
-  plain("relapi_requests_late_total", "counter", "requests-late", "Requests given up because their bodies came in too slowly"),
-  { name: "relapi_refused_total", kind: "counter", help: "Requests beyond a limit of the settings", samples: REFUSAL_SAMPLES },
+  plain(
+    "relapi_requests_late_total",
+    "counter",
+    "requests-late",
+    "Requests given up because their bodies came in too slowly",
+  ),
+  {
+    name: "relapi_refused_total",
+    kind: "counter",
+    help: "Requests beyond a limit of the settings",
+    samples: REFUSAL_SAMPLES,
+  },
 ];
 
 export const encodeMetrics = (counters: Counters): string =>
   METRICS.map(({ name, kind, help, samples }) =>
-    [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...samples.map(([labels, counter]) => `${name}${labels} ${counters.get(counter)}`), ""].join("\n"),
+    [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${kind}`,
+      ...samples.map(([labels, counter]) => `${name}${labels} ${counters.get(counter)}`),
+      "",
+    ].join("\n"),
   ).join("");

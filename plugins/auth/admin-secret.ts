@@ -1,6 +1,17 @@
-/** `X-Session-Admin-Secret: …`: the caller is administrator, or acts as the role of `X-Session-Role` with variables of their choice. */
+/** `X-Session-Admin-Secret: …`: the caller is administrator, or acts as the role of `X-Session-Role` with variables of
+ *  their choice. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { definePlugin, planKey, Stage, type Ask, type Cache, type Credentials, type Question, type ResolvedOptions, type Session } from "../../core/index.ts";
+import {
+  definePlugin,
+  planKey,
+  Stage,
+  type Ask,
+  type Cache,
+  type Credentials,
+  type Question,
+  type ResolvedOptions,
+  type Session,
+} from "../../core/index.ts";
 import { adminSecretRefused, backendFlagInvalid } from "./errors.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 
@@ -11,7 +22,8 @@ const SESSION: Question<Session, Session> = { name: "session", of: (session) => 
 
 type Sessions = Cache<Session, Session>;
 
-const bytesOf = ({ variables }: Session): number => Object.entries(variables).reduce((bytes, [name, value]) => bytes + (name.length + value.length) * 8, 1000);
+const bytesOf = ({ variables }: Session): number =>
+  Object.entries(variables).reduce((bytes, [name, value]) => bytes + (name.length + value.length) * 8, 1000);
 
 /** @rule R-AUT-8 G-AUTH-1 G-AUTH-2 G-AUTH-3 G-AUTH-4 */
 export const adminSecret = definePlugin({
@@ -20,7 +32,11 @@ export const adminSecret = definePlugin({
   apply: (hooks, context) => {
     const secrets = adminSecretsOf(context.options).map(digest);
     if (secrets.length === 0) return;
-    const sessions = context.caches.create({ name: "administrators", make: (ask: Ask<Session>) => Object.freeze(ask(SESSION)), bytesOf });
+    const sessions = context.caches.create({
+      name: "administrators",
+      make: (ask: Ask<Session>) => Object.freeze(ask(SESSION)),
+      bytesOf,
+    });
     hooks.authorize.tap("admin-secret", (credentials) => {
       const sent = sessionHeader(credentials, "admin-secret");
       if (sent === undefined) return undefined;
@@ -36,7 +52,11 @@ export const adminSecret = definePlugin({
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 /** Headers that say how to act and are no variables. @rule G-SES-6 */
-const NO_VARIABLES: ReadonlySet<string> = new Set(["x-session-admin-secret", "x-session-role", "x-session-use-backend-only-permissions"]);
+const NO_VARIABLES: ReadonlySet<string> = new Set([
+  "x-session-admin-secret",
+  "x-session-role",
+  "x-session-use-backend-only-permissions",
+]);
 
 const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Sessions): Session => {
   const role = sessionHeader(credentials, "role") || ADMIN;
@@ -45,7 +65,8 @@ const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, ses
   for (const [header, value] of credentials.headers()) {
     const name = sessionName(header);
     // of two headers of one name the one with this service's prefix counts
-    if (name === undefined || NO_VARIABLES.has(name) || (name !== header && credentials.header(name) !== undefined)) continue;
+    if (name === undefined || NO_VARIABLES.has(name) || (name !== header && credentials.header(name) !== undefined))
+      continue;
     variables[name] = headerText(credentials, value);
   }
   const isAnonymous = role === anonRole;

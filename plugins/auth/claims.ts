@@ -1,4 +1,5 @@
-/** The `x-session-*` claims of a token, wherever the configuration has them, and what they make of roles and variables. */
+/** The `x-session-*` claims of a token, wherever the configuration has them, and what they make of roles and variables.
+ *  */
 import { isNestedDeeper, type Json, type RelApiError } from "../../core/index.ts";
 import { readClaimPath } from "./claim-path.ts";
 import { invalidClaims, roleClaimMissing } from "./errors.ts";
@@ -30,7 +31,9 @@ export const readSessionClaims = (configuration: TokenConfiguration, token: Json
     case "map":
       return readMapped(place.entries, token);
     case "namespace":
-      return Object.hasOwn(token, place.key) ? readObject(token[place.key] as Json, configuration, `claims_namespace ${place.key}`) : { refusal: invalidClaims(`claims key: '${place.key}' not found`) };
+      return Object.hasOwn(token, place.key)
+        ? readObject(token[place.key] as Json, configuration, `claims_namespace ${place.key}`)
+        : { refusal: invalidClaims(`claims key: '${place.key}' not found`) };
     case "path":
       return readAtPath(place, configuration, token);
     case "usual":
@@ -41,24 +44,34 @@ export const readSessionClaims = (configuration: TokenConfiguration, token: Json
 /** How the object of claims is written. */
 type ClaimsFormat = Pick<TokenConfiguration, "isStringified" | "maxJsonDepth">;
 
-const readAtPath = (place: Extract<ClaimsPlace, { readonly kind: "path" }>, format: ClaimsFormat, token: JsonObject): ClaimsReading => {
+const readAtPath = (
+  place: Extract<ClaimsPlace, { readonly kind: "path" }>,
+  format: ClaimsFormat,
+  token: JsonObject,
+): ClaimsReading => {
   const found = readClaimPath(token, place.keys);
-  if (found === undefined) return { refusal: invalidClaims(`claims not found at claims_namespace_path: '${place.written}'`) };
+  if (found === undefined)
+    return { refusal: invalidClaims(`claims not found at claims_namespace_path: '${place.written}'`) };
   return readObject(found, format, `claims_namespace_path ${place.written}`);
 };
 
 const readUsual = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
   const top = collect(token);
   if (top.has(ALLOWED_ROLES) || top.has(DEFAULT_ROLE)) return { claims: top, areTopLevel: true };
-  if (Object.hasOwn(token, USUAL_NAMESPACE)) return readObject(token[USUAL_NAMESPACE] as Json, format, `claims_namespace ${USUAL_NAMESPACE}`);
+  if (Object.hasOwn(token, USUAL_NAMESPACE))
+    return readObject(token[USUAL_NAMESPACE] as Json, format, `claims_namespace ${USUAL_NAMESPACE}`);
   return { others: top };
 };
 
 const readObject = (found: Json, { isStringified, maxJsonDepth }: ClaimsFormat, place: string): ClaimsReading => {
-  if (!isStringified) return isJsonObject(found) ? { claims: collect(found), areTopLevel: false } : { refusal: invalidClaims("expecting a json object when claims_format is json") };
+  if (!isStringified)
+    return isJsonObject(found)
+      ? { claims: collect(found), areTopLevel: false }
+      : { refusal: invalidClaims("expecting a json object when claims_format is json") };
   if (!isText(found)) return { refusal: invalidClaims("expecting a string when claims_format is stringified_json") };
   const parsed = isNestedDeeper(Buffer.from(found), maxJsonDepth) ? undefined : parseStringified(found);
-  if (!isJsonObject(parsed)) return { refusal: invalidClaims(`expecting stringified json at: '${place}', but found: ${found}`) };
+  if (!isJsonObject(parsed))
+    return { refusal: invalidClaims(`expecting stringified json at: '${place}', but found: ${found}`) };
   return { claims: collect(parsed), areTopLevel: false };
 };
 
@@ -75,12 +88,14 @@ const readMapped = (entries: readonly MappedClaim[], token: JsonObject): ClaimsR
   for (const { claim, from } of entries) {
     const found = "literal" in from ? from.literal : (readClaimPath(token, from.path) ?? from.fallback);
     if (found !== undefined) claims.set(claim, found);
-    else if (claim !== ALLOWED_ROLES && claim !== DEFAULT_ROLE) return { refusal: invalidClaims(`JWT claim from claims_map, ${claim} not found`) };
+    else if (claim !== ALLOWED_ROLES && claim !== DEFAULT_ROLE)
+      return { refusal: invalidClaims(`JWT claim from claims_map, ${claim} not found`) };
   }
   return { claims, areTopLevel: false };
 };
 
-/** Names in any case; where several are one name, `x-session-` wins over `x-hasura-`, then lower case, then the last. */
+/** Names in any case; where several are one name, `x-session-` wins over `x-hasura-`, then lower case, then the last.
+ *  */
 const collect = (from: JsonObject): SessionClaims => {
   const claims = new Map<string, { readonly value: Json; readonly rank: number }>();
   for (const [name, value] of Object.entries(from)) {
@@ -112,12 +127,14 @@ export const readRoles = (claims: SessionClaims, areTopLevel: boolean): TokenRol
 
 const readRoleList = (said: Json): readonly string[] => {
   const what = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
-  if (!Array.isArray(said)) throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${kindOf(said)}`);
+  if (!Array.isArray(said))
+    throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${kindOf(said)}`);
   return (said as readonly Json[]).map((role) => readRole(role, what));
 };
 
 const readRole = (role: Json, what: string): string => {
-  if (!isText(role)) throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${kindOf(role)}`);
+  if (!isText(role))
+    throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${kindOf(role)}`);
   if (role === "") throw invalidClaims(`${what}: a role has a name`);
   return role;
 };
@@ -132,7 +149,13 @@ export const kindOf = (value: Json): string => {
 // --- variables ------------------------------------------------------------------------------------------------------
 
 /** Claims and headers that say how to act; variables of these names are not taken from tokens. @rule G-SES-6 */
-const NO_VARIABLES: ReadonlySet<string> = new Set([ALLOWED_ROLES, DEFAULT_ROLE, "x-session-role", "x-session-admin-secret", "x-session-use-backend-only-permissions"]);
+const NO_VARIABLES: ReadonlySet<string> = new Set([
+  ALLOWED_ROLES,
+  DEFAULT_ROLE,
+  "x-session-role",
+  "x-session-admin-secret",
+  "x-session-use-backend-only-permissions",
+]);
 
 /** `role`: the one acted as. @rule G-AUTH-19 G-SES-6 */
 export const buildVariables = (claims: SessionClaims, role: string): Readonly<Record<string, string>> => {
@@ -149,5 +172,7 @@ const variableText = (value: Json): string => {
 /** `"a \"b\""` of a PostgreSQL array literal. */
 const arrayItem = (item: string): string => `"${item.replace(/["\\]/g, "\\$&")}"`;
 
-/** Text of the claims for SQL with every digit; undefined where JavaScript's numbers hold them all. @rule G-SES-3 R-TX-6 */
-export const exactClaimsText = (claims: JsonObject, exact: JsonObject, role: string): string | undefined => (claims === exact ? undefined : exactJson({ ...exact, role }));
+/** Text of the claims for SQL with every digit; undefined where JavaScript's numbers hold them all. @rule G-SES-3
+ *  R-TX-6 */
+export const exactClaimsText = (claims: JsonObject, exact: JsonObject, role: string): string | undefined =>
+  claims === exact ? undefined : exactJson({ ...exact, role });

@@ -1,4 +1,5 @@
-/** Errors of callers. REST words carry the codes its encoder knows; GraphQL words carry the code that its clients see. */
+/** Errors of callers. REST words carry the codes its encoder knows; GraphQL words carry the code that its clients see.
+ *  */
 import { limitExceeded, presetError, RelApiError } from "../../core/index.ts";
 
 // --- settings -------------------------------------------------------------------------------------------------------
@@ -36,42 +37,57 @@ export const claimsTooDeep = (code: "token-claims-refused" | "invalid-jwt", mess
 // --- REST -----------------------------------------------------------------------------------------------------------
 
 /** @rule R-AUT-2 PGRST300 */
-export const jwtSecretMissing = (): RelApiError => new RelApiError({ code: "jwt-secret-missing", status: 500, message: "Server lacks JWT secret" });
+export const jwtSecretMissing = (): RelApiError =>
+  new RelApiError({ code: "jwt-secret-missing", status: 500, message: "Server lacks JWT secret" });
 
 /** The token is well signed, what it says does not hold. @rule R-AUT-4 R-AUT-5 PGRST303 */
-export const tokenClaimsRefused = (message: string): RelApiError => new RelApiError({ code: "token-claims-refused", status: 401, message });
+export const tokenClaimsRefused = (message: string): RelApiError =>
+  new RelApiError({ code: "token-claims-refused", status: 401, message });
 
 /** @rule R-AUT-6 */
-export const roleNotAllowed = (role: string): RelApiError => new RelApiError({ code: "role-not-allowed", status: 403, message: `permission denied to set role "${role}"` });
+export const roleNotAllowed = (role: string): RelApiError =>
+  new RelApiError({ code: "role-not-allowed", status: 403, message: `permission denied to set role "${role}"` });
 
 // --- GraphQL --------------------------------------------------------------------------------------------------------
 
-const graphqlError = (code: string, message: string, status = 400): RelApiError => new RelApiError({ code, status, message, path: "$" });
+const graphqlError = (code: string, message: string, status = 400): RelApiError =>
+  new RelApiError({ code, status, message, path: "$" });
 
 /** @rule G-AUTH-12 G-AUTH-14 */
-export const couldNotVerify = (reason: string): RelApiError => graphqlError("invalid-jwt", `Could not verify JWT: ${reason}`);
+export const couldNotVerify = (reason: string): RelApiError =>
+  graphqlError("invalid-jwt", `Could not verify JWT: ${reason}`);
 
 /** @rule G-AUTH-13 */
-export const malformedAuthorization = (): RelApiError => graphqlError("invalid-headers", "Malformed Authorization header");
+export const malformedAuthorization = (): RelApiError =>
+  graphqlError("invalid-headers", "Malformed Authorization header");
 
 /** @rule G-AUTH-13 */
-export const multipleTokens = (): RelApiError => graphqlError("invalid-headers", "Could not verify JWT: Multiple JWTs found");
+export const multipleTokens = (): RelApiError =>
+  graphqlError("invalid-headers", "Could not verify JWT: Multiple JWTs found");
 
 /** @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
 export const invalidClaims = (message: string): RelApiError => graphqlError("jwt-invalid-claims", message);
 
 /** @rule G-AUTH-17 G-AUTH-18 */
-export const roleClaimMissing = (claim: string): RelApiError => graphqlError("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
+export const roleClaimMissing = (claim: string): RelApiError =>
+  graphqlError("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
 
 /** @rule G-AUTH-19 */
-export const requestedRoleNotAllowed = (): RelApiError => graphqlError("access-denied", "Your requested role is not in allowed roles");
+export const requestedRoleNotAllowed = (): RelApiError =>
+  graphqlError("access-denied", "Your requested role is not in allowed roles");
 
 /** @rule G-AUTH-5 */
-export const adminSecretRequired = (): RelApiError => graphqlError("access-denied", "x-session-admin-secret required, but not found", 401);
+export const adminSecretRequired = (): RelApiError =>
+  graphqlError("access-denied", "x-session-admin-secret required, but not found", 401);
 
 /** @rule G-AUTH-8 */
-export const tokenRequired = (): RelApiError => graphqlError("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
+export const tokenRequired = (): RelApiError =>
+  graphqlError("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
 
 /** @rule G-AUTH-9 */
 export const nothingConfigured = (): RelApiError =>
-  graphqlError("access-denied", "no authentication is configured; set an admin secret, a JWT secret or an anonymous role", 401);
+  graphqlError(
+    "access-denied",
+    "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
+    401,
+  );

@@ -5,21 +5,28 @@ import type { Json } from "../../core/index.ts";
 /** In front of numbers that are kept as text. Nobody outside knows it, so no string of a token begins with it. */
 const MARK = `${randomUUID()}:`;
 
-// A number that a JavaScript number may not hold: `12345678901234567`, `0.1234567890123456`, `1e400`. Strings may match too; that costs time alone.
+// A number that a JavaScript number may not hold: `12345678901234567`, `0.1234567890123456`, `1e400`. Strings may match
+// too; that costs time alone.
 const MAY_LOSE_DIGITS = /\d{16}|\d\.\d{14}|\d[eE]\+?\d{3}/;
 
 // A string, or a number: `"a \" b"`, `-1.5e3`
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 
 const isExact = (number: string): boolean => {
-  const digits = number.replace(/[eE].*$/, "").replace(/\D/g, "").replace(/^0+/, "");
+  const digits = number
+    .replace(/[eE].*$/, "")
+    .replace(/\D/g, "")
+    .replace(/^0+/, "");
   return String(Number(number)) === number || (digits.length < 16 && Number.isFinite(Number(number)));
 };
 
-/** Like `JSON.parse`; numbers beyond JavaScript's are marked text: for `textOf` and `exactJson` alone. `parsed`: what `JSON.parse` gave. */
+/** Like `JSON.parse`; numbers beyond JavaScript's are marked text: for `textOf` and `exactJson` alone. `parsed`: what
+ *  `JSON.parse` gave. */
 export const parseExact = (text: string, parsed: Json): Json => {
   if (!MAY_LOSE_DIGITS.test(text)) return parsed;
-  return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') || isExact(token) ? token : `"${MARK}${token}"`))) as Json; // JSON with some numbers quoted
+  return JSON.parse(
+    text.replace(TOKEN, (token) => (token.startsWith('"') || isExact(token) ? token : `"${MARK}${token}"`)),
+  ) as Json; // JSON with some numbers quoted
 };
 
 const MARKED = new RegExp(`"${MARK}([^"]*)"`, "g");
@@ -34,4 +41,5 @@ export const textOf = (value: Json): string => {
 };
 
 /** A string of the token, not a number in disguise. */
-export const isText = (value: Json | undefined): value is string => typeof value === "string" && !value.startsWith(MARK);
+export const isText = (value: Json | undefined): value is string =>
+  typeof value === "string" && !value.startsWith(MARK);

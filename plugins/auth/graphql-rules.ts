@@ -1,10 +1,24 @@
 /** `Authorization: Bearer …` on the GraphQL surface. */
 import type { RelApiError } from "../../core/index.ts";
 import { kindOf, readRoles, readSessionClaims } from "./claims.ts";
-import { claimsTooDeep, couldNotVerify, malformedAuthorization, multipleTokens, requestedRoleNotAllowed, roleClaimMissing } from "./errors.ts";
+import {
+  claimsTooDeep,
+  couldNotVerify,
+  malformedAuthorization,
+  multipleTokens,
+  requestedRoleNotAllowed,
+  roleClaimMissing,
+} from "./errors.ts";
 import { textOf } from "./exact-json.ts";
 import type { TokenFailure } from "./token.ts";
-import { audiencesOf, isIssuerRight, type Grant, type RoleSettings, type TokenRules, type VerifiedToken } from "./token-rules.ts";
+import {
+  audiencesOf,
+  isIssuerRight,
+  type Grant,
+  type RoleSettings,
+  type TokenRules,
+  type VerifiedToken,
+} from "./token-rules.ts";
 
 /** @rule G-AUTH-13 … G-AUTH-19 */
 export const graphqlRules: TokenRules = {
@@ -13,7 +27,10 @@ export const graphqlRules: TokenRules = {
     if (token === undefined) throw malformedAuthorization();
     return token;
   },
-  failed: (failure) => (failure.kind === "too-deep" ? claimsTooDeep("invalid-jwt", `Could not verify JWT: the claims are nested deeper than ${failure.levels} levels`) : couldNotVerify(reasonOf(failure))),
+  failed: (failure) =>
+    failure.kind === "too-deep"
+      ? claimsTooDeep("invalid-jwt", `Could not verify JWT: the claims are nested deeper than ${failure.levels} levels`)
+      : couldNotVerify(reasonOf(failure)),
   severalTokens: multipleTokens,
   strangeIssuer: () => couldNotVerify("JWTNotInIssuer"),
   judge: (token, nowSeconds, mustExpire) => {
@@ -28,7 +45,8 @@ export const graphqlRules: TokenRules = {
     if (iat !== undefined && iat > nowSeconds + skewSeconds) throw couldNotVerify("JWTIssuedAtFuture");
     const audiences = audiencesOf(claims);
     if (audiences === "wrong") throw undecodable("the aud claim is neither a string nor a list of strings");
-    const isMeant = audience === undefined || audiences === undefined || audiences.some((one) => audience.includes(one));
+    const isMeant =
+      audience === undefined || audiences === undefined || audiences.some((one) => audience.includes(one));
     if (!isMeant) throw couldNotVerify("JWTNotInAudience");
     if (!isIssuerRight(token)) throw graphqlRules.strangeIssuer();
   },
@@ -57,7 +75,8 @@ const reasonOf = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>)
   }
 };
 
-const partsReason = (count: number): string => `JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got ${count})`;
+const partsReason = (count: number): string =>
+  `JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got ${count})`;
 
 /** Seconds; undefined: not said. */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {

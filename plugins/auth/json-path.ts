@@ -19,7 +19,10 @@ const parseJsonPath = (expression: string): ReadRoleClaim => {
     const path = environment.compile(expression);
     return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined; // part of the claims given
   } catch (error) {
-    throw roleClaimKeyMistake(expression, `is no JSON Path (${error instanceof Error ? error.message : String(error)})`);
+    throw roleClaimKeyMistake(
+      expression,
+      `is no JSON Path (${error instanceof Error ? error.message : String(error)})`,
+    );
   }
 };
 
@@ -31,7 +34,8 @@ type Step =
   | { readonly kind: "filter"; readonly test: (item: string) => boolean };
 
 // A step at the front of what is left: `.key`, `."b c"`, `[0]`, `[?(@ == "x")]`
-const STEP = /^(?:\.([\p{L}\p{N}_$@-]+)|\."((?:[^"\\]|\\.)*)"|\[(\d+)\]|\[\?\(\s*@\s*(==\^|\^==|\*==|==|!=)\s*"((?:[^"\\]|\\.)*)"\s*\)\])/u;
+const STEP =
+  /^(?:\.([\p{L}\p{N}_$@-]+)|\."((?:[^"\\]|\\.)*)"|\[(\d+)\]|\[\?\(\s*@\s*(==\^|\^==|\*==|==|!=)\s*"((?:[^"\\]|\\.)*)"\s*\)\])/u;
 
 const TESTS: Readonly<Record<string, (item: string, operand: string) => boolean>> = {
   "==": (item, operand) => item === operand,
@@ -48,7 +52,8 @@ const parseDotted = (expression: string): ReadRoleClaim => {
   let rest = expression;
   while (rest !== "") {
     const match = STEP.exec(rest);
-    if (match === null || steps.at(-1)?.kind === "filter") throw roleClaimKeyMistake(expression, `cannot be read at ${JSON.stringify(rest)}`);
+    if (match === null || steps.at(-1)?.kind === "filter")
+      throw roleClaimKeyMistake(expression, `cannot be read at ${JSON.stringify(rest)}`);
     const [whole, key, quoted, index, operator, operand] = match;
     if (operator !== undefined) {
       const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern knows these alone
@@ -71,7 +76,8 @@ const parseDotted = (expression: string): ReadRoleClaim => {
 
 const take = (from: Json, step: Step): Json | undefined => {
   if (step.kind === "key") {
-    if (typeof from !== "object" || from === null || Array.isArray(from) || !Object.hasOwn(from, step.key)) return undefined;
+    if (typeof from !== "object" || from === null || Array.isArray(from) || !Object.hasOwn(from, step.key))
+      return undefined;
     return (from as Readonly<Record<string, Json>>)[step.key]; // an object, by the line before
   }
   if (!Array.isArray(from)) return undefined;

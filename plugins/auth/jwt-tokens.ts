@@ -1,6 +1,16 @@
 /** `Authorization: Bearer eyJ…`: who calls is said by a signed token. */
 import { createHash } from "node:crypto";
-import { createCaches, definePlugin, isRelApiError, type Ask, type Credentials, type PluginContext, type Question, type ResolvedOptions, type Session } from "../../core/index.ts";
+import {
+  createCaches,
+  definePlugin,
+  isRelApiError,
+  type Ask,
+  type Credentials,
+  type PluginContext,
+  type Question,
+  type ResolvedOptions,
+  type Session,
+} from "../../core/index.ts";
 import { buildVariables, exactClaimsText } from "./claims.ts";
 import { jwtSecretMissing } from "./errors.ts";
 import { graphqlRules } from "./graphql-rules.ts";
@@ -49,15 +59,27 @@ const createTokens = (context: PluginContext): Tokens => {
   const known = createKnownTokens(context);
 
   const read = (options: ResolvedOptions): State => {
-    const roles: RoleSettings = { anonRole: options.anonRole || undefined, readRoleClaim: parseRoleClaimKey(options.jwtRoleClaimKey) };
-    const configurations = parseTokenSettings(options, (url) => remoteKeys({ url, logger: context.logger, changed: known.clear }));
-    return { options, configurations, find: createTokenFinder(configurations, options.corsAllowedOrigins), roles, takesRoleHeader: isAdminSecretSet(options) };
+    const roles: RoleSettings = {
+      anonRole: options.anonRole || undefined,
+      readRoleClaim: parseRoleClaimKey(options.jwtRoleClaimKey),
+    };
+    const configurations = parseTokenSettings(options, (url) =>
+      remoteKeys({ url, logger: context.logger, changed: known.clear }),
+    );
+    return {
+      options,
+      configurations,
+      find: createTokenFinder(configurations, options.corsAllowedOrigins),
+      roles,
+      takesRoleHeader: isAdminSecretSet(options),
+    };
   };
 
   let state = read(context.options);
   let seen = context.options;
 
-  /** Options change as a whole when settings are reloaded; wrong ones leave everything as it was. @rule R-AUT-7 R-AUT-12 R-SC-4 */
+  /** Options change as a whole when settings are reloaded; wrong ones leave everything as it was. @rule R-AUT-7
+   *  R-AUT-12 R-SC-4 */
   const current = (): State => {
     if (context.options === seen) return state;
     seen = context.options;
@@ -112,8 +134,15 @@ interface TokenSource extends FoundToken {
 }
 
 /** By its hash, so that no token is kept. */
-const TOKEN: Question<TokenSource, string> = { name: "token", of: ({ token }) => token, key: (token) => createHash("sha256").update(token).digest("base64") };
-const CANDIDATES: Question<TokenSource, readonly TokenConfiguration[]> = { name: "configurations", of: ({ candidates }) => candidates };
+const TOKEN: Question<TokenSource, string> = {
+  name: "token",
+  of: ({ token }) => token,
+  key: (token) => createHash("sha256").update(token).digest("base64"),
+};
+const CANDIDATES: Question<TokenSource, readonly TokenConfiguration[]> = {
+  name: "configurations",
+  of: ({ candidates }) => candidates,
+};
 const RULES: Question<TokenSource, TokenRules> = { name: "rules", of: ({ rules }) => rules };
 
 /** @throws RelApiError in the words of the surface */
@@ -131,11 +160,19 @@ const verify = (ask: Ask<TokenSource>): KnownToken => {
 /** @rule G-AUTH-12 */
 const configurationFor = (token: string, candidates: readonly TokenConfiguration[]): TokenConfiguration | undefined => {
   const issuer = peekIssuer(token);
-  return candidates.find((candidate) => candidate.issuer !== undefined && candidate.issuer === issuer) ?? candidates.find((candidate) => candidate.issuer === undefined);
+  return (
+    candidates.find((candidate) => candidate.issuer !== undefined && candidate.issuer === issuer) ??
+    candidates.find((candidate) => candidate.issuer === undefined)
+  );
 };
 
 /** @rule G-AUTH-19 R-AUT-10 */
-const buildSession = (token: VerifiedToken, { claims }: Grant, role: string, { anonRole, adminRoleInTokens }: ResolvedOptions): Session => {
+const buildSession = (
+  token: VerifiedToken,
+  { claims }: Grant,
+  role: string,
+  { anonRole, adminRoleInTokens }: ResolvedOptions,
+): Session => {
   const isAdmin = adminRoleInTokens && role === "admin";
   const { exp } = token.claims;
   const { skewSeconds } = token.configuration;
@@ -163,10 +200,19 @@ interface KnownTokens {
 /** Claims, sessions and what is derived from them. */
 const BYTES_PER_TOKEN = 16 * 1024;
 
-/** Verified tokens, emptied when keys or settings change: the number is the limit that counts. @rule R-AUT-12 R-ADM-2 */
+/** Verified tokens, emptied when keys or settings change: the number is the limit that counts. @rule R-AUT-12 R-ADM-2
+ *  */
 const createKnownTokens = ({ options: { jwtCacheMaxEntries, cacheBytes }, counters }: PluginContext): KnownTokens => {
-  const caches = createCaches("jwt-cache", { maxBytes: () => Math.max(cacheBytes, BYTES_PER_TOKEN * 64), maxEntries: () => jwtCacheMaxEntries }, counters);
-  const tokens = caches.create({ name: "tokens", make: verify, bytesOf: ({ claims }) => BYTES_PER_TOKEN + JSON.stringify(claims).length * 6 });
+  const caches = createCaches(
+    "jwt-cache",
+    { maxBytes: () => Math.max(cacheBytes, BYTES_PER_TOKEN * 64), maxEntries: () => jwtCacheMaxEntries },
+    counters,
+  );
+  const tokens = caches.create({
+    name: "tokens",
+    make: verify,
+    bytesOf: ({ claims }) => BYTES_PER_TOKEN + JSON.stringify(claims).length * 6,
+  });
   return {
     get: (found, rules) => tokens.take({ ...found, rules }),
     clear: caches.clear,

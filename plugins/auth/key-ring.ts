@@ -9,7 +9,11 @@ export interface KeyRing {
   close(): void;
 }
 
-export const fixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({ keys: () => keys, pending: undefined, close: () => {} });
+export const fixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({
+  keys: () => keys,
+  pending: undefined,
+  close: () => {},
+});
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -62,7 +66,11 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
       if (closing.signal.aborted) return;
       delayMs = retryMs;
       retryMs = Math.min(retryMs * 2, MINUTE_MS);
-      logger.error("the keys of tokens could not be fetched", { url: shown, reason: reasonOf(error), retrySeconds: delayMs / SECOND_MS });
+      logger.error("the keys of tokens could not be fetched", {
+        url: shown,
+        reason: reasonOf(error),
+        retrySeconds: delayMs / SECOND_MS,
+      });
     }
     if (closing.signal.aborted) return;
     timer = setTimeout(() => void run(), Math.min(delayMs, MAX_DELAY_MS));
@@ -96,7 +104,8 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
 };
 
 /** What is no encoding stays as it is. */
-const percentDecoded = (text: string): string => text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
+const percentDecoded = (text: string): string =>
+  text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
 
 const readText = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = [];
@@ -143,4 +152,5 @@ export const refreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): nu
   return Number.isNaN(expiresMs) ? MINUTE_MS : Math.max(MINUTE_MS, expiresMs - nowMs);
 };
 
-const wholeSeconds = (text: string | undefined): number | undefined => (text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined);
+const wholeSeconds = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;

@@ -1,4 +1,5 @@
-/** Keys that tokens are verified with: a secret, PEM, JWK or JWKS. Each says which algorithms it is for; a token never does. */
+/** Keys that tokens are verified with: a secret, PEM, JWK or JWKS. Each says which algorithms it is for; a token never
+ *  does. */
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import type { Json } from "../../core/index.ts";
 
@@ -43,39 +44,52 @@ const algorithmsOf = (key: KeyObject): { readonly fitting: readonly string[]; re
       return { fitting: PS, usual: PS };
     case "ec": {
       const algorithm = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ""];
-      if (algorithm === undefined) throw new KeyMistake("is a key on a curve that no token algorithm uses: accepted are P-256, P-384 and P-521");
+      if (algorithm === undefined)
+        throw new KeyMistake("is a key on a curve that no token algorithm uses: accepted are P-256, P-384 and P-521");
       return { fitting: [algorithm], usual: [algorithm] };
     }
     case "ed25519":
       return { fitting: EDDSA, usual: EDDSA };
     default:
-      throw new KeyMistake(`is a key of the kind ${key.asymmetricKeyType ?? "secret"}: accepted are RSA, EC and Ed25519`);
+      throw new KeyMistake(
+        `is a key of the kind ${key.asymmetricKeyType ?? "secret"}: accepted are RSA, EC and Ed25519`,
+      );
   }
 };
 
 const pinned = (algorithm: string, fitting: readonly string[]): readonly string[] => {
   const named = EDDSA.includes(algorithm) ? EDDSA : [algorithm];
-  if (!named.every((name) => fitting.includes(name))) throw new KeyMistake(`is no key for the algorithm ${algorithm}: it is one for ${fitting.join(", ")}`);
+  if (!named.every((name) => fitting.includes(name)))
+    throw new KeyMistake(`is no key for the algorithm ${algorithm}: it is one for ${fitting.join(", ")}`);
   return named;
 };
 
 /** @throws KeyMistake @rule R-AUT-3 */
-export const secretKey = (secret: Buffer, algorithms: readonly string[], kid?: string, takesAnyKid = false): VerificationKey => {
-  if (secret.length < MIN_SECRET_BYTES) throw new KeyMistake(`is a secret of ${secret.length} bytes: it takes ${MIN_SECRET_BYTES} or more`);
+export const secretKey = (
+  secret: Buffer,
+  algorithms: readonly string[],
+  kid?: string,
+  takesAnyKid = false,
+): VerificationKey => {
+  if (secret.length < MIN_SECRET_BYTES)
+    throw new KeyMistake(`is a secret of ${secret.length} bytes: it takes ${MIN_SECRET_BYTES} or more`);
   return { key: createSecretKey(secret), algorithms, kid, takesAnyKid };
 };
 
-/** The plain secret of the settings. `isBase64`: it is written in base64, in either alphabet. @throws KeyMistake @rule R-AUT-3 */
+/** The plain secret of the settings. `isBase64`: it is written in base64, in either alphabet. @throws KeyMistake @rule
+ *  R-AUT-3 */
 export const plainSecretBytes = (text: string, isBase64: boolean): Buffer => {
   if (!isBase64) return Buffer.from(text, "utf8");
   const trimmed = text.trim();
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(trimmed)) throw new KeyMistake("is not base64, which jwtSecretIsBase64 (JWT_SECRET_IS_BASE64) says it is");
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(trimmed))
+    throw new KeyMistake("is not base64, which jwtSecretIsBase64 (JWT_SECRET_IS_BASE64) says it is");
   return Buffer.from(trimmed, "base64");
 };
 
 export const isPem = (text: string): boolean => /^\s*-----BEGIN [A-Z0-9 ]+-----/.test(text);
 
-/** PEM text of a public key or certificate. `algorithm`: the one it is for; absent: those usual for its kind. @throws KeyMistake */
+/** PEM text of a public key or certificate. `algorithm`: the one it is for; absent: those usual for its kind. @throws
+ *  KeyMistake */
 export const pemKey = (text: string, algorithm?: string): VerificationKey => {
   let key: KeyObject;
   try {
@@ -84,19 +98,26 @@ export const pemKey = (text: string, algorithm?: string): VerificationKey => {
     throw new KeyMistake("holds no PEM public key or certificate that can be read");
   }
   const { fitting, usual } = algorithmsOf(key);
-  return { key, algorithms: algorithm === undefined ? usual : pinned(algorithm, fitting), kid: undefined, takesAnyKid: true };
+  return {
+    key,
+    algorithms: algorithm === undefined ? usual : pinned(algorithm, fitting),
+    kid: undefined,
+    takesAnyKid: true,
+  };
 };
 
 /** The `type` and `key` of a key object. @throws KeyMistake @rule G-AUTH-11 */
 export const typedKey = (type: string, text: string): VerificationKey => {
-  if (!ALGORITHMS.has(type)) throw new KeyMistake(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
+  if (!ALGORITHMS.has(type))
+    throw new KeyMistake(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
   if (!HS.includes(type)) return pemKey(text, type);
   // a public key as secret would let everybody who knows it sign tokens
   if (isPem(text)) throw new KeyMistake(`has the type ${type}, which takes a secret, and a PEM key`);
   return secretKey(Buffer.from(text, "utf8"), [type], undefined, true);
 };
 
-/** Undefined: not a key for signatures, or of a kind unknown here. @throws KeyMistake when it is broken @rule R-AUT-3 */
+/** Undefined: not a key for signatures, or of a kind unknown here. @throws KeyMistake when it is broken @rule R-AUT-3
+ *  */
 export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   const { kty, alg, use, kid, key_ops: operations } = jwk;
   if (use !== undefined && use !== "sig") return undefined;
@@ -105,7 +126,8 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   if (alg !== undefined && !(typeof alg === "string" && ALGORITHMS.has(alg))) return undefined;
   if (kid !== undefined && typeof kid !== "string") throw new KeyMistake('is a JWK whose "kid" is no string');
   if (kty === "oct") {
-    if (typeof jwk.k !== "string" || !/^[A-Za-z0-9_-]+={0,2}$/.test(jwk.k)) throw new KeyMistake('is a JWK of kty "oct" whose "k" is not base64url');
+    if (typeof jwk.k !== "string" || !/^[A-Za-z0-9_-]+={0,2}$/.test(jwk.k))
+      throw new KeyMistake('is a JWK of kty "oct" whose "k" is not base64url');
     return secretKey(Buffer.from(jwk.k, "base64url"), alg === undefined ? HS : pinned(alg, HS), kid);
   }
   if (kty !== "RSA" && kty !== "EC" && kty !== "OKP") return undefined;
@@ -120,7 +142,8 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
 };
 
 /** Keys of a set; those that are for something else or of an unknown kind are left out, as RFC 7517 has it.
- *  `isForeign`: the set is not of these settings, so broken keys are left out too. @throws KeyMistake when none is left */
+ *  `isForeign`: the set is not of these settings, so broken keys are left out too. @throws KeyMistake when none is left
+ *  */
 export const parseJwks = (set: JsonObject, isForeign: boolean): readonly VerificationKey[] => {
   if (!Array.isArray(set.keys)) throw new KeyMistake('is a JWKS whose "keys" is no list');
   const keys = (set.keys as readonly Json[]).flatMap((jwk) => {
@@ -136,6 +159,7 @@ export const parseJwks = (set: JsonObject, isForeign: boolean): readonly Verific
   return keys;
 };
 
-export const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const isJwk = (object: JsonObject): boolean => object.kty !== undefined;

@@ -4,7 +4,14 @@ import { ALLOWED_ROLES, DEFAULT_ROLE, readSessionClaims, type SessionClaims } fr
 import { claimsTooDeep, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
 import { isText, textOf } from "./exact-json.ts";
 import type { TokenFailure } from "./token.ts";
-import { audiencesOf, isIssuerRight, type Grant, type RoleSettings, type TokenRules, type VerifiedToken } from "./token-rules.ts";
+import {
+  audiencesOf,
+  isIssuerRight,
+  type Grant,
+  type RoleSettings,
+  type TokenRules,
+  type VerifiedToken,
+} from "./token-rules.ts";
 
 const TOLERANCE_SECONDS = 30;
 
@@ -30,7 +37,11 @@ export const restRules: TokenRules = {
     const audiences = audiencesOf(claims);
     if (audiences === "wrong") throw tokenClaimsRefused("The JWT 'aud' claim must be a string or an array of strings");
     const { audience } = configuration;
-    const isMeant = audience === undefined || audiences === undefined || audiences.length === 0 || audiences.some((one) => audience.includes(one));
+    const isMeant =
+      audience === undefined ||
+      audiences === undefined ||
+      audiences.length === 0 ||
+      audiences.some((one) => audience.includes(one));
     if (!isMeant) throw tokenClaimsRefused("JWT not in audience");
     if (!isIssuerRight(token)) throw restRules.strangeIssuer();
   },
@@ -53,7 +64,10 @@ const wordFailure = (failure: TokenFailure): RelApiError => {
     case "undecodable":
       return tokenRefused("JWT cryptographic operation failed");
     case "unsecured":
-      return tokenRefused("Wrong or unsupported encoding algorithm", "JWT is unsecured but expected 'alg' was not 'none'");
+      return tokenRefused(
+        "Wrong or unsupported encoding algorithm",
+        "JWT is unsecured but expected 'alg' was not 'none'",
+      );
     case "no-key":
       return tokenRefused(NO_FITTING_KEY, "No suitable key was found to decode the JWT");
     case "bad-signature":
@@ -80,11 +94,13 @@ const grantOf = (token: VerifiedToken, { anonRole, readRoleClaim }: RoleSettings
   const reading = readSessionClaims(token.configuration, token.exact);
   const claims = "claims" in reading ? reading.claims : "others" in reading ? reading.others : NO_CLAIMS;
   const usual = claims.get(DEFAULT_ROLE);
-  if (usual !== undefined) return { defaultRole: textOf(usual), allowedRoles: readAllowed(claims.get(ALLOWED_ROLES)), claims };
+  if (usual !== undefined)
+    return { defaultRole: textOf(usual), allowedRoles: readAllowed(claims.get(ALLOWED_ROLES)), claims };
   const said = readRoleClaim(token.claims);
   const defaultRole = said === undefined ? anonRole : textOf(said);
   if (defaultRole === undefined) throw anonymousRefused();
   return { defaultRole, allowedRoles: undefined, claims };
 };
 
-const readAllowed = (said: Json | undefined): readonly string[] => (Array.isArray(said) ? (said as readonly Json[]).filter(isText) : []);
+const readAllowed = (said: Json | undefined): readonly string[] =>
+  Array.isArray(said) ? (said as readonly Json[]).filter(isText) : [];

@@ -2,7 +2,8 @@
 import { utf8Text, type Credentials, type ResolvedOptions } from "../../core/index.ts";
 
 /** What comes over a socket is text already. */
-export const headerText = (credentials: Pick<Credentials, "isSocket">, value: string): string => (credentials.isSocket ? value : utf8Text(value));
+export const headerText = (credentials: Pick<Credentials, "isSocket">, value: string): string =>
+  credentials.isSocket ? value : utf8Text(value);
 
 /** `X-Session-…`, else `X-Hasura-…`. */
 export const sessionHeader = (credentials: Credentials, name: string): string | undefined => {

@@ -15,7 +15,10 @@ export interface FoundToken {
 export type FindToken = (credentials: Credentials, rules: TokenRules) => FoundToken | undefined;
 
 /** @rule G-AUTH-12 G-AUTH-13 R-AUT-1 */
-export const createTokenFinder = (configurations: readonly TokenConfiguration[], allowedOrigins: readonly string[]): FindToken => {
+export const createTokenFinder = (
+  configurations: readonly TokenConfiguration[],
+  allowedOrigins: readonly string[],
+): FindToken => {
   const places = new Map<string, { readonly place: TokenPlace; readonly candidates: TokenConfiguration[] }>();
   for (const configuration of configurations) {
     const { place } = configuration;
@@ -29,7 +32,8 @@ export const createTokenFinder = (configurations: readonly TokenConfiguration[],
   const isAllowedOrigin = (origin: string): boolean => !cors.isOpen && cors.allows(origin);
 
   const look = (place: TokenPlace, credentials: Credentials, rules: TokenRules): string | undefined => {
-    if (place.kind === "cookie") return mayUseCookies(credentials, isAllowedOrigin) ? credentials.cookie(place.name) : undefined;
+    if (place.kind === "cookie")
+      return mayUseCookies(credentials, isAllowedOrigin) ? credentials.cookie(place.name) : undefined;
     if (place.kind === "header") return credentials.header(place.name)?.replace(/^Bearer +/i, "");
     const sent = credentials.header("authorization");
     return sent === undefined ? undefined : rules.readBearer(sent);

@@ -1,4 +1,5 @@
-/** What a surface has to say about tokens: the two agree on who calls, not on words, tolerance and what may be missing. */
+/** What a surface has to say about tokens: the two agree on who calls, not on words, tolerance and what may be missing.
+ *  */
 import type { RelApiError } from "../../core/index.ts";
 import type { SessionClaims } from "./claims.ts";
 import type { ReadRoleClaim } from "./json-path.ts";
@@ -26,7 +27,8 @@ export interface Grant {
 }
 
 export interface TokenRules {
-  /** The token in the value of an `Authorization` header, `""` included; undefined: it is about something else. @throws RelApiError */
+  /** The token in the value of an `Authorization` header, `""` included; undefined: it is about something else. @throws
+   *  RelApiError */
   readBearer(value: string): string | undefined;
   /** The words for a token that cannot be verified. */
   failed(failure: TokenFailure): RelApiError;
@@ -50,4 +52,5 @@ export const audiencesOf = ({ aud }: JsonObject): readonly string[] | undefined 
 };
 
 /** A missing issuer passes. @rule G-AUTH-14 R-AUT-5 */
-export const isIssuerRight = ({ claims: { iss }, configuration: { issuer } }: VerifiedToken): boolean => issuer === undefined || iss === undefined || iss === null || iss === issuer;
+export const isIssuerRight = ({ claims: { iss }, configuration: { issuer } }: VerifiedToken): boolean =>
+  issuer === undefined || iss === undefined || iss === null || iss === issuer;

@@ -1,8 +1,22 @@
-/** `JWT_SECRET` and the settings beside it, read once: where tokens stand, what they are verified with, what they must say. */
+/** `JWT_SECRET` and the settings beside it, read once: where tokens stand, what they are verified with, what they must
+ *  say. */
 import { parseJsonPath, type Json, type JwtSecret, type ResolvedOptions } from "../../core/index.ts";
 import { jwtSecretMistake } from "./errors.ts";
 import { fixedKeys, type KeyRing } from "./key-ring.ts";
-import { isJsonObject, isJwk, isPem, KeyMistake, parseJwk, parseJwks, pemKey, plainSecretBytes, secretKey, typedKey, type JsonObject, type VerificationKey } from "./keys.ts";
+import {
+  isJsonObject,
+  isJwk,
+  isPem,
+  KeyMistake,
+  parseJwk,
+  parseJwks,
+  pemKey,
+  plainSecretBytes,
+  secretKey,
+  typedKey,
+  type JsonObject,
+  type VerificationKey,
+} from "./keys.ts";
 import { sessionName } from "./session-header.ts";
 
 /** Where a request carries its token. */
@@ -70,14 +84,19 @@ const readSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonl
   if (!jwtSecretIsBase64) return readText(secret);
   const bytes = plainSecretBytes(secret, true);
   // keys may be in base64 as well
-  return bytes[0] === 0x7b && isJson(bytes.toString("utf8")) ? readText(bytes.toString("utf8")) : [[secretKey(bytes, ["HS256"])]];
+  return bytes[0] === 0x7b && isJson(bytes.toString("utf8"))
+    ? readText(bytes.toString("utf8"))
+    : [[secretKey(bytes, ["HS256"])]];
 };
 
 const readText = (text: string): readonly Source[] => {
   if (isPem(text)) return [[pemKey(text)]];
   if (!/^\s*[[{]/.test(text)) return [[secretKey(plainSecretBytes(text, false), ["HS256"])]];
   // taken for a secret, a key that lost its quotes on the way here would let everybody sign
-  if (!isJson(text)) throw new KeyMistake("begins like JSON and is none: it takes a plain secret, a PEM key, or a JWK, JWKS or key object in JSON");
+  if (!isJson(text))
+    throw new KeyMistake(
+      "begins like JSON and is none: it takes a plain secret, a PEM key, or a JWK, JWKS or key object in JSON",
+    );
   return readJson(JSON.parse(text) as Json);
 };
 
@@ -98,20 +117,44 @@ const readJson = (value: Json): readonly Source[] => {
     if ("keys" in item) return parseJwks(item, false);
     if (!isJwk(item)) return item;
     const key = parseJwk(item);
-    if (key === undefined) throw new KeyMistake("is a JWK that is not for signatures, or of a kind or algorithm unknown here");
+    if (key === undefined)
+      throw new KeyMistake("is a JWK that is not for signatures, or of a kind or algorithm unknown here");
     return [key];
   });
 };
 
 // --- key objects ----------------------------------------------------------------------------------------------------
 
-const KNOWN = ["type", "key", "jwk_url", "claims_namespace", "claims_namespace_path", "claims_format", "claims_map", "header", "audience", "issuer", "allowed_skew"];
+const KNOWN = [
+  "type",
+  "key",
+  "jwk_url",
+  "claims_namespace",
+  "claims_namespace_path",
+  "claims_format",
+  "claims_map",
+  "header",
+  "audience",
+  "issuer",
+  "allowed_skew",
+];
 
 const parseSource = (source: Source, { jwtAud, maxJsonDepth }: Settings, openKeys: OpenKeys): TokenConfiguration => {
   const audience = jwtAud === undefined || jwtAud === "" ? undefined : [jwtAud];
-  if (isKeys(source)) return { place: AUTHORIZATION, keys: fixedKeys(source), claims: { kind: "usual" }, isStringified: false, audience, issuer: undefined, skewSeconds: 0, maxJsonDepth };
+  if (isKeys(source))
+    return {
+      place: AUTHORIZATION,
+      keys: fixedKeys(source),
+      claims: { kind: "usual" },
+      isStringified: false,
+      audience,
+      issuer: undefined,
+      skewSeconds: 0,
+      maxJsonDepth,
+    };
   const unknown = Object.keys(source).find((key) => !KNOWN.includes(key));
-  if (unknown !== undefined) throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}: accepted are ${KNOWN.join(", ")}`);
+  if (unknown !== undefined)
+    throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}: accepted are ${KNOWN.join(", ")}`);
   return {
     place: parsePlace(source.header),
     keys: parseKeys(source, openKeys),
@@ -140,12 +183,14 @@ const parseKeys = (object: JsonObject, openKeys: OpenKeys): KeyRing => {
   const type = optionalText(object, "type");
   const key = optionalText(object, "key");
   if (address === undefined) {
-    if (type === undefined || key === undefined) throw new KeyMistake("is a key object without keys: it takes type and key, or jwk_url");
+    if (type === undefined || key === undefined)
+      throw new KeyMistake("is a key object without keys: it takes type and key, or jwk_url");
     return fixedKeys([typedKey(type, key)]);
   }
   if (key !== undefined) throw new KeyMistake("has both key and jwk_url: it takes one of them");
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url?.protocol !== "https:" && url?.protocol !== "http:") throw new KeyMistake("has a jwk_url that is no http or https address");
+  if (url?.protocol !== "https:" && url?.protocol !== "http:")
+    throw new KeyMistake("has a jwk_url that is no http or https address");
   return openKeys(url);
 };
 
@@ -156,7 +201,9 @@ const parsePlace = (header: Json | undefined): TokenPlace => {
   const isNamed = typeof name === "string" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name); // `X-Token`
   if (type === "Cookie" && isNamed) return { kind: "cookie", name };
   if (type === "CustomHeader" && isNamed) return { kind: "header", name: name.toLowerCase() };
-  throw new KeyMistake('has a header that is none of {"type":"Authorization"}, {"type":"Cookie","name":…}, {"type":"CustomHeader","name":…}');
+  throw new KeyMistake(
+    'has a header that is none of {"type":"Authorization"}, {"type":"Cookie","name":…}, {"type":"CustomHeader","name":…}',
+  );
 };
 
 const parseFormat = (format: Json | undefined): boolean => {
@@ -168,26 +215,32 @@ const parseFormat = (format: Json | undefined): boolean => {
 const parseAudience = (audience: Json | undefined): readonly string[] | undefined => {
   if (audience === undefined || audience === null) return undefined;
   const all = Array.isArray(audience) ? (audience as readonly Json[]) : [audience];
-  if (all.length === 0 || !all.every((one) => typeof one === "string")) throw new KeyMistake("has an audience that is neither text nor a list of texts");
+  if (all.length === 0 || !all.every((one) => typeof one === "string"))
+    throw new KeyMistake("has an audience that is neither text nor a list of texts");
   return all as readonly string[]; // by the line before
 };
 
 const parseSkew = (skew: Json | undefined): number => {
   if (skew === undefined || skew === null) return 0;
-  if (typeof skew !== "number" || !(skew >= 0) || !Number.isFinite(skew)) throw new KeyMistake("has an allowed_skew that is no number of seconds");
+  if (typeof skew !== "number" || !(skew >= 0) || !Number.isFinite(skew))
+    throw new KeyMistake("has an allowed_skew that is no number of seconds");
   return skew;
 };
 
 const parseClaims = (object: JsonObject): ClaimsPlace => {
   const key = optionalText(object, "claims_namespace");
   const written = optionalText(object, "claims_namespace_path");
-  if (key !== undefined && written !== undefined) throw new KeyMistake("has both claims_namespace and claims_namespace_path: it takes one of them");
+  if (key !== undefined && written !== undefined)
+    throw new KeyMistake("has both claims_namespace and claims_namespace_path: it takes one of them");
   const map = object.claims_map;
   if (map !== undefined && map !== null) return { kind: "map", entries: parseMap(map) };
   if (key !== undefined) return { kind: "namespace", key };
   if (written === undefined) return { kind: "usual" };
   const keys = parseJsonPath(written);
-  if (keys === undefined) throw new KeyMistake(`has a claims_namespace_path that is no path: ${JSON.stringify(written)} ($.a.b['c'][0] would be one)`);
+  if (keys === undefined)
+    throw new KeyMistake(
+      `has a claims_namespace_path that is no path: ${JSON.stringify(written)} ($.a.b['c'][0] would be one)`,
+    );
   return { kind: "path", keys, written };
 };
 
@@ -197,7 +250,10 @@ const parseMap = (map: Json): readonly MappedClaim[] => {
   const entries = new Map(
     Object.entries(map).map(([name, given]): [string, MappedClaim] => {
       const claim = sessionName(name.toLowerCase());
-      if (claim === undefined) throw new KeyMistake(`has a claims_map with ${JSON.stringify(name)}: its keys begin with x-session- or x-hasura-`);
+      if (claim === undefined)
+        throw new KeyMistake(
+          `has a claims_map with ${JSON.stringify(name)}: its keys begin with x-session- or x-hasura-`,
+        );
       return [claim, { claim, from: parseMapped(claim, given) }];
     }),
   );
@@ -208,8 +264,14 @@ const parseMap = (map: Json): readonly MappedClaim[] => {
 
 const parseMapped = (claim: string, given: Json): MappedClaim["from"] => {
   if (!isJsonObject(given)) {
-    const fits = claim === "x-session-allowed-roles" ? Array.isArray(given) && given.every((role) => typeof role === "string") : typeof given === "string";
-    if (!fits) throw new KeyMistake(`has a claims_map whose ${claim} is neither a path nor ${claim === "x-session-allowed-roles" ? "a list of roles" : "text"}`);
+    const fits =
+      claim === "x-session-allowed-roles"
+        ? Array.isArray(given) && given.every((role) => typeof role === "string")
+        : typeof given === "string";
+    if (!fits)
+      throw new KeyMistake(
+        `has a claims_map whose ${claim} is neither a path nor ${claim === "x-session-allowed-roles" ? "a list of roles" : "text"}`,
+      );
     return { literal: given };
   }
   const path = typeof given.path === "string" ? parseJsonPath(given.path) : undefined;
@@ -222,7 +284,8 @@ const refuseOverlaps = (configurations: readonly TokenConfiguration[]): void => 
   const taken = new Set<string>();
   for (const { place, issuer } of configurations) {
     const key = JSON.stringify([place, issuer ?? null]);
-    if (taken.has(key)) throw new KeyMistake("has two configurations that read tokens from the same place, of the same issuer");
+    if (taken.has(key))
+      throw new KeyMistake("has two configurations that read tokens from the same place, of the same issuer");
     taken.add(key);
   }
 };

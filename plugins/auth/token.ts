@@ -1,4 +1,5 @@
-/** A token in compact form: taken apart, its signature verified. What it says is judged elsewhere, by the rules of each surface. */
+/** A token in compact form: taken apart, its signature verified. What it says is judged elsewhere, by the rules of each
+ *  surface. */
 import { verify as verifySignature } from "node:crypto";
 import jwt, { type Algorithm } from "jsonwebtoken";
 import { isNestedDeeper, type Json } from "../../core/index.ts";
@@ -44,8 +45,10 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   if (token.length > MAX_TOKEN_CHARACTERS) return undecodable(`a token is ${MAX_TOKEN_CHARACTERS} characters at most`);
   const parts = token.split(".");
   const [head, body, signature] = parts;
-  if (parts.length !== 3 || head === undefined || body === undefined || signature === undefined) return failed({ kind: "parts", count: parts.length });
-  if (!isBase64url(head) || !isBase64url(body) || !isBase64url(signature)) return undecodable("a part is not base64url");
+  if (parts.length !== 3 || head === undefined || body === undefined || signature === undefined)
+    return failed({ kind: "parts", count: parts.length });
+  if (!isBase64url(head) || !isBase64url(body) || !isBase64url(signature))
+    return undecodable("a part is not base64url");
   const header = parseObject(decode(head));
   if (header === undefined) return undecodable("the header is no JSON object");
   const { alg, kid, crit, b64 } = header;
@@ -55,7 +58,9 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   if (crit !== undefined) return undecodable("the header names critical extensions");
   // RFC 7797: a payload that is not base64url; whoever signs so means other bytes than are read here
   if (b64 !== undefined && b64 !== true) return undecodable("the header says that the payload is not base64url");
-  const fitting = keys.filter((key) => key.algorithms.includes(alg) && (kid === undefined || kid === null || key.takesAnyKid || key.kid === kid));
+  const fitting = keys.filter(
+    (key) => key.algorithms.includes(alg) && (kid === undefined || kid === null || key.takesAnyKid || key.kid === kid),
+  );
   if (fitting.length === 0) return failed({ kind: "no-key" });
   const bytes = Buffer.from(body, "base64url");
   // looked at before the signature: walks over claims recurse
@@ -93,7 +98,8 @@ const isSignedBy = (token: string, algorithm: string, key: VerificationKey["key"
   }
 };
 
-/** `iss` before anything is verified: it chooses which configuration the token is verified with, and is compared again afterwards. @rule G-AUTH-12 */
+/** `iss` before anything is verified: it chooses which configuration the token is verified with, and is compared again
+ *  afterwards. @rule G-AUTH-12 */
 export const peekIssuer = (token: string): Json | undefined => {
   if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
   return parseObject(decode(token.split(".")[1] ?? ""))?.iss;

@@ -15,11 +15,9 @@ export interface GroupAnswer {
   readonly notifications: readonly Uint8Array[];
 }
 
-/**
- * Puts the answer to one group in order, in place: one ReadyForQuery for a synced group and none for a flushed one. Some releases of PGlite
- * send one at an error and another at the Sync, and a refused copy brings a Sync of its own; a client would count them as two answers.
- * `bytes`: the answer stands from `start` to `end`.
- */
+/** Puts the answer to one group in order, in place: one ReadyForQuery for a synced group and none for a flushed one.
+ *  Some releases of PGlite send one at an error and another at the Sync, and a refused copy brings a Sync of its own; a
+ *  client would count them as two answers. `bytes`: the answer stands from `start` to `end`. */
 export function readAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
   const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   const notifications: Uint8Array[] = [];

@@ -1,4 +1,5 @@
-/** Where the files of the embedded database lie: beside the compiled code, also when the sources themselves are running. */
+/** Where the files of the embedded database lie: beside the compiled code, also when the sources themselves are
+ *  running. */
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

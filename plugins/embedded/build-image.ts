@@ -13,7 +13,8 @@ export async function buildImages(): Promise<boolean> {
   const scripts = demoScripts();
   const stamp = computeStamp(scripts);
   const paths = [imagePath("demo"), imagePath("empty")];
-  if (paths.every((path) => existsSync(path)) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp) return false;
+  if (paths.every((path) => existsSync(path)) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp)
+    return false;
 
   const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB"] }); // old log kept for reuse would only fill the image
   // One database is all there is to connect to: its templates would be two thirds of the image.
@@ -56,5 +57,7 @@ function computeStamp(scripts: readonly string[]): string {
 
 if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.argv[1]) {
   const hasBuilt = await buildImages();
-  console.log(hasBuilt ? "built the images of the embedded database" : "the images of the embedded database are up to date");
+  console.log(
+    hasBuilt ? "built the images of the embedded database" : "the images of the embedded database are up to date",
+  );
 }

@@ -10,7 +10,8 @@ import type { Extension } from "@electric-sql/pglite";
 /** One megabyte per WAL segment, and few of them kept: the image shrinks from 40 to 13 MB, and the memory with it. */
 export const initDbParams = ["--wal-segsize=1", "-c", "max_wal_size=16MB", "-c", "min_wal_size=2MB"];
 
-/** Below the default stack of the thread an expression as deep as this ends in PostgreSQL's own error (see `stackMb` in host.ts). */
+/** Below the default stack of the thread an expression as deep as this ends in PostgreSQL's own error (see `stackMb` in
+ *  host.ts). */
 const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", "-c", "max_stack_depth=1MB"];
 
 export interface ClusterOptions {
@@ -30,7 +31,9 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
   try {
     return await PGlite.create({
       ...(options.dataFolder === undefined ? {} : { dataDir: options.dataFolder }),
-      ...(options.imagePath === undefined ? {} : { loadDataDir: new Blob([gunzipSync(readFileSync(options.imagePath))]) }),
+      ...(options.imagePath === undefined
+        ? {}
+        : { loadDataDir: new Blob([gunzipSync(readFileSync(options.imagePath))]) }),
       extensions: { loadOnDemand, ...extensions },
       startParams: [...startParams, ...(options.settings ?? []).flatMap((setting) => ["-c", setting])],
       initDbStartParams: initDbParams,
@@ -41,15 +44,16 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
       },
     });
   } catch (error) {
-    throw new Error(["the embedded database did not start", messageOf(error), ...lastWords].join("\n  "), { cause: error });
+    throw new Error(["the embedded database did not start", messageOf(error), ...lastWords].join("\n  "), {
+      cause: error,
+    });
   }
 }
 
-/**
- * Leaves the libraries of extensions to the moment of their first use. PGlite links them all at once while it starts, and when two of them
- * get in each other's way a later call ends the engine with "null function or function signature mismatch": with two extensions in one start
- * of ten, with six nearly always. PostgreSQL itself links one library after the other.
- */
+/** Leaves the libraries of extensions to the moment of their first use. PGlite links them all at once while it starts,
+ *  and when two of them get in each other's way a later call ends the engine with "null function or function signature
+ *  mismatch": with two extensions in one start of ten, with six nearly always. PostgreSQL itself links one library
+ *  after the other. */
 const loadOnDemand: Extension = {
   name: "load-on-demand",
   setup: async (_pg, emscriptenOptions: { preRun: ((engine: Engine) => void)[] }) => {
@@ -66,11 +70,19 @@ const loadOnDemand: Extension = {
 interface Engine {
   FS: {
     writeFile(path: string, content: Uint8Array): void;
-    createPreloadedFile(folder: string, name: string, content: Uint8Array, canRead: boolean, canWrite: boolean, onLoad: () => void): void;
+    createPreloadedFile(
+      folder: string,
+      name: string,
+      content: Uint8Array,
+      canRead: boolean,
+      canWrite: boolean,
+      onLoad: () => void,
+    ): void;
   };
 }
 
-/** The extension of this name out of PGlite itself or out of a package of its own, such as `@electric-sql/pglite-postgis`. */
+/** The extension of this name out of PGlite itself or out of a package of its own, such as
+ *  `@electric-sql/pglite-postgis`. */
 async function loadExtension(name: string): Promise<Extension> {
   if (!/^[a-z][a-z0-9_-]*$/.test(name)) throw new Error(`"${name}" is no name of an extension`);
   const packageName = `@electric-sql/pglite-${name}`;
@@ -80,7 +92,9 @@ async function loadExtension(name: string): Promise<Extension> {
     // The user's own installation, where this package cannot see it
     tryResolve(() => pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(packageName)).href);
   if (url === undefined) {
-    throw new Error(`extension "${name}" is not part of PGlite: install ${packageName}, in the release made for @electric-sql/pglite ${pgliteVersion()}`);
+    throw new Error(
+      `extension "${name}" is not part of PGlite: install ${packageName}, in the release made for @electric-sql/pglite ${pgliteVersion()}`,
+    );
   }
   if (url.includes(packageName)) checkPeer(packageName, dirname(fileURLToPath(url)));
   const exported = Object.values((await import(url)) as Record<string, unknown>);
@@ -116,7 +130,9 @@ function readPackage(path: string): { version: string; peerDependencies?: Record
 }
 
 function isExtension(candidate: unknown): candidate is Extension {
-  return typeof candidate === "object" && candidate !== null && "setup" in candidate && typeof candidate.setup === "function";
+  return (
+    typeof candidate === "object" && candidate !== null && "setup" in candidate && typeof candidate.setup === "function"
+  );
 }
 
 /** Runs SQL files one after the other. @throws Error that names the file */

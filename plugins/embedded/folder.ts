@@ -30,7 +30,9 @@ export function takeDataFolder(path: string): DataFolder {
 
   const previous = readLock(lockPath);
   if (previous !== undefined && previous.startedAt === startOf(previous.pid)) {
-    throw new Error(`${folder} is in use by process ${previous.pid}: an embedded database belongs to one process (if that is wrong, remove ${lockPath})`);
+    throw new Error(
+      `${folder} is in use by process ${previous.pid}: an embedded database belongs to one process (if that is wrong, remove ${lockPath})`,
+    );
   }
   if (previous?.isFilled === false) rmSync(join(folder, "cluster"), { recursive: true, force: true });
 

@@ -8,7 +8,8 @@ export interface Speaker {
   onAnswer(answer: Answer): void;
 }
 
-/** One speaker at a time: it keeps the backend from its first message until the backend is out of a transaction again. */
+/** One speaker at a time: it keeps the backend from its first message until the backend is out of a transaction again.
+ *  */
 export interface Gate {
   /** The speaker has something to say. */
   speak(speaker: Speaker): void;

@@ -3,11 +3,10 @@ import { Worker } from "node:worker_threads";
 import { threadUrl } from "./assets.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
 
-/**
- * Room for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must come before that of the thread, which would
- * end the database; its JSON parser keeps all it has in registers, so 3 million levels in a request body do not count for PostgreSQL,
- * and need 400 MB here. The memory is only reserved, not used, until then.
- */
+/** Room for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must come before that of the
+ *  thread, which would end the database; its JSON parser keeps all it has in registers, so 3 million levels in a
+ *  request body do not count for PostgreSQL, and need 400 MB here. The memory is only reserved, not used, until then.
+ *  */
 const stackMb = 512;
 /** Of JavaScript objects, of which there are few; tables and results are not counted. */
 const heapMb = 512;
@@ -22,11 +21,13 @@ export interface ThreadEvents {
 
 export interface Thread {
   send(request: Request): void;
-  /** Shuts the database down in order, after what it is doing now; cuts it off after `waitMs`. Nothing is reported any more. */
+  /** Shuts the database down in order, after what it is doing now; cuts it off after `waitMs`. Nothing is reported any
+   *  more. */
   stop(waitMs: number): Promise<void>;
 }
 
-/** Starts a thread with a database. An idle one does not keep the process alive; one that starts or owes an answer does. */
+/** Starts a thread with a database. An idle one does not keep the process alive; one that starts or owes an answer
+ *  does. */
 export function launchThread(boot: Boot, events: ThreadEvents): Thread {
   const worker = new Worker(threadUrl, {
     workerData: boot,

@@ -1,7 +1,6 @@
-/**
- * A PostgreSQL inside the process, for those who have none at hand: `new pg.Pool({ stream: startEmbeddedDatabase().stream })`.
- * It is PGlite (PostgreSQL compiled to WebAssembly) in a thread of its own; docs/guides/embedded-database.md says what it is not for.
- */
+/** A PostgreSQL inside the process, for those who have none at hand: `new pg.Pool({ stream:
+ *  startEmbeddedDatabase().stream })`. It is PGlite (PostgreSQL compiled to WebAssembly) in a thread of its own;
+ *  docs/guides/embedded-database.md says what it is not for. */
 import { existsSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { demoScripts, imagePath } from "./assets.ts";
@@ -16,9 +15,11 @@ import type { Boot, Request } from "./thread.ts";
 export interface EmbeddedOptions {
   /** Folder that keeps the data; absent: in memory, gone with the process. One process at a time. */
   readonly dataDir?: string;
-  /** What a fresh database holds: the demo (default), nothing, or the file of an image that `dump` made. A filled `dataDir` stays as it is. */
+  /** What a fresh database holds: the demo (default), nothing, or the file of an image that `dump` made. A filled
+   *  `dataDir` stays as it is. */
   readonly image?: "demo" | "empty" | (string & {});
-  /** Extensions to make available beside ltree: contrib modules of PGlite (`pg_trgm`), or `postgis` where @electric-sql/pglite-postgis is installed. */
+  /** Extensions to make available beside ltree: contrib modules of PGlite (`pg_trgm`), or `postgis` where
+   *  @electric-sql/pglite-postgis is installed. */
   readonly extensions?: readonly string[];
   /** SQL run once, after a fresh start. No `COPY ... FROM STDIN`. */
   readonly loadScript?: string;
@@ -31,17 +32,20 @@ export interface EmbeddedDatabase {
   readonly stream: () => Duplex;
   /** Settles when the first statement can run; rejects with the reason why the database did not start. */
   readonly ready: Promise<void>;
-  /** Ends all clients and the database. A statement that does not end within 5 s is cut off; a data folder recovers from that. */
+  /** Ends all clients and the database. A statement that does not end within 5 s is cut off; a data folder recovers
+   *  from that. */
   close(): Promise<void>;
   /** gzipped tar of the current state, for `image`. Waits until no transaction is open. */
   dump(): Promise<Uint8Array>;
-  /** Ends a statement that does not end by itself, and all clients with it. In memory the data is again that of a fresh start. */
+  /** Ends a statement that does not end by itself, and all clients with it. In memory the data is again that of a fresh
+   *  start. */
   restart(): Promise<void>;
 }
 
 const closeMs = 5000;
 
-/** Starts the database at once; statements wait until it is up. @throws Error if the data folder is in use, or the image is missing */
+/** Starts the database at once; statements wait until it is up. @throws Error if the data folder is in use, or the
+ *  image is missing */
 export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDatabase {
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
   const freshBoot = buildFreshBoot(options);
@@ -59,8 +63,12 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
   };
 
   const start = (): Promise<Uint8Array> => {
-    const boot: Boot = { ...(isFresh ? freshBoot : { extensions: freshBoot.extensions, scriptPaths: [] }), dataFolder: folder?.clusterPath };
-    if (isFresh && boot.imagePath === undefined) log("relapi: preparing the embedded database, about 5 s (npm run build keeps an image of it)");
+    const boot: Boot = {
+      ...(isFresh ? freshBoot : { extensions: freshBoot.extensions, scriptPaths: [] }),
+      dataFolder: folder?.clusterPath,
+    };
+    if (isFresh && boot.imagePath === undefined)
+      log("relapi: preparing the embedded database, about 5 s (npm run build keeps an image of it)");
     const greeting = new Promise<Uint8Array>((resolve, reject) => {
       let isUp = false;
       thread = launchThread(boot, {
@@ -78,7 +86,9 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
           reject(new Error(message));
           endClients(isUp ? `the embedded database has stopped: ${message}` : message);
           if (!isUp) return;
-          log(`relapi: the embedded database has stopped (${message}) and starts again${folder ? "" : " with the data of a fresh start"}`);
+          log(
+            `relapi: the embedded database has stopped (${message}) and starts again${folder ? "" : " with the data of a fresh start"}`,
+          );
           up = start();
         },
       });

@@ -1,7 +1,8 @@
 /** What clients say in the PostgreSQL wire protocol, made fit for many of them to share one backend. */
 import { createHash } from "node:crypto";
 
-/** Messages that go to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a Flush. `end`: offset behind the last byte. */
+/** Messages that go to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a Flush.
+ *  `end`: offset behind the last byte. */
 export interface Group {
   readonly end: number;
   readonly isSynced: boolean;
@@ -34,7 +35,8 @@ const longestMessageBytes = 0x3fffffff; // what PostgreSQL itself accepts
 
 const syncMessage = Uint8Array.of(type.sync, 0, 0, 0, 4);
 
-/** `COPY ... FROM STDIN` would make the backend read from a socket that it has not: this ends the copy, and is ignored where no copy runs. */
+/** `COPY ... FROM STDIN` would make the backend read from a socket that it has not: this ends the copy, and is ignored
+ *  where no copy runs. */
 const refuseCopy = [encodeMessage(type.copyFail, "the embedded database takes no COPY FROM STDIN"), syncMessage];
 
 /** Example: `copy artist (name) from stdin`. The word alone is enough, refuseCopy does no harm. */
@@ -59,11 +61,13 @@ export interface MessageReader {
   readonly hasGroups: boolean;
   /** The client has said Terminate; nothing after it counts. */
   readonly isTerminated: boolean;
-  /** What brings the shared session back to where the client found it. `inTransaction`: it ended in the middle of one. */
+  /** What brings the shared session back to where the client found it. `inTransaction`: it ended in the middle of one.
+   *  */
   farewell(inTransaction: boolean): Batch;
 }
 
-/** Reads the messages of one client. `prefix`: unique among clients; put before statement names, which would collide in the one backend. */
+/** Reads the messages of one client. `prefix`: unique among clients; put before statement names, which would collide in
+ *  the one backend. */
 export function createMessageReader(prefix: string): MessageReader {
   const statements = new Set<string>();
   let rest: Uint8Array[] = [];
@@ -114,7 +118,9 @@ export function createMessageReader(prefix: string): MessageReader {
         return; // the copy was refused already
       case type.parse: {
         const text = message.indexOf(0, 5) + 1;
-        mayCopy ||= mayCopyFromStdin.test(Buffer.from(message.buffer, message.byteOffset + text, message.length - text).toString("latin1"));
+        mayCopy ||= mayCopyFromStdin.test(
+          Buffer.from(message.buffer, message.byteOffset + text, message.length - text).toString("latin1"),
+        );
         parts.push(renamed(message, 5));
         return;
       }
@@ -126,7 +132,9 @@ export function createMessageReader(prefix: string): MessageReader {
         parts.push(message[5] === statementKind ? renamed(message, 6) : message);
         return;
       case type.query:
-        mayCopy ||= mayCopyFromStdin.test(Buffer.from(message.buffer, message.byteOffset, message.length).toString("latin1"));
+        mayCopy ||= mayCopyFromStdin.test(
+          Buffer.from(message.buffer, message.byteOffset, message.length).toString("latin1"),
+        );
         parts.push(message);
         endGroup(true);
         return;
@@ -154,7 +162,8 @@ export function createMessageReader(prefix: string): MessageReader {
     neededBytes = 5;
     while (start + 5 <= bytes.length && !isTerminated) {
       const messageBytes = view.getInt32(start + 1) + 1;
-      if (messageBytes < 5 || messageBytes > longestMessageBytes) throw new Error("not a message of the PostgreSQL protocol");
+      if (messageBytes < 5 || messageBytes > longestMessageBytes)
+        throw new Error("not a message of the PostgreSQL protocol");
       if (start + messageBytes > bytes.length) {
         neededBytes = messageBytes;
         break;
@@ -176,7 +185,8 @@ export function createMessageReader(prefix: string): MessageReader {
   const farewell = (inTransaction: boolean): Batch => {
     const closes = [...statements].map((name) => encodeClose(Buffer.from(name, "latin1")));
     statements.clear();
-    // The Sync ends what the client left open between messages. Temporary tables and session settings stay: they are everybody's.
+    // The Sync ends what the client left open between messages. Temporary tables and session settings stay: they are
+    // everybody's.
     return buildBatch([
       { parts: [syncMessage], isSynced: true },
       ...(inTransaction ? [{ parts: [encodeMessage(type.query, "rollback")], isSynced: true }] : []),
@@ -227,8 +237,11 @@ export function buildQuery(text: string): Batch {
   return buildBatch([{ parts: [encodeMessage(type.query, text)], isSynced: true }]);
 }
 
-/** What a client says first: protocol 3 startup, a request for encryption, a request to cancel. `undefined`: not all bytes are there. */
-export function readOpening(bytes: Uint8Array): { readonly kind: "startup" | "encryption" | "cancel"; readonly bytes: number } | undefined {
+/** What a client says first: protocol 3 startup, a request for encryption, a request to cancel. `undefined`: not all
+ *  bytes are there. */
+export function readOpening(
+  bytes: Uint8Array,
+): { readonly kind: "startup" | "encryption" | "cancel"; readonly bytes: number } | undefined {
   if (bytes.length < 8) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const length = view.getInt32(0);

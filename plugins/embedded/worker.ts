@@ -14,7 +14,8 @@ const batchesBetweenWalChecks = 256;
 const slowBatchMs = 100;
 
 /** Without a checkpointer process nobody else bounds the log; in memory it would grow for ever. */
-const longLog = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 32 * 1024 * 1024 from pg_control_checkpoint()";
+const longLog =
+  "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 32 * 1024 * 1024 from pg_control_checkpoint()";
 
 if (parentPort === null) throw new Error("worker.ts runs in a thread only");
 const port = parentPort;
@@ -78,7 +79,8 @@ function createBackend(pg: PGlite) {
   return { run, greet };
 }
 
-/** PGlite swallows every exception of the engine and calls it again, also after PostgreSQL has exited: an endless loop that eats memory. */
+/** PGlite swallows every exception of the engine and calls it again, also after PostgreSQL has exited: an endless loop
+ *  that eats memory. */
 function dieOnFatalErrors(pg: PGlite): void {
   const engine = pg.Module as unknown as { _PostgresMainLoopOnce?: () => void };
   const step = engine._PostgresMainLoopOnce;
@@ -93,7 +95,8 @@ function dieOnFatalErrors(pg: PGlite): void {
   };
 }
 
-/** An ordinary SQL error leaves the engine as the text "unwind" or as exit status 100, by release; a trap or full stack as an Error. */
+/** An ordinary SQL error leaves the engine as the text "unwind" or as exit status 100, by release; a trap or full stack
+ *  as an Error. */
 function isFatal(error: unknown): boolean {
   if (error instanceof Error) return true;
   const { name, status } = error as { name?: unknown; status?: unknown };

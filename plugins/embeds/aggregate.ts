@@ -4,5 +4,12 @@ import { definePlugin } from "../../core/index.ts";
 /** @rule G-AGG-6 */
 export const aggregateEmbeds = definePlugin({
   name: "aggregate-embeds",
-  embeds: [{ mode: "aggregate", graphql: { suffix: "_aggregate", answers: "aggregate" }, builtIn: [], compile: (embed, context) => ({ columns: [{ as: embed.as, value: context.aggregate() }] }) }],
+  embeds: [
+    {
+      mode: "aggregate",
+      graphql: { suffix: "_aggregate", answers: "aggregate" },
+      builtIn: [],
+      compile: (embed, context) => ({ columns: [{ as: embed.as, value: context.aggregate() }] }),
+    },
+  ],
 });

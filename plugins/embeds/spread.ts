@@ -1,5 +1,17 @@
 /** `...author(name)`: columns of the related rows become columns of the parent row. */
-import { definePlugin, catalogText, ident, sql, type Embed, type EmbedContext, type EmbedSql, type OrderBy, type Output, type Read, type Sql } from "../../core/index.ts";
+import {
+  definePlugin,
+  catalogText,
+  ident,
+  sql,
+  type Embed,
+  type EmbedContext,
+  type EmbedSql,
+  type OrderBy,
+  type Output,
+  type Read,
+  type Sql,
+} from "../../core/index.ts";
 
 interface LiftedColumn {
   /** Key in the parent's row. */
@@ -14,8 +26,9 @@ interface Lifted {
   readonly columns: readonly LiftedColumn[];
 }
 
-/** The read with a name of its own for every column, those of the spreads in it included: both levels may have the same keys. Aggregates
- *  belong to the parent's level: of them the spread selects the arguments. `read`: with every `*` written out. @rule R-AGG-6 R-SPR-3 */
+/** The read with a name of its own for every column, those of the spreads in it included: both levels may have the same
+ *  keys. Aggregates belong to the parent's level: of them the spread selects the arguments. `read`: with every `*`
+ *  written out. @rule R-AGG-6 R-SPR-3 */
 const lift = (read: Read, taken = new Set<string>()): Lifted => {
   const columns: LiftedColumn[] = [];
   const outputs: Output[] = [];
@@ -31,8 +44,14 @@ const lift = (read: Read, taken = new Set<string>()): Lifted => {
     if (output.kind === "aggregate") {
       const name = hiddenName();
       const of = output.of?.[0];
-      outputs.push(of === undefined ? { kind: "constant", as: name, value: "1" } : { kind: "value", as: name, value: of });
-      columns.push({ as: output.as, name, aggregate: { fn: output.fn, cast: output.cast, isRowCount: of === undefined } });
+      outputs.push(
+        of === undefined ? { kind: "constant", as: name, value: "1" } : { kind: "value", as: name, value: of },
+      );
+      columns.push({
+        as: output.as,
+        name,
+        aggregate: { fn: output.fn, cast: output.cast, isRowCount: of === undefined },
+      });
     } else if (output.kind === "embed" && output.isHidden === true) {
       outputs.push(output);
     } else if (output.kind === "embed" && output.mode === "spread") {
@@ -46,7 +65,10 @@ const lift = (read: Read, taken = new Set<string>()): Lifted => {
       columns.push({ as: output.as, name });
     }
   }
-  return { read: { ...read, output: outputs, orderBy: read.orderBy?.map((term) => orderLifted(term, inner)) }, columns };
+  return {
+    read: { ...read, output: outputs, orderBy: read.orderBy?.map((term) => orderLifted(term, inner)) },
+    columns,
+  };
 };
 
 /** A related order names a key of the spread. @rule R-ORD-4 */
@@ -65,14 +87,18 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
       const cell = ident(row, column.name);
       if (column.aggregate === undefined) return { as: column.as, value: cell };
       const call = sql`${catalogText(column.aggregate.fn)}(${cell})`; // the surface read it from the fixed list of R-AGG-1
-      const value = column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
+      const value =
+        column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
       return { as: column.as, value, isAggregate: true };
     });
     return { join: context.lateral(context.rows(lifted.read), row), row: ident(row), isInnerJoined: true, columns };
   }
   if (lifted.columns.length === 0) return { columns: [] };
   const rows = context.alias();
-  const arrays = lifted.columns.map(({ name }): Sql => sql`coalesce(json_agg(${ident(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${ident(name)}`);
+  const arrays = lifted.columns.map(
+    ({ name }): Sql =>
+      sql`coalesce(json_agg(${ident(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${ident(name)}`,
+  );
   const read = sql`select ${arrays.reduce((list, one) => sql`${list}, ${one}`)} from (${context.rows(lifted.read)}) as ${ident(rows)}`;
   return {
     join: sql`left join lateral (${read}) as ${ident(row)} on true`,

@@ -1,3 +1,4 @@
-/** What the GraphQL surface says to other plugins: types only. Names of fields, tables and rights; what a tap of `buildGqlField` sees; the engine. */
+/** What the GraphQL surface says to other plugins: types only. Names of fields, tables and rights; what a tap of
+ *  `buildGqlField` sees; the engine. */
 export type * from "./parts.ts";
 export type * from "./served.ts";

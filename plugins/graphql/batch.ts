@@ -1,4 +1,5 @@
-/** `POST /v1/graphql [{"query":…},{"query":…}]`: requests one after another, their answers in one array. @rule G-HTTP-5 G-LIM-6 */
+/** `POST /v1/graphql [{"query":…},{"query":…}]`: requests one after another, their answers in one array. @rule G-HTTP-5
+ *  G-LIM-6 */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { limitExceeded, type Limits } from "../../core/index.ts";
@@ -41,7 +42,13 @@ export const answerBatch = async (
   const textOf = async (request: GqlRequest, at: number): Promise<string> => {
     const text =
       bytes > maxBatchBytes
-        ? refuse(limitExceeded("maxBatchBytes", { code: "bad-request", message: `the answers of the batch are larger than ${maxBatchBytes} bytes`, path: "$" }))
+        ? refuse(
+            limitExceeded("maxBatchBytes", {
+              code: "bad-request",
+              message: `the answers of the batch are larger than ${maxBatchBytes} bytes`,
+              path: "$",
+            }),
+          )
         : await answer(request);
     if (bytes <= maxBatchBytes) bytes += Buffer.byteLength(text);
     return `${at === 0 ? "[" : ","}${text}`;

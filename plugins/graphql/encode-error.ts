@@ -1,4 +1,5 @@
-/** Errors as this surface says them: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`. @rule G-ERR-1 G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
+/** Errors as this surface says them: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`. @rule G-ERR-1
+ *  G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
 import { isRelApiError, type Json, type Session } from "../../core/index.ts";
 import { errorWords } from "./errors.ts";
 
@@ -12,15 +13,29 @@ export interface EncodedErrors {
 const internalOf = (error: unknown): Json | undefined => {
   if (!isRelApiError(error)) return undefined;
   const description = typeof error.details === "string" ? error.details : null;
-  return { error: { message: error.message, description, hint: error.hint, status_code: error.code, exec_status: "FatalError" } };
+  return {
+    error: {
+      message: error.message,
+      description,
+      hint: error.hint,
+      status_code: error.code,
+      exec_status: "FatalError",
+    },
+  };
 };
 
 /** One error, as an element of `errors`. */
-export const encodeError = (error: unknown, session: Session | undefined): { readonly text: string; readonly status: number } => {
+export const encodeError = (
+  error: unknown,
+  session: Session | undefined,
+): { readonly text: string; readonly status: number } => {
   const { code, message, status, isDatabase } = errorWords(error);
   const path = (isRelApiError(error) ? error.path : undefined) ?? "$";
   const internal = isDatabase && session?.isAdmin === true ? internalOf(error) : undefined;
-  return { text: JSON.stringify({ message, extensions: { path, code, ...(internal === undefined ? {} : { internal }) } }), status };
+  return {
+    text: JSON.stringify({ message, extensions: { path, code, ...(internal === undefined ? {} : { internal }) } }),
+    status,
+  };
 };
 
 export const encodeErrors = (error: unknown, session: Session | undefined): EncodedErrors => {

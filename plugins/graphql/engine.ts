@@ -1,4 +1,5 @@
-/** From a request to the text of its answer: documents are prepared once per role and text, then it is values, one transaction, and splicing. */
+/** From a request to the text of its answer: documents are prepared once per role and text, then it is values, one
+ *  transaction, and splicing. */
 import { countRefusal, isNestedDeeper, isRelApiError, type PluginContext } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
@@ -25,7 +26,10 @@ const assembleFields = (outputs: readonly GqlOutput[], bodies: readonly (string 
     const key = JSON.stringify(output.as);
     if ("text" in output) add(`${key}:${output.text}`);
     else if ("step" in output) add(`${key}:${bodyOf(output.step)}`);
-    else if ("list" in output) add(`${key}:[${output.list.map((element) => (typeof element === "number" ? bodyOf(element) : element)).join(",")}]`);
+    else if ("list" in output)
+      add(
+        `${key}:[${output.list.map((element) => (typeof element === "number" ? bodyOf(element) : element)).join(",")}]`,
+      );
     else add(`${key}:${assembleFields(output.of, bodies)}`);
   }
   return `${data}}`;
@@ -55,14 +59,21 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
         access: operation.access,
         schema: context.model().schemas[0] ?? "public",
         keepsLoginPath: true,
-        programs: operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path })),
+        programs: operation.steps.map(({ planned, values, path }) => ({
+          program: context.prepare(planned, session, "graphql"),
+          values,
+          path,
+        })),
         end: isReadOnly ? "commit" : end,
         ...(settings === undefined ? {} : { settings }),
         ...(onGone === undefined ? {} : { onGone }),
         ...(isReadOnly ? { mayUseReplica: true } : {}),
       });
       operation.keep();
-      return assemble(operation, rows.map((row) => row["body"] ?? null));
+      return assemble(
+        operation,
+        rows.map((row) => row["body"] ?? null),
+      );
     },
     parseJson: (text) => {
       const { maxJsonDepth } = context.options;
@@ -74,7 +85,10 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
     readRequest,
     encodeErrors: (error, session) => {
       countRefusal(context.counters, error);
-      if (!isRelApiError(error)) context.logger.error("a GraphQL request failed by a fault of the server", { cause: error instanceof Error ? error : String(error) });
+      if (!isRelApiError(error))
+        context.logger.error("a GraphQL request failed by a fault of the server", {
+          cause: error instanceof Error ? error : String(error),
+        });
       return encodeErrors(error, session);
     },
   };

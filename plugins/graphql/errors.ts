@@ -1,14 +1,18 @@
-/** Every error the GraphQL surface raises itself, and the words for those of the database. `code` is the code clients see. */
+/** Every error the GraphQL surface raises itself, and the words for those of the database. `code` is the code clients
+ *  see. */
 import { isRelApiError, limitExceeded, RelApiError, type Limit, type Limits } from "../../core/index.ts";
 
 /** Documents, variables, coercion. @rule G-DOC G-VAR G-COE */
-export const validationFailed = (message: string, path: string): RelApiError => new RelApiError({ code: "validation-failed", status: 400, message, path });
+export const validationFailed = (message: string, path: string): RelApiError =>
+  new RelApiError({ code: "validation-failed", status: 400, message, path });
 
 /** Column values, numbers out of range, names defined twice. @rule G-COE-9 */
-export const parseFailed = (message: string, path: string): RelApiError => new RelApiError({ code: "parse-failed", status: 400, message, path });
+export const parseFailed = (message: string, path: string): RelApiError =>
+  new RelApiError({ code: "parse-failed", status: 400, message, path });
 
 /** @rule G-NST-6 G-FN-5 G-INT-9 */
-export const notSupported = (message: string, path: string): RelApiError => new RelApiError({ code: "not-supported", status: 400, message, path });
+export const notSupported = (message: string, path: string): RelApiError =>
+  new RelApiError({ code: "not-supported", status: 400, message, path });
 
 // --- documents ------------------------------------------------------------------------------------------------------
 
@@ -17,31 +21,50 @@ export const notAGraphqlQuery = (): RelApiError => validationFailed("not a valid
 
 /** @rule G-LIM-3 */
 export const documentTooLarge = (maxBytes: number): RelApiError =>
-  limitExceeded("maxDocumentBytes", { code: "validation-failed", message: `the document is larger than ${maxBytes} bytes`, path: "$.query" });
+  limitExceeded("maxDocumentBytes", {
+    code: "validation-failed",
+    message: `the document is larger than ${maxBytes} bytes`,
+    path: "$.query",
+  });
 
 /** @rule G-LIM-4 */
 export const tooMany = (limits: Limits, limit: Limit, what: string, path = "$"): RelApiError =>
-  limitExceeded(limit, { code: "validation-failed", message: `the operation has more than ${limits[limit]} ${what}`, path });
+  limitExceeded(limit, {
+    code: "validation-failed",
+    message: `the operation has more than ${limits[limit]} ${what}`,
+    path,
+  });
 
 /** @rule G-LIM-2 */
 export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
-  limitExceeded("maxJsonDepth", { code: "validation-failed", message: `the request is nested deeper than ${maxJsonDepth} levels`, path: "$" });
+  limitExceeded("maxJsonDepth", {
+    code: "validation-failed",
+    message: `the request is nested deeper than ${maxJsonDepth} levels`,
+    path: "$",
+  });
 
 /** A value too deep for a walk over it. @rule G-HTTP-15 */
-export const variablesTooDeep = (): RelApiError => validationFailed("the values of the variables are nested too deeply", "$");
+export const variablesTooDeep = (): RelApiError =>
+  validationFailed("the values of the variables are nested too deeply", "$");
 
 /** @rule G-DOC-4 */
-export const fieldNotFound = (field: string, type: string, path: string): RelApiError => validationFailed(`field '${field}' not found in type: '${type}'`, path);
+export const fieldNotFound = (field: string, type: string, path: string): RelApiError =>
+  validationFailed(`field '${field}' not found in type: '${type}'`, path);
 
 /** @rule G-DOC-5 */
-export const noSuchArgument = (field: string, argument: string, path: string): RelApiError => validationFailed(`'${field}' has no argument named '${argument}'`, path);
+export const noSuchArgument = (field: string, argument: string, path: string): RelApiError =>
+  validationFailed(`'${field}' has no argument named '${argument}'`, path);
 
 /** @rule G-DOC-7 */
-export const missingField = (field: string, path: string): RelApiError => validationFailed(`missing required field '${field}'`, path);
+export const missingField = (field: string, path: string): RelApiError =>
+  validationFailed(`missing required field '${field}'`, path);
 
 /** @rule G-VAR-6 */
 export const variableMisfit = (variable: string, declared: string, expected: string, path: string): RelApiError =>
-  validationFailed(`variable '${variable}' is declared as '${declared}', but used where '${expected}' is expected`, path);
+  validationFailed(
+    `variable '${variable}' is declared as '${declared}', but used where '${expected}' is expected`,
+    path,
+  );
 
 // --- coercion -------------------------------------------------------------------------------------------------------
 
@@ -50,18 +73,29 @@ export const expectedFor = (expected: string, type: string, found: string, path:
   validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
 
 /** @rule G-COE-6 */
-export const expectedList = (found: string, path: string): RelApiError => validationFailed(`expected a list, but found ${found}`, path);
+export const expectedList = (found: string, path: string): RelApiError =>
+  validationFailed(`expected a list, but found ${found}`, path);
 
 /** @rule G-COE-7 */
 export const notOneOf = (values: readonly string[], type: string, found: string, path: string): RelApiError =>
-  validationFailed(`expected one of the values [${[...values].sort().map((value) => `'${value}'`).join(", ")}] for type '${type}', but found '${found}'`, path);
+  validationFailed(
+    `expected one of the values [${[...values]
+      .sort()
+      .map((value) => `'${value}'`)
+      .join(", ")}] for type '${type}', but found '${found}'`,
+    path,
+  );
 
 /** @rule G-COE-8 */
-export const unexpectedNull = (type: string, path: string): RelApiError => validationFailed(`unexpected null value for type '${type}'`, path);
+export const unexpectedNull = (type: string, path: string): RelApiError =>
+  validationFailed(`unexpected null value for type '${type}'`, path);
 
 /** @rule G-COE-9 */
 export const integerOutOfRange = (shown: string, path: string): RelApiError =>
-  parseFailed(`The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`, path);
+  parseFailed(
+    `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`,
+    path,
+  );
 
 /** @rule G-COE-9 */
 export const floatOutOfRange = (shown: string, path: string): RelApiError =>
@@ -98,18 +132,29 @@ const databaseWords = (sqlState: string, message: string): Omit<GqlErrorWords, "
   if (sqlState === "22025") return { code: "bad-request", message, status: 400 };
   if (sqlState.startsWith("22")) return { code: "data-exception", message, status: 400 };
   if (sqlState === "42704") return { code: "constraint-error", message, status: 400 };
-  if (sqlState === "42P10") return { code: "constraint-error", message: "there is no unique or exclusion constraint on target column(s)", status: 400 };
+  if (sqlState === "42P10")
+    return {
+      code: "constraint-error",
+      message: "there is no unique or exclusion constraint on target column(s)",
+      status: 400,
+    };
   if (sqlState === "42501") return { code: "permission-error", message, status: 400 };
   if (sqlState === "53300") return MAX_CONNECTIONS;
   return { code: "unexpected", message: "database query error", status: 500 };
 };
 
-const MAX_CONNECTIONS = { code: "postgres-max-connections-error", message: "max connections reached on postgres", status: 503 } as const;
+const MAX_CONNECTIONS = {
+  code: "postgres-max-connections-error",
+  message: "max connections reached on postgres",
+  status: 503,
+} as const;
 
 const CONNECTION_ERROR = { code: "postgres-error", message: "connection error", status: 500 } as const;
 
 /** Errors of core whose words differ here; the others keep code and message. */
-const CORE_ERRORS: Readonly<Record<string, { readonly code: string; readonly message?: string; readonly status: number }>> = {
+const CORE_ERRORS: Readonly<
+  Record<string, { readonly code: string; readonly message?: string; readonly status: number }>
+> = {
   "connection-failed": CONNECTION_ERROR,
   "connection-lost": CONNECTION_ERROR,
   "model-not-loaded": CONNECTION_ERROR,
@@ -133,8 +178,20 @@ const CORE_ERRORS: Readonly<Record<string, { readonly code: string; readonly mes
 
 /** Codes of §20.3 that errors carry from the start. */
 const OWN_CODES: ReadonlySet<string> = new Set([
-  "validation-failed", "parse-failed", "not-supported", "bad-request", "not-found", "permission-error", "unexpected-payload", "invalid-json",
-  "start-failed", "access-denied", "invalid-headers", "invalid-jwt", "jwt-invalid-claims", "jwt-missing-role-claims",
+  "validation-failed",
+  "parse-failed",
+  "not-supported",
+  "bad-request",
+  "not-found",
+  "permission-error",
+  "unexpected-payload",
+  "invalid-json",
+  "start-failed",
+  "access-denied",
+  "invalid-headers",
+  "invalid-jwt",
+  "jwt-invalid-claims",
+  "jwt-missing-role-claims",
 ]);
 
 /** @rule G-DBE-1 … G-DBE-15 */
@@ -142,7 +199,9 @@ export const errorWords = (error: unknown): GqlErrorWords => {
   if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
   if (isSqlState(error.code)) return { ...databaseWords(error.code, error.message), isDatabase: true };
   const core = CORE_ERRORS[error.code];
-  if (core !== undefined) return { code: core.code, message: core.message ?? error.message, status: core.status, isDatabase: false };
-  if (OWN_CODES.has(error.code)) return { code: error.code, message: error.message, status: error.status, isDatabase: false };
+  if (core !== undefined)
+    return { code: core.code, message: core.message ?? error.message, status: core.status, isDatabase: false };
+  if (OWN_CODES.has(error.code))
+    return { code: error.code, message: error.message, status: error.status, isDatabase: false };
   return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
 };

@@ -3,7 +3,18 @@ import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip, gzipSync } from "node:zlib";
 import { createHandler, type RequestParams, type Response as HandlerResponse } from "graphql-http";
-import { RelApiError, STATUSES_OF_BODIES, VERSION, type Answer, type Exchange, type Execution, type Headers, type PluginContext, type RelApiError as CoreError, type Surface } from "../../core/index.ts";
+import {
+  RelApiError,
+  STATUSES_OF_BODIES,
+  VERSION,
+  type Answer,
+  type Exchange,
+  type Execution,
+  type Headers,
+  type PluginContext,
+  type RelApiError as CoreError,
+  type Surface,
+} from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { parseBody, type GqlBody } from "./request.ts";
@@ -36,16 +47,24 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 /** A transaction without statements: whether the database answers at all. */
 const NOTHING: Execution = {
   session: { role: "admin", isAdmin: true, claims: {}, variables: {} },
-  access: "read only", schema: "public", programs: [], end: "commit", skipPreRequest: true,
+  access: "read only",
+  schema: "public",
+  programs: [],
+  end: "commit",
+  skipPreRequest: true,
 };
 
 const gzipAside = promisify(gzip);
 
 const acceptsGzip = (header: string | undefined): boolean =>
-  header !== undefined && header.split(",").some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part));
+  header !== undefined &&
+  header.split(",").some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part));
 
 /** `x-request-id`: the request's own, else a new one. @rule G-HTTP-10 */
-const requestId = (exchange: AnyExchange): readonly [string, string] => ["x-request-id", exchange.header("x-request-id") || randomUUID()];
+const requestId = (exchange: AnyExchange): readonly [string, string] => [
+  "x-request-id",
+  exchange.header("x-request-id") || randomUUID(),
+];
 
 const json = (exchange: AnyExchange, status: number, body: string, more: Headers = []): Answer => ({
   status,
@@ -56,15 +75,26 @@ const json = (exchange: AnyExchange, status: number, body: string, more: Headers
 /** @rule G-HTTP-10 */
 const compressed = async (exchange: AnyExchange, answer: Answer): Promise<Answer> => {
   const { body } = answer;
-  if (typeof body !== "string" || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange.header("accept-encoding"))) return answer;
+  if (typeof body !== "string" || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange.header("accept-encoding")))
+    return answer;
   const bytes = Buffer.from(body);
   if (bytes.length < MIN_GZIP_BYTES) return { ...answer, body: bytes };
-  const small = bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAside(bytes, { level: 1 });
-  return { ...answer, headers: [...answer.headers, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]], body: small };
+  const small =
+    bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAside(bytes, { level: 1 });
+  return {
+    ...answer,
+    headers: [...answer.headers, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]],
+    body: small,
+  };
 };
 
 const subscriptionOverHttp = (): RelApiError =>
-  new RelApiError({ code: "unexpected-payload", status: 400, message: "subscriptions are not supported over HTTP, use websockets instead", path: "$" });
+  new RelApiError({
+    code: "unexpected-payload",
+    status: 400,
+    message: "subscriptions are not supported over HTTP, use websockets instead",
+    path: "$",
+  });
 
 /** A request as it was read, on its way through the handler. */
 interface Posted {
@@ -77,8 +107,10 @@ interface Answered {
   readonly status: number;
 }
 
-/** Statuses: errors have one of their own on the old address alone, but for bodies that never came to be read. @rule G-HTTP-2 G-HTTP-3 G-HTTP-15 */
-const statusFor = (exchange: AnyExchange, status: number): number => (exchange.path === OLD_PATH || STATUSES_OF_BODIES.has(status) ? status : 200);
+/** Statuses: errors have one of their own on the old address alone, but for bodies that never came to be read. @rule
+ *  G-HTTP-2 G-HTTP-3 G-HTTP-15 */
+const statusFor = (exchange: AnyExchange, status: number): number =>
+  exchange.path === OLD_PATH || STATUSES_OF_BODIES.has(status) ? status : 200;
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Surface => {
   const answer = async (request: GqlRequest, exchange: Exchange): Promise<Answered> => {
@@ -95,18 +127,30 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
     }
   };
 
-  const responseOf = ({ body, status }: Answered, exchange: Exchange): HandlerResponse => [body, { status: statusFor(exchange, status), statusText: "" }];
+  const responseOf = ({ body, status }: Answered, exchange: Exchange): HandlerResponse => [
+    body,
+    { status: statusFor(exchange, status), statusText: "" },
+  ];
 
-  // The request's way through the handler is the package's; reading and answering are ours: the dialect takes batches and any content type,
+  // The request's way through the handler is the package's; reading and answering are ours: the dialect takes batches
+  // and any content type,
   // has words of its own, and its answers are text that the database wrote.
   const handle = createHandler<Posted>({
     parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
-    onSubscribe: async ({ raw: { exchange } }, request) => responseOf(await answer(request as GqlRequest, exchange), exchange), // as parsed below
+    onSubscribe: async ({ raw: { exchange } }, request) =>
+      responseOf(await answer(request as GqlRequest, exchange), exchange), // as parsed below
   });
 
   const postOne = async (exchange: Exchange, request: GqlRequest): Promise<Answer> => {
     // without headers nothing is negotiated: the dialect does not look at `Accept`
-    const [body, { status }] = await handle({ method: "POST", url: exchange.path, headers: NO_HEADERS, body: null, raw: { exchange, request }, context: undefined });
+    const [body, { status }] = await handle({
+      method: "POST",
+      url: exchange.path,
+      headers: NO_HEADERS,
+      body: null,
+      raw: { exchange, request },
+      context: undefined,
+    });
     return compressed(exchange, json(exchange, status, body ?? ""));
   };
 
@@ -148,7 +192,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
   const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
   /** @rule G-HTTP-12 */
-  const byMethod = (exchange: AnyExchange, allow: string): Answer => ({ status: exchange.method === "OPTIONS" ? 200 : 405, headers: [["Allow", allow], requestId(exchange)] });
+  const byMethod = (exchange: AnyExchange, allow: string): Answer => ({
+    status: exchange.method === "OPTIONS" ? 200 : 405,
+    headers: [["Allow", allow], requestId(exchange)],
+  });
 
   /** What needs no credential. */
   const open = (exchange: AnyExchange): Answer | Promise<Answer> | undefined => {

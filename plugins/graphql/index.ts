@@ -1,4 +1,5 @@
-/** The GraphQL surface. `graphql` is the ground: schemas per role, documents, HTTP; each family of fields is a plugin of its own. */
+/** The GraphQL surface. `graphql` is the ground: schemas per role, documents, HTTP; each family of fields is a plugin
+ *  of its own. */
 import { definePlugin } from "../../core/index.ts";
 import { createEngine } from "./engine.ts";
 import { createHttpSurface } from "./http.ts";

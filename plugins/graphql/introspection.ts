@@ -1,9 +1,31 @@
-/** `{ __schema { types { name } } }`: the types of the caller's role. Written as text straight from the types: the generic executor takes
- *  seconds for the schema of a large database, this a fraction, since a type reference is written once per selection. @rule G-INT-1 … G-INT-9 */
+/** `{ __schema { types { name } } }`: the types of the caller's role. Written as text straight from the types: the
+ *  generic executor takes seconds for the schema of a large database, this a fraction, since a type reference is
+ *  written once per selection. @rule G-INT-1 … G-INT-9 */
 import {
-  astFromValue, DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLEnumType, GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType,
-  GraphQLScalarType, Kind, print, SchemaMetaFieldDef, TypeMetaFieldDef, valueFromASTUntyped,
-  type DocumentNode, type FieldNode, type GraphQLArgument, type GraphQLEnumValue, type GraphQLField, type GraphQLInputField, type GraphQLType, type SelectionSetNode,
+  astFromValue,
+  DirectiveLocation,
+  GraphQLBoolean,
+  GraphQLDirective,
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  Kind,
+  print,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  valueFromASTUntyped,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLArgument,
+  type GraphQLEnumValue,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLType,
+  type SelectionSetNode,
 } from "graphql";
 import { definePlugin } from "../../core/index.ts";
 import type { RoleSchema } from "./parts.ts";
@@ -51,7 +73,11 @@ type Variables = Readonly<Record<string, unknown>>;
 
 /** What a document asks of one selection set: fragments inlined, equal response names merged. */
 const createCollector = (document: DocumentNode, variables: Variables) => {
-  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [])));
+  const fragments = new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
+    ),
+  );
 
   const valueOf = (node: FieldNode, name: string): unknown => {
     const argument = node.arguments?.find((each) => each.name.value === name);
@@ -88,17 +114,23 @@ const createCollector = (document: DocumentNode, variables: Variables) => {
   return { collect, valueOf };
 };
 
-const text = (value: string | null | undefined): string => (value === null || value === undefined ? "null" : JSON.stringify(value));
+const text = (value: string | null | undefined): string =>
+  value === null || value === undefined ? "null" : JSON.stringify(value);
 
 /** Joined rather than added up: the parts are copied into one flat text and can be forgotten at once. */
-const listOf = <Source>(sources: readonly Source[], write: (source: Source) => string): string => `[${sources.map(write).join(",")}]`;
+const listOf = <Source>(sources: readonly Source[], write: (source: Source) => string): string =>
+  `[${sources.map(write).join(",")}]`;
 
 /** Texts kept of one kind: enough for what is met again soon, little beside the text of a large schema. */
 const MAX_KEPT = 4000;
 const MAX_FIELDS_KEPT = 100;
 
-/** Writes once what many places share: references to a type, the arguments of a table's lists, the fields of types that have the same ones. */
-const keeping = <Source extends object>(write: (source: Source) => string, maxKept = MAX_KEPT): ((source: Source) => string) => {
+/** Writes once what many places share: references to a type, the arguments of a table's lists, the fields of types that
+ *  have the same ones. */
+const keeping = <Source extends object>(
+  write: (source: Source) => string,
+  maxKept = MAX_KEPT,
+): ((source: Source) => string) => {
   const written = new Map<Source, string>();
   return (source) => {
     let known = written.get(source);
@@ -118,14 +150,25 @@ const isInputObjectType = (type: GraphQLType) => type instanceof GraphQLInputObj
 const isEnumType = (type: GraphQLType) => type instanceof GraphQLEnumType;
 
 const kindOf = (type: GraphQLType): string =>
-  isNonNullType(type) ? "NON_NULL" : isListType(type) ? "LIST" : isObjectType(type) ? "OBJECT" : isInputObjectType(type) ? "INPUT_OBJECT" : isEnumType(type) ? "ENUM" : "SCALAR";
+  isNonNullType(type)
+    ? "NON_NULL"
+    : isListType(type)
+      ? "LIST"
+      : isObjectType(type)
+        ? "OBJECT"
+        : isInputObjectType(type)
+          ? "INPUT_OBJECT"
+          : isEnumType(type)
+            ? "ENUM"
+            : "SCALAR";
 
 type NamedThing = { readonly name?: string; readonly description?: string | null };
 
 const nameOf = (type: GraphQLType): string | null => (isNonNullType(type) || isListType(type) ? null : type.name);
 
 /** @rule G-TYP-40 */
-const descriptionOf = (type: GraphQLType): string | null | undefined => (isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? null : type.description);
+const descriptionOf = (type: GraphQLType): string | null | undefined =>
+  isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? null : type.description;
 
 const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string | null => {
   if (defaultValue === undefined) return null;
@@ -134,21 +177,30 @@ const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField):
 };
 
 /** Fields of our types are in order already. */
-const sorted = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] => [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+const sorted = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] =>
+  [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
 /** Compiles selections on the introspection types to functions that write text. */
 const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Variables) => {
   const { collect, valueOf } = createCollector(document, variables);
 
   /** An object whose members write themselves; `memberOf` says how. */
-  const object = <Source>(typeName: string, parents: readonly FieldNode[], memberOf: (selected: Selected) => (source: Source) => string): ((source: Source) => string) => {
-    const members = collect(parents.map((node) => node.selectionSet), typeName).map((selected) => ({
+  const object = <Source>(
+    typeName: string,
+    parents: readonly FieldNode[],
+    memberOf: (selected: Selected) => (source: Source) => string,
+  ): ((source: Source) => string) => {
+    const members = collect(
+      parents.map((node) => node.selectionSet),
+      typeName,
+    ).map((selected) => ({
       prefix: `${JSON.stringify(selected.key)}:`,
       write: selected.name === "__typename" ? () => JSON.stringify(typeName) : memberOf(selected),
     }));
     return (source) => {
       let body = "{";
-      for (const { prefix, write } of members) body += body.length === 1 ? prefix + write(source) : `,${prefix}${write(source)}`;
+      for (const { prefix, write } of members)
+        body += body.length === 1 ? prefix + write(source) : `,${prefix}${write(source)}`;
       return `${body}}`;
     };
   };
@@ -158,11 +210,16 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
 
   const named = <Source extends NamedThing>(name: string): ((source: Source) => string) | undefined => {
     switch (name) {
-      case "name": return (source) => text(source.name);
-      case "description": return (source) => text(source.description);
-      case "isDeprecated": return no;
-      case "deprecationReason": return none;
-      default: return undefined;
+      case "name":
+        return (source) => text(source.name);
+      case "description":
+        return (source) => text(source.description);
+      case "isDeprecated":
+        return no;
+      case "deprecationReason":
+        return none;
+      default:
+        return undefined;
     }
   };
 
@@ -186,39 +243,61 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
       return (source) => write(source.type);
     });
 
-  const enumValue = (nodes: readonly FieldNode[]) => object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => named(name) ?? none);
+  const enumValue = (nodes: readonly FieldNode[]) =>
+    object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => named(name) ?? none);
 
   const typeMember = ({ name, nodes }: Selected): ((type: GraphQLType) => string) => {
     switch (name) {
-      case "kind": return (of) => JSON.stringify(kindOf(of));
-      case "name": return (of) => text(nameOf(of));
-      case "description": return (of) => text(descriptionOf(of));
-      case "isOneOf": return (of) => (isInputObjectType(of) ? "false" : "null");
-      case "interfaces": return (of) => (isObjectType(of) ? "[]" : "null");
+      case "kind":
+        return (of) => JSON.stringify(kindOf(of));
+      case "name":
+        return (of) => text(nameOf(of));
+      case "description":
+        return (of) => text(descriptionOf(of));
+      case "isOneOf":
+        return (of) => (isInputObjectType(of) ? "false" : "null");
+      case "interfaces":
+        return (of) => (isObjectType(of) ? "[]" : "null");
       case "fields": {
         const write = field(nodes);
-        const writeAll = keeping((fields: ReturnType<GraphQLObjectType["getFields"]>) => listOf(Object.values(fields), write), MAX_FIELDS_KEPT);
-        return (of) => (!isObjectType(of) ? "null" : isIntrospectionType(of.name) ? listOf(sorted(Object.values(of.getFields())), write) : writeAll(of.getFields()));
+        const writeAll = keeping(
+          (fields: ReturnType<GraphQLObjectType["getFields"]>) => listOf(Object.values(fields), write),
+          MAX_FIELDS_KEPT,
+        );
+        return (of) =>
+          !isObjectType(of)
+            ? "null"
+            : isIntrospectionType(of.name)
+              ? listOf(sorted(Object.values(of.getFields())), write)
+              : writeAll(of.getFields());
       }
       case "inputFields": {
         const write = inputValue(nodes);
-        const writeAll = keeping((fields: ReturnType<GraphQLInputObjectType["getFields"]>) => listOf(Object.values(fields), write), MAX_FIELDS_KEPT);
+        const writeAll = keeping(
+          (fields: ReturnType<GraphQLInputObjectType["getFields"]>) => listOf(Object.values(fields), write),
+          MAX_FIELDS_KEPT,
+        );
         return (of) => (isInputObjectType(of) ? writeAll(of.getFields()) : "null");
       }
       case "enumValues": {
         const write = enumValue(nodes);
-        return (of) => (isEnumType(of) ? listOf(isIntrospectionType(of.name) ? sorted(of.getValues()) : of.getValues(), write) : "null");
+        return (of) =>
+          isEnumType(of)
+            ? listOf(isIntrospectionType(of.name) ? sorted(of.getValues()) : of.getValues(), write)
+            : "null";
       }
       case "ofType": {
         const write = type(nodes);
         return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : "null");
       }
-      default: return none; // specifiedByURL, possibleTypes: none here
+      default:
+        return none; // specifiedByURL, possibleTypes: none here
     }
   };
 
   /** Each type is written once per selection: `[album!]!` stands in many places. */
-  const describeType = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) => object("__Type", nodes, typeMember);
+  const describeType = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) =>
+    object("__Type", nodes, typeMember);
 
   /** A reference: each type is written once per selection, `[album!]!` stands in many places. */
   const type = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) => keeping(describeType(nodes));
@@ -240,11 +319,16 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
       }
       const write = describeType(inner);
       switch (name) {
-        case "types": return () => listOf([...schema.types().values()], write);
-        case "queryType": return () => write(schema.query);
-        case "mutationType": return () => (schema.mutation === undefined ? "null" : write(schema.mutation));
-        case "subscriptionType": return () => (schema.subscription === undefined ? "null" : write(schema.subscription));
-        default: return none;
+        case "types":
+          return () => listOf([...schema.types().values()], write);
+        case "queryType":
+          return () => write(schema.query);
+        case "mutationType":
+          return () => (schema.mutation === undefined ? "null" : write(schema.mutation));
+        case "subscriptionType":
+          return () => (schema.subscription === undefined ? "null" : write(schema.subscription));
+        default:
+          return none;
       }
     });
 
@@ -253,15 +337,20 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
 
 const isIntrospectionType = (name: string): boolean => name.startsWith("__");
 
-const introspect = (schema: RoleSchema): RoleSchema["introspect"] => (field, document, variables) => {
-  const { root, type, valueOf } = createWriters(schema, document, variables);
-  if (field.name.value === "__schema") return root([field])(schema);
-  const named = schema.types().get(String(valueOf(field, "name")));
-  return named === undefined ? "null" : type([field])(named);
-};
+const introspect =
+  (schema: RoleSchema): RoleSchema["introspect"] =>
+  (field, document, variables) => {
+    const { root, type, valueOf } = createWriters(schema, document, variables);
+    if (field.name.value === "__schema") return root([field])(schema);
+    const named = schema.types().get(String(valueOf(field, "name")));
+    return named === undefined ? "null" : type([field])(named);
+  };
 
 const service: IntrospectionService = {
-  metaFields: new Map([[SchemaMetaFieldDef.name, SchemaMetaFieldDef], [TypeMetaFieldDef.name, TypeMetaFieldDef]]),
+  metaFields: new Map([
+    [SchemaMetaFieldDef.name, SchemaMetaFieldDef],
+    [TypeMetaFieldDef.name, TypeMetaFieldDef],
+  ]),
   introspect,
 };
 

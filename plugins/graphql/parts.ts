@@ -2,10 +2,40 @@
  *  `extensions.relapi` what they stand for (`GqlPart`), so that whoever plans a document reads parts and never names.
  *  Types are made per role, lazily: fields of a type are built when a document first touches it. */
 import type {
-  DocumentNode, FieldNode, GraphQLArgument, GraphQLEnumType, GraphQLEnumValue, GraphQLField, GraphQLFieldConfig, GraphQLInputField,
-  GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLInputType, GraphQLNamedType, GraphQLObjectType, GraphQLOutputType,
+  DocumentNode,
+  FieldNode,
+  GraphQLArgument,
+  GraphQLEnumType,
+  GraphQLEnumValue,
+  GraphQLField,
+  GraphQLFieldConfig,
+  GraphQLInputField,
+  GraphQLInputFieldConfig,
+  GraphQLInputObjectType,
+  GraphQLInputType,
+  GraphQLNamedType,
+  GraphQLObjectType,
+  GraphQLOutputType,
 } from "graphql";
-import type { BoundValue, Column, Json, Model, OperatorSpec, Output, PgType, Planned, Registry, Relation, Relationship, ResolvedOptions, Routine, RoutineParameter, Session, UpdateOperatorSpec, QualifiedName } from "../../core/index.ts";
+import type {
+  BoundValue,
+  Column,
+  Json,
+  Model,
+  OperatorSpec,
+  Output,
+  PgType,
+  Planned,
+  Registry,
+  Relation,
+  Relationship,
+  ResolvedOptions,
+  Routine,
+  RoutineParameter,
+  Session,
+  UpdateOperatorSpec,
+  QualifiedName,
+} from "../../core/index.ts";
 import type { GqlColumn, GqlRoleView, GqlSource, GqlTable, GqlTableRights, GqlWord } from "./served.ts";
 
 // --- what a place of the schema stands for --------------------------------------------------------------------------
@@ -48,33 +78,79 @@ export interface GqlComputedField {
 
 export type GqlArgumentName =
   // lists
-  | "where" | "order_by" | "limit" | "offset" | "distinct_on"
+  | "where"
+  | "order_by"
+  | "limit"
+  | "offset"
+  | "distinct_on"
   // writes
-  | "objects" | "object" | "on_conflict" | "pk_columns" | "updates" | "data" | "constraint" | "update_columns"
+  | "objects"
+  | "object"
+  | "on_conflict"
+  | "pk_columns"
+  | "updates"
+  | "data"
+  | "constraint"
+  | "update_columns"
   // functions, json columns, count
-  | "args" | "path" | "columns" | "distinct"
+  | "args"
+  | "path"
+  | "columns"
+  | "distinct"
   // aggregate predicates
-  | "arguments" | "filter" | "predicate" | "X" | "Y";
+  | "arguments"
+  | "filter"
+  | "predicate"
+  | "X"
+  | "Y";
 
 export type GqlRootKind =
-  | "list" | "aggregate" | "by-pk" | "insert" | "insert-one" | "update" | "update-by-pk" | "update-many" | "delete" | "delete-by-pk";
+  | "list"
+  | "aggregate"
+  | "by-pk"
+  | "insert"
+  | "insert-one"
+  | "update"
+  | "update-by-pk"
+  | "update-many"
+  | "delete"
+  | "delete-by-pk";
 
 export type GqlPart =
   // root fields
   | { readonly kind: GqlRootKind; readonly relation: Relation }
   /** `isAggregate`: the aggregate over the rows it returns. Single rows: `!routine.returns.isSet`. */
-  | { readonly kind: "function"; readonly routine: Routine; readonly relation: Relation; readonly isAggregate: boolean; readonly sessionArgument?: number }
+  | {
+      readonly kind: "function";
+      readonly routine: Routine;
+      readonly relation: Relation;
+      readonly isAggregate: boolean;
+      readonly sessionArgument?: number;
+    }
   | { readonly kind: "namespace" }
   /** `no_queries_available`: answered with this text */
   | { readonly kind: "constant"; readonly text: string }
   // rows, bool_exp, order_by, inputs, by-pk arguments, pk_columns, `_select_column` and `_update_column` values
   | { readonly kind: "column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
-  /** In inputs: `data` is inserted along it. `isAfter`: to-one rows that are inserted after this one though no column says so (G-NST-9).
-   *  `mode`: how the rows are embedded, in rows. */
-  | { readonly kind: "relationship"; readonly relationship: Relationship; readonly target: Relation; readonly isAfter?: boolean; readonly mode?: string }
+  /** In inputs: `data` is inserted along it. `isAfter`: to-one rows that are inserted after this one though no column
+   *  says so (G-NST-9). `mode`: how the rows are embedded, in rows. */
+  | {
+      readonly kind: "relationship";
+      readonly relationship: Relationship;
+      readonly target: Relation;
+      readonly isAfter?: boolean;
+      readonly mode?: string;
+    }
   | { readonly kind: "relationship-aggregate"; readonly relationship: Relationship; readonly target: Relation }
-  /** `value`: of scalar ones. In `order_by` and `bool_exp` they have no arguments. `isAggregate`: `<table computed field>_aggregate` of `order_by`. */
-  | { readonly kind: "computed"; readonly field: GqlComputedField; readonly relation: Relation; readonly value?: GqlValueType; readonly isAggregate?: boolean }
+  /** `value`: of scalar ones. In `order_by` and `bool_exp` they have no arguments. `isAggregate`: `<table computed
+   *  field>_aggregate` of `order_by`. */
+  | {
+      readonly kind: "computed";
+      readonly field: GqlComputedField;
+      readonly relation: Relation;
+      readonly value?: GqlValueType;
+      readonly isAggregate?: boolean;
+    }
   /** A field of a plugin of its own. */
   | { readonly kind: "custom"; readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
   // T_aggregate and its fields
@@ -88,9 +164,14 @@ export type GqlPart =
   | { readonly kind: "returning" }
   // bool_exp
   | { readonly kind: "and" | "or" | "not" }
-  /** In a comparison_exp. The column's type is that of the `column`, `computed` or `predicate` part that led here; `value`: the operand
-   *  has a type of its own. List operands take a list of either. */
-  | { readonly kind: "operator"; readonly operator: OperatorSpec; readonly keywords?: Readonly<Record<string, string>>; readonly value?: GqlValueType }
+  /** In a comparison_exp. The column's type is that of the `column`, `computed` or `predicate` part that led here;
+   *  `value`: the operand has a type of its own. List operands take a list of either. */
+  | {
+      readonly kind: "operator";
+      readonly operator: OperatorSpec;
+      readonly keywords?: Readonly<Record<string, string>>;
+      readonly value?: GqlValueType;
+    }
   /** `_cast`; its object has `cast-to` fields that lead to a comparison_exp of `value` */
   | { readonly kind: "cast" }
   | { readonly kind: "cast-to"; readonly value: GqlValueType }
@@ -101,12 +182,22 @@ export type GqlPart =
   // writes
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
   /** column of an update operator's input; `value`: of the operand */
-  | { readonly kind: "update-column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
+  | {
+      readonly kind: "update-column";
+      readonly column: Column;
+      readonly relation: Relation;
+      readonly value: GqlValueType;
+    }
   | { readonly kind: "constraint"; readonly name: string; readonly columns: readonly string[] }
   /** `_PLACEHOLDER` */
   | { readonly kind: "placeholder" }
   // functions: `index` in `routine.parameters`; `name` absent: unnamed, so positional alone
-  | { readonly kind: "function-argument"; readonly parameter: RoutineParameter; readonly index: number; readonly value: GqlValueType }
+  | {
+      readonly kind: "function-argument";
+      readonly parameter: RoutineParameter;
+      readonly index: number;
+      readonly value: GqlValueType;
+    }
   | { readonly kind: "argument"; readonly name: GqlArgumentName }
   // enum values
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
@@ -140,11 +231,31 @@ export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } =
 
 /** Which family a type belongs to; `context.scope` of `buildGqlField`, and `extensions.relapi.scope` of the type. */
 export type GqlScope =
-  | "query_root" | "mutation_root" | "subscription_root"
-  | "row" | "aggregate" | "aggregate_fields" | "aggregate_columns" | "mutation_response"
-  | "bool_exp" | "comparison_exp" | "cast_exp" | "operand" | "aggregate_bool_exp" | "predicate" | "predicate_arguments"
-  | "order_by" | "aggregate_order_by" | "aggregate_order_by_columns"
-  | "insert_input" | "rel_insert_input" | "on_conflict" | "update_input" | "updates" | "pk_columns" | "function_args"
+  | "query_root"
+  | "mutation_root"
+  | "subscription_root"
+  | "row"
+  | "aggregate"
+  | "aggregate_fields"
+  | "aggregate_columns"
+  | "mutation_response"
+  | "bool_exp"
+  | "comparison_exp"
+  | "cast_exp"
+  | "operand"
+  | "aggregate_bool_exp"
+  | "predicate"
+  | "predicate_arguments"
+  | "order_by"
+  | "aggregate_order_by"
+  | "aggregate_order_by_columns"
+  | "insert_input"
+  | "rel_insert_input"
+  | "on_conflict"
+  | "update_input"
+  | "updates"
+  | "pk_columns"
+  | "function_args"
   | "enum";
 
 export interface GqlTypeFacts {
@@ -154,8 +265,9 @@ export interface GqlTypeFacts {
   readonly value?: GqlValueType;
 }
 
-export const gqlTypeFacts = (type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType): GqlTypeFacts | undefined =>
-  type.extensions[GQL_EXTENSION] as GqlTypeFacts | undefined; // written by the type builder alone
+export const gqlTypeFacts = (
+  type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
+): GqlTypeFacts | undefined => type.extensions[GQL_EXTENSION] as GqlTypeFacts | undefined; // written by the type builder alone
 
 export interface GqlField {
   /** For graphql-js: type, arguments, description. Arguments carry their parts in `extensions` (`withPart`). */
@@ -197,10 +309,16 @@ export interface GqlEnumSpec {
   readonly description?: string | null;
   readonly relation?: Relation;
   /** Asked when first needed. */
-  readonly values: () => readonly { readonly name: string; readonly value: unknown; readonly part: GqlPart; readonly description?: string | null }[];
+  readonly values: () => readonly {
+    readonly name: string;
+    readonly value: unknown;
+    readonly part: GqlPart;
+    readonly description?: string | null;
+  }[];
 }
 
-/** What fields are built from. Types are kept by name; undefined: the role has no such type, or its name is another's (G-NAM-3). */
+/** What fields are built from. Types are kept by name; undefined: the role has no such type, or its name is another's
+ *  (G-NAM-3). */
 export interface GqlBuild {
   readonly schema: RoleSchema;
   readonly source: GqlSource;
@@ -266,8 +384,8 @@ export interface GqlRequest {
   readonly variables?: Readonly<Record<string, Json>>;
 }
 
-/** What depends on the role's schema and the document text alone: parsed, chosen, checked as far as values do not matter.
- */
+/** What depends on the role's schema and the document text alone: parsed, chosen, checked as far as values do not
+ *  matter. */
 export interface PreparedDocument {
   readonly operation: "query" | "mutation" | "subscription";
   /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */

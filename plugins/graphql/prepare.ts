@@ -1,4 +1,5 @@
-/** A document as it is kept: parsed and chosen once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36 R-CAC-1 */
+/** A document as it is kept: parsed and chosen once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36
+ *  R-CAC-1 */
 import { planKey, type Ask, type Cache, type Caches, type Found, type Json, type Question } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
@@ -39,7 +40,10 @@ interface DocumentSource {
 
 const SCHEMA: Question<DocumentSource, RoleSchema> = { name: "schema", of: ({ schema }) => schema };
 const TEXT: Question<DocumentSource, string> = { name: "text", of: ({ request }) => request.query };
-const OPERATION_NAME: Question<DocumentSource, string | undefined> = { name: "operation name", of: ({ request }) => request.operationName };
+const OPERATION_NAME: Question<DocumentSource, string | undefined> = {
+  name: "operation name",
+  of: ({ request }) => request.operationName,
+};
 
 interface OperationSource extends WithVariables {
   readonly document: ReadDocument;
@@ -47,7 +51,11 @@ interface OperationSource extends WithVariables {
 
 const DOCUMENT: Question<OperationSource, ReadDocument> = { name: "document", of: ({ document }) => document };
 /** Asked when the planner is made, as what is at hand; whoever plans sees it through questions. */
-const AT_HAND: Question<OperationSource, VariableValues> = { name: "variables", of: ({ variables }) => variables, key: () => undefined };
+const AT_HAND: Question<OperationSource, VariableValues> = {
+  name: "variables",
+  of: ({ variables }) => variables,
+  key: () => undefined,
+};
 
 const readDocument = (ask: Ask<DocumentSource>): ReadDocument => {
   const schema = ask(SCHEMA);
@@ -64,24 +72,50 @@ const plan = (ask: Ask<OperationSource>): OperationTemplate => {
   const { schema, parsed, declared } = ask(DOCUMENT);
   const { document, fragments } = parsed;
   const variables = observeVariables(ask, ask(AT_HAND));
-  const planner: Planner = { schema, document, fragments, declarations: declared.declarations, variables, budget: openBudget(schema.options), sources: [] };
+  const planner: Planner = {
+    schema,
+    document,
+    fragments,
+    declarations: declared.declarations,
+    variables,
+    budget: openBudget(schema.options),
+    sources: [],
+  };
   const template = planOperation(planner, parsed, rootOf({ schema }, parsed));
   variables.close();
   return template;
 };
 
 const lengthOfTexts = (outputs: GqlOperation["outputs"]): number =>
-  outputs.reduce((length, output) => length + ("text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0), 0);
+  outputs.reduce(
+    (length, output) =>
+      length + ("text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0),
+    0,
+  );
 
 const bytesOfOperation = ({ steps, outputs }: OperationTemplate): number =>
-  2000 + steps.reduce((bytes, { planned, sources }) => bytes + planKey(planned.plan).length * BYTES_PER_PLANNED_CHARACTER + sources.length * 500, 0) + lengthOfTexts(outputs) * 2;
+  2000 +
+  steps.reduce(
+    (bytes, { planned, sources }) =>
+      bytes + planKey(planned.plan).length * BYTES_PER_PLANNED_CHARACTER + sources.length * 500,
+    0,
+  ) +
+  lengthOfTexts(outputs) * 2;
 
 /** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
 export type Prepare = (schema: RoleSchema, request: GqlRequest) => PreparedDocument;
 
 export const createPrepare = (caches: Caches): Prepare => {
-  const documents = caches.create({ name: "graphql documents", make: readDocument, bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER });
-  const operations: Cache<OperationSource, OperationTemplate> = caches.create({ name: "graphql operations", make: plan, bytesOf: bytesOfOperation });
+  const documents = caches.create({
+    name: "graphql documents",
+    make: readDocument,
+    bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
+  });
+  const operations: Cache<OperationSource, OperationTemplate> = caches.create({
+    name: "graphql operations",
+    make: plan,
+    bytesOf: bytesOfOperation,
+  });
 
   const bind = (found: Found<ReadDocument>, given: Readonly<Record<string, Json>> | undefined): GqlOperation => {
     const variables = readVariables(found.made.declared, given);

@@ -13,25 +13,31 @@ type JsonObject = Readonly<Record<string, Json>>;
 const isObject = (value: Json | undefined): value is JsonObject => kindOf(value ?? null) === "Object";
 
 /** @rule G-HTTP-7 */
-const invalidJson = (reason: string): RelApiError => new RelApiError({ code: "invalid-json", status: 400, message: `Error in $: ${reason}`, path: "$" });
+const invalidJson = (reason: string): RelApiError =>
+  new RelApiError({ code: "invalid-json", status: 400, message: `Error in $: ${reason}`, path: "$" });
 
 const textOf = (value: Json, path: string): string => {
-  if (typeof value !== "string") throw parseFailed(`parsing Text failed, expected String, but encountered ${kindOf(value)}`, path);
+  if (typeof value !== "string")
+    throw parseFailed(`parsing Text failed, expected String, but encountered ${kindOf(value)}`, path);
   return value;
 };
 
 /** @throws RelApiError `parse-failed`, `not-supported` */
 export const readRequest = (value: Json, isInBatch = false): GqlRequest => {
-  if (!isObject(value)) throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
+  if (!isObject(value))
+    throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
   const { query, variables, operationName, extensions } = value;
-  if (!isInBatch && isObject(extensions) && extensions["persistedQuery"] !== undefined) throw notSupported("Automatic Persisted Queries is not enabled", "$");
+  if (!isInBatch && isObject(extensions) && extensions["persistedQuery"] !== undefined)
+    throw notSupported("Automatic Persisted Queries is not enabled", "$");
   if (query === undefined) throw parseFailed("the key 'query' was not present", "$");
   const text = textOf(query, "$.query");
   if (variables !== undefined && variables !== null && !isObject(variables))
     throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(variables)}`, "$.variables");
   return {
     query: text,
-    ...(operationName === undefined || operationName === null ? {} : { operationName: textOf(operationName, "$.operationName") }),
+    ...(operationName === undefined || operationName === null
+      ? {}
+      : { operationName: textOf(operationName, "$.operationName") }),
     ...(variables === undefined || variables === null ? {} : { variables }),
   };
 };
@@ -41,11 +47,20 @@ const checkVariables = (bytes: Buffer, requests: readonly GqlRequest[], { maxVar
   if (bytes.length <= maxVariablesBytes) return;
   const documents = requests.reduce((sum, { query }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
   if (bytes.length - documents > maxVariablesBytes)
-    throw limitExceeded("maxVariablesBytes", { code: "validation-failed", message: `the variables are larger than ${maxVariablesBytes} bytes`, path: "$.variables" });
+    throw limitExceeded("maxVariablesBytes", {
+      code: "validation-failed",
+      message: `the variables are larger than ${maxVariablesBytes} bytes`,
+      path: "$.variables",
+    });
 };
 
 const readBatch = (elements: readonly Json[], { maxBatchEntries }: Limits): readonly GqlRequest[] => {
-  if (elements.length > maxBatchEntries) throw limitExceeded("maxBatchEntries", { code: "bad-request", message: `the batch has more than ${maxBatchEntries} requests`, path: "$" });
+  if (elements.length > maxBatchEntries)
+    throw limitExceeded("maxBatchEntries", {
+      code: "bad-request",
+      message: `the batch has more than ${maxBatchEntries} requests`,
+      path: "$",
+    });
   return elements.map((element) => readRequest(element, true));
 };
 

@@ -1,5 +1,15 @@
-/** The schemas of all roles: one source per model, one set of types per role, made when a caller of that role comes. @rule G-GEN-1 */
-import { observeSession, type Ask, type Model, type PluginContext, type Question, type RelApiHooks, type Session, type WithSession } from "../../core/index.ts";
+/** The schemas of all roles: one source per model, one set of types per role, made when a caller of that role comes.
+ *  @rule G-GEN-1 */
+import {
+  observeSession,
+  type Ask,
+  type Model,
+  type PluginContext,
+  type Question,
+  type RelApiHooks,
+  type Session,
+  type WithSession,
+} from "../../core/index.ts";
 import type { IntrospectionService } from "./introspection.ts";
 import { buildRoleSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
@@ -30,7 +40,9 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
     name: "graphql names",
     make: (ask: Ask<{ readonly model: Model }>): ModelNames => {
       const model = ask(MODEL);
-      const source = createSource(model, context.options.defaultNamingConvention, (message) => context.logger.warn(message));
+      const source = createSource(model, context.options.defaultNamingConvention, (message) =>
+        context.logger.warn(message),
+      );
       return { source, values: createValues(model, context.options.disablePostgresArrays) };
     },
     bytesOf: ({ source }) => source.tables.length * BYTES_PER_TABLE,
@@ -44,7 +56,10 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
       found.keep();
       const introspection = context.service<IntrospectionService>("graphql-introspection");
       return buildRoleSchema({
-        model, ...found.made, view: viewOf(model, observeSession(ask)), hooks,
+        model,
+        ...found.made,
+        view: viewOf(model, observeSession(ask)),
+        hooks,
         registry: context.registry,
         options: context.options,
         metaFields: introspection?.metaFields ?? new Map(),

@@ -1,4 +1,5 @@
-/** What the GraphQL surface serves, under which names, and to whom: read from the model, from metadata where there is some. */
+/** What the GraphQL surface serves, under which names, and to whom: read from the model, from metadata where there is
+ *  some. */
 import type { Column, QualifiedName, Relation, Relationship, Routine, Session } from "../../core/index.ts";
 import type { GqlComputedField, GqlEnumTable } from "./parts.ts";
 
@@ -6,8 +7,16 @@ import type { GqlComputedField, GqlEnumTable } from "./parts.ts";
 
 /** Root fields by the names of metadata's `custom_root_fields`. */
 export type GqlRootFieldName =
-  | "select" | "select_by_pk" | "select_aggregate"
-  | "insert" | "insert_one" | "update" | "update_by_pk" | "update_many" | "delete" | "delete_by_pk";
+  | "select"
+  | "select_by_pk"
+  | "select_aggregate"
+  | "insert"
+  | "insert_one"
+  | "update"
+  | "update_by_pk"
+  | "update_many"
+  | "delete"
+  | "delete_by_pk";
 
 /** @rule G-MET-8 */
 export interface GqlRootFieldEntry {
@@ -26,7 +35,11 @@ export interface GqlTableEntry {
   /** By SQL name. */
   readonly columns?: Readonly<Record<string, { readonly customName?: string; readonly comment?: string | null }>>;
   /** `relationship`: id among `Relation.relationships` of the model, manual ones included. */
-  readonly relationships: readonly { readonly name: string; readonly relationship: string; readonly isAfter?: boolean }[];
+  readonly relationships: readonly {
+    readonly name: string;
+    readonly relationship: string;
+    readonly isAfter?: boolean;
+  }[];
   readonly computedFields: readonly GqlComputedEntry[];
   /** `logical_primary_key` of a view. @rule G-GEN-13 */
   readonly primaryKey?: readonly string[];
@@ -70,7 +83,8 @@ export interface GqlMetadata {
   readonly functions?: readonly GqlFunctionEntry[];
   /** Roles without `__schema` and `__type`, whatever their rights come from. @rule G-INT-9 */
   readonly introspectionClosedFor?: ReadonlySet<string>;
-  /** What the role may by the metadata; undefined: it is not in there (grants count, G-PRM-2). Never asked for the administrator. */
+  /** What the role may by the metadata; undefined: it is not in there (grants count, G-PRM-2). Never asked for the
+   *  administrator. */
   view(session: Session): GqlRoleView | undefined;
 }
 

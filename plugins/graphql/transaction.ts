@@ -3,7 +3,9 @@ import { requestSettings, type Exchange, type ResolvedOptions } from "../../core
 import type { GqlRunOptions } from "./parts.ts";
 
 const endOf = (exchange: Exchange, { dbTxEnd }: ResolvedOptions): "commit" | "rollback" => {
-  const wanted = dbTxEnd.endsWith("-allow-override") ? /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/.exec(exchange.header("prefer") ?? "")?.[1] : undefined;
+  const wanted = dbTxEnd.endsWith("-allow-override")
+    ? /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/.exec(exchange.header("prefer") ?? "")?.[1]
+    : undefined;
   return (wanted ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
 };
 

@@ -21,7 +21,8 @@ export const buildRelation = (row: RelationRow, parts: RelationParts): Relation 
   const keys = row.keys ?? [];
   const columns = (row.columns ?? []).map((column) => buildColumn(column, row, parts));
   const names = columnNames(row);
-  const nameAll = (positions: readonly number[]): readonly string[] => positions.map((position) => names.get(position) ?? "");
+  const nameAll = (positions: readonly number[]): readonly string[] =>
+    positions.map((position) => names.get(position) ?? "");
   const primary = row.kind === "view" || row.kind === "materialized" ? parts.viewKeyOf(row) : primaryKeyOf(row);
   return {
     schema: row.schema,
@@ -62,7 +63,10 @@ export const buildRelation = (row: RelationRow, parts: RelationParts): Relation 
 };
 
 /** @rule R-SC-2 */
-const ownDefault = ([, , type, , , , default_, identity, isGenerated]: ColumnRow, { types, traitsOf }: RelationParts): string | undefined => {
+const ownDefault = (
+  [, , type, , , , default_, identity, isGenerated]: ColumnRow,
+  { types, traitsOf }: RelationParts,
+): string | undefined => {
   const mayHaveOne = !isGenerated && identity !== "a";
   return default_ ?? (mayHaveOne && types.get(type)?.kind === "domain" ? traitsOf(type).default : undefined);
 };
@@ -71,7 +75,10 @@ const buildColumn = (column: ColumnRow, row: RelationRow, parts: RelationParts):
   const [position, name, type, modifier, sqlType, notNull, default_, identity, isGenerated, acl, isUpdatable] = column;
   const known = parts.types.get(type);
   const traits = known?.kind === "domain" ? parts.traitsOf(type) : undefined;
-  const origin = row.kind === "view" && default_ === null && isUpdatable && !row.hasTrigger ? parts.originOf(row, position) : undefined;
+  const origin =
+    row.kind === "view" && default_ === null && isUpdatable && !row.hasTrigger
+      ? parts.originOf(row, position)
+      : undefined;
   const baseDefault = origin && ownDefault(origin, parts);
   return {
     name,
@@ -103,7 +110,8 @@ export const columnNames = (row: RelationRow): ReadonlyMap<number, string> => {
 };
 
 /** Attribute numbers of the primary key, in key order. */
-export const primaryKeyOf = (row: RelationRow): readonly number[] => row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
+export const primaryKeyOf = (row: RelationRow): readonly number[] =>
+  row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
 
 /** The row type, whose attributes are the columns. */
 export const buildRowType = (row: RelationRow): PgType => ({

@@ -1,5 +1,14 @@
-/** The model from the catalogs: relations, routines, types, roles, privileges. Relationships are other plugins' part. */
-import { definePlugin, nameKey, type IntrospectContext, type Model, type QualifiedName, type Relation, type Routine } from "../../core/index.ts";
+/** The model from the catalogs: relations, routines, types, roles, privileges. Relationships are other plugins' part.
+ *  */
+import {
+  definePlugin,
+  nameKey,
+  type IntrospectContext,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Routine,
+} from "../../core/index.ts";
 import { buildRelation, buildRowType, columnNames, primaryKeyOf } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
 import { loadRelations, type RelationRow, type Wanted } from "./relations.ts";
@@ -24,12 +33,11 @@ export interface CatalogPart {
   readonly columnOrigins: ColumnOrigins;
 }
 
-export const columnOriginsOf = (model: Model): ColumnOrigins => (model.parts[NAME] as CatalogPart | undefined)?.columnOrigins ?? new Map();
+export const columnOriginsOf = (model: Model): ColumnOrigins =>
+  (model.parts[NAME] as CatalogPart | undefined)?.columnOrigins ?? new Map();
 
-/**
- * Relations and routines to load although their schema is not exposed. A plugin whose tap comes first (metadata) puts them into
- * `Model.parts["catalog-wanted"]`.
- */
+/** Relations and routines to load although their schema is not exposed. A plugin whose tap comes first (metadata) puts
+ *  them into `Model.parts["catalog-wanted"]`. */
 const wantedOf = (model: Model): Wanted => {
   const wanted = model.parts["catalog-wanted"] as Partial<Wanted> | undefined;
   return { relations: wanted?.relations ?? [], routines: wanted?.routines ?? [] };
@@ -59,7 +67,8 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   };
   const relations = new Map<string, Relation>();
   for (const row of relationRows) {
-    if (!row.isPartition) relations.set(nameKey(row), buildRelation(row, { readAcl, traitsOf, types, rows: byOid, viewKeyOf, originOf }));
+    if (!row.isPartition)
+      relations.set(nameKey(row), buildRelation(row, { readAcl, traitsOf, types, rows: byOid, viewKeyOf, originOf }));
   }
 
   const known = new Map(server.schemas.map((schema) => [schema.name, schema]));
@@ -70,7 +79,9 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   return {
     ...model,
     schemas: context.schemas,
-    schemaComments: new Map(server.schemas.flatMap(({ name, comment }) => (comment === null ? [] : [[name, comment] as const]))),
+    schemaComments: new Map(
+      server.schemas.flatMap(({ name, comment }) => (comment === null ? [] : [[name, comment] as const])),
+    ),
     schemaAcls: new Map(server.schemas.map(({ name, owner, acl }) => [name, { owner, acl: readAcl(acl, "schema") }])),
     relations,
     routines: groupRoutines(routineRows.map((row) => buildRoutine(row, { readAcl, types }))),

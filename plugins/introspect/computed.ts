@@ -1,10 +1,18 @@
-/** Relationships that are functions of a row. `create function sea.flagship(sea.ports) returns sea.vessels`: `ports?select=flagship(name)`. */
-import { definePlugin, nameKey, sameName, type Model, type QualifiedName, type Relation, type Relationship, type Routine } from "../../core/index.ts";
+/** Relationships that are functions of a row. `create function sea.flagship(sea.ports) returns sea.vessels`:
+ *  `ports?select=flagship(name)`. */
+import {
+  definePlugin,
+  nameKey,
+  sameName,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+  type Routine,
+} from "../../core/index.ts";
 
-/**
- * Computed relationships by `nameKey` of the argument's relation. Source and function lie in one exposed schema, the target in any.
- * @rule R-REL-8 R-REL-9
- */
+/** Computed relationships by `nameKey` of the argument's relation. Source and function lie in one exposed schema, the
+ *  target in any. @rule R-REL-8 R-REL-9 */
 export const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly Relationship[]> => {
   const exposed = new Set(model.schemas);
   const bySource = new Map<string, Relationship[]>();
@@ -43,11 +51,16 @@ const buildComputed = (routine: Routine, source: QualifiedName, target: Qualifie
   };
 };
 
-/** The relation with computed relationships in place of the detected ones that lead to a relation of the function's name. */
+/** The relation with computed relationships in place of the detected ones that lead to a relation of the function's
+ *  name. */
 const addComputed = (relation: Relation, computed: readonly Relationship[]): Relation => {
   const replaced = (detected: Relationship): boolean =>
-    detected.routine === undefined && computed.some(({ routine }) => routine !== undefined && sameName(routine, detected.target));
-  return { ...relation, relationships: [...relation.relationships.filter((detected) => !replaced(detected)), ...computed] };
+    detected.routine === undefined &&
+    computed.some(({ routine }) => routine !== undefined && sameName(routine, detected.target));
+  return {
+    ...relation,
+    relationships: [...relation.relationships.filter((detected) => !replaced(detected)), ...computed],
+  };
 };
 
 export const computedRelationships = definePlugin({

@@ -1,4 +1,11 @@
 /** Reads the database into the model. */
-export { catalogIntrospection, columnOriginsOf, loadCatalog, type CatalogPart, type ColumnOrigin, type ColumnOrigins } from "./catalog.ts";
+export {
+  catalogIntrospection,
+  columnOriginsOf,
+  loadCatalog,
+  type CatalogPart,
+  type ColumnOrigin,
+  type ColumnOrigins,
+} from "./catalog.ts";
 export { relationships, deriveRelationships } from "./relationships.ts";
 export { computedRelationships, deriveComputedRelationships } from "./computed.ts";

@@ -22,7 +22,10 @@ const ACL_ITEM = /^("(?:[^"]|"")*"|[^"=]*)=([^/]*)\//;
  * Reads `aclitem[]` as text. Grant options are dropped. Equal lists are one array: with a thousand relations most are.
  * The lists of relations and schemas also name the predefined roles that hold rights on all of them.
  */
-export const createAclReader = (): ((items: readonly string[] | null, kind: keyof typeof EVERYWHERE) => readonly AclItem[]) => {
+export const createAclReader = (): ((
+  items: readonly string[] | null,
+  kind: keyof typeof EVERYWHERE,
+) => readonly AclItem[]) => {
   const known = new Map<string, readonly AclItem[]>();
   return (items, kind) => {
     const key = `${kind}\n${(items ?? []).join("\n")}`;
@@ -56,7 +59,10 @@ const ISOLATION = "default_transaction_isolation";
  * All roles. `settings`: those of `ALTER ROLE … SET` that the login role may apply for a role it may assume.
  * @rule R-OPT-3 R-TX-3 R-TX-6
  */
-export const loadRoles = async (context: IntrospectContext, serverVersion: number): Promise<ReadonlyMap<string, Role>> => {
+export const loadRoles = async (
+  context: IntrospectContext,
+  serverVersion: number,
+): Promise<ReadonlyMap<string, Role>> => {
   // Newer functions and options fail to parse on older servers.
   const maySet =
     serverVersion >= 150000 ? sql`pg_catalog.has_parameter_privilege(session_user, parameter.name, 'SET')` : sql`false`;

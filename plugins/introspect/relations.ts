@@ -1,5 +1,13 @@
 /** Rows of the relations query: relations with their columns, keys and privileges. */
-import { ident, integer, sql, value, type IntrospectContext, type QualifiedName, type RelationKind } from "../../core/index.ts";
+import {
+  ident,
+  integer,
+  sql,
+  value,
+  type IntrospectContext,
+  type QualifiedName,
+  type RelationKind,
+} from "../../core/index.ts";
 
 /** Bits of `pg_relation_is_updatable`. */
 export const UPDATE = 4;
@@ -20,7 +28,13 @@ export type ColumnRow = readonly [
   isUpdatable: boolean,
 ];
 
-export type KeyRow = readonly [kind: "p" | "u" | "f", name: string, columns: readonly number[], target: number, targetColumns: readonly number[] | null];
+export type KeyRow = readonly [
+  kind: "p" | "u" | "f",
+  name: string,
+  columns: readonly number[],
+  target: number,
+  targetColumns: readonly number[] | null,
+];
 
 export interface RelationRow {
   readonly oid: number;
@@ -53,7 +67,8 @@ export interface Wanted {
 }
 
 /** `[[schema, name], …]` as a parameter. */
-export const pairs = (names: readonly QualifiedName[]) => value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
+export const pairs = (names: readonly QualifiedName[]) =>
+  value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
 
 /** `"exposed" as materialized (…)`: oids of the schemas of these names. */
 export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${ident(cte)} as materialized (
@@ -62,11 +77,9 @@ export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${iden
   where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify([...names]), "json")}))
 )`;
 
-/**
- * `coded`: relations that code of users runs for when they are written. Functions in C are not theirs: who makes one owns the server.
- * `remote`: rows of theirs come from another server. Both with what leads to them: parents, and tables whose keys cascade to them.
- * @rule R-TX-10
- */
+/** `coded`: relations that code of users runs for when they are written. Functions in C are not theirs: who makes one
+ *  owns the server. `remote`: rows of theirs come from another server. Both with what leads to them: parents, and
+ *  tables whose keys cascade to them. @rule R-TX-10 */
 const CODE = sql`code (class, oid) as materialized (
   select 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, routine.oid
   from pg_catalog.pg_proc routine
@@ -140,11 +153,9 @@ remote (oid) as (
   join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote.oid
 )`;
 
-/**
- * Loads the relations of the exposed schemas, and of hidden ones those that a view reads, a foreign key of an exposed one leads to or comes
- * from, or a routine names by row type. Partitions come only as what a view reads.
- * @rule R-PATH-4 R-SC-1 R-SC-2 R-REL-2 R-REL-4 R-OPT-3 R-OPT-4
- */
+/** Loads the relations of the exposed schemas, and of hidden ones those that a view reads, a foreign key of an exposed
+ *  one leads to or comes from, or a routine names by row type. Partitions come only as what a view reads. @rule
+ *  R-PATH-4 R-SC-1 R-SC-2 R-REL-2 R-REL-4 R-OPT-3 R-OPT-4 */
 export const loadRelations = (context: IntrospectContext, wanted: Wanted): Promise<readonly RelationRow[]> => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return context.query<RelationRow>(sql`

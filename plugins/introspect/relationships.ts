@@ -1,5 +1,13 @@
-/** Ways between relations: foreign keys both ways, the same through views, and through junctions. `ports?select=vessels(name)`. */
-import { definePlugin, nameKey, type ColumnPair, type QualifiedName, type Relation, type Relationship } from "../../core/index.ts";
+/** Ways between relations: foreign keys both ways, the same through views, and through junctions.
+ *  `ports?select=vessels(name)`. */
+import {
+  definePlugin,
+  nameKey,
+  type ColumnPair,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+} from "../../core/index.ts";
 import { columnOriginsOf, type ColumnOrigins } from "./catalog.ts";
 
 /** A foreign key between two relations, each the table of the constraint or a view that shows the key. */
@@ -20,11 +28,9 @@ interface Showing {
   readonly columns: readonly string[];
 }
 
-/**
- * Relationships of every relation, by `nameKey` of the source. Those that need a view or a junction are made only within one exposed
- * schema, since they are of use nowhere else.
- * @rule R-REL-2 R-REL-3 R-REL-5 R-REL-6 R-REL-8 R-REL-10
- */
+/** Relationships of every relation, by `nameKey` of the source. Those that need a view or a junction are made only
+ *  within one exposed schema, since they are of use nowhere else. @rule R-REL-2 R-REL-3 R-REL-5 R-REL-6 R-REL-8
+ *  R-REL-10 */
 export const deriveRelationships = (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
@@ -45,7 +51,11 @@ export const deriveRelationships = (
   return bySource;
 };
 
-const deriveLinks = (relations: ReadonlyMap<string, Relation>, origins: ColumnOrigins, exposed: ReadonlySet<string>): readonly Link[] => {
+const deriveLinks = (
+  relations: ReadonlyMap<string, Relation>,
+  origins: ColumnOrigins,
+  exposed: ReadonlySet<string>,
+): readonly Link[] => {
   const showingViews = indexViews(relations, origins, exposed);
   const links: Link[] = [];
   for (const source of relations.values()) {
@@ -57,20 +67,30 @@ const deriveLinks = (relations: ReadonlyMap<string, Relation>, origins: ColumnOr
       const isUnique = source.uniqueKeys.some((unique) => isSameSet(unique.columns, key.columns));
       const link = (a: Showing, b: Showing, isThroughView: boolean): void => {
         const columns = a.columns.map((column, i): ColumnPair => [column, b.columns[i] ?? ""]);
-        links.push({ key, constraint: key.name, source: a.relation, target: b.relation, columns, isUnique, isThroughView });
+        links.push({
+          key,
+          constraint: key.name,
+          source: a.relation,
+          target: b.relation,
+          columns,
+          isUnique,
+          isThroughView,
+        });
       };
       link(own, far, false);
       const sourceViews = showingViews(own);
       const targetViews = showingViews(far);
       for (const view of sourceViews) if (view.relation.schema === target.schema) link(view, far, true);
       for (const view of targetViews) if (view.relation.schema === source.schema) link(own, view, true);
-      for (const a of sourceViews) for (const b of targetViews) if (a.relation.schema === b.relation.schema) link(a, b, true);
+      for (const a of sourceViews)
+        for (const b of targetViews) if (a.relation.schema === b.relation.schema) link(a, b, true);
     }
   }
   return links;
 };
 
-/** Views of exposed schemas that show all columns of a table's key: one entry for every combination of the columns that show it. */
+/** Views of exposed schemas that show all columns of a table's key: one entry for every combination of the columns that
+ *  show it. */
 const indexViews = (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
@@ -91,13 +111,19 @@ const indexViews = (
   }
   return ({ relation, columns }) =>
     (byTable.get(nameKey(relation)) ?? []).flatMap(({ view, shown }) =>
-      combine(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({ relation: view, columns: combination })),
+      combine(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({
+        relation: view,
+        columns: combination,
+      })),
     );
 };
 
 /** One of each: `[[a, b], [c]]` to `[[a, c], [b, c]]`; nothing where a choice is empty. */
 const combine = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
-  choices.reduce<readonly (readonly string[])[]>((sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])), [[]]);
+  choices.reduce<readonly (readonly string[])[]>(
+    (sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])),
+    [[]],
+  );
 
 const bothWays = (link: Link): readonly [Relationship, Relationship] => {
   const { constraint, source, target, columns, isUnique, isThroughView } = link;
@@ -133,12 +159,14 @@ const throughJunctions = function* (links: readonly Link[], exposed: ReadonlySet
   for (const link of links) {
     const { source: junction, isUnique, columns } = link;
     if (isUnique || !exposed.has(junction.schema)) continue;
-    if (columns.every(([column]) => junction.primaryKey.includes(column))) getOrAdd(byJunction, junction, () => []).push(link);
+    if (columns.every(([column]) => junction.primaryKey.includes(column)))
+      getOrAdd(byJunction, junction, () => []).push(link);
   }
   for (const [junction, keys] of byJunction) {
     for (const near of keys) {
       for (const far of keys) {
-        if (near.key === far.key || near.target.schema !== far.target.schema || !exposed.has(near.target.schema)) continue;
+        if (near.key === far.key || near.target.schema !== far.target.schema || !exposed.has(near.target.schema))
+          continue;
         yield throughJunction(junction, near, far);
       }
     }
@@ -172,11 +200,13 @@ const throughJunction = (junction: Relation, near: Link, far: Link): Relationshi
 const nameOf = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
 
 /** The name, with its schema where that is not the schema of `from`. */
-const label = (name: QualifiedName, from: QualifiedName): string => (name.schema === from.schema ? name.name : `${name.schema}.${name.name}`);
+const label = (name: QualifiedName, from: QualifiedName): string =>
+  name.schema === from.schema ? name.name : `${name.schema}.${name.name}`;
 
 const describePairs = (pairs: readonly ColumnPair[]): string => `(${pairs.map(([a, b]) => `${a}=${b}`).join(",")})`;
 
-/** Names that contain the signs ids are made with could meet: those get a number. The order is that of names, so it stays across reloads. */
+/** Names that contain the signs ids are made with could meet: those get a number. The order is that of names, so it
+ *  stays across reloads. */
 const makeIdsUnique = (list: Relationship[]): void => {
   const seen = new Map<string, number>();
   list.forEach((relationship, i) => {
@@ -186,7 +216,8 @@ const makeIdsUnique = (list: Relationship[]): void => {
   });
 };
 
-const isSameSet = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((name) => b.includes(name));
+const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name) => b.includes(name));
 
 const getOrAdd = <Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value => {
   let found = map.get(key);

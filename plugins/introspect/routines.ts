@@ -1,7 +1,12 @@
 /** Functions with their parameters and results. */
 import {
   sql,
-  type IntrospectContext, type PgType, type QualifiedName, type Routine, type RoutineParameter, type Volatility,
+  type IntrospectContext,
+  type PgType,
+  type QualifiedName,
+  type Routine,
+  type RoutineParameter,
+  type Volatility,
 } from "../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
 import { pairs, schemasNamed, type Wanted } from "./relations.ts";
@@ -31,11 +36,9 @@ export interface RoutineRow {
   readonly settings: readonly string[] | null;
 }
 
-/**
- * Loads the functions of the exposed schemas and, of the rest of the search path, those that take a row of an exposed relation (computed
- * fields). Procedures, aggregates, window and trigger functions are left out.
- * @rule R-RPC-1 R-CMP-1 R-SC-1
- */
+/** Loads the functions of the exposed schemas and, of the rest of the search path, those that take a row of an exposed
+ *  relation (computed fields). Procedures, aggregates, window and trigger functions are left out. @rule R-RPC-1 R-CMP-1
+ *  R-SC-1 */
 export const loadRoutines = (context: IntrospectContext, wanted: Wanted): Promise<readonly RoutineRow[]> => {
   return context.query<RoutineRow>(sql`
 with ${schemasNamed("exposed", context.schemas)},
@@ -88,7 +91,11 @@ where routine.prokind = 'f'
 order by schema.nspname, routine.proname, routine.oid`);
 };
 
-const VOLATILITY: Readonly<Record<RoutineRow["volatility"], Volatility>> = { i: "immutable", s: "stable", v: "volatile" };
+const VOLATILITY: Readonly<Record<RoutineRow["volatility"], Volatility>> = {
+  i: "immutable",
+  s: "stable",
+  v: "volatile",
+};
 
 interface Parameter {
   readonly name: string;
@@ -103,7 +110,12 @@ export interface RoutineParts {
 }
 
 export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
-  const all = row.types.map((type, i): Parameter => ({ name: row.names?.[i] ?? "", type, mode: row.modes?.[i] ?? "i", default: row.defaults?.[i] ?? undefined }));
+  const all = row.types.map((type, i): Parameter => ({
+    name: row.names?.[i] ?? "",
+    type,
+    mode: row.modes?.[i] ?? "i",
+    default: row.defaults?.[i] ?? undefined,
+  }));
   const inputs = all.filter(({ mode }) => mode === "i" || mode === "b" || mode === "v");
   const outputs = all.filter(({ mode }) => mode === "o" || mode === "b" || mode === "t");
   return {
@@ -114,16 +126,14 @@ export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
     owner: row.owner,
     acl: parts.readAcl(row.acl, "routine"),
     comment: row.comment ?? undefined,
-    parameters: inputs.map(
-      ({ name, type, mode, default: default_ }, i): RoutineParameter => ({
-        name,
-        type,
-        sqlType: castType(parts.types.get(type)),
-        mode: mode === "b" ? "inout" : mode === "v" ? "variadic" : "in",
-        hasDefault: i >= inputs.length - row.defaultCount,
-        default: default_,
-      }),
-    ),
+    parameters: inputs.map(({ name, type, mode, default: default_ }, i): RoutineParameter => ({
+      name,
+      type,
+      sqlType: castType(parts.types.get(type)),
+      mode: mode === "b" ? "inout" : mode === "v" ? "variadic" : "in",
+      hasDefault: i >= inputs.length - row.defaultCount,
+      default: default_,
+    })),
     returns: describeResult(row, outputs, parts.types),
     isStrict: row.isStrict,
     rows: row.rows,
@@ -149,7 +159,11 @@ const castType = (type: PgType | undefined): string => {
 };
 
 /** @rule R-RPC-11 R-RPC-12 */
-const describeResult = (row: RoutineRow, outputs: readonly Parameter[], types: ReadonlyMap<number, PgType>): Routine["returns"] => {
+const describeResult = (
+  row: RoutineRow,
+  outputs: readonly Parameter[],
+  types: ReadonlyMap<number, PgType>,
+): Routine["returns"] => {
   const declared = types.get(row.resultType);
   const base = belowDomains(declared, types);
   const common = { type: row.resultType, isSet: row.isSet, hasOutParameters: outputs.length > 0 };
@@ -158,7 +172,8 @@ const describeResult = (row: RoutineRow, outputs: readonly Parameter[], types: R
     const relation: QualifiedName | undefined = base.relation;
     return { ...common, kind: "composite", relation, columns: base.attributes ?? [] };
   }
-  if (outputs.length > 0) return { ...common, kind: "composite", columns: outputs.map(({ name, type }) => ({ name, type })) };
+  if (outputs.length > 0)
+    return { ...common, kind: "composite", columns: outputs.map(({ name, type }) => ({ name, type })) };
   if (declared?.kind === "pseudo" && declared.name === "record") return { ...common, kind: "record", columns: [] };
   if (declared?.kind === "pseudo" && declared.name === "void") return { ...common, kind: "void", columns: [] };
   return { ...common, kind: "scalar", columns: [] };
@@ -166,6 +181,7 @@ const describeResult = (row: RoutineRow, outputs: readonly Parameter[], types: R
 
 const belowDomains = (type: PgType | undefined, types: ReadonlyMap<number, PgType>): PgType | undefined => {
   let below = type;
-  for (let depth = 0; below?.kind === "domain" && below.base !== undefined && depth < 32; depth++) below = types.get(below.base);
+  for (let depth = 0; below?.kind === "domain" && below.base !== undefined && depth < 32; depth++)
+    below = types.get(below.base);
   return below;
 };

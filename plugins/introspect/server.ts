@@ -1,5 +1,13 @@
-/** What is true of the server and its schemas as a whole: version, login role, schemas, extensions, casts of domains, media type aggregates. */
-import { sql, value, type IntrospectContext, type MediaHandler, type QualifiedName, type Representation } from "../../core/index.ts";
+/** What is true of the server and its schemas as a whole: version, login role, schemas, extensions, casts of domains,
+ *  media type aggregates. */
+import {
+  sql,
+  value,
+  type IntrospectContext,
+  type MediaHandler,
+  type QualifiedName,
+  type Representation,
+} from "../../core/index.ts";
 import type { Wanted } from "./relations.ts";
 
 interface ServerRow {
@@ -48,12 +56,9 @@ export interface ServerFacts {
   readonly rivals: ReadonlySet<string>;
 }
 
-/**
- * Objects from oid 16384 on were made after the database. Built-in types, enums, arrays of them and rows are what statements that are proven
- * work with. An operator whose right side is another type is chosen for a value without a type only where PostgreSQL has none that
- * takes the left type on both sides.
- * @rule R-TX-10
- */
+/** Objects from oid 16384 on were made after the database. Built-in types, enums, arrays of them and rows are what
+ *  statements that are proven work with. An operator whose right side is another type is chosen for a value without a
+ *  type only where PostgreSQL has none that takes the left type on both sides. @rule R-TX-10 */
 const RIVALS = sql`
 with plain as materialized (
   select type.oid, 'c' in (type.typtype, element.typtype) as is_row
@@ -113,17 +118,20 @@ from (
 
 /** Of a path as PostgreSQL writes it: `"$user", public`. */
 const schemasIn = (path: string): readonly string[] =>
-  [...path.matchAll(/"((?:[^"]|"")*)"|([^\s,"]+)/g)].map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase()).filter((name) => name !== "");
+  [...path.matchAll(/"((?:[^"]|"")*)"|([^\s,"]+)/g)]
+    .map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase())
+    .filter((name) => name !== "");
 
-/**
- * Comes first: it switches just-in-time compilation off for the rest of the transaction, because the planner thinks the catalog queries
- * far dearer than they are and compiling them takes ten times what running them does.
- * @rule R-REP-1 R-MED-4 R-OAS-3
- */
+/** Comes first: it switches just-in-time compilation off for the rest of the transaction, because the planner thinks
+ *  the catalog queries far dearer than they are and compiling them takes ten times what running them does. @rule
+ *  R-REP-1 R-MED-4 R-OAS-3 */
 export const loadServer = async (context: IntrospectContext, wanted: Wanted): Promise<ServerFacts> => {
   const exposed = value(JSON.stringify(context.schemas), "json");
   const wantedSchemas = [...wanted.relations, ...wanted.routines].map(({ schema }) => schema);
-  const named = value(JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...wantedSchemas])]), "json");
+  const named = value(
+    JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...wantedSchemas])]),
+    "json",
+  );
   const [row] = await context.query<ServerRow>(sql`
 select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion",
   session_user::text as "loginRole",
@@ -217,6 +225,7 @@ const buildRepresentations = (casts: readonly CastFacts[]): ReadonlyMap<number, 
 const buildMediaHandler = (facts: AggregateFacts): MediaHandler => ({
   mediaType: facts.mediaType,
   aggregate: { schema: facts.schema, name: facts.name },
-  ...(facts.relationSchema !== null && facts.relationName !== null && { relation: { schema: facts.relationSchema, name: facts.relationName } }),
+  ...(facts.relationSchema !== null &&
+    facts.relationName !== null && { relation: { schema: facts.relationSchema, name: facts.relationName } }),
   isBytea: facts.isBytea,
 });

@@ -34,14 +34,25 @@ export interface LoadedTypes {
 }
 
 /** Types of extensions that operators name though no column may have them (`lquery`). */
-const EXTENSION_TYPES = ["citext", "geography", "geometry", "hstore", "lquery", "ltree", "ltxtquery", "raster", "vector"];
+const EXTENSION_TYPES = [
+  "citext",
+  "geography",
+  "geometry",
+  "hstore",
+  "lquery",
+  "ltree",
+  "ltxtquery",
+  "raster",
+  "vector",
+];
 
-/**
- * Loads the types reachable from `seeds` and those of `pg_catalog`. `rows`: row types of relations that are loaded already; they are
- * added as they are, since their attributes are known columns.
- * @rule R-SC-1 G-TYP-20 G-TYP-26
- */
-export const loadTypes = async (context: IntrospectContext, seeds: Iterable<number>, rows: readonly PgType[]): Promise<LoadedTypes> => {
+/** Loads the types reachable from `seeds` and those of `pg_catalog`. `rows`: row types of relations that are loaded
+ *  already; they are added as they are, since their attributes are known columns. @rule R-SC-1 G-TYP-20 G-TYP-26 */
+export const loadTypes = async (
+  context: IntrospectContext,
+  seeds: Iterable<number>,
+  rows: readonly PgType[],
+): Promise<LoadedTypes> => {
   const known = new Set(rows.map((type) => type.oid));
   const wanted = [...new Set(seeds)].filter((oid) => !known.has(oid));
   const loaded = await context.query<TypeRow>(sql`
@@ -154,10 +165,15 @@ const buildType = (row: TypeRow): PgType => ({
   kind: row.kind,
   category: row.category,
   ...(row.kind === "array" && row.element !== null && { element: row.element }),
-  ...(row.kind === "domain" && { base: row.base ?? undefined, notNull: row.notNull, default: row.default ?? undefined }),
+  ...(row.kind === "domain" && {
+    base: row.base ?? undefined,
+    notNull: row.notNull,
+    default: row.default ?? undefined,
+  }),
   ...(row.labels !== null && { labels: row.labels }),
   ...(row.kind === "composite" && { attributes: (row.attributes ?? []).map(([name, type]) => ({ name, type })) }),
-  ...(row.relationSchema !== null && row.relationName !== null && { relation: { schema: row.relationSchema, name: row.relationName } }),
+  ...(row.relationSchema !== null &&
+    row.relationName !== null && { relation: { schema: row.relationSchema, name: row.relationName } }),
   ...(row.comment !== null && { comment: row.comment }),
 });
 
@@ -175,7 +191,8 @@ const domainTraits = (types: ReadonlyMap<number, TypeRow>, oid: number): DomainT
   return { notNull, default: text, maxLength: type && characterLength(type, modifier) };
 };
 
-/** Length limit of a text or bit string, as the information schema has it; the modifier of text counts the header of four bytes. */
+/** Length limit of a text or bit string, as the information schema has it; the modifier of text counts the header of
+ *  four bytes. */
 export const characterLength = (type: Pick<PgType, "schema" | "name">, modifier: number): number | undefined => {
   if (type.schema !== "pg_catalog" || modifier < 0) return undefined;
   if (type.name === "varchar" || type.name === "bpchar") return modifier - 4;

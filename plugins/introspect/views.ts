@@ -1,4 +1,5 @@
-/** Which columns of tables the columns of views are. `select id as vessel_id from sea.vessels`: `vessel_id` is `vessels.id`. */
+/** Which columns of tables the columns of views are. `select id as vessel_id from sea.vessels`: `vessel_id` is
+ *  `vessels.id`. */
 
 /** A column by relation oid and attribute number. */
 export interface Origin {
@@ -16,15 +17,15 @@ const isClose = (code: number): boolean => code === 125 || code === 41; // } )
 
 const TARGET_LIST = ":targetList (";
 
-// {TARGETENTRY :expr {VAR …} :resno 2 :resname vessel\ id :ressortgroupref 0 :resorigtbl 16401 :resorigcol 1 :resjunk false}
-const ENTRY_END = / :resno (\d+) :resname (?:\\[^]|[^\s\\])+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (-?\d+) :resjunk (true|false)\}/y;
+// {TARGETENTRY :expr {VAR …} :resno 2 :resname vessel\ id :ressortgroupref 0 :resorigtbl 16401 :resorigcol 1 :resjunk
+// false}
+const ENTRY_END =
+  / :resno (\d+) :resname (?:\\[^]|[^\s\\])+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (-?\d+) :resjunk (true|false)\}/y;
 
-/**
- * Reads the target list of a view's rule from the text of `pg_rewrite.ev_action`. `resorigtbl` and `resorigcol` are PostgreSQL's own
- * trace through joins, subqueries and CTEs, and 0 for expressions and set operations. Only the outermost query counts, so nesting is
- * followed by its brackets; those inside names are escaped with a backslash.
- * @rule R-REL-4
- */
+/** Reads the target list of a view's rule from the text of `pg_rewrite.ev_action`. `resorigtbl` and `resorigcol` are
+ *  PostgreSQL's own trace through joins, subqueries and CTEs, and 0 for expressions and set operations. Only the
+ *  outermost query counts, so nesting is followed by its brackets; those inside names are escaped with a backslash.
+ *  @rule R-REL-4 */
 export const parseOrigins = (action: string): Origins => {
   const origins = new Map<number, Origin>();
   const list = findTargetList(action);
@@ -62,12 +63,13 @@ const findTargetList = (action: string): number => {
   return -1;
 };
 
-/**
- * Follows origins that are columns of views themselves, down to columns of tables. `views`: direct origins of every view that may be
- * followed; `isTable` tells where a trace ends. Other ends (hidden views) and cycles leave the column without origin.
- * @rule R-REL-4
- */
-export const traceViews = (views: ReadonlyMap<number, Origins>, isTable: (oid: number) => boolean): ReadonlyMap<number, Origins> => {
+/** Follows origins that are columns of views themselves, down to columns of tables. `views`: direct origins of every
+ *  view that may be followed; `isTable` tells where a trace ends. Other ends (hidden views) and cycles leave the column
+ *  without origin. @rule R-REL-4 */
+export const traceViews = (
+  views: ReadonlyMap<number, Origins>,
+  isTable: (oid: number) => boolean,
+): ReadonlyMap<number, Origins> => {
   const traced = new Map<number, Origins>();
   const pending = new Set<number>();
   const trace = (view: number): Origins => {
@@ -88,11 +90,9 @@ export const traceViews = (views: ReadonlyMap<number, Origins>, isTable: (oid: n
   return traced;
 };
 
-/**
- * Attribute numbers of a view's primary key: those of every table whose whole key the view shows, tables in order of their first column
- * in the view. A key column that is shown twice counts where it stands first.
- * @rule R-REL-5 R-REL-7
- */
+/** Attribute numbers of a view's primary key: those of every table whose whole key the view shows, tables in order of
+ *  their first column in the view. A key column that is shown twice counts where it stands first. @rule R-REL-5 R-REL-7
+ *  */
 export const deriveViewKey = (origins: Origins, keyOf: (table: number) => readonly number[]): readonly number[] => {
   const shown = new Map<number, Map<number, number>>();
   for (const position of [...origins.keys()].sort((a, b) => a - b)) {

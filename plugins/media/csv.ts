@@ -10,7 +10,8 @@ const headerField = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.
 /** Names of the columns; of rows whose columns the model does not know, those of the first one. */
 const header = ({ row, returns, outputs }: MediaContext): Sql => {
   const names = returns === "value" || returns === "values" ? [SCALAR] : outputs;
-  if (names.length > 0) return sql`case when pg_catalog.count(*) = 0 then '' else ${literal(names.map(headerField).join(","))} end`;
+  if (names.length > 0)
+    return sql`case when pg_catalog.count(*) = 0 then '' else ${literal(names.map(headerField).join(","))} end`;
   return sql`coalesce((select pg_catalog.string_agg(_key, ',') from pg_catalog.json_object_keys((pg_catalog.array_agg(pg_catalog.row_to_json(${row})))[1]) as _key), '')`;
 };
 

@@ -2,7 +2,12 @@
 import { definePlugin, ident, RelApiError, sql } from "../../core/index.ts";
 
 const withoutPostgis = (): RelApiError =>
-  new RelApiError({ code: "media-type-unavailable", status: 406, message: "None of these media types are available: application/geo+json", details: "The database has no PostGIS extension" });
+  new RelApiError({
+    code: "media-type-unavailable",
+    status: 406,
+    message: "None of these media types are available: application/geo+json",
+    details: "The database has no PostGIS extension",
+  });
 
 /** @rule R-MED-1 */
 export const geojsonMedia = definePlugin({

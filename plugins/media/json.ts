@@ -6,6 +6,11 @@ import { emptyJson, jsonRows } from "./json-body.ts";
 export const jsonMedia = definePlugin({
   name: "json-media",
   apply: (hooks) => {
-    hooks.compileMedia.for("application/json").tap({ name: "json-media", builtIn: [] }, (context) => sql`coalesce(${jsonRows(context)}::text, ${emptyJson(context)})`);
+    hooks.compileMedia
+      .for("application/json")
+      .tap(
+        { name: "json-media", builtIn: [] },
+        (context) => sql`coalesce(${jsonRows(context)}::text, ${emptyJson(context)})`,
+      );
   },
 });

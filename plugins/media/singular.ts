@@ -6,6 +6,8 @@ import { jsonObject } from "./json-body.ts";
 export const singularMedia = definePlugin({
   name: "singular-media",
   apply: (hooks) => {
-    hooks.compileMedia.for("application/vnd.pgrst.object+json").tap({ name: "singular-media", builtIn: [] }, (context) => sql`coalesce(${jsonObject(context)}::text, 'null')`);
+    hooks.compileMedia
+      .for("application/vnd.pgrst.object+json")
+      .tap({ name: "singular-media", builtIn: [] }, (context) => sql`coalesce(${jsonObject(context)}::text, 'null')`);
   },
 });

@@ -8,9 +8,15 @@ export const strippedMedia = definePlugin({
   apply: (hooks) => {
     hooks.compileMedia
       .for("application/vnd.pgrst.array+json;nulls=stripped")
-      .tap({ name: "stripped-media", builtIn: [] }, (context) => sql`coalesce(pg_catalog.json_strip_nulls(${jsonRows(context)})::text, ${emptyJson(context)})`);
+      .tap(
+        { name: "stripped-media", builtIn: [] },
+        (context) => sql`coalesce(pg_catalog.json_strip_nulls(${jsonRows(context)})::text, ${emptyJson(context)})`,
+      );
     hooks.compileMedia
       .for("application/vnd.pgrst.object+json;nulls=stripped")
-      .tap({ name: "stripped-media", builtIn: [] }, (context) => sql`coalesce(pg_catalog.json_strip_nulls(${jsonObject(context)})::text, 'null')`);
+      .tap(
+        { name: "stripped-media", builtIn: [] },
+        (context) => sql`coalesce(pg_catalog.json_strip_nulls(${jsonObject(context)})::text, 'null')`,
+      );
   },
 });

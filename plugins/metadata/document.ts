@@ -1,4 +1,5 @@
-/** The metadata as written, in one shape whatever its version: names and permissions by table, nothing looked up yet. */
+/** The metadata as written, in one shape whatever its version: names and permissions by table, nothing looked up yet.
+ *  */
 import { metadataVersionUnknown } from "./errors.ts";
 import { isObject, type Raw } from "./load.ts";
 import { numberText, writeJson, type QualifiedName } from "../../core/index.ts";
@@ -14,7 +15,11 @@ export interface TableDocument {
 export interface MetadataDocument {
   readonly customization: RawObject;
   readonly tables: readonly TableDocument[];
-  readonly functions: readonly { readonly name: QualifiedName; readonly raw: RawObject; readonly configuration: RawObject }[];
+  readonly functions: readonly {
+    readonly name: QualifiedName;
+    readonly raw: RawObject;
+    readonly configuration: RawObject;
+  }[];
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
   readonly closedForRoles: readonly string[];
 }
@@ -22,20 +27,75 @@ export interface MetadataDocument {
 export type Note = (message: string) => void;
 
 const IGNORED: ReadonlySet<string> = new Set([
-  "actions", "custom_types", "remote_schemas", "remote_relationships", "remote_schema_permissions", "query_collections", "allowlist", "allow_list",
-  "rest_endpoints", "cron_triggers", "event_triggers", "network", "api_limits", "metrics_config", "opentelemetry", "backend_configs", "native_queries",
-  "logical_models", "stored_procedures",
+  "actions",
+  "custom_types",
+  "remote_schemas",
+  "remote_relationships",
+  "remote_schema_permissions",
+  "query_collections",
+  "allowlist",
+  "allow_list",
+  "rest_endpoints",
+  "cron_triggers",
+  "event_triggers",
+  "network",
+  "api_limits",
+  "metrics_config",
+  "opentelemetry",
+  "backend_configs",
+  "native_queries",
+  "logical_models",
+  "stored_procedures",
 ]);
 
-const TOP_KEYS: ReadonlySet<string> = new Set(["version", "sources", "tables", "functions", "inherited_roles", "graphql_schema_introspection"]);
-const SOURCE_KEYS: ReadonlySet<string> = new Set(["name", "kind", "configuration", "customization", "tables", "functions"]);
-const TABLE_KEYS: ReadonlySet<string> = new Set([
-  "table", "is_enum", "configuration", "object_relationships", "array_relationships", "computed_fields", "select_permissions", "insert_permissions",
-  "update_permissions", "delete_permissions", "logical_primary_key", "apollo_federation_config", "comment",
+const TOP_KEYS: ReadonlySet<string> = new Set([
+  "version",
+  "sources",
+  "tables",
+  "functions",
+  "inherited_roles",
+  "graphql_schema_introspection",
 ]);
-const CONFIGURATION_KEYS: ReadonlySet<string> = new Set(["custom_name", "comment", "custom_root_fields", "column_config", "custom_column_names", "identifier"]);
+const SOURCE_KEYS: ReadonlySet<string> = new Set([
+  "name",
+  "kind",
+  "configuration",
+  "customization",
+  "tables",
+  "functions",
+]);
+const TABLE_KEYS: ReadonlySet<string> = new Set([
+  "table",
+  "is_enum",
+  "configuration",
+  "object_relationships",
+  "array_relationships",
+  "computed_fields",
+  "select_permissions",
+  "insert_permissions",
+  "update_permissions",
+  "delete_permissions",
+  "logical_primary_key",
+  "apollo_federation_config",
+  "comment",
+]);
+const CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
+  "custom_name",
+  "comment",
+  "custom_root_fields",
+  "column_config",
+  "custom_column_names",
+  "identifier",
+]);
 const FUNCTION_KEYS: ReadonlySet<string> = new Set(["function", "configuration", "permissions", "comment"]);
-const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set(["exposed_as", "session_argument", "custom_name", "custom_root_fields", "comment", "response"]);
+const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
+  "exposed_as",
+  "session_argument",
+  "custom_name",
+  "custom_root_fields",
+  "comment",
+  "response",
+]);
 
 export const textOf = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
 
@@ -61,7 +121,8 @@ const saysNothing = (raw: Raw): boolean => {
 export const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: string, note: Note): void => {
   for (const [key, value] of Object.entries(raw)) {
     if (known.has(key)) continue;
-    if (!IGNORED.has(key) || !saysNothing(value)) note(IGNORED.has(key) ? `${place}${key} is not served and ignored` : `${place}unknown key "${key}" is ignored`);
+    if (!IGNORED.has(key) || !saysNothing(value))
+      note(IGNORED.has(key) ? `${place}${key} is not served and ignored` : `${place}unknown key "${key}" is ignored`);
   }
 };
 
@@ -93,16 +154,24 @@ export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
     }),
     inheritedRoles: listOf(top["inherited_roles"]).flatMap((raw) => {
       const role = textOf(objectOf(raw)["role_name"]);
-      return role === undefined ? [] : [{ role, parents: listOf(objectOf(raw)["role_set"]).flatMap((parent) => textOf(parent) ?? []) }];
+      return role === undefined
+        ? []
+        : [{ role, parents: listOf(objectOf(raw)["role_set"]).flatMap((parent) => textOf(parent) ?? []) }];
     }),
-    closedForRoles: listOf(objectOf(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap((role) => textOf(role) ?? []),
+    closedForRoles: listOf(objectOf(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
+      (role) => textOf(role) ?? [],
+    ),
   };
 };
 
 const servedSource = (sources: readonly Raw[], note: Note): RawObject => {
   const isPostgres = (raw: Raw): boolean => ["postgres", "pg"].includes(textOf(objectOf(raw)["kind"]) ?? "postgres");
   const served = sources.find(isPostgres);
-  for (const other of sources) if (other !== served) note(`source ${textOf(objectOf(other)["name"]) ?? "without a name"} is skipped: one source of kind postgres is served`);
+  for (const other of sources)
+    if (other !== served)
+      note(
+        `source ${textOf(objectOf(other)["name"]) ?? "without a name"} is skipped: one source of kind postgres is served`,
+      );
   return objectOf(served);
 };
 

@@ -7,11 +7,16 @@ export const metadataUnreadable = (place: string, reason: string): RelApiError =
 
 /** @rule G-MET-3 */
 export const metadataVersionUnknown = (version: string): RelApiError =>
-  new RelApiError({ code: "preset", status: 500, message: `metadata has version ${version}: versions 2 and 3 are read` });
+  new RelApiError({
+    code: "preset",
+    status: 500,
+    message: `metadata has version ${version}: versions 2 and 3 are read`,
+  });
 
 /** A right the caller has not; in PostgreSQL's words, so that both surfaces answer as for a grant. @rule G-PRM-5 */
 export const permissionDenied = (what: "table" | "function", name: string): RelApiError =>
   new RelApiError({ code: "42501", status: 403, message: `permission denied for ${what} ${name}` });
 
 /** The caller's rights came from metadata that no longer has the role. */
-export const roleGone = (role: string): RelApiError => new RelApiError({ code: "42501", status: 403, message: `permission denied for role "${role}"` });
+export const roleGone = (role: string): RelApiError =>
+  new RelApiError({ code: "42501", status: 403, message: `permission denied for role "${role}"` });

@@ -1,5 +1,26 @@
 /** The filter language of permissions, from JSON to a predicate. @rule G-FIL-1 … G-FIL-11 */
-import { baseTypeOf, columnOf, graphqlNameOf, matchesType, nameKey, relationOf, relationshipOf, routinesOf, writeJson, type Column, type Expression, type Model, type Operand, type OperatorSpec, type PgType, type Predicate, type Registry, type Relation, type RoutineArgument, type ValueRef } from "../../core/index.ts";
+import {
+  baseTypeOf,
+  columnOf,
+  graphqlNameOf,
+  matchesType,
+  nameKey,
+  relationOf,
+  relationshipOf,
+  routinesOf,
+  writeJson,
+  type Column,
+  type Expression,
+  type Model,
+  type Operand,
+  type OperatorSpec,
+  type PgType,
+  type Predicate,
+  type Registry,
+  type Relation,
+  type RoutineArgument,
+  type ValueRef,
+} from "../../core/index.ts";
 import { nameOf } from "./document.ts";
 import { isObject, type Raw } from "./load.ts";
 import { createValueReader, Inconsistent, sessionVariable } from "./values.ts";
@@ -12,7 +33,15 @@ export interface FilterReader {
   value(raw: Raw, type: PgType): ValueRef;
 }
 
-const COLUMN_OPERATORS: Readonly<Record<string, string>> = { _ceq: "eq", _cneq: "neq", _cne: "neq", _cgt: "gt", _cgte: "gte", _clt: "lt", _clte: "lte" };
+const COLUMN_OPERATORS: Readonly<Record<string, string>> = {
+  _ceq: "eq",
+  _cneq: "neq",
+  _cne: "neq",
+  _cgt: "gt",
+  _cgte: "gte",
+  _clt: "lt",
+  _clte: "lte",
+};
 
 /** `$eq` and `_ne` are other spellings. */
 const spelled = (key: string): string => {
@@ -20,7 +49,8 @@ const spelled = (key: string): string => {
   return name === "_ne" ? "_neq" : name;
 };
 
-const and = (parts: readonly Predicate[]): Predicate => (parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "and", of: parts });
+const and = (parts: readonly Predicate[]): Predicate =>
+  parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "and", of: parts };
 
 const text = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
 
@@ -44,7 +74,11 @@ interface Left {
   readonly column?: Column;
 }
 
-export const createFilterReader = (model: Model, registry: Registry, entryOf: (relation: Relation) => GqlTableEntry | undefined): FilterReader => {
+export const createFilterReader = (
+  model: Model,
+  registry: Registry,
+  entryOf: (relation: Relation) => GqlTableEntry | undefined,
+): FilterReader => {
   const values = createValueReader(model);
   /** Set when the filter being read names a column of the permission's own table. */
   let namesRoot = false;
@@ -55,7 +89,8 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
     return found;
   };
 
-  /** Equality that takes two NULLs for equal. Plain `=`, which indexes can answer, where nobody can tell the difference. @rule G-FIL-4 */
+  /** Equality that takes two NULLs for equal. Plain `=`, which indexes can answer, where nobody can tell the
+   *  difference. @rule G-FIL-4 */
   const equality = (isEqual: boolean, left: Expression, operand: Operand, isPlain: boolean): Predicate => {
     if (isPlain) return { kind: "compare", left, operator: isEqual ? "eq" : "neq", operand };
     const distinct: Predicate = { kind: "compare", left, operator: "isdistinct", operand };
@@ -70,20 +105,37 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
     if (name === "_eq" || name === "_neq") {
       const isEqual = name === "_eq";
       const isPlain = raw !== null && (left.column?.notNull === true || (isEqual && !at.isNegated));
-      return equality(isEqual, left.expression, raw === null ? { constant: null, type: left.declared.sqlName } : values.value(raw, left.declared), isPlain);
+      return equality(
+        isEqual,
+        left.expression,
+        raw === null ? { constant: null, type: left.declared.sqlName } : values.value(raw, left.declared),
+        isPlain,
+      );
     }
     if (spec.operand === "keyword") {
-      const keyword = typeof spec.graphql === "object" && typeof raw === "boolean" ? spec.graphql.keywords[String(raw)] : undefined;
+      const keyword =
+        typeof spec.graphql === "object" && typeof raw === "boolean" ? spec.graphql.keywords[String(raw)] : undefined;
       if (keyword === undefined) throw new Inconsistent(`${name} takes true or false, not ${text(raw)}`);
       return { kind: "compare", left: left.expression, operator: spec.name, keyword };
     }
     const type = spec.operandType === undefined ? left.declared : values.typeNamed(spec.operandType);
-    const comparison = (operand: Operand): Predicate => ({ kind: "compare", left: left.expression, operator: spec.name, operand });
+    const comparison = (operand: Operand): Predicate => ({
+      kind: "compare",
+      left: left.expression,
+      operator: spec.name,
+      operand,
+    });
     if (spec.operand === "fields") return comparison(fieldsOperand(raw, spec));
     if (raw === null) throw new Inconsistent(`${name} takes no null`);
     if (spec.operand !== "list") return comparison(values.value(raw, type));
     // a list of arrays is no array of arrays to PostgreSQL, which compares with their elements
-    if (left.base.kind === "array" && type === left.declared && Array.isArray(raw) && sessionVariable(raw) === undefined) return listOfArrays(name, raw as readonly Raw[], left, at);
+    if (
+      left.base.kind === "array" &&
+      type === left.declared &&
+      Array.isArray(raw) &&
+      sessionVariable(raw) === undefined
+    )
+      return listOfArrays(name, raw as readonly Raw[], left, at);
     return comparison(values.list(raw, type));
   };
 
@@ -110,7 +162,11 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
     return and(
       Object.entries(raw).map(([target, comparisons]) => {
         const type = values.typeNamed(SCALARS[target] ?? target);
-        return readComparisons(comparisons, { expression: { kind: "cast", of: left.expression, type: type.sqlName }, declared: type, base: type }, at);
+        return readComparisons(
+          comparisons,
+          { expression: { kind: "cast", of: left.expression, type: type.sqlName }, declared: type, base: type },
+          at,
+        );
       }),
     );
   };
@@ -123,13 +179,21 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
     const side = isRoot ? at.root : at.relation;
     const column = typeof name === "string" && (isRoot || path.length === 1) ? columnOf(side, name) : undefined;
     if (column === undefined) throw new Inconsistent(`column ${text(raw)} does not exist in table "${side.name}"`);
-    if (baseTypeOf(model, column.type)?.oid !== left.base.oid) throw new Inconsistent(`the types of the columns compared differ ("${column.name}")`);
+    if (baseTypeOf(model, column.type)?.oid !== left.base.oid)
+      throw new Inconsistent(`the types of the columns compared differ ("${column.name}")`);
     if (isRoot) namesRoot = true;
-    const operand: Operand = { expression: { kind: "column", name: column.name, ...(isRoot ? { of: "root" as const } : {}) } };
+    const operand: Operand = {
+      expression: { kind: "column", name: column.name, ...(isRoot ? { of: "root" as const } : {}) },
+    };
     if (operator !== "eq" && operator !== "neq") return { kind: "compare", left: left.expression, operator, operand };
     const areNotNull = left.column?.notNull === true && column.notNull;
     const isOneNotNull = left.column?.notNull === true || column.notNull;
-    return equality(operator === "eq", left.expression, operand, areNotNull || (operator === "eq" && isOneNotNull && !at.isNegated));
+    return equality(
+      operator === "eq",
+      left.expression,
+      operand,
+      areNotNull || (operator === "eq" && isOneNotNull && !at.isNegated),
+    );
   };
 
   const readComparisons = (raw: Raw, left: Left, at: At): Predicate => {
@@ -145,7 +209,8 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
   };
 
   /** Of other rows: whether there are some does not tell NULL from false. */
-  const readRows = (raw: Raw, relation: Relation, at: At): Predicate => readAny(raw, { relation, root: at.root, isNegated: false });
+  const readRows = (raw: Raw, relation: Relation, at: At): Predicate =>
+    readAny(raw, { relation, root: at.root, isNegated: false });
 
   const readEntry = (key: string, raw: Raw, at: At): Predicate => {
     const { relation } = at;
@@ -161,15 +226,29 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
         return readExists(raw, at);
     }
     const column = columnOf(relation, key);
-    if (column !== undefined) return readComparisons(raw, { ...typed(column.type, `column "${key}"`), expression: { kind: "column", name: key }, column }, at);
+    if (column !== undefined)
+      return readComparisons(
+        raw,
+        { ...typed(column.type, `column "${key}"`), expression: { kind: "column", name: key }, column },
+        at,
+      );
     const entry = entryOf(relation);
     const relationship = entry?.relationships.find((one) => one.name === key);
-    if (relationship !== undefined) return { kind: "related", relationship: relationship.relationship, where: readRows(raw, relationshipTarget(relation, relationship.relationship), at) };
-    const aggregate = key.endsWith("_aggregate") ? entry?.relationships.find((one) => `${one.name}_aggregate` === key) : undefined;
+    if (relationship !== undefined)
+      return {
+        kind: "related",
+        relationship: relationship.relationship,
+        where: readRows(raw, relationshipTarget(relation, relationship.relationship), at),
+      };
+    const aggregate = key.endsWith("_aggregate")
+      ? entry?.relationships.find((one) => `${one.name}_aggregate` === key)
+      : undefined;
     if (aggregate !== undefined) return readAggregate(raw, aggregate.relationship, at);
     const computed = entry?.computedFields.find((one) => one.name === key);
     if (computed !== undefined) return readComputed(raw, computed, at);
-    throw new Inconsistent(`"${key}" is neither a column nor a relationship nor a computed field of table "${relation.name}"`);
+    throw new Inconsistent(
+      `"${key}" is neither a column nor a relationship nor a computed field of table "${relation.name}"`,
+    );
   };
 
   const typed = (oid: number, what: string): Pick<Left, "declared" | "base"> => {
@@ -182,18 +261,29 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
   /** @rule G-CF-5 */
   const readComputed = (raw: Raw, field: GqlTableEntry["computedFields"][number], at: At): Predicate => {
     const { relation } = at;
-    const routine = routinesOf(model, field.routine).find((one) => one.parameters.some((parameter) => parameter.type === relation.rowType));
+    const routine = routinesOf(model, field.routine).find((one) =>
+      one.parameters.some((parameter) => parameter.type === relation.rowType),
+    );
     if (routine === undefined) throw new Inconsistent(`computed field "${field.name}" has no function`);
-    const rowIndex = field.tableArgument === undefined ? 0 : routine.parameters.findIndex((parameter) => parameter.name === field.tableArgument);
+    const rowIndex =
+      field.tableArgument === undefined
+        ? 0
+        : routine.parameters.findIndex((parameter) => parameter.name === field.tableArgument);
     const given = routine.parameters.map((parameter, index): RoutineArgument => {
       if (index === rowIndex) return { value: { constant: null }, isRow: true };
-      if (parameter.name !== field.sessionArgument) throw new Inconsistent(`computed field "${field.name}" has arguments`);
+      if (parameter.name !== field.sessionArgument)
+        throw new Inconsistent(`computed field "${field.name}" has arguments`);
       return { value: { session: true, type: parameter.sqlType } };
     });
     const list = rowIndex === 0 ? given.slice(1) : given; // the row goes first by itself
     const call = { routine: field.routine, ...(list.length === 0 ? {} : { arguments: list }) };
     const { returns } = routine;
-    if (returns.relation === undefined) return readComparisons(raw, { ...typed(returns.type, `computed field "${field.name}"`), expression: { kind: "computed", ...call } }, at);
+    if (returns.relation === undefined)
+      return readComparisons(
+        raw,
+        { ...typed(returns.type, `computed field "${field.name}"`), expression: { kind: "computed", ...call } },
+        at,
+      );
     const target = relationOf(model, returns.relation);
     if (target === undefined) throw new Inconsistent(`computed field "${field.name}" returns rows of an unknown table`);
     return { kind: "computed-rows", ...call, target: returns.relation, where: readRows(raw, target, at) };
@@ -210,7 +300,8 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
   const readExists = (raw: Raw, at: At): Predicate => {
     const name = isObject(raw) ? nameOf(raw["_table"]) : undefined;
     const from = name && relationOf(model, name);
-    if (!isObject(raw) || name === undefined || from === undefined) throw new Inconsistent("_exists names no table that exists");
+    if (!isObject(raw) || name === undefined || from === undefined)
+      throw new Inconsistent("_exists names no table that exists");
     return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, at) };
   };
 
@@ -222,9 +313,11 @@ export const createFilterReader = (model: Model, registry: Registry, entryOf: (r
     const [fn, part] = only;
     if (!isObject(part)) throw new Inconsistent(`the predicate of ${fn} is an object`);
     const target = relationshipTarget(at.relation, id);
-    const named: readonly Raw[] = part["arguments"] === undefined ? [] : Array.isArray(part["arguments"]) ? part["arguments"] : [part["arguments"]];
+    const named: readonly Raw[] =
+      part["arguments"] === undefined ? [] : Array.isArray(part["arguments"]) ? part["arguments"] : [part["arguments"]];
     const of = named.map((name): Expression => {
-      if (typeof name !== "string" || columnOf(target, name) === undefined) throw new Inconsistent(`column ${text(name)} does not exist in table "${target.name}"`);
+      if (typeof name !== "string" || columnOf(target, name) === undefined)
+        throw new Inconsistent(`column ${text(name)} does not exist in table "${target.name}"`);
       return { kind: "column", name };
     });
     const type = values.typeNamed(fn === "count" ? "int8" : fn.startsWith("bool_") ? "bool" : "float8");

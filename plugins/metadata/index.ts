@@ -1,6 +1,29 @@
 /** `METADATA=./metadata`: the names, relationships and permissions a team brings from its Hasura metadata. */
-import { columnOf, definePlugin, ident, mayUseColumn, mayUseSchema, nameKey, relationOf, sql, Stage, type IntrospectContext, type Model, type PluginContext, type QualifiedName, type Relation } from "../../core/index.ts";
-import { listOf, nameOf, objectOf, readDocument, type MetadataDocument, type Note, type TableDocument } from "./document.ts";
+import {
+  columnOf,
+  definePlugin,
+  ident,
+  mayUseColumn,
+  mayUseSchema,
+  nameKey,
+  relationOf,
+  sql,
+  Stage,
+  type IntrospectContext,
+  type Model,
+  type PluginContext,
+  type QualifiedName,
+  type Relation,
+} from "../../core/index.ts";
+import {
+  listOf,
+  nameOf,
+  objectOf,
+  readDocument,
+  type MetadataDocument,
+  type Note,
+  type TableDocument,
+} from "./document.ts";
 import { roleGone } from "./errors.ts";
 import { createFilterReader } from "./filter.ts";
 import { inheritance } from "./inherit.ts";
@@ -25,7 +48,8 @@ const noteWith =
   (message) =>
     warn(`metadata: ${message}`);
 
-/** Reads the files before the catalog is read, so that tables of schemas that are not exposed are loaded too. @rule G-MET-1 … G-MET-7 */
+/** Reads the files before the catalog is read, so that tables of schemas that are not exposed are loaded too. @rule
+ *  G-MET-1 … G-MET-7 */
 export const metadataLoader = definePlugin({
   name: "metadata-loader",
   before: ["catalog-introspection"],
@@ -39,7 +63,9 @@ export const metadataLoader = definePlugin({
         last = readDocument(await loadMetadata(metadata), note);
       } catch (error) {
         if (last === undefined) throw error;
-        note(`the new metadata cannot be read and the old stays: ${error instanceof Error ? error.message : String(error)}`);
+        note(
+          `the new metadata cannot be read and the old stays: ${error instanceof Error ? error.message : String(error)}`,
+        );
       }
       const wanted = { relations: wantedRelations(last), routines: wantedRoutines(last) };
       return { ...model, parts: { ...model.parts, [DOCUMENT_PART]: last, "catalog-wanted": wanted } };
@@ -47,14 +73,20 @@ export const metadataLoader = definePlugin({
   },
 });
 
-const wantedRelations = (document: MetadataDocument): readonly QualifiedName[] => document.tables.map((table) => table.name);
+const wantedRelations = (document: MetadataDocument): readonly QualifiedName[] =>
+  document.tables.map((table) => table.name);
 
 const wantedRoutines = (document: MetadataDocument): readonly QualifiedName[] => [
   ...document.functions.map((fn) => fn.name),
-  ...document.tables.flatMap((table) => listOf(table.raw["computed_fields"]).flatMap((field) => nameOf(objectOf(objectOf(field)["definition"])["function"]) ?? [])),
+  ...document.tables.flatMap((table) =>
+    listOf(table.raw["computed_fields"]).flatMap(
+      (field) => nameOf(objectOf(objectOf(field)["definition"])["function"]) ?? [],
+    ),
+  ),
 ];
 
-/** Matches the document with the catalog: what fits is served, the rest is logged with its place. @rule G-MET-8 … G-MET-12 G-PRM-3 */
+/** Matches the document with the catalog: what fits is served, the rest is logged with its place. @rule G-MET-8 …
+ *  G-MET-12 G-PRM-3 */
 export const metadata = definePlugin({
   name: "metadata",
   requires: ["metadata-loader", "computed-relationships"],
@@ -68,7 +100,12 @@ export const metadata = definePlugin({
   },
 });
 
-const matchDocument = async (document: MetadataDocument, model: Model, introspection: IntrospectContext, { registry, options }: PluginContext): Promise<Model> => {
+const matchDocument = async (
+  document: MetadataDocument,
+  model: Model,
+  introspection: IntrospectContext,
+  { registry, options }: PluginContext,
+): Promise<Model> => {
   const note = noteWith(introspection.warn);
   const enums = await loadEnums(document, model, introspection, note);
   const matched = matchTables(document, model, enums, note);
@@ -76,7 +113,9 @@ const matchDocument = async (document: MetadataDocument, model: Model, introspec
   const reader = createFilterReader(matched.model, registry, (relation) => entries.get(nameKey(relation)));
   const parentsOf = inheritance(document, note);
   // nothing would enforce them without that plugin: then grants count, for roles of the metadata as for others
-  const permissions: Permissions = registry.has("metadata-permissions") ? buildPermissions(matched.tables, parentsOf, { model: matched.model, reader, note }) : new Map();
+  const permissions: Permissions = registry.has("metadata-permissions")
+    ? buildPermissions(matched.tables, parentsOf, { model: matched.model, reader, note })
+    : new Map();
   const functionRights = createFunctionRights(document, parentsOf);
   const part: MetadataPart = {
     customization: customizationOf(document.customization, note),
@@ -87,11 +126,19 @@ const matchDocument = async (document: MetadataDocument, model: Model, introspec
     permissions,
     functionRights,
   };
-  const roles = new Map([...permissions].map(([role, ofRole]) => [role, createSight(ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions))]));
+  const roles = new Map(
+    [...permissions].map(([role, ofRole]) => [
+      role,
+      createSight(ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions)),
+    ]),
+  );
   return {
     ...matched.model,
     parts: { ...matched.model.parts, metadata: part },
-    loginRoles: new Map([["graphql", roles], ...(options.metadataPermissionsForRest ? ([["rest", roles]] as const) : [])]),
+    loginRoles: new Map([
+      ["graphql", roles],
+      ...(options.metadataPermissionsForRest ? ([["rest", roles]] as const) : []),
+    ]),
   };
 };
 
@@ -100,7 +147,12 @@ const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 type EnumValues = readonly { readonly key: string; readonly comment: string | null }[];
 
 /** @rule G-ENM-1 G-ENM-5 */
-const loadEnums = async (document: MetadataDocument, model: Model, { query }: IntrospectContext, note: Note): Promise<ReadonlyMap<TableDocument, EnumValues>> => {
+const loadEnums = async (
+  document: MetadataDocument,
+  model: Model,
+  { query }: IntrospectContext,
+  note: Note,
+): Promise<ReadonlyMap<TableDocument, EnumValues>> => {
   const found = new Map<TableDocument, EnumValues>();
   for (const table of document.tables) {
     if (table.raw["is_enum"] !== true) continue;
@@ -113,8 +165,12 @@ const loadEnums = async (document: MetadataDocument, model: Model, { query }: In
       continue;
     }
     const comment = columns.comment === undefined ? sql`null::text` : ident(columns.comment);
-    const rows = await query<{ key: string; comment: string | null }>(sql`select ${ident(columns.key)} as key, ${comment} as comment from ${ident(relation.schema, relation.name)} order by 1`);
-    const bad = rows.find((row) => !ENUM_NAME.test(row.key) || row.key.startsWith("__") || ["true", "false", "null"].includes(row.key));
+    const rows = await query<{ key: string; comment: string | null }>(
+      sql`select ${ident(columns.key)} as key, ${comment} as comment from ${ident(relation.schema, relation.name)} order by 1`,
+    );
+    const bad = rows.find(
+      (row) => !ENUM_NAME.test(row.key) || row.key.startsWith("__") || ["true", "false", "null"].includes(row.key),
+    );
     if (rows.length === 0) note(`${place}it has no rows`);
     else if (bad !== undefined) note(`${place}"${bad.key}" is no GraphQL enum value`);
     else found.set(table, rows);
@@ -123,20 +179,27 @@ const loadEnums = async (document: MetadataDocument, model: Model, { query }: In
 };
 
 /** @returns what is wrong with it */
-const enumColumns = (model: Model, relation: Relation): { readonly key: string; readonly comment: string | undefined } | string => {
+const enumColumns = (
+  model: Model,
+  relation: Relation,
+): { readonly key: string; readonly comment: string | undefined } | string => {
   const [key, ...more] = relation.primaryKey;
   if (key === undefined || more.length > 0) return "its primary key is not one column";
   const isText = (name: string): boolean => {
     const column = columnOf(relation, name);
     return column !== undefined && model.types.get(column.type)?.name === "text";
   };
-  const mayRead = mayUseSchema(model, model.loginRole, relation.schema) && relation.columns.every((column) => mayUseColumn(model, model.loginRole, relation, column, "select"));
+  const mayRead =
+    mayUseSchema(model, model.loginRole, relation.schema) &&
+    relation.columns.every((column) => mayUseColumn(model, model.loginRole, relation, column, "select"));
   if (!mayRead) return "the login role may not read it";
   if (!isText(key)) return "its primary key is not of type text";
   const others = relation.columns.filter((column) => column.name !== key);
   if (others.length > 1) return "it has more than two columns";
   const [comment] = others;
-  return comment === undefined || isText(comment.name) ? { key, comment: comment?.name } : "its second column is not of type text";
+  return comment === undefined || isText(comment.name)
+    ? { key, comment: comment?.name }
+    : "its second column is not of type text";
 };
 
 /** Permissions written into plans, for GraphQL and, when the preset says so, for REST. @rule G-PRM-7 … G-PRM-12 */
@@ -156,7 +219,14 @@ export const metadataPermissions = definePlugin({
         return plan;
       }
       const mayCall = mayCallOf(part.functionRights, session.role, options.inferFunctionPermissions);
-      return applyPermissions(plan, { model, ofTable: permissionsOf(ofRole), isBackend: session.isBackend === true, checksNames: isRest, location: envelope.location ?? [], mayCall });
+      return applyPermissions(plan, {
+        model,
+        ofTable: permissionsOf(ofRole),
+        isBackend: session.isBackend === true,
+        checksNames: isRest,
+        location: envelope.location ?? [],
+        mayCall,
+      });
     });
   },
 });

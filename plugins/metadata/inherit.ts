@@ -39,7 +39,11 @@ export const ancestorsOf = (role: string, parentsOf: ReadonlyMap<string, readonl
 };
 
 /** `own`: as written, by role and table. */
-export const inherit = (parentsOf: ReadonlyMap<string, readonly string[]>, own: ReadonlyMap<string, OfRole>, note: Note): ReadonlyMap<string, OfRole> => {
+export const inherit = (
+  parentsOf: ReadonlyMap<string, readonly string[]>,
+  own: ReadonlyMap<string, OfRole>,
+  note: Note,
+): ReadonlyMap<string, OfRole> => {
   const done = new Map<string, OfRole>();
   const resolve = (role: string): OfRole | undefined => {
     const parents = parentsOf.get(role);
@@ -55,7 +59,10 @@ export const inherit = (parentsOf: ReadonlyMap<string, readonly string[]>, own: 
     for (const table of new Set([...inherited.flatMap((one) => [...one.keys()]), ...(own.get(role)?.keys() ?? [])])) {
       const written = own.get(role)?.get(table);
       const ofParents = inherited.flatMap((one) => one.get(table) ?? []);
-      merged.set(table, mergeParents(ofParents, written ?? {}, `inherited role ${role}: table ${table.replace("\u0000", ".")}: `, note));
+      merged.set(
+        table,
+        mergeParents(ofParents, written ?? {}, `inherited role ${role}: table ${table.replace("\u0000", ".")}: `, note),
+      );
     }
     done.set(role, merged);
     return merged;
@@ -89,7 +96,10 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
     const inner = parents.flatMap((parent) => parent.masked?.get(name) ?? []);
     const granting = parents.filter(has);
     if (granting.length === parents.length && inner.length === 0) return;
-    masked.set(name, anyOf(granting.map((parent) => parent.masked?.get(name) ?? parent.filter)) ?? { kind: "and", of: [] });
+    masked.set(
+      name,
+      anyOf(granting.map((parent) => parent.masked?.get(name) ?? parent.filter)) ?? { kind: "and", of: [] },
+    );
   };
   for (const column of columns) mask(column, (parent) => parent.columns.has(column));
   for (const field of computedFields) mask(field, (parent) => parent.computedFields.has(field));
@@ -112,7 +122,12 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
 };
 
 /** What is written for the role itself replaces what it would inherit. @rule G-PRM-13 G-PRM-15 G-PRM-17 */
-const mergeParents = (parents: readonly Readonly<TablePermissions>[], written: Readonly<TablePermissions>, place: string, note: Note): Readonly<TablePermissions> => {
+const mergeParents = (
+  parents: readonly Readonly<TablePermissions>[],
+  written: Readonly<TablePermissions>,
+  place: string,
+  note: Note,
+): Readonly<TablePermissions> => {
   const merged: TablePermissions = { ...written };
   const selects = parents.flatMap((parent) => parent.select ?? []);
   if (!("select" in written) && selects.length > 0) merged.select = mergeSelect(selects);

@@ -1,4 +1,5 @@
-/** Metadata from a folder of YAML files, one file, or an object: into one plain value with every include in its place. */
+/** Metadata from a folder of YAML files, one file, or an object: into one plain value with every include in its place.
+ *  */
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { LineCounter, parseDocument, visit, type Document, type ScalarTag } from "yaml";
@@ -8,7 +9,8 @@ import { metadataUnreadable } from "./errors.ts";
 /** Numbers among it may be raw ones (`numberText`). */
 export type Raw = Json;
 
-export const isObject = (raw: Raw | undefined): raw is { readonly [key: string]: Raw } => typeof raw === "object" && raw !== null && !Array.isArray(raw) && !isRawNumber(raw);
+export const isObject = (raw: Raw | undefined): raw is { readonly [key: string]: Raw } =>
+  typeof raw === "object" && raw !== null && !Array.isArray(raw) && !isRawNumber(raw);
 
 /** `!include tables.yaml`, as a tag or as the beginning of a string. */
 const INCLUDE = /^!include\s+(.+)$/;
@@ -36,18 +38,21 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
 const copyOf = (value: unknown): Raw => {
   if (typeof value === "bigint") return exactNumber(String(value));
   if (Array.isArray(value)) return value.map(copyOf);
-  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyOf(part)]));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyOf(part)]));
   return value as Raw; // plain, so a scalar
 };
 
-/** Numbers of YAML are those of JSON but for a plus before them, and for `.5`, `0x1F`, `.inf` and their like, which no tool writes. */
+/** Numbers of YAML are those of JSON but for a plus before them, and for `.5`, `0x1F`, `.inf` and their like, which no
+ *  tool writes. */
 const JSON_NUMBER = /^\+?(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
 
 /** With all their digits. @rule G-MET-13 */
 const keepDigits = (document: Document): void => {
   visit(document, {
     Scalar: (at, scalar) => {
-      const text = at !== "key" && typeof scalar.value === "number" ? JSON_NUMBER.exec(scalar.source ?? "")?.[1] : undefined;
+      const text =
+        at !== "key" && typeof scalar.value === "number" ? JSON_NUMBER.exec(scalar.source ?? "")?.[1] : undefined;
       if (text !== undefined) scalar.value = exactNumber(text);
     },
   });
@@ -60,7 +65,12 @@ const loadFile = async (place: Place): Promise<Raw> => {
   });
   const lines = new LineCounter();
   // JSON is YAML too; aliases are bounded so that a small file cannot become a large value
-  const document = parseDocument(text, { lineCounter: lines, customTags: [includeTag], prettyErrors: false, merge: true });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    customTags: [includeTag],
+    prettyErrors: false,
+    merge: true,
+  });
   const [problem] = document.errors;
   if (problem !== undefined) {
     const { line, col } = lines.linePos(problem.pos[0]);
@@ -77,7 +87,9 @@ const expand = async (value: Raw, place: Place): Promise<Raw> => {
   }
   if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expand(item, place)));
   if (!isObject(value)) return value;
-  const entries = await Promise.all(Object.entries(value).map(async ([key, item]) => [key, await expand(item, place)] as const));
+  const entries = await Promise.all(
+    Object.entries(value).map(async ([key, item]) => [key, await expand(item, place)] as const),
+  );
   return Object.fromEntries(entries);
 };
 
@@ -85,21 +97,39 @@ const expand = async (value: Raw, place: Place): Promise<Raw> => {
 const include = (name: string, { root, file, through }: Place): Promise<Raw> => {
   const path = resolve(dirname(file), name);
   const inside = relative(root, path);
-  if (inside.startsWith("..") || isAbsolute(inside)) throw metadataUnreadable(file, `it includes ${name}, which lies outside the metadata folder`);
-  if (path === file || through.includes(path)) throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
+  if (inside.startsWith("..") || isAbsolute(inside))
+    throw metadataUnreadable(file, `it includes ${name}, which lies outside the metadata folder`);
+  if (path === file || through.includes(path))
+    throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
   return loadFile({ root, file: path, through: [...through, file] });
 };
 
 /** Files of a folder, beside those of `databases/`, by the key they fill. */
 const PARTS = [
-  "inherited_roles", "graphql_schema_introspection", "actions", "custom_types", "remote_schemas", "remote_schema_permissions", "query_collections", "allow_list",
-  "cron_triggers", "rest_endpoints", "network", "api_limits", "metrics_config", "opentelemetry", "backend_configs",
+  "inherited_roles",
+  "graphql_schema_introspection",
+  "actions",
+  "custom_types",
+  "remote_schemas",
+  "remote_schema_permissions",
+  "query_collections",
+  "allow_list",
+  "cron_triggers",
+  "rest_endpoints",
+  "network",
+  "api_limits",
+  "metrics_config",
+  "opentelemetry",
+  "backend_configs",
 ] as const;
 
 const loadFolder = async (root: string): Promise<Raw> => {
   const optional = async (...names: readonly string[]): Promise<Raw | undefined> => {
     const path = join(root, ...names);
-    const exists = await stat(path).then(() => true, () => false);
+    const exists = await stat(path).then(
+      () => true,
+      () => false,
+    );
     return exists ? loadFile({ root, file: path, through: [] }) : undefined;
   };
   const version = await optional("version.yaml");
@@ -117,4 +147,3 @@ const loadFolder = async (root: string): Promise<Raw> => {
   }
   return metadata;
 };
-

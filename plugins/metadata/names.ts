@@ -1,23 +1,70 @@
 /** Names, relationships and computed fields of the metadata, matched with the model. */
-import { baseTypeOf, columnOf, nameKey, relationOf, routinesOf, type Model, type QualifiedName, type Relation, type Relationship } from "../../core/index.ts";
-import { listOf, nameOf, noteUnknown, objectOf, textOf, type MetadataDocument, type Note, type RawObject, type TableDocument } from "./document.ts";
+import {
+  baseTypeOf,
+  columnOf,
+  nameKey,
+  relationOf,
+  routinesOf,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+} from "../../core/index.ts";
+import {
+  listOf,
+  nameOf,
+  noteUnknown,
+  objectOf,
+  textOf,
+  type MetadataDocument,
+  type Note,
+  type RawObject,
+  type TableDocument,
+} from "./document.ts";
 import { isObject, type Raw } from "./load.ts";
 import { matchRelationship } from "./relationships.ts";
-import type { GqlComputedEntry, GqlCustomization, GqlFunctionEntry, GqlRootFieldEntry, GqlRootFieldName, GqlTableEntry } from "../graphql/api.ts";
+import type {
+  GqlComputedEntry,
+  GqlCustomization,
+  GqlFunctionEntry,
+  GqlRootFieldEntry,
+  GqlRootFieldName,
+  GqlTableEntry,
+} from "../graphql/api.ts";
 
 /** Null and "" hide the default description. */
-const commentOf = (raw: Raw | undefined): string | null | undefined => (raw === undefined || raw === null ? undefined : typeof raw === "string" ? (raw === "" ? null : raw) : undefined);
+const commentOf = (raw: Raw | undefined): string | null | undefined =>
+  raw === undefined || raw === null ? undefined : typeof raw === "string" ? (raw === "" ? null : raw) : undefined;
 
-const ROOT_FIELDS: readonly GqlRootFieldName[] = ["select", "select_by_pk", "select_aggregate", "insert", "insert_one", "update", "update_by_pk", "update_many", "delete", "delete_by_pk"];
+const ROOT_FIELDS: readonly GqlRootFieldName[] = [
+  "select",
+  "select_by_pk",
+  "select_aggregate",
+  "insert",
+  "insert_one",
+  "update",
+  "update_by_pk",
+  "update_many",
+  "delete",
+  "delete_by_pk",
+];
 
 const rootFieldEntry = (raw: Raw | undefined): GqlRootFieldEntry | undefined => {
   if (typeof raw === "string") return { name: raw };
   if (!isObject(raw)) return undefined;
   const comment = commentOf(raw["comment"]);
-  return { ...(typeof raw["name"] === "string" ? { name: raw["name"] } : {}), ...(comment === undefined ? {} : { comment }) };
+  return {
+    ...(typeof raw["name"] === "string" ? { name: raw["name"] } : {}),
+    ...(comment === undefined ? {} : { comment }),
+  };
 };
 
-const rootFieldEntries = <Name extends string>(raw: RawObject, names: readonly Name[], place: string, note: Note): Partial<Record<Name, GqlRootFieldEntry>> => {
+const rootFieldEntries = <Name extends string>(
+  raw: RawObject,
+  names: readonly Name[],
+  place: string,
+  note: Note,
+): Partial<Record<Name, GqlRootFieldEntry>> => {
   noteUnknown(raw, new Set<string>([...names, "select_stream"]), `${place}custom_root_fields: `, note);
   const entries: Partial<Record<Name, GqlRootFieldEntry>> = {};
   for (const name of names) {
@@ -33,7 +80,8 @@ export const customizationOf = (raw: RawObject, note: Note): GqlCustomization =>
   const types = objectOf(raw["type_names"]);
   const convention = textOf(raw["naming_convention"]);
   const isKnown = convention === "graphql-default" || convention === "hasura-default";
-  if (convention !== undefined && !isKnown) note(`customization: naming_convention ${convention} is unknown and ignored`);
+  if (convention !== undefined && !isKnown)
+    note(`customization: naming_convention ${convention} is unknown and ignored`);
   return {
     namespace: textOf(root["namespace"]),
     rootPrefix: textOf(root["prefix"]),
@@ -53,12 +101,18 @@ export interface NamedTable {
 }
 
 /** Tables that exist, with their relationships put into the model. @rule G-MET-8 G-MET-9 G-MET-12 */
-export const matchTables = (document: MetadataDocument, model: Model, enumValues: ReadonlyMap<TableDocument, GqlTableEntry["enumValues"]>, note: Note): { readonly model: Model; readonly tables: readonly NamedTable[] } => {
+export const matchTables = (
+  document: MetadataDocument,
+  model: Model,
+  enumValues: ReadonlyMap<TableDocument, GqlTableEntry["enumValues"]>,
+  note: Note,
+): { readonly model: Model; readonly tables: readonly NamedTable[] } => {
   const relations = new Map(model.relations);
   const found = new Map<string, { readonly table: TableDocument; readonly relation: Relation }>();
   for (const table of document.tables) {
     const relation = relationOf(model, table.name);
-    if (relation === undefined) note(`table ${table.name.name}: it does not exist in schema ${table.name.schema} and is left out`);
+    if (relation === undefined)
+      note(`table ${table.name.name}: it does not exist in schema ${table.name.schema} and is left out`);
     else if (found.has(nameKey(relation))) note(`table ${table.name.name}: it is listed twice, the first entry stays`);
     else found.set(nameKey(relation), { table, relation });
   }
@@ -76,25 +130,46 @@ export const matchTables = (document: MetadataDocument, model: Model, enumValues
       const using = objectOf(objectOf(raw)["using"]);
       const matched = matchRelationship(model, relation, using, isObjectRelationship, name);
       if (typeof matched === "string") return note(`${place}${matched}`);
-      if (!isListed(matched.relationship.target)) return note(`${place}table "${matched.relationship.target.name}" is not in the metadata`);
+      if (!isListed(matched.relationship.target))
+        return note(`${place}table "${matched.relationship.target.name}" is not in the metadata`);
       if (matched.isNew) added.push(matched.relationship);
-      relationships.push({ name, relationship: matched.relationship.id, ...(matched.isAfter ? { isAfter: true } : {}) });
+      relationships.push({
+        name,
+        relationship: matched.relationship.id,
+        ...(matched.isAfter ? { isAfter: true } : {}),
+      });
     };
     for (const raw of listOf(table.raw["object_relationships"])) addRelationship(raw, true);
     for (const raw of listOf(table.raw["array_relationships"])) addRelationship(raw, false);
-    const own: Relation = added.length === 0 ? relation : { ...relation, relationships: [...relation.relationships, ...added] };
+    const own: Relation =
+      added.length === 0 ? relation : { ...relation, relationships: [...relation.relationships, ...added] };
     relations.set(nameKey(own), own);
-    return { document: table, relation: own, entry: tableEntry(model, own, table, relationships, enumValues.get(table), note) };
+    return {
+      document: table,
+      relation: own,
+      entry: tableEntry(model, own, table, relationships, enumValues.get(table), note),
+    };
   });
   return { model: { ...model, relations }, tables };
 };
 
-const tableEntry = (model: Model, relation: Relation, table: TableDocument, relationships: GqlTableEntry["relationships"], enumValues: GqlTableEntry["enumValues"], note: Note): GqlTableEntry => {
+const tableEntry = (
+  model: Model,
+  relation: Relation,
+  table: TableDocument,
+  relationships: GqlTableEntry["relationships"],
+  enumValues: GqlTableEntry["enumValues"],
+  note: Note,
+): GqlTableEntry => {
   const { configuration, raw } = table;
   const columns: Record<string, { customName?: string; comment?: string | null }> = {};
   const columnEntries = [
-    ...Object.entries(objectOf(configuration["custom_column_names"])).map(([column, name]): readonly [string, RawObject] => [column, { custom_name: name }]),
-    ...Object.entries(objectOf(configuration["column_config"])).map(([column, config]): readonly [string, RawObject] => [column, objectOf(config)]),
+    ...Object.entries(objectOf(configuration["custom_column_names"])).map(
+      ([column, name]): readonly [string, RawObject] => [column, { custom_name: name }],
+    ),
+    ...Object.entries(objectOf(configuration["column_config"])).map(
+      ([column, config]): readonly [string, RawObject] => [column, objectOf(config)],
+    ),
   ];
   for (const [column, config] of columnEntries) {
     if (columnOf(relation, column) === undefined) {
@@ -103,21 +178,33 @@ const tableEntry = (model: Model, relation: Relation, table: TableDocument, rela
     }
     const comment = commentOf(config["comment"]);
     const customName = textOf(config["custom_name"]);
-    columns[column] = { ...columns[column], ...(customName === undefined ? {} : { customName }), ...(comment === undefined ? {} : { comment }) };
+    columns[column] = {
+      ...columns[column],
+      ...(customName === undefined ? {} : { customName }),
+      ...(comment === undefined ? {} : { comment }),
+    };
   }
   const primaryKey = listOf(raw["logical_primary_key"]).flatMap((column) => textOf(column) ?? []);
   const isKeyKnown = primaryKey.length > 0 && primaryKey.every((column) => columnOf(relation, column) !== undefined);
-  if (primaryKey.length > 0 && !isKeyKnown) note(`table ${relation.name}: logical_primary_key names a column that does not exist`);
+  if (primaryKey.length > 0 && !isKeyKnown)
+    note(`table ${relation.name}: logical_primary_key names a column that does not exist`);
   const comment = commentOf(configuration["comment"]);
   const customName = textOf(configuration["custom_name"]);
   return {
     relation: { schema: relation.schema, name: relation.name },
     ...(customName === undefined ? {} : { customName }),
     ...(comment === undefined ? {} : { comment }),
-    rootFields: rootFieldEntries(objectOf(configuration["custom_root_fields"]), ROOT_FIELDS, `table ${relation.name}: `, note),
+    rootFields: rootFieldEntries(
+      objectOf(configuration["custom_root_fields"]),
+      ROOT_FIELDS,
+      `table ${relation.name}: `,
+      note,
+    ),
     columns,
     relationships,
-    computedFields: listOf(raw["computed_fields"]).flatMap((field) => computedEntry(model, relation, objectOf(field), note)),
+    computedFields: listOf(raw["computed_fields"]).flatMap((field) =>
+      computedEntry(model, relation, objectOf(field), note),
+    ),
     ...(isKeyKnown ? { primaryKey } : {}),
     ...(enumValues === undefined ? {} : { enumValues }),
   };
@@ -134,7 +221,9 @@ const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: N
     note(`${place}a column has that name`);
     return [];
   }
-  const takesRow = routinesOf(model, routine).some((one) => one.parameters.some((parameter) => parameter.type === relation.rowType));
+  const takesRow = routinesOf(model, routine).some((one) =>
+    one.parameters.some((parameter) => parameter.type === relation.rowType),
+  );
   if (!takesRow) {
     note(`${place}no function "${routine.schema}"."${routine.name}" takes a row of it`);
     return [];
@@ -144,8 +233,12 @@ const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: N
     {
       name,
       routine,
-      ...(textOf(definition["table_argument"]) === undefined ? {} : { tableArgument: textOf(definition["table_argument"]) }),
-      ...(textOf(definition["session_argument"]) === undefined ? {} : { sessionArgument: textOf(definition["session_argument"]) }),
+      ...(textOf(definition["table_argument"]) === undefined
+        ? {}
+        : { tableArgument: textOf(definition["table_argument"]) }),
+      ...(textOf(definition["session_argument"]) === undefined
+        ? {}
+        : { sessionArgument: textOf(definition["session_argument"]) }),
       ...(comment === undefined ? {} : { comment }),
     },
   ];
@@ -160,7 +253,8 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
       note(`${place}it does not exist in schema ${name.schema} and is left out`);
       return [];
     }
-    if (!routines.some((routine) => routine.returns.relation !== undefined)) note(`${place}it returns no rows of a table, so GraphQL has no field for it`);
+    if (!routines.some((routine) => routine.returns.relation !== undefined))
+      note(`${place}it returns no rows of a table, so GraphQL has no field for it`);
     const exposedAs = textOf(configuration["exposed_as"]);
     if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
       note(
@@ -169,7 +263,8 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
       return [];
     }
     const sessionArgument = textOf(configuration["session_argument"]);
-    const parameter = sessionArgument === undefined ? undefined : routines[0]?.parameters.find((one) => one.name === sessionArgument);
+    const parameter =
+      sessionArgument === undefined ? undefined : routines[0]?.parameters.find((one) => one.name === sessionArgument);
     const isJson = parameter !== undefined && ["json", "jsonb"].includes(baseTypeOf(model, parameter.type)?.name ?? "");
     if (sessionArgument !== undefined && !isJson) {
       note(`${place}session argument "${sessionArgument}" is no argument of type json`);
@@ -183,7 +278,12 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
         ...(exposedAs === "query" || exposedAs === "mutation" ? { exposedAs } : {}),
         ...(sessionArgument === undefined ? {} : { sessionArgument }),
         ...(customName === undefined ? {} : { customName }),
-        rootFields: rootFieldEntries(objectOf(configuration["custom_root_fields"]), ["function", "function_aggregate"], place, note),
+        rootFields: rootFieldEntries(
+          objectOf(configuration["custom_root_fields"]),
+          ["function", "function_aggregate"],
+          place,
+          note,
+        ),
         ...(comment === undefined ? {} : { comment }),
       },
     ];

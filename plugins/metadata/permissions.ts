@@ -1,5 +1,16 @@
 /** Permissions of the metadata by role and table, inherited ones worked out. @rule G-PRM-3 G-PRM-13 … G-PRM-18 */
-import { columnOf, nameKey, numberText, routinesOf, writableColumns, writeJson, type Cell, type Column, type Model, type Predicate } from "../../core/index.ts";
+import {
+  columnOf,
+  nameKey,
+  numberText,
+  routinesOf,
+  writableColumns,
+  writeJson,
+  type Cell,
+  type Column,
+  type Model,
+  type Predicate,
+} from "../../core/index.ts";
 import { listOf, noteUnknown, objectOf, textOf, type Note, type RawObject } from "./document.ts";
 import type { FilterReader } from "./filter.ts";
 import { inherit } from "./inherit.ts";
@@ -52,10 +63,17 @@ type Operation = keyof TablePermissions;
 
 const OPERATIONS: readonly Operation[] = ["select", "insert", "update", "delete"];
 
-const isTrue = (raw: Raw | undefined): boolean => raw === undefined || raw === null || (isObject(raw) && Object.keys(raw).length === 0);
+const isTrue = (raw: Raw | undefined): boolean =>
+  raw === undefined || raw === null || (isObject(raw) && Object.keys(raw).length === 0);
 
 /** `columns` of a permission: a list, or `"*"`. */
-const columnsOf = (table: NamedTable, raw: Raw | undefined, absent: "all" | "none", place: string, note: Note): readonly Column[] => {
+const columnsOf = (
+  table: NamedTable,
+  raw: Raw | undefined,
+  absent: "all" | "none",
+  place: string,
+  note: Note,
+): readonly Column[] => {
   if (raw === "*" || ((raw === undefined || raw === null) && absent === "all")) return table.relation.columns;
   const names = listOf(raw);
   if (raw !== undefined && raw !== null && !Array.isArray(raw)) note(`${place}columns is neither a list nor "*"`);
@@ -71,7 +89,11 @@ const namesOf = (columns: readonly Column[]): ReadonlySet<string> => new Set(col
 const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "select_aggregate"]);
 
 const rootFieldsOf = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
-  Array.isArray(raw) ? new Set(raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : []))) : undefined; // member of the set
+  Array.isArray(raw)
+    ? new Set(
+        raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
+      )
+    : undefined; // member of the set
 
 interface Builder {
   readonly model: Model;
@@ -79,7 +101,8 @@ interface Builder {
   readonly note: Note;
 }
 
-const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: Builder): Predicate | undefined => (isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation)); // not undefined
+const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: Builder): Predicate | undefined =>
+  isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // not undefined
 
 /** What must be said: nothing is open by being forgotten. */
 const required = (raw: RawObject, key: "check" | "filter"): Raw => {
@@ -101,10 +124,20 @@ const routineOf = (model: Model, table: NamedTable, { routine: name }: GqlComput
   routinesOf(model, name).find((one) => one.parameters.some((parameter) => parameter.type === table.relation.rowType));
 
 const rowFieldsOf = (table: NamedTable, model: Model): ReadonlySet<string> =>
-  new Set(table.entry.computedFields.flatMap((field) => (routineOf(model, table, field)?.returns.relation === undefined ? [] : [field.name])));
+  new Set(
+    table.entry.computedFields.flatMap((field) =>
+      routineOf(model, table, field)?.returns.relation === undefined ? [] : [field.name],
+    ),
+  );
 
 /** Scalar ones of those listed. @rule G-CF-6 */
-const computedFieldsOf = (raw: Raw | undefined, table: NamedTable, rowFields: ReadonlySet<string>, place: string, note: Note): ReadonlySet<string> =>
+const computedFieldsOf = (
+  raw: Raw | undefined,
+  table: NamedTable,
+  rowFields: ReadonlySet<string>,
+  place: string,
+  note: Note,
+): ReadonlySet<string> =>
   new Set(
     listOf(raw).flatMap((name) => {
       const field = table.entry.computedFields.find((one) => one.name === name);
@@ -116,11 +149,20 @@ const computedFieldsOf = (raw: Raw | undefined, table: NamedTable, rowFields: Re
 const limitOf = (raw: Raw | undefined): number | undefined => {
   if (raw === undefined || raw === null) return undefined;
   const limit = Number(numberText(raw) ?? Number.NaN);
-  if (!Number.isSafeInteger(limit) || limit < 0) throw new Inconsistent(`limit is a whole number, not ${writeJson(raw)}`);
+  if (!Number.isSafeInteger(limit) || limit < 0)
+    throw new Inconsistent(`limit is a whole number, not ${writeJson(raw)}`);
   return limit;
 };
 
-const SELECT_KEYS: ReadonlySet<string> = new Set(["columns", "computed_fields", "filter", "limit", "allow_aggregations", "query_root_fields", "subscription_root_fields"]);
+const SELECT_KEYS: ReadonlySet<string> = new Set([
+  "columns",
+  "computed_fields",
+  "filter",
+  "limit",
+  "allow_aggregations",
+  "query_root_fields",
+  "subscription_root_fields",
+]);
 
 const selectPermission = (raw: RawObject, table: NamedTable, place: string, builder: Builder): SelectPermission => {
   noteUnknown(raw, SELECT_KEYS, place, builder.note);
@@ -150,7 +192,13 @@ const WRITE_KEYS: Readonly<Record<WriteOperation, ReadonlySet<string>>> = {
   delete: new Set(["filter", "backend_only", "validate_input"]),
 };
 
-const writePermission = (operation: WriteOperation, raw: RawObject, table: NamedTable, place: string, builder: Builder): WritePermission => {
+const writePermission = (
+  operation: WriteOperation,
+  raw: RawObject,
+  table: NamedTable,
+  place: string,
+  builder: Builder,
+): WritePermission => {
   noteUnknown(raw, WRITE_KEYS[operation], place, builder.note);
   const { relation } = table;
   // written rows that a service was to look at first are not let in unseen
@@ -159,9 +207,15 @@ const writePermission = (operation: WriteOperation, raw: RawObject, table: Named
   const presets = operation === "delete" ? [] : presetsOf(objectOf(raw["set"]), table, builder);
   const preset = new Set(presets.map((cell) => cell.column));
   const writable = namesOf(writableColumns(table.relation));
-  const columns = operation === "delete" ? [] : columnsOf(table, raw["columns"], operation === "insert" ? "all" : "none", place, builder.note);
+  const columns =
+    operation === "delete"
+      ? []
+      : columnsOf(table, raw["columns"], operation === "insert" ? "all" : "none", place, builder.note);
   const filter = operation === "insert" ? undefined : filterOf(required(raw, "filter"), table, builder);
-  const check = operation === "delete" ? undefined : filterOf(operation === "insert" ? required(raw, "check") : raw["check"], table, builder);
+  const check =
+    operation === "delete"
+      ? undefined
+      : filterOf(operation === "insert" ? required(raw, "check") : raw["check"], table, builder);
   const given = namesOf(columns.filter(({ name }) => writable.has(name) && !preset.has(name)));
   return {
     columns: given,
@@ -169,12 +223,22 @@ const writePermission = (operation: WriteOperation, raw: RawObject, table: Named
     ...(check === undefined ? {} : { check }),
     presets,
     isBackendOnly: raw["backend_only"] === true,
-    source: JSON.stringify([[...given].sort(), filter ?? null, check ?? null, [...presets].sort((a, b) => (a.column < b.column ? -1 : 1)), raw["backend_only"] === true]),
+    source: JSON.stringify([
+      [...given].sort(),
+      filter ?? null,
+      check ?? null,
+      [...presets].sort((a, b) => (a.column < b.column ? -1 : 1)),
+      raw["backend_only"] === true,
+    ]),
   };
 };
 
 /** `parentsOf`: of inherited roles. */
-export const buildPermissions = (tables: readonly NamedTable[], parentsOf: ReadonlyMap<string, readonly string[]>, builder: Builder): Permissions => {
+export const buildPermissions = (
+  tables: readonly NamedTable[],
+  parentsOf: ReadonlyMap<string, readonly string[]>,
+  builder: Builder,
+): Permissions => {
   const byRole = new Map<string, Map<string, TablePermissions>>();
   const permissionsFor = (role: string, table: string): TablePermissions => {
     const ofRole = byRole.get(role) ?? new Map<string, TablePermissions>();

@@ -1,5 +1,13 @@
 /** Relationships of the metadata, matched with the foreign keys of the model. @rule G-MET-9 G-MET-12 G-NST-9 */
-import { columnOf, relationOf, sameName, type ColumnPair, type Model, type Relation, type Relationship } from "../../core/index.ts";
+import {
+  columnOf,
+  relationOf,
+  sameName,
+  type ColumnPair,
+  type Model,
+  type Relation,
+  type Relationship,
+} from "../../core/index.ts";
 import { nameOf, objectOf, textOf, type RawObject } from "./document.ts";
 import type { Raw } from "./load.ts";
 
@@ -9,7 +17,8 @@ export interface MatchedRelationship {
   readonly isAfter: boolean;
 }
 
-const sameSet = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((one) => b.includes(one));
+const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((one) => b.includes(one));
 
 const isGiven = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
 
@@ -22,12 +31,19 @@ const columnNames = (raw: Raw | undefined): readonly string[] | undefined => {
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
 /** @returns what is wrong, where it cannot be found */
-export const matchRelationship = (model: Model, relation: Relation, using: RawObject, isObjectRelationship: boolean, name: string): MatchedRelationship | string => {
+export const matchRelationship = (
+  model: Model,
+  relation: Relation,
+  using: RawObject,
+  isObjectRelationship: boolean,
+  name: string,
+): MatchedRelationship | string => {
   const key = using["foreign_key_constraint_on"];
   const manual = using["manual_configuration"];
   if (!isGiven(key)) return manualRelationship(model, relation, objectOf(manual), isObjectRelationship, name);
   if (isGiven(manual)) return "it has both foreign_key_constraint_on and manual_configuration";
-  if (typeof key === "string" || Array.isArray(key)) return isObjectRelationship ? alongOwnKey(relation, columnNames(key)) : "it names no table";
+  if (typeof key === "string" || Array.isArray(key))
+    return isObjectRelationship ? alongOwnKey(relation, columnNames(key)) : "it names no table";
   return alongOtherKey(model, relation, objectOf(key), isObjectRelationship, name);
 };
 
@@ -37,13 +53,29 @@ const alongOwnKey = (relation: Relation, columns: readonly string[] | undefined)
   if (columns === undefined) return NO_COLUMNS;
   const missing = columns.find((column) => columnOf(relation, column) === undefined);
   if (missing !== undefined) return `column "${missing}" does not exist`;
-  const found = relation.relationships.filter((one) => one.isOwnKey && one.isToOne && sameSet(one.columns.map(([source]) => source), columns));
-  const relationship = onlyOne(found, ({ constraint, target }) => relation.foreignKeys.some((key) => key.name === constraint && sameName(key.target, target)));
+  const found = relation.relationships.filter(
+    (one) =>
+      one.isOwnKey &&
+      one.isToOne &&
+      sameSet(
+        one.columns.map(([source]) => source),
+        columns,
+      ),
+  );
+  const relationship = onlyOne(found, ({ constraint, target }) =>
+    relation.foreignKeys.some((key) => key.name === constraint && sameName(key.target, target)),
+  );
   if (typeof relationship === "string") return `${relationship} exactly the columns ${quoted(columns)}`;
   return { relationship, isNew: false, isAfter: false };
 };
 
-const alongOtherKey = (model: Model, relation: Relation, key: RawObject, isObjectRelationship: boolean, name: string): MatchedRelationship | string => {
+const alongOtherKey = (
+  model: Model,
+  relation: Relation,
+  key: RawObject,
+  isObjectRelationship: boolean,
+  name: string,
+): MatchedRelationship | string => {
   const target = nameOf(key["table"]);
   if (target === undefined) return "it names no table";
   const other = relationOf(model, target);
@@ -52,36 +84,78 @@ const alongOtherKey = (model: Model, relation: Relation, key: RawObject, isObjec
   if (columns === undefined) return NO_COLUMNS;
   const missing = columns.find((column) => columnOf(other, column) === undefined);
   if (missing !== undefined) return `column "${missing}" of table "${other.name}" does not exist`;
-  const found = relation.relationships.filter((one) => !one.isOwnKey && sameName(one.target, target) && sameSet(one.columns.map(([, column]) => column), columns));
-  const relationship = onlyOne(found, ({ constraint }) => other.foreignKeys.some((own) => own.name === constraint && sameName(own.target, relation)));
-  if (relationship === "no foreign key has") return `table "${target.name}" has no foreign key of ${quoted(columns)} to this one`;
-  if (typeof relationship === "string") return `${relationship} exactly the columns ${quoted(columns)} of table "${target.name}"`;
+  const found = relation.relationships.filter(
+    (one) =>
+      !one.isOwnKey &&
+      sameName(one.target, target) &&
+      sameSet(
+        one.columns.map(([, column]) => column),
+        columns,
+      ),
+  );
+  const relationship = onlyOne(found, ({ constraint }) =>
+    other.foreignKeys.some((own) => own.name === constraint && sameName(own.target, relation)),
+  );
+  if (relationship === "no foreign key has")
+    return `table "${target.name}" has no foreign key of ${quoted(columns)} to this one`;
+  if (typeof relationship === "string")
+    return `${relationship} exactly the columns ${quoted(columns)} of table "${target.name}"`;
   if (isObjectRelationship && !relationship.isToOne) {
     // nothing says that there is one row at most: one of them is taken, as along columns of one's own choice
-    return { relationship: { ...relationship, id: `metadata ${name}`, cardinality: "many-to-one", isToOne: true, isManual: true }, isNew: true, isAfter: true };
+    return {
+      relationship: {
+        ...relationship,
+        id: `metadata ${name}`,
+        cardinality: "many-to-one",
+        isToOne: true,
+        isManual: true,
+      },
+      isNew: true,
+      isAfter: true,
+    };
   }
   if (!isObjectRelationship && relationship.isToOne) {
     // a one-to-one key named as an array: the same rows, as a list
-    return { relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false }, isNew: true, isAfter: false };
+    return {
+      relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false },
+      isNew: true,
+      isAfter: false,
+    };
   }
   return { relationship, isNew: false, isAfter: false };
 };
 
 /** Keys of tables come before those that views show; constraints that say the same count as one. */
-const onlyOne = (found: readonly Relationship[], isOfTables: (relationship: Relationship) => boolean): Relationship | "no foreign key has" | "several foreign keys have" => {
+const onlyOne = (
+  found: readonly Relationship[],
+  isOfTables: (relationship: Relationship) => boolean,
+): Relationship | "no foreign key has" | "several foreign keys have" => {
   const keys = found.filter(isOfTables);
   const [first, ...others] = keys.length > 0 ? keys : found.slice(0, 1);
   if (first === undefined) return "no foreign key has";
   const isSame = (other: Relationship): boolean =>
-    sameName(other.target, first.target) && other.columns.every(([source, target]) => first.columns.some(([ownSource, ownTarget]) => ownSource === source && ownTarget === target));
+    sameName(other.target, first.target) &&
+    other.columns.every(([source, target]) =>
+      first.columns.some(([ownSource, ownTarget]) => ownSource === source && ownTarget === target),
+    );
   return others.every(isSame) ? first : "several foreign keys have";
 };
 
-const manualRelationship = (model: Model, relation: Relation, raw: RawObject, isToOne: boolean, name: string): MatchedRelationship | string => {
+const manualRelationship = (
+  model: Model,
+  relation: Relation,
+  raw: RawObject,
+  isToOne: boolean,
+  name: string,
+): MatchedRelationship | string => {
   const target = nameOf(raw["remote_table"]);
   const other = target && relationOf(model, target);
-  if (target === undefined || other === undefined) return target === undefined ? "it says neither a foreign key nor a table" : `table "${target.name}" does not exist`;
-  const columns = Object.entries(objectOf(raw["column_mapping"])).map(([source, column]): ColumnPair => [source, textOf(column) ?? ""]);
+  if (target === undefined || other === undefined)
+    return target === undefined ? "it says neither a foreign key nor a table" : `table "${target.name}" does not exist`;
+  const columns = Object.entries(objectOf(raw["column_mapping"])).map(([source, column]): ColumnPair => [
+    source,
+    textOf(column) ?? "",
+  ]);
   for (const [source, column] of columns) {
     if (columnOf(relation, source) === undefined) return `column "${source}" does not exist`;
     if (columnOf(other, column) === undefined) return `column "${column}" of table "${other.name}" does not exist`;

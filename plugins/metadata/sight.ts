@@ -4,7 +4,11 @@ import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./view.ts";
 
 /** @rule G-PRM-3 R-NAM-3 */
-export const createSight = (tables: ReadonlyMap<string, Readonly<TablePermissions>>, model: Model, mayCall: MayCall): Sight => {
+export const createSight = (
+  tables: ReadonlyMap<string, Readonly<TablePermissions>>,
+  model: Model,
+  mayCall: MayCall,
+): Sight => {
   const of = (relation: Relation): Readonly<TablePermissions> => tables.get(nameKey(relation)) ?? {};
   const reads = (relation: Relation, { name }: Column): boolean => of(relation).select?.columns.has(name) === true;
   return {
@@ -12,11 +16,23 @@ export const createSight = (tables: ReadonlyMap<string, Readonly<TablePermission
     reads,
     readsAlways: (relation, column) => {
       const { select } = of(relation);
-      return select !== undefined && select.filter === undefined && select.masked?.has(column.name) !== true && reads(relation, column);
+      return (
+        select !== undefined &&
+        select.filter === undefined &&
+        select.masked?.has(column.name) !== true &&
+        reads(relation, column)
+      );
     },
-    knows: (relation, column) => reads(relation, column) || [of(relation).insert, of(relation).update].some((write) => write?.columns.has(column.name) === true),
+    knows: (relation, column) =>
+      reads(relation, column) ||
+      [of(relation).insert, of(relation).update].some((write) => write?.columns.has(column.name) === true),
     knowsRelation: (relation) => Object.values(of(relation)).some((permission) => permission !== undefined),
     may: (relation, operation) => of(relation)[operation] !== undefined,
-    calls: (routine) => mayCall(routine, routine.returns.relation !== undefined && relationOf(model, routine.returns.relation) !== undefined, routine.volatility === "volatile"),
+    calls: (routine) =>
+      mayCall(
+        routine,
+        routine.returns.relation !== undefined && relationOf(model, routine.returns.relation) !== undefined,
+        routine.volatility === "volatile",
+      ),
   };
 };

@@ -1,8 +1,25 @@
-/** Permissions written into plans: filters, checks, presets and limits hold wherever a relation is read or written. @rule G-PRM-7 … G-PRM-12 G-PRE-1 … G-PRE-4 */
+/** Permissions written into plans: filters, checks, presets and limits hold wherever a relation is read or written.
+ *  @rule G-PRM-7 … G-PRM-12 G-PRE-1 … G-PRE-4 */
 import {
-  columnOf, mapPlan, nameKey, relationOf, relationshipOf, routinesOf,
-  type Assignment, type Cell, type Expression, type Insert, type Model, type Output, type Plan, type Predicate, type QualifiedName, type Read, type Relation,
-  type RoutineCall, type Update,
+  columnOf,
+  mapPlan,
+  nameKey,
+  relationOf,
+  relationshipOf,
+  routinesOf,
+  type Assignment,
+  type Cell,
+  type Expression,
+  type Insert,
+  type Model,
+  type Output,
+  type Plan,
+  type Predicate,
+  type QualifiedName,
+  type Read,
+  type Relation,
+  type RoutineCall,
+  type Update,
 } from "../../core/index.ts";
 import { permissionDenied } from "./errors.ts";
 import type { SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
@@ -46,13 +63,15 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   };
   const writeOf = (name: QualifiedName, operation: "insert" | "update" | "delete"): WritePermission => {
     const permission = ofTable(name)?.[operation];
-    if (permission === undefined || (permission.isBackendOnly && !parts.isBackend)) throw permissionDenied("table", name.name);
+    if (permission === undefined || (permission.isBackendOnly && !parts.isBackend))
+      throw permissionDenied("table", name.name);
     return permission;
   };
   const checkColumns = (names: readonly string[], allowed: ReadonlySet<string>, relation: QualifiedName): void => {
     if (checksNames && names.some((name) => !allowed.has(name))) throw permissionDenied("table", relation.name);
   };
-  const mayUseRoutine = (relation: Relation, routine: QualifiedName): boolean => [...(selectOf(relation)?.routines.values() ?? [])].includes(nameKey(routine));
+  const mayUseRoutine = (relation: Relation, routine: QualifiedName): boolean =>
+    [...(selectOf(relation)?.routines.values() ?? [])].includes(nameKey(routine));
 
   /** Rows that a way leads through are read as well: those of a junction, what a function of the row returns. */
   function checkWay(relation: Relation | undefined, id: string): void {
@@ -77,15 +96,24 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     }
     const outputs = read.output.flatMap((output): readonly Output[] => {
       if (output.kind === "all" && checksNames)
-        return relation.columns.flatMap((column): readonly Output[] => (select.columns.has(column.name) ? [{ kind: "value", as: column.name, value: permitted({ kind: "column", name: column.name }, relation) }] : []));
-      if (output.kind === "aggregate" && checksNames && !select.mayAggregate) throw permissionDenied("table", relation.name);
-      if (output.kind === "nodes" && select.limit !== undefined && !isWritten) return [{ ...output, cap: Math.min(output.cap ?? select.limit, select.limit) }];
+        return relation.columns.flatMap((column): readonly Output[] =>
+          select.columns.has(column.name)
+            ? [{ kind: "value", as: column.name, value: permitted({ kind: "column", name: column.name }, relation) }]
+            : [],
+        );
+      if (output.kind === "aggregate" && checksNames && !select.mayAggregate)
+        throw permissionDenied("table", relation.name);
+      if (output.kind === "nodes" && select.limit !== undefined && !isWritten)
+        return [{ ...output, cap: Math.min(output.cap ?? select.limit, select.limit) }];
       return [output];
     });
     const next: Read = { ...read, output: outputs };
     if (isWritten) return next; // rows are answered though the filter would hide them or the limit cut them off (G-INS-5)
     // a limit is for lists (G-PRM-8)
-    const capped: Read = select.limit === undefined || read.shape === "aggregate" || isOne ? next : { ...next, cap: Math.min(read.cap ?? select.limit, select.limit) };
+    const capped: Read =
+      select.limit === undefined || read.shape === "aggregate" || isOne
+        ? next
+        : { ...next, cap: Math.min(read.cap ?? select.limit, select.limit) };
     return withWhere(capped, select.filter);
   };
 
@@ -106,7 +134,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     // a name that nobody has is refused as such (R-NAM-1)
     if (expression.kind === "column" && columnOf(relation, expression.name) === undefined) return expression;
     const name = expression.kind === "column" ? expression.name : computedField(expression.routine, select);
-    const isAllowed = name !== undefined && (expression.kind === "column" ? select.columns : select.computedFields).has(name);
+    const isAllowed =
+      name !== undefined && (expression.kind === "column" ? select.columns : select.computedFields).has(name);
     if (checksNames && !isAllowed) throw permissionDenied("table", relation.name);
     const when = name === undefined ? undefined : select.masked?.get(name);
     return when === undefined || isAlways(when) ? expression : { kind: "masked", of: expression, when };
@@ -117,35 +146,58 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     const routine = routinesOf(model, call.routine).find((one) => one.oid === call.oid);
     const returned = routine?.returns.relation;
     const isOfTable = returned !== undefined && relationOf(model, returned) !== undefined;
-    if (!parts.mayCall(call.routine, isOfTable, routine?.volatility === "volatile")) throw permissionDenied("function", call.routine.name);
+    if (!parts.mayCall(call.routine, isOfTable, routine?.volatility === "volatile"))
+      throw permissionDenied("function", call.routine.name);
     return call;
   };
 
   const presetAssignments = (cells: readonly Cell[]): readonly Assignment[] =>
-    cells.flatMap((cell) => (cell.value === undefined ? [] : [{ column: cell.column, operator: "set", operand: cell.value }]));
+    cells.flatMap((cell) =>
+      cell.value === undefined ? [] : [{ column: cell.column, operator: "set", operand: cell.value }],
+    );
 
   /** What the answer tells of the written row is read. @rule R-NAM-5 */
   const checkKey = (name: QualifiedName): void => {
     const select = selectOf(name);
-    checkColumns(parts.location, new Set([...(select?.columns ?? [])].filter((column) => select?.masked?.has(column) !== true)), name);
+    checkColumns(
+      parts.location,
+      new Set([...(select?.columns ?? [])].filter((column) => select?.masked?.has(column) !== true)),
+      name,
+    );
   };
 
   /** The primary key is the target of those who name none. @rule R-NAM-2 */
   const checkTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {
     const relation = relationOf(model, name);
-    const allowed = new Set([...permission.columns, ...permission.presets.map((cell) => cell.column), ...(selectOf(name)?.columns ?? []), ...(relation?.primaryKey ?? [])]);
-    checkColumns(columns.filter((column) => relation !== undefined && columnOf(relation, column) !== undefined), allowed, name);
+    const allowed = new Set([
+      ...permission.columns,
+      ...permission.presets.map((cell) => cell.column),
+      ...(selectOf(name)?.columns ?? []),
+      ...(relation?.primaryKey ?? []),
+    ]);
+    checkColumns(
+      columns.filter((column) => relation !== undefined && columnOf(relation, column) !== undefined),
+      allowed,
+      name,
+    );
   };
 
   const permitInsert = (insert: Insert): Insert => {
     const permission = writeOf(insert.into, "insert");
-    checkColumns("cells" in insert.rows ? insert.rows.cells.map((cell) => cell.column) : insert.rows.columns.map((column) => column.name), permission.columns, insert.into);
+    checkColumns(
+      "cells" in insert.rows
+        ? insert.rows.cells.map((cell) => cell.column)
+        : insert.rows.columns.map((column) => column.name),
+      permission.columns,
+      insert.into,
+    );
     checkKey(insert.into);
     const check = allOf(insert.check, permission.check);
     const set = [...(insert.set ?? []), ...permission.presets];
     const next: Insert = { ...insert, ...(check === undefined ? {} : { check }), ...(set.length === 0 ? {} : { set }) };
     const { onConflict } = insert;
-    if (onConflict !== undefined && "columns" in onConflict.target) checkTarget(onConflict.target.columns, permission, insert.into);
+    if (onConflict !== undefined && "columns" in onConflict.target)
+      checkTarget(onConflict.target.columns, permission, insert.into);
     if (onConflict === undefined || onConflict.update.length === 0) return next;
     const update = writeOf(insert.into, "update");
     checkColumns(onConflict.update, update.columns, insert.into);
@@ -164,10 +216,21 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
 
   const permitUpdate = (update: Update): Update => {
     const permission = writeOf(update.relation, "update");
-    checkColumns([...(update.payload?.columns ?? []).map((column) => column.name), ...(update.assignments ?? []).map((one) => one.column)], permission.columns, update.relation);
+    checkColumns(
+      [
+        ...(update.payload?.columns ?? []).map((column) => column.name),
+        ...(update.assignments ?? []).map((one) => one.column),
+      ],
+      permission.columns,
+      update.relation,
+    );
     const check = allOf(update.check, permission.check);
     const assignments = [...(update.assignments ?? []), ...presetAssignments(permission.presets)];
-    const next: Update = { ...update, ...(check === undefined ? {} : { check }), ...(assignments.length === 0 ? {} : { assignments }) };
+    const next: Update = {
+      ...update,
+      ...(check === undefined ? {} : { check }),
+      ...(assignments.length === 0 ? {} : { assignments }),
+    };
     return withWhere(next, permission.filter);
   };
 
@@ -176,7 +239,13 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     call: permitCall,
     embed: (embed, { relation }) => {
       if (checksNames && "relationship" in embed.via) checkWay(relation, embed.via.relationship);
-      if (checksNames && "routine" in embed.via && relation !== undefined && !mayUseRoutine(relation, embed.via.routine)) throw permissionDenied("function", embed.via.routine.name);
+      if (
+        checksNames &&
+        "routine" in embed.via &&
+        relation !== undefined &&
+        !mayUseRoutine(relation, embed.via.routine)
+      )
+        throw permissionDenied("function", embed.via.routine.name);
       return embed;
     },
     predicate: (predicate, { relation }) => {
@@ -184,7 +253,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       return predicate.kind === "computed-rows" ? withWhere(predicate, visibleRows(predicate.target)) : predicate;
     },
     expression: (expression, { relation }) => {
-      if (expression.kind === "related" || expression.kind === "related-aggregate") return withWhere(expression, filterAlong(relation, expression.relationship));
+      if (expression.kind === "related" || expression.kind === "related-aggregate")
+        return withWhere(expression, filterAlong(relation, expression.relationship));
       if (expression.kind === "computed-aggregate") return withWhere(expression, visibleRows(expression.target));
       return permitted(expression, relation);
     },
@@ -194,4 +264,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   });
 };
 
-export const permissionsOf = (tables: ReadonlyMap<string, Readonly<TablePermissions>>) => (name: QualifiedName): Readonly<TablePermissions> | undefined => tables.get(nameKey(name));
+export const permissionsOf =
+  (tables: ReadonlyMap<string, Readonly<TablePermissions>>) =>
+  (name: QualifiedName): Readonly<TablePermissions> | undefined =>
+    tables.get(nameKey(name));

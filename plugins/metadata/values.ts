@@ -1,5 +1,14 @@
 /** Values of the metadata, fixed ones and session variables, as plans name them. @rule G-FIL-5 G-FIL-6 G-PRE-1 */
-import { arrayLiteral, numberText, writeJson, type ArrayItem, type Model, type Operand, type PgType, type ValueRef } from "../../core/index.ts";
+import {
+  arrayLiteral,
+  numberText,
+  writeJson,
+  type ArrayItem,
+  type Model,
+  type Operand,
+  type PgType,
+  type ValueRef,
+} from "../../core/index.ts";
 import type { Raw } from "./load.ts";
 
 /** What makes a permission inconsistent; caught where the permission is built. */
@@ -14,11 +23,16 @@ export const sessionVariable = (raw: Raw): string | undefined => {
 };
 
 /** Types whose values are written as GeoJSON or hexadecimal text. @rule G-TYP-34 G-TYP-35 */
-const INPUT_FUNCTIONS: ReadonlyMap<string, string> = new Map([["geometry", "from-geojson"], ["geography", "from-geojson"], ["raster", "from-hexwkb"]]);
+const INPUT_FUNCTIONS: ReadonlyMap<string, string> = new Map([
+  ["geometry", "from-geojson"],
+  ["geography", "from-geojson"],
+  ["raster", "from-hexwkb"],
+]);
 
 const isJson = (type: PgType): boolean => type.name === "json" || type.name === "jsonb";
 
-const scalarText = (raw: Raw): string | null => (raw === null ? null : typeof raw === "string" ? raw : (numberText(raw) ?? writeJson(raw)));
+const scalarText = (raw: Raw): string | null =>
+  raw === null ? null : typeof raw === "string" ? raw : (numberText(raw) ?? writeJson(raw));
 
 export interface ValueReader {
   /** By its name in the catalog; one that the catalog lacks is the database's to refuse. */
@@ -42,7 +56,11 @@ export const createValueReader = (model: Model): ValueReader => {
     if (!Array.isArray(raw) || type.kind !== "array") return scalarText(raw);
     const element = type.element === undefined ? undefined : model.types.get(type.element);
     const nested = (item: Raw): ArrayItem =>
-      Array.isArray(item) && !(element !== undefined && isJson(element)) ? item.map((one) => scalarText(one)) : element === undefined ? scalarText(item) : literalText(item, element);
+      Array.isArray(item) && !(element !== undefined && isJson(element))
+        ? item.map((one) => scalarText(one))
+        : element === undefined
+          ? scalarText(item)
+          : literalText(item, element);
     return arrayLiteral(raw.map(nested));
   };
 
@@ -57,7 +75,16 @@ export const createValueReader = (model: Model): ValueReader => {
   return {
     typeNamed: (name) => {
       const isArray = name.startsWith("_");
-      return byName.get(name) ?? { oid: 0, schema: "pg_catalog", name, sqlName: isArray ? `${name.slice(1)}[]` : name, kind: isArray ? "array" : "base", category: "U" };
+      return (
+        byName.get(name) ?? {
+          oid: 0,
+          schema: "pg_catalog",
+          name,
+          sqlName: isArray ? `${name.slice(1)}[]` : name,
+          kind: isArray ? "array" : "base",
+          category: "U",
+        }
+      );
     },
     value,
     list: (raw, type) => {
@@ -65,7 +92,8 @@ export const createValueReader = (model: Model): ValueReader => {
       if (session !== undefined) return { session, type: arrayType(type) };
       const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray leaves readonly lists out
       if (items.includes(null)) throw new Inconsistent("a list of values has no null");
-      if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => sessionVariable(item) !== undefined)) return { items: items.map((item) => value(item, type)) };
+      if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => sessionVariable(item) !== undefined))
+        return { items: items.map((item) => value(item, type)) };
       return { constant: arrayLiteral(items.map((item) => literalText(item, type))), type: arrayType(type) };
     },
   };

@@ -8,7 +8,8 @@ import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
 
 const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
   const { select, insert, update } = permissions ?? {};
-  const isOffered = (write: { readonly isBackendOnly: boolean } | undefined): boolean => write !== undefined && (isBackend || !write.isBackendOnly);
+  const isOffered = (write: { readonly isBackendOnly: boolean } | undefined): boolean =>
+    write !== undefined && (isBackend || !write.isBackendOnly);
   return {
     ...(select === undefined
       ? {}
@@ -18,7 +19,9 @@ const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend
             computedFields: new Set([...select.computedFields, ...select.rowFields]),
             mayAggregate: select.mayAggregate,
             ...(select.queryRootFields === undefined ? {} : { queryRootFields: select.queryRootFields }),
-            ...(select.subscriptionRootFields === undefined ? {} : { subscriptionRootFields: select.subscriptionRootFields }),
+            ...(select.subscriptionRootFields === undefined
+              ? {}
+              : { subscriptionRootFields: select.subscriptionRootFields }),
             ...(select.filter === undefined ? {} : { isFiltered: true as const }),
             ...(select.masked === undefined ? {} : { masked: new Set(select.masked.keys()) }),
           },
@@ -36,7 +39,10 @@ export interface FunctionRights {
 }
 
 /** @rule G-FN-8 G-PRM-16 */
-export const createFunctionRights = (document: MetadataDocument, parentsOf: ReadonlyMap<string, readonly string[]>): FunctionRights => {
+export const createFunctionRights = (
+  document: MetadataDocument,
+  parentsOf: ReadonlyMap<string, readonly string[]>,
+): FunctionRights => {
   const callers = new Map<string, ReadonlySet<string>>();
   for (const fn of document.functions) {
     const roles = listOf(fn.raw["permissions"]).flatMap((entry) => textOf(objectOf(entry)["role"]) ?? []);
@@ -61,7 +67,12 @@ export const mayCallOf =
 
 /** @rule G-PRM-3 G-PRM-11 G-FN-8 G-INT-9 */
 export const createView =
-  (permissions: Permissions, functions: FunctionRights, closedForRoles: readonly string[], infersFunctions: boolean): GqlMetadata["view"] =>
+  (
+    permissions: Permissions,
+    functions: FunctionRights,
+    closedForRoles: readonly string[],
+    infersFunctions: boolean,
+  ): GqlMetadata["view"] =>
   (session: Session) => {
     const { role } = session;
     const ofRole = permissions.get(role);

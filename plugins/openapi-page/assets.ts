@@ -1,4 +1,5 @@
-/** The browser files of Swagger UI: copied beside this module by the build, else taken from the development dependency. */
+/** The browser files of Swagger UI: copied beside this module by the build, else taken from the development dependency.
+ *  */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -29,7 +30,10 @@ export const findAssetFolder = (): string | undefined => {
 };
 
 /** Reads each file once, when it is first asked for. `own`: files that are not Swagger UI's. */
-export const createAssets = (folder: string, own: Readonly<Record<string, { readonly contentType: string; readonly text: string }>>): ((name: string) => Asset | undefined) => {
+export const createAssets = (
+  folder: string,
+  own: Readonly<Record<string, { readonly contentType: string; readonly text: string }>>,
+): ((name: string) => Asset | undefined) => {
   const loaded = new Map<string, Asset>();
   return (name) => {
     const found = loaded.get(name);

@@ -1,13 +1,29 @@
-// Copies the browser files of Swagger UI beside the built page: the package itself is a development dependency, so that installing relapi
+// Copies the browser files of Swagger UI beside the built page: the package itself is a development dependency, so that
+// installing relapi
 // runs no script of anybody's. Run by `npm run build`.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const files = ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "favicon-32x32.png", "LICENSE", "NOTICE"];
+const files = [
+  "swagger-ui.css",
+  "swagger-ui-bundle.js",
+  "swagger-ui-bundle.js.LICENSE.txt",
+  "favicon-32x32.png",
+  "LICENSE",
+  "NOTICE",
+];
 const source = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js"));
-const target = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", "plugins", "openapi-page", "swagger-ui");
+const target = join(
+  dirname(fileURLToPath(import.meta.url)),
+  "..",
+  "..",
+  "dist",
+  "plugins",
+  "openapi-page",
+  "swagger-ui",
+);
 
 mkdirSync(target, { recursive: true });
 for (const file of files) copyFileSync(join(source, file), join(target, file));

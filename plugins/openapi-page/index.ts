@@ -1,5 +1,13 @@
-/** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet. */
-import { definePlugin, type Answer, type Exchange, type PluginContext, type ResolvedOptions, type Surface } from "../../core/index.ts";
+/** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet.
+ *  */
+import {
+  definePlugin,
+  type Answer,
+  type Exchange,
+  type PluginContext,
+  type ResolvedOptions,
+  type Surface,
+} from "../../core/index.ts";
 import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
 
@@ -7,10 +15,12 @@ import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
 const ASSETS = "/openapi/ui";
 const MAX_AGE_SECONDS = 86_400;
 
-const namesHtml = (accept: string | undefined): boolean => accept !== undefined && accept.split(",").some((item) => item.split(";", 1)[0]?.trim().toLowerCase() === "text/html");
+const namesHtml = (accept: string | undefined): boolean =>
+  accept !== undefined && accept.split(",").some((item) => item.split(";", 1)[0]?.trim().toLowerCase() === "text/html");
 
 /** Paths of the REST root, without a slash at their end. */
-const restRoots = ({ restPath, compatMode }: ResolvedOptions): readonly string[] => (compatMode ? [restPath, ""] : [restPath]);
+const restRoots = ({ restPath, compatMode }: ResolvedOptions): readonly string[] =>
+  compatMode ? [restPath, ""] : [restPath];
 
 /** What stands before the api's own paths where it is mounted in another application. */
 const mountOf = (exchange: Pick<Exchange, "request" | "path">): string => {
@@ -41,7 +51,9 @@ const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 /** Settings may change under a running server; where the REST root is does not. */
 const createSurface = (folder: string, context: PluginContext): Surface => {
   const roots = restRoots(context.options);
-  const assets = createAssets(folder, { "page.js": { contentType: "text/javascript; charset=utf-8", text: PAGE_SCRIPT } });
+  const assets = createAssets(folder, {
+    "page.js": { contentType: "text/javascript; charset=utf-8", text: PAGE_SCRIPT },
+  });
   const assetName = (path: string): string | undefined => {
     const root = roots.find((one) => path.startsWith(`${one}${ASSETS}/`));
     return root === undefined ? undefined : path.slice(root.length + ASSETS.length + 1);
@@ -55,7 +67,12 @@ const createSurface = (folder: string, context: PluginContext): Surface => {
     const { dbSchemas, openapiServerProxyUri } = context.options;
     const root = mountOf(exchange) + exchange.path.replace(/\/$/, "");
     const page = Buffer.from(
-      buildPage({ root: root === "" ? "/" : root, assets: root + ASSETS, schemas: dbSchemas, isProxied: openapiServerProxyUri !== undefined }),
+      buildPage({
+        root: root === "" ? "/" : root,
+        assets: root + ASSETS,
+        schemas: dbSchemas,
+        isProxied: openapiServerProxyUri !== undefined,
+      }),
     );
     return {
       status: 200,
@@ -74,7 +91,11 @@ const createSurface = (folder: string, context: PluginContext): Surface => {
     match: (path, method, request) => {
       if ((method !== "GET" && method !== "HEAD") || !describesSchema(context.options)) return false;
       if (assetName(path) !== undefined) return true;
-      return method === "GET" && roots.some((root) => path === root || path === `${root}/`) && namesHtml(request.headers.accept);
+      return (
+        method === "GET" &&
+        roots.some((root) => path === root || path === `${root}/`) &&
+        namesHtml(request.headers.accept)
+      );
     },
     beforeAuthorize: answer,
     handle: answer,
@@ -82,7 +103,8 @@ const createSurface = (folder: string, context: PluginContext): Surface => {
   };
 };
 
-const describesSchema = ({ openapiMode, dbRootSpec }: ResolvedOptions): boolean => openapiMode !== "disabled" && dbRootSpec === undefined;
+const describesSchema = ({ openapiMode, dbRootSpec }: ResolvedOptions): boolean =>
+  openapiMode !== "disabled" && dbRootSpec === undefined;
 
 /** Needs the document, and shows itself only where the root describes the schema. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
@@ -93,6 +115,7 @@ export const openapiPage = definePlugin({
     if (!context.registry.has("openapi")) return;
     const folder = findAssetFolder();
     if (folder !== undefined) context.addSurface(createSurface(folder, context));
-    else if (describesSchema(context.options)) context.logger.warn("the OpenAPI page is off: the files of swagger-ui-dist are not installed");
+    else if (describesSchema(context.options))
+      context.logger.warn("the OpenAPI page is off: the files of swagger-ui-dist are not installed");
   },
 });

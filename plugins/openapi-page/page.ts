@@ -10,9 +10,11 @@ export interface PageConfig {
 }
 
 /** Everything the page loads comes from its own server; Swagger UI styles inline. */
-export const PAGE_POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src *; font-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src *; font-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";
 
-const escapeHtml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+const escapeHtml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** JSON inside a script element: no `<` may end it. */
 const inlineJson = (config: PageConfig): string => JSON.stringify(config).replaceAll("<", "\\u003c");

@@ -2,17 +2,39 @@
 import { catalogText, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
-const sets = (name: string, symbol: string, types: readonly string[], more: Partial<OperatorSpec> = {}): OperatorSpec => {
+const sets = (
+  name: string,
+  symbol: string,
+  types: readonly string[],
+  more: Partial<OperatorSpec> = {},
+): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
-  return { name, graphql: false, types, operand: "scalar", takesRepresentation: true, builtIn: [symbol], compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+  return {
+    name,
+    graphql: false,
+    types,
+    operand: "scalar",
+    takesRepresentation: true,
+    builtIn: [symbol],
+    compile: (column, operand) => sql`${column}${operator}${operand}`,
+    ...more,
+  };
 };
 
 /** @rule R-FLT-12 G-OP-18 */
 export const arrayRangeOperators = definePlugin({
   name: "array-range-operators",
   operators: [
-    sets("contains", "@>", ["array"], { rest: "cs", graphql: "_contains", description: "does the array contain the given value" }),
-    sets("contained-in", "<@", ["array"], { rest: "cd", graphql: "_contained_in", description: "is the array contained in the given array value" }),
+    sets("contains", "@>", ["array"], {
+      rest: "cs",
+      graphql: "_contains",
+      description: "does the array contain the given value",
+    }),
+    sets("contained-in", "<@", ["array"], {
+      rest: "cd",
+      graphql: "_contained_in",
+      description: "is the array contained in the given array value",
+    }),
     sets("overlaps", "&&", ["array", "range"], { rest: "ov" }),
     sets("strictly-left", "<<", ["range"], { rest: "sl" }),
     sets("strictly-right", ">>", ["range"], { rest: "sr" }),

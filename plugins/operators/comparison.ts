@@ -6,10 +6,25 @@ const ORDERED = { exceptTypes: ["raster"] } as const;
 
 const compare = (name: string, symbol: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
-  return { name, types: ["any"], operand: "scalar", isQuantifiable: true, takesRepresentation: true, builtIn: [symbol], compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+  return {
+    name,
+    types: ["any"],
+    operand: "scalar",
+    isQuantifiable: true,
+    takesRepresentation: true,
+    builtIn: [symbol],
+    compile: (column, operand) => sql`${column}${operator}${operand}`,
+    ...more,
+  };
 };
 
-const KEYWORDS: Readonly<Record<string, string>> = { null: "null", not_null: "not null", true: "true", false: "false", unknown: "unknown" };
+const KEYWORDS: Readonly<Record<string, string>> = {
+  null: "null",
+  not_null: "not null",
+  true: "true",
+  false: "false",
+  unknown: "unknown",
+};
 
 /** @rule R-FLT-8 G-OP-1 G-OP-2 G-OP-3 G-OP-4 G-OP-32 */
 export const comparisonOperators = definePlugin({
@@ -21,8 +36,22 @@ export const comparisonOperators = definePlugin({
     compare("gte", ">=", ORDERED),
     compare("lt", "<", ORDERED),
     compare("lte", "<=", ORDERED),
-    { name: "in", types: ["any"], operand: "list", takesRepresentation: true, builtIn: ["="], compile: (column, operand) => sql`${column} = any(${operand})` },
-    { name: "nin", rest: false, types: ["any"], operand: "list", builtIn: ["="], compile: (column, operand) => sql`not (${column} = any(${operand}))` },
+    {
+      name: "in",
+      types: ["any"],
+      operand: "list",
+      takesRepresentation: true,
+      builtIn: ["="],
+      compile: (column, operand) => sql`${column} = any(${operand})`,
+    },
+    {
+      name: "nin",
+      rest: false,
+      types: ["any"],
+      operand: "list",
+      builtIn: ["="],
+      compile: (column, operand) => sql`not (${column} = any(${operand}))`,
+    },
     {
       name: "is",
       graphql: { name: "_is_null", keywords: { true: "null", false: "not_null" } },
@@ -30,8 +59,16 @@ export const comparisonOperators = definePlugin({
       operand: "keyword",
       keywords: Object.keys(KEYWORDS),
       builtIn: [],
-      compile: (column, _operand, context) => sql`${column} is ${catalogText(KEYWORDS[context.keyword ?? "null"] ?? "null")}`,
+      compile: (column, _operand, context) =>
+        sql`${column} is ${catalogText(KEYWORDS[context.keyword ?? "null"] ?? "null")}`,
     },
-    { name: "isdistinct", graphql: false, types: ["any"], operand: "scalar", builtIn: ["="], compile: (column, operand) => sql`${column} is distinct from ${operand}` },
+    {
+      name: "isdistinct",
+      graphql: false,
+      types: ["any"],
+      operand: "scalar",
+      builtIn: ["="],
+      compile: (column, operand) => sql`${column} is distinct from ${operand}`,
+    },
   ],
 });

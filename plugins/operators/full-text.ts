@@ -21,5 +21,10 @@ const search = (name: string, query: string): OperatorSpec => ({
 /** @rule R-FLT-9 */
 export const fullTextOperators = definePlugin({
   name: "full-text-operators",
-  operators: [search("fts", "to_tsquery"), search("plfts", "plainto_tsquery"), search("phfts", "phraseto_tsquery"), search("wfts", "websearch_to_tsquery")],
+  operators: [
+    search("fts", "to_tsquery"),
+    search("plfts", "plainto_tsquery"),
+    search("phfts", "phraseto_tsquery"),
+    search("wfts", "websearch_to_tsquery"),
+  ],
 });

@@ -3,12 +3,20 @@ import { definePlugin, ident, sql } from "../../core/index.ts";
 import type { FilterContext, Model, OperatorSpec, PlanFunction, Sql } from "../../core/index.ts";
 
 const postgis = (model: Model, name: string): Sql => ident(model.extensions.get("postgis") ?? "public", name);
-const rasters = (model: Model, name: string): Sql => ident(model.extensions.get("postgis_raster") ?? model.extensions.get("postgis") ?? "public", name);
+const rasters = (model: Model, name: string): Sql =>
+  ident(model.extensions.get("postgis_raster") ?? model.extensions.get("postgis") ?? "public", name);
 
 /** Values arrive as geometry; a geography column takes them as such. */
-const own = (context: FilterContext, operand: Sql): Sql => sql`${operand}::${postgis(context.model, context.type?.name === "geography" ? "geography" : "geometry")}`;
+const own = (context: FilterContext, operand: Sql): Sql =>
+  sql`${operand}::${postgis(context.model, context.type?.name === "geography" ? "geography" : "geometry")}`;
 
-const test = (name: string, graphql: string, fn: string, types: readonly string[], description: string): OperatorSpec => ({
+const test = (
+  name: string,
+  graphql: string,
+  fn: string,
+  types: readonly string[],
+  description: string,
+): OperatorSpec => ({
   name,
   rest: false,
   graphql,
@@ -28,15 +36,25 @@ const within = (name: string, graphql: string, fn: string, description: string):
   operand: "fields",
   input: { typeName: "st_d_within_input", fields: { distance: "Float!", from: "geometry!" } },
   description,
-  compile: (column, _operand, context) => sql`${postgis(context.model, fn)}(${column}, ${own(context, part(context, "from"))}, ${part(context, "distance")})`,
+  compile: (column, _operand, context) =>
+    sql`${postgis(context.model, fn)}(${column}, ${own(context, part(context, "from"))}, ${part(context, "distance")})`,
 });
 
 const GEOMETRY = ["geometry"];
 
 const functions: readonly PlanFunction[] = [
-  { name: "from-geojson", compile: (argument, model) => sql`${postgis(model, "st_geomfromgeojson")}((${argument})::text)` },
-  { name: "to-geojson", compile: (argument, model) => sql`${postgis(model, "st_asgeojson")}(${argument}, 15, 4)::json` },
-  { name: "from-hexwkb", compile: (argument, model) => sql`${rasters(model, "st_rastfromhexwkb")}((${argument})::text)` },
+  {
+    name: "from-geojson",
+    compile: (argument, model) => sql`${postgis(model, "st_geomfromgeojson")}((${argument})::text)`,
+  },
+  {
+    name: "to-geojson",
+    compile: (argument, model) => sql`${postgis(model, "st_asgeojson")}(${argument}, 15, 4)::json`,
+  },
+  {
+    name: "from-hexwkb",
+    compile: (argument, model) => sql`${rasters(model, "st_rastfromhexwkb")}((${argument})::text)`,
+  },
   { name: "to-hexwkb", compile: (argument, model) => sql`${rasters(model, "st_ashexwkb")}(${argument})` },
 ];
 
@@ -47,22 +65,73 @@ export const geoOperators = definePlugin({
   operators: [
     test("st-contains", "_st_contains", "st_contains", GEOMETRY, "does the column contain the given geometry value"),
     test("st-crosses", "_st_crosses", "st_crosses", GEOMETRY, "does the column cross the given geometry value"),
-    test("st-equals", "_st_equals", "st_equals", GEOMETRY, "is the column equal to given geometry value (directionality is ignored)"),
-    test("st-overlaps", "_st_overlaps", "st_overlaps", GEOMETRY, "does the column 'spatially overlap' (intersect but not completely contain) the given geometry value"),
-    test("st-touches", "_st_touches", "st_touches", GEOMETRY, "does the column have atleast one point in common with the given geometry value"),
+    test(
+      "st-equals",
+      "_st_equals",
+      "st_equals",
+      GEOMETRY,
+      "is the column equal to given geometry value (directionality is ignored)",
+    ),
+    test(
+      "st-overlaps",
+      "_st_overlaps",
+      "st_overlaps",
+      GEOMETRY,
+      "does the column 'spatially overlap' (intersect but not completely contain) the given geometry value",
+    ),
+    test(
+      "st-touches",
+      "_st_touches",
+      "st_touches",
+      GEOMETRY,
+      "does the column have atleast one point in common with the given geometry value",
+    ),
     test("st-within", "_st_within", "st_within", GEOMETRY, "is the column contained in the given geometry value"),
-    test("st-3d-intersects", "_st_3d_intersects", "st_3dintersects", GEOMETRY, "does the column spatially intersect the given geometry value in 3D"),
-    test("st-intersects", "_st_intersects", "st_intersects", GEOMETRY, "does the column spatially intersect the given geometry value"),
-    { ...test("st-intersects", "_st_intersects", "st_intersects", ["geography"], "does the column spatially intersect the given geography value") },
-    within("st-d-within", "_st_d_within", "st_dwithin", "is the column within a given distance from the given geometry value"),
-    within("st-3d-d-within", "_st_3d_d_within", "st_3ddwithin", "is the column within a given 3D distance from the given geometry value"),
+    test(
+      "st-3d-intersects",
+      "_st_3d_intersects",
+      "st_3dintersects",
+      GEOMETRY,
+      "does the column spatially intersect the given geometry value in 3D",
+    ),
+    test(
+      "st-intersects",
+      "_st_intersects",
+      "st_intersects",
+      GEOMETRY,
+      "does the column spatially intersect the given geometry value",
+    ),
+    {
+      ...test(
+        "st-intersects",
+        "_st_intersects",
+        "st_intersects",
+        ["geography"],
+        "does the column spatially intersect the given geography value",
+      ),
+    },
+    within(
+      "st-d-within",
+      "_st_d_within",
+      "st_dwithin",
+      "is the column within a given distance from the given geometry value",
+    ),
+    within(
+      "st-3d-d-within",
+      "_st_3d_d_within",
+      "st_3ddwithin",
+      "is the column within a given 3D distance from the given geometry value",
+    ),
     {
       name: "st-d-within",
       rest: false,
       graphql: "_st_d_within",
       types: ["geography"],
       operand: "fields",
-      input: { typeName: "st_d_within_geography_input", fields: { distance: "Float!", from: "geography!", use_spheroid: "Boolean = true" } },
+      input: {
+        typeName: "st_d_within_geography_input",
+        fields: { distance: "Float!", from: "geography!", use_spheroid: "Boolean = true" },
+      },
       description: "is the column within a given distance from the given geography value",
       compile: (column, _operand, context) =>
         sql`${postgis(context.model, "st_dwithin")}(${column}, ${own(context, part(context, "from"))}, ${part(context, "distance")}, ${part(context, "use_spheroid")})`,
@@ -82,7 +151,8 @@ export const geoOperators = definePlugin({
       types: ["raster"],
       operand: "fields",
       input: { typeName: "st_intersects_nband_geom_input", fields: { geommin: "geometry!", nband: "Int!" } },
-      compile: (column, _operand, context) => sql`${rasters(context.model, "st_intersects")}(${column}, ${part(context, "nband")}::integer, ${part(context, "geommin")})`,
+      compile: (column, _operand, context) =>
+        sql`${rasters(context.model, "st_intersects")}(${column}, ${part(context, "nband")}::integer, ${part(context, "geommin")})`,
     },
     {
       name: "st-intersects-geom-nband",
@@ -91,7 +161,8 @@ export const geoOperators = definePlugin({
       types: ["raster"],
       operand: "fields",
       input: { typeName: "st_intersects_geom_nband_input", fields: { geommin: "geometry!", nband: "Int" } },
-      compile: (column, _operand, context) => sql`${rasters(context.model, "st_intersects")}(${column}, ${part(context, "geommin")}, ${part(context, "nband")}::integer)`,
+      compile: (column, _operand, context) =>
+        sql`${rasters(context.model, "st_intersects")}(${column}, ${part(context, "geommin")}, ${part(context, "nband")}::integer)`,
     },
   ],
 });

@@ -4,22 +4,59 @@ import type { OperatorSpec } from "../../core/index.ts";
 
 const jsonb = (name: string, symbol: string, description: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
-  return { name, rest: false, types: ["jsonb"], operand: "scalar", description, builtIn: [symbol], compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+  return {
+    name,
+    rest: false,
+    types: ["jsonb"],
+    operand: "scalar",
+    description,
+    builtIn: [symbol],
+    compile: (column, operand) => sql`${column}${operator}${operand}`,
+    ...more,
+  };
 };
 
 const path = (name: string, symbol: string, description: string): OperatorSpec =>
-  jsonb(name, symbol, description, { operandType: "text", compile: (column, operand) => sql`${column} ${catalogText(symbol)} (${operand})::jsonpath` });
+  jsonb(name, symbol, description, {
+    operandType: "text",
+    compile: (column, operand) => sql`${column} ${catalogText(symbol)} (${operand})::jsonpath`,
+  });
 
 /** @rule G-OP-10 G-OP-11 G-OP-12 G-OP-13 G-OP-14 G-OP-15 G-OP-16 */
 export const jsonOperators = definePlugin({
   name: "json-operators",
   operators: [
-    jsonb("contains", "@>", "does the column contain the given json value at the top level", { rest: "cs", takesRepresentation: true }),
-    jsonb("contained-in", "<@", "is the column contained in the given json value", { rest: "cd", graphql: "_contained_in", takesRepresentation: true }),
-    jsonb("has-key", "?", "does the string exist as a top-level key in the column", { graphql: "_has_key", operandType: "text", takesNull: true }),
-    jsonb("has-keys-any", "?|", "do any of these strings exist as top-level keys in the column", { graphql: "_has_keys_any", operand: "list", operandType: "text" }),
-    jsonb("has-keys-all", "?&", "do all of these strings exist as top-level keys in the column", { graphql: "_has_keys_all", operand: "list", operandType: "text" }),
-    { ...path("jsonb-path-exists", "@?", "does the jsonpath return any item for the specified JSON value"), graphql: "_jsonb_path_exists" },
-    { ...path("jsonb-path-match", "@@", "does the jsonpath predicate check return true for the specified JSON value"), graphql: "_jsonb_path_match" },
+    jsonb("contains", "@>", "does the column contain the given json value at the top level", {
+      rest: "cs",
+      takesRepresentation: true,
+    }),
+    jsonb("contained-in", "<@", "is the column contained in the given json value", {
+      rest: "cd",
+      graphql: "_contained_in",
+      takesRepresentation: true,
+    }),
+    jsonb("has-key", "?", "does the string exist as a top-level key in the column", {
+      graphql: "_has_key",
+      operandType: "text",
+      takesNull: true,
+    }),
+    jsonb("has-keys-any", "?|", "do any of these strings exist as top-level keys in the column", {
+      graphql: "_has_keys_any",
+      operand: "list",
+      operandType: "text",
+    }),
+    jsonb("has-keys-all", "?&", "do all of these strings exist as top-level keys in the column", {
+      graphql: "_has_keys_all",
+      operand: "list",
+      operandType: "text",
+    }),
+    {
+      ...path("jsonb-path-exists", "@?", "does the jsonpath return any item for the specified JSON value"),
+      graphql: "_jsonb_path_exists",
+    },
+    {
+      ...path("jsonb-path-match", "@@", "does the jsonpath predicate check return true for the specified JSON value"),
+      graphql: "_jsonb_path_match",
+    },
   ],
 });

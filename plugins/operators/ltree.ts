@@ -3,9 +3,16 @@ import { catalogText, definePlugin, ident, sql } from "../../core/index.ts";
 import type { FilterContext, OperatorSpec, Sql } from "../../core/index.ts";
 
 /** The extension may live outside the search path. */
-const operator = (context: FilterContext, symbol: string): Sql => sql`operator(${ident(context.model.extensions.get("ltree") ?? "public")}.${catalogText(symbol)})`;
+const operator = (context: FilterContext, symbol: string): Sql =>
+  sql`operator(${ident(context.model.extensions.get("ltree") ?? "public")}.${catalogText(symbol)})`;
 
-const ltree = (name: string, graphql: string, symbol: string, description: string, more: Partial<OperatorSpec> = {}): OperatorSpec => ({
+const ltree = (
+  name: string,
+  graphql: string,
+  symbol: string,
+  description: string,
+  more: Partial<OperatorSpec> = {},
+): OperatorSpec => ({
   name,
   rest: false,
   graphql,
@@ -23,13 +30,18 @@ export const ltreeOperators = definePlugin({
     ltree("ancestor", "_ancestor", "@>", "is the left argument an ancestor of right (or equal)?"),
     ltree("ancestor-any", "_ancestor_any", "@>", "does array contain an ancestor of `ltree`?", { operand: "list" }),
     ltree("descendant", "_descendant", "<@", "is the left argument a descendant of right (or equal)?"),
-    ltree("descendant-any", "_descendant_any", "<@", "does array contain a descendant of `ltree`?", { operand: "list" }),
+    ltree("descendant-any", "_descendant_any", "<@", "does array contain a descendant of `ltree`?", {
+      operand: "list",
+    }),
     ltree("matches", "_matches", "~", "does `ltree` match `lquery`?", { operandType: "lquery" }),
     ltree("matches-any", "_matches_any", "?", "does `ltree` match any `lquery` in array?", {
       operand: "list",
       operandType: "text",
-      compile: (column, operand, context) => sql`${column} ${operator(context, "?")} (${operand})::${ident(context.model.extensions.get("ltree") ?? "public", "lquery")}[]`,
+      compile: (column, operand, context) =>
+        sql`${column} ${operator(context, "?")} (${operand})::${ident(context.model.extensions.get("ltree") ?? "public", "lquery")}[]`,
     }),
-    ltree("matches-fulltext", "_matches_fulltext", "@", "does `ltree` match `ltxtquery`?", { operandType: "ltxtquery" }),
+    ltree("matches-fulltext", "_matches_fulltext", "@", "does `ltree` match `ltxtquery`?", {
+      operandType: "ltxtquery",
+    }),
   ],
 });

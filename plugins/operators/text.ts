@@ -5,11 +5,27 @@ import type { OperatorSpec } from "../../core/index.ts";
 const TEXT_TYPES = ["text", "varchar", "bpchar", "citext"];
 
 /** The operators that words of SQL stand for. */
-const WORDS: Readonly<Record<string, string>> = { like: "~~", "not like": "!~~", ilike: "~~*", "not ilike": "!~~*", "similar to": "~", "not similar to": "!~" };
+const WORDS: Readonly<Record<string, string>> = {
+  like: "~~",
+  "not like": "!~~",
+  ilike: "~~*",
+  "not ilike": "!~~*",
+  "similar to": "~",
+  "not similar to": "!~",
+};
 
 const text = (name: string, symbol: string, description: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
-  return { name, rest: false, types: TEXT_TYPES, operand: "scalar", description, builtIn: [WORDS[symbol] ?? symbol], compile: (column, operand) => sql`${column}${operator}${operand}`, ...more };
+  return {
+    name,
+    rest: false,
+    types: TEXT_TYPES,
+    operand: "scalar",
+    description,
+    builtIn: [WORDS[symbol] ?? symbol],
+    compile: (column, operand) => sql`${column}${operator}${operand}`,
+    ...more,
+  };
 };
 
 /** REST writes `*` for `%`, so that the pattern needs no escape in a URL. */
@@ -19,15 +35,31 @@ const asterisks = (pattern: string): string => pattern.replaceAll("*", "%");
 export const textOperators = definePlugin({
   name: "text-operators",
   operators: [
-    text("like", "like", "does the column match the given pattern", { rest: "like", isQuantifiable: true, restOperand: asterisks }),
+    text("like", "like", "does the column match the given pattern", {
+      rest: "like",
+      isQuantifiable: true,
+      restOperand: asterisks,
+    }),
     text("nlike", "not like", "does the column NOT match the given pattern"),
-    text("ilike", "ilike", "does the column match the given case-insensitive pattern", { rest: "ilike", isQuantifiable: true, restOperand: asterisks }),
+    text("ilike", "ilike", "does the column match the given case-insensitive pattern", {
+      rest: "ilike",
+      isQuantifiable: true,
+      restOperand: asterisks,
+    }),
     text("nilike", "not ilike", "does the column NOT match the given case-insensitive pattern"),
     text("similar", "similar to", "does the column match the given SQL regular expression"),
     text("nsimilar", "not similar to", "does the column NOT match the given SQL regular expression"),
-    text("regex", "~", "does the column match the given POSIX regular expression, case sensitive", { rest: "match", isQuantifiable: true, takesRepresentation: true }),
+    text("regex", "~", "does the column match the given POSIX regular expression, case sensitive", {
+      rest: "match",
+      isQuantifiable: true,
+      takesRepresentation: true,
+    }),
     text("nregex", "!~", "does the column NOT match the given POSIX regular expression, case sensitive"),
-    text("iregex", "~*", "does the column match the given POSIX regular expression, case insensitive", { rest: "imatch", isQuantifiable: true, takesRepresentation: true }),
+    text("iregex", "~*", "does the column match the given POSIX regular expression, case insensitive", {
+      rest: "imatch",
+      isQuantifiable: true,
+      takesRepresentation: true,
+    }),
     text("niregex", "!~*", "does the column NOT match the given POSIX regular expression, case insensitive"),
   ],
 });

@@ -60,9 +60,27 @@ const documentOperator = (
 export const documentOperators = definePlugin({
   name: "document-operators",
   updateOperators: [
-    documentOperator("append", "_append", "append existing jsonb value of filtered columns with new jsonb value", undefined, (column, operand) => sql`${column} || ${operand}`),
-    documentOperator("prepend", "_prepend", "prepend existing jsonb value of filtered columns with new jsonb value", undefined, (column, operand) => sql`${operand} || ${column}`),
-    documentOperator("delete-key", "_delete_key", "delete key/value pair or string element. key/value pairs are matched based on their key value", "text", (column, operand) => sql`${column} - ${operand}`),
+    documentOperator(
+      "append",
+      "_append",
+      "append existing jsonb value of filtered columns with new jsonb value",
+      undefined,
+      (column, operand) => sql`${column} || ${operand}`,
+    ),
+    documentOperator(
+      "prepend",
+      "_prepend",
+      "prepend existing jsonb value of filtered columns with new jsonb value",
+      undefined,
+      (column, operand) => sql`${operand} || ${column}`,
+    ),
+    documentOperator(
+      "delete-key",
+      "_delete_key",
+      "delete key/value pair or string element. key/value pairs are matched based on their key value",
+      "text",
+      (column, operand) => sql`${column} - ${operand}`,
+    ),
     documentOperator(
       "delete-elem",
       "_delete_elem",

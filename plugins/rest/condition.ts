@@ -1,5 +1,19 @@
 /** Parsed fields, conditions and trees as parts of a plan. Values go to a list beside it. */
-import { baseTypeOf, columnOf, computedFieldOf, matchesType, type BoundValue, type Comparison, type Expression, type Model, type OperatorSpec, type PathStep, type PgType, type Predicate, type Relation } from "../../core/index.ts";
+import {
+  baseTypeOf,
+  columnOf,
+  computedFieldOf,
+  matchesType,
+  type BoundValue,
+  type Comparison,
+  type Expression,
+  type Model,
+  type OperatorSpec,
+  type PathStep,
+  type PgType,
+  type Predicate,
+  type Relation,
+} from "../../core/index.ts";
 import type { Condition, Field, JsonStep, LogicTree } from "./request.ts";
 
 /** The row that fields and conditions stand on. */
@@ -14,17 +28,31 @@ export interface Row {
 }
 
 /** Values are bound without a type, which the database infers from the place. @rule R-FLT-3 */
-export const bind = (values: BoundValue[], value: BoundValue): { readonly param: number } => ({ param: values.push(value) - 1 });
+export const bind = (values: BoundValue[], value: BoundValue): { readonly param: number } => ({
+  param: values.push(value) - 1,
+});
 
 /** @rule R-SEL-5 R-LEX-6 */
 export const buildPath = (values: BoundValue[], path: readonly JsonStep[]): readonly PathStep[] =>
-  path.map(({ arrow, key, isIndex }) => ({ arrow, key: isIndex ? { ...bind(values, key), type: "integer" } : bind(values, key) }));
+  path.map(({ arrow, key, isIndex }) => ({
+    arrow,
+    key: isIndex ? { ...bind(values, key), type: "integer" } : bind(values, key),
+  }));
 
-/** A column, or the function of the row that stands for one; a name that is neither is refused with the plan's other names. @rule R-CMP-1 R-NAM-1 */
-export const buildField = ({ model, relation, searchPath, values }: Omit<Row, "embedOf">, { name, path }: Field): Expression => {
+/** A column, or the function of the row that stands for one; a name that is neither is refused with the plan's other
+ *  names. @rule R-CMP-1 R-NAM-1 */
+export const buildField = (
+  { model, relation, searchPath, values }: Omit<Row, "embedOf">,
+  { name, path }: Field,
+): Expression => {
   const steps = path.length === 0 ? {} : { path: buildPath(values, path) };
-  const routine = relation === undefined || columnOf(relation, name) !== undefined ? undefined : computedFieldOf(model, relation, name, searchPath);
-  return routine === undefined ? { kind: "column", name, ...steps } : { kind: "computed", routine: { schema: routine.schema, name }, ...steps };
+  const routine =
+    relation === undefined || columnOf(relation, name) !== undefined
+      ? undefined
+      : computedFieldOf(model, relation, name, searchPath);
+  return routine === undefined
+    ? { kind: "column", name, ...steps }
+    : { kind: "computed", routine: { schema: routine.schema, name }, ...steps };
 };
 
 /** @rule R-FLT-1 R-FLT-2 */
@@ -36,7 +64,8 @@ const buildCondition = (row: Row, condition: Condition): Predicate => {
 };
 
 /** Exactly `is.null` on a bare name. @rule R-EMB-15 */
-const isNullFilter = ({ field, operator, keyword }: Condition): boolean => operator === "is" && keyword === "null" && field.path.length === 0;
+const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
+  operator === "is" && keyword === "null" && field.path.length === 0;
 
 const buildComparison = (row: Row, { field, specs, quantifier, option, value, keyword }: Condition): Comparison => {
   const left = buildField(row, field);
@@ -51,7 +80,8 @@ const buildComparison = (row: Row, { field, specs, quantifier, option, value, ke
   };
 };
 
-/** The declared operator for the column's type, where several share a name; else the first: ill-typed use is the database's to refuse. */
+/** The declared operator for the column's type, where several share a name; else the first: ill-typed use is the
+ *  database's to refuse. */
 const chooseOperator = (row: Row, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
   const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, typeOfField(row, field)));
   return fitting ?? (specs[0] as OperatorSpec); // the grammar has no name without one
@@ -74,7 +104,14 @@ const buildTree = (row: Row, tree: LogicTree): Predicate => {
 };
 
 /** Filters and trees of one level, ANDed. @rule R-LOG-5 */
-export const buildWhere = (row: Row, filters: readonly Condition[], logic: readonly LogicTree[]): Predicate | undefined => {
-  const of = [...filters.map((condition) => buildCondition(row, condition)), ...logic.map((tree) => buildTree(row, tree))];
+export const buildWhere = (
+  row: Row,
+  filters: readonly Condition[],
+  logic: readonly LogicTree[],
+): Predicate | undefined => {
+  const of = [
+    ...filters.map((condition) => buildCondition(row, condition)),
+    ...logic.map((tree) => buildTree(row, tree)),
+  ];
   return of.length < 2 ? of[0] : { kind: "and", of };
 };

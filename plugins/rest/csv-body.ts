@@ -10,7 +10,40 @@ const CR = 0x0d;
 /** How much of the body an error shows. */
 const SHOWN_BYTES = 100;
 
-const CONTROL_NAMES = ["NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "a", "b", "t", "n", "v", "f", "r", "SO", "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"];
+const CONTROL_NAMES = [
+  "NUL",
+  "SOH",
+  "STX",
+  "ETX",
+  "EOT",
+  "ENQ",
+  "ACK",
+  "a",
+  "b",
+  "t",
+  "n",
+  "v",
+  "f",
+  "r",
+  "SO",
+  "SI",
+  "DLE",
+  "DC1",
+  "DC2",
+  "DC3",
+  "DC4",
+  "NAK",
+  "SYN",
+  "ETB",
+  "CAN",
+  "EM",
+  "SUB",
+  "ESC",
+  "FS",
+  "GS",
+  "RS",
+  "US",
+];
 
 /** Bytes as the inside of a Haskell string literal: `\"`, `\n`, `\195\169`. */
 const showBytes = (bytes: Uint8Array): string => {
@@ -25,7 +58,8 @@ const showBytes = (bytes: Uint8Array): string => {
     isShiftOut = byte === 0x0e;
     if (byte === QUOTE) text += '\\"';
     else if (byte === 0x5c) text += "\\\\";
-    else if (byte < 0x20) text += `\\${CONTROL_NAMES[byte]!}`; // 32 names
+    else if (byte < 0x20)
+      text += `\\${CONTROL_NAMES[byte]!}`; // 32 names
     else if (byte === 0x7f) text += "\\DEL";
     else if (byte > 0x7f) text += `\\${byte}`;
     else text += character;
@@ -90,14 +124,17 @@ const readLine = (bytes: Buffer, start: number): Line => {
 
 /** Rows of a CSV body as JSON text, every value a string or null.
  *  @throws RelApiError `body` @rule R-BODY-6 R-BODY-8 */
-export const readCsv = (bytes: Buffer, limits: Limits): { readonly text: string; readonly keys: readonly string[]; readonly isEmpty: boolean } => {
+export const readCsv = (
+  bytes: Buffer,
+  limits: Limits,
+): { readonly text: string; readonly keys: readonly string[]; readonly isEmpty: boolean } => {
   const header = readLine(bytes, 0);
   if (!header.isEnded) return notEnough();
   if (header.fields.length > limits.maxColumns) throw tooManyColumns(limits);
   const rows: Record<string, string | null>[] = [];
   let fieldCount: number | undefined;
   let isUneven = false;
-  for (let next = header.next; next < bytes.length; ) {
+  for (let next = header.next; next < bytes.length;) {
     const line = readLine(bytes, next);
     next = line.next;
     if (line.fields.length === 1 && line.fields[0] === "") continue;
@@ -106,11 +143,19 @@ export const readCsv = (bytes: Buffer, limits: Limits): { readonly text: string;
     if (count > header.fields.length) isUneven = true;
     fieldCount ??= count;
     // Lines of other lengths still have the same keys when the columns they lack are named before as well
-    if (count !== fieldCount && new Set(header.fields.slice(0, count)).size !== new Set(header.fields.slice(0, fieldCount)).size) isUneven = true;
+    if (
+      count !== fieldCount &&
+      new Set(header.fields.slice(0, count)).size !== new Set(header.fields.slice(0, fieldCount)).size
+    )
+      isUneven = true;
     const row: Record<string, string | null> = Object.create(null) as Record<string, string | null>; // a column may be called __proto__
     for (const [i, field] of line.fields.entries()) row[header.fields[i]!] = field === "NULL" ? null : field; // too many are refused below
     rows.push(row);
   }
   if (isUneven) throw csvFieldsError();
-  return { text: JSON.stringify(rows), keys: [...new Set(header.fields.slice(0, fieldCount ?? 0))].sort(), isEmpty: rows.length === 0 };
+  return {
+    text: JSON.stringify(rows),
+    keys: [...new Set(header.fields.slice(0, fieldCount ?? 0))].sort(),
+    isEmpty: rows.length === 0,
+  };
 };

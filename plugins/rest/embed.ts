@@ -1,5 +1,21 @@
-/** The select tree, resolved against the model: names become relationships, and the whole becomes the `Read` of a plan. */
-import { columnOf, computedFieldOf, relationOf, type BoundValue, type Embed, type Expression, type Model, type OrderBy, type Output, type Predicate, type Read, type Relation, type Relationship, type Source } from "../../core/index.ts";
+/** The select tree, resolved against the model: names become relationships, and the whole becomes the `Read` of a plan.
+ *  */
+import {
+  columnOf,
+  computedFieldOf,
+  relationOf,
+  type BoundValue,
+  type Embed,
+  type Expression,
+  type Model,
+  type OrderBy,
+  type Output,
+  type Predicate,
+  type Read,
+  type Relation,
+  type Relationship,
+  type Source,
+} from "../../core/index.ts";
 import { bind, buildField, buildPath, buildWhere, type Row } from "./condition.ts";
 import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "./errors.ts";
 import { buildNodes, isEmptyEmbed, targetName, type Node } from "./node.ts";
@@ -34,16 +50,18 @@ interface Building {
   readonly cap: number | undefined;
 }
 
-/**
- * The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10. The gaps for the
- * root's limit and offset are the last values pushed.
- * @throws RelApiError `not-embedded`, `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`, `not-implemented`
- * @rule R-SEL-1 R-SEL-9 R-EMB-4
- */
+/** The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10.
+ *  The gaps for the root's limit and offset are the last values pushed. @throws RelApiError `not-embedded`,
+ *  `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`,
+ *  `not-implemented` @rule R-SEL-1 R-SEL-9 R-EMB-4 */
 export const resolveRead = (input: ReadInput): ResolvedRead => {
   const { model, schema, relation, name, query, window } = input;
   const { options } = input.rest.context;
-  const { root, legacyNames } = buildNodes(query, { hasRootFilters: input.hasRootFilters, hasRanges: window !== undefined }, options);
+  const { root, legacyNames } = buildNodes(
+    query,
+    { hasRootFilters: input.hasRootFilters, hasRanges: window !== undefined },
+    options,
+  );
   const level = resolveLevel(root, { model, schema, source: relation, sourceName: name });
   checkRelatedOrders(level);
   checkAggregates(level, options.dbAggregatesEnabled);
@@ -65,12 +83,25 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   };
 };
 
-const searchPathOf = ({ context }: Rest, schema: string): readonly string[] => [schema, ...context.options.dbExtraSearchPath];
+const searchPathOf = ({ context }: Rest, schema: string): readonly string[] => [
+  schema,
+  ...context.options.dbExtraSearchPath,
+];
 
-/** Root filters and trees as the condition of a write. A name that is an embed's is a column here. @rule R-FLT-1 R-LOG-5 */
-export const resolveWhere = ({ rest, model, schema, query }: Pick<Planning, "rest" | "model" | "schema" | "query">, relation: Relation, values: BoundValue[]): Predicate | undefined => {
-  const atRoot = <Part>(parts: readonly { readonly path: readonly string[]; readonly part: Part }[]): Part[] => parts.filter(({ path }) => path.length === 0).map(({ part }) => part);
-  return buildWhere({ model, relation, searchPath: searchPathOf(rest, schema), values, embedOf: () => undefined }, atRoot(query.filters), atRoot(query.logic));
+/** Root filters and trees as the condition of a write. A name that is an embed's is a column here. @rule R-FLT-1
+ *  R-LOG-5 */
+export const resolveWhere = (
+  { rest, model, schema, query }: Pick<Planning, "rest" | "model" | "schema" | "query">,
+  relation: Relation,
+  values: BoundValue[],
+): Predicate | undefined => {
+  const atRoot = <Part>(parts: readonly { readonly path: readonly string[]; readonly part: Part }[]): Part[] =>
+    parts.filter(({ path }) => path.length === 0).map(({ part }) => part);
+  return buildWhere(
+    { model, relation, searchPath: searchPathOf(rest, schema), values, embedOf: () => undefined },
+    atRoot(query.filters),
+    atRoot(query.logic),
+  );
 };
 
 // --- names ----------------------------------------------------------------------------------------------------------
@@ -79,7 +110,9 @@ const resolveLevel = (node: Node, search: RelationshipSearch): Level => ({
   node,
   relation: search.source,
   name: search.sourceName,
-  embeds: node.children.flatMap((child) => (child.embed === undefined ? [] : [resolveEmbed(child, child.embed, search)])),
+  embeds: node.children.flatMap((child) =>
+    child.embed === undefined ? [] : [resolveEmbed(child, child.embed, search)],
+  ),
 });
 
 const resolveEmbed = (node: Node, embed: SelectEmbed, search: RelationshipSearch): EmbedLevel => {
@@ -102,13 +135,15 @@ const checkRelatedOrders = (level: Level): void => {
   level.embeds.forEach(checkRelatedOrders);
 };
 
-const isAggregate = (item: SelectItem): boolean => item.kind === "count" || (item.kind === "field" && item.aggregate !== undefined);
+const isAggregate = (item: SelectItem): boolean =>
+  item.kind === "count" || (item.kind === "field" && item.aggregate !== undefined);
 
 const isSpread = (level: EmbedLevel): boolean => level.embed.mode === "spread";
 
 /** Aggregates of a level, those lifted into it from to-one spreads included. @rule R-AGG-6 */
 const hasAggregates = (level: Level): boolean =>
-  level.node.items.some(isAggregate) || level.embeds.some((embed) => isSpread(embed) && embed.relationship.isToOne && hasAggregates(embed));
+  level.node.items.some(isAggregate) ||
+  level.embeds.some((embed) => isSpread(embed) && embed.relationship.isToOne && hasAggregates(embed));
 
 /** @rule R-AGG-1 R-SPR-7 */
 const checkAggregates = (root: Level, isEnabled: boolean): void => {
@@ -116,7 +151,8 @@ const checkAggregates = (root: Level, isEnabled: boolean): void => {
   for (const level of levels) levels.push(...level.embeds); // grows while it is walked: every level, from the top
   if (!isEnabled && levels.some((level) => level.node.items.some(isAggregate))) throw aggregatesDisabled();
   for (const level of levels) {
-    if (level.embeds.some((embed) => isSpread(embed) && !embed.relationship.isToOne && hasAggregates(embed))) throw aggregateInSpread();
+    if (level.embeds.some((embed) => isSpread(embed) && !embed.relationship.isToOne && hasAggregates(embed)))
+      throw aggregateInSpread();
   }
 };
 
@@ -143,7 +179,11 @@ const buildRead = (building: Building, level: Level, from: Source, wanted: Outpu
   const row: Row = { model, relation, searchPath, values, embedOf: (name) => (ids.has(name) ? name : undefined) };
   const output: Output[] = [
     // an empty embed has no keys; sorted by, it offers every column (R-ORD-4)
-    ...(wanted.isHidden ? (wanted.isOrdered ? [{ kind: "all" } as const] : []) : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) => buildOutput(row, item))),
+    ...(wanted.isHidden
+      ? wanted.isOrdered
+        ? [{ kind: "all" } as const]
+        : []
+      : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) => buildOutput(row, item))),
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
   const where = buildWhere(row, node.filters, node.logic);
@@ -154,7 +194,12 @@ const buildRead = (building: Building, level: Level, from: Source, wanted: Outpu
 const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
   const { embed, id, relationship, node } = level;
   const isHidden = isEmptyEmbed(embed);
-  const read = buildRead(building, level, { relation: relationship.target }, { isHidden, isOrdered: parentOrders.some((term) => term.embed === id) });
+  const read = buildRead(
+    building,
+    level,
+    { relation: relationship.target },
+    { isHidden, isOrdered: parentOrders.some((term) => term.embed === id) },
+  );
   const { limit, offset } = node.range;
   return {
     kind: "embed",
@@ -173,10 +218,27 @@ const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonl
 };
 
 /** `select=count`, `vessels(count)`: the number of rows, where nothing of the row has the name. @rule R-AGG-7 */
-const bareCount = ({ model, searchPath, takesBareCount }: Building, { node, relation }: Level, columns: readonly string[] | undefined): readonly SelectItem[] | undefined => {
+const bareCount = (
+  { model, searchPath, takesBareCount }: Building,
+  { node, relation }: Level,
+  columns: readonly string[] | undefined,
+): readonly SelectItem[] | undefined => {
   const [item, ...others] = node.items;
-  if (!takesBareCount || others.length > 0 || item?.kind !== "field" || item.field.name !== "count" || item.field.path.length > 0 || item.aggregate !== undefined || node.embed?.mode === "spread") return undefined;
-  const isTaken = relation === undefined ? columns?.includes("count") === true : columnOf(relation, "count") !== undefined || computedFieldOf(model, relation, "count", searchPath) !== undefined;
+  if (
+    !takesBareCount ||
+    others.length > 0 ||
+    item?.kind !== "field" ||
+    item.field.name !== "count" ||
+    item.field.path.length > 0 ||
+    item.aggregate !== undefined ||
+    node.embed?.mode === "spread"
+  )
+    return undefined;
+  const isTaken =
+    relation === undefined
+      ? columns?.includes("count") === true
+      : columnOf(relation, "count") !== undefined ||
+        computedFieldOf(model, relation, "count", searchPath) !== undefined;
   return isTaken ? undefined : [{ kind: "count", alias: item.alias, cast: item.cast }];
 };
 
@@ -192,20 +254,27 @@ const buildOutput = (row: Row, item: SelectItem): readonly Output[] => {
     case "field": {
       const { alias, aggregate, aggregateCast } = item;
       const argument = withCast(buildField(row, item.field), item.cast);
-      if (aggregate !== undefined) return [{ kind: "aggregate", as: alias ?? aggregate, fn: aggregate, of: [argument], cast: aggregateCast }];
+      if (aggregate !== undefined)
+        return [{ kind: "aggregate", as: alias ?? aggregate, fn: aggregate, of: [argument], cast: aggregateCast }];
       const lastKey = item.field.path.findLast((step) => !step.isIndex)?.key;
       return [{ kind: "value", as: alias ?? lastKey ?? item.field.name, value: withCast(argument, aggregateCast) }];
     }
   }
 };
 
-const withCast = (of: Expression, type: string | undefined): Expression => (type === undefined ? of : { kind: "cast", of, type });
+const withCast = (of: Expression, type: string | undefined): Expression =>
+  type === undefined ? of : { kind: "cast", of, type };
 
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
 const buildOrder = (row: Row, { embed, field, direction, nulls }: OrderTerm): OrderBy => {
   const by: Expression =
     embed === undefined
       ? buildField(row, field)
-      : { kind: "embedded", embed, name: field.name, path: field.path.length === 0 ? undefined : buildPath(row.values, field.path) };
+      : {
+          kind: "embedded",
+          embed,
+          name: field.name,
+          path: field.path.length === 0 ? undefined : buildPath(row.values, field.path),
+        };
   return { by, direction, nulls };
 };

@@ -1,5 +1,15 @@
 /** Errors as this surface says them: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
-import { RelApiError, sightOf, type Answer, type Headers, type Json, type Model, type PluginContext, type ResolvedOptions, type Session } from "../../core/index.ts";
+import {
+  RelApiError,
+  sightOf,
+  type Answer,
+  type Headers,
+  type Json,
+  type Model,
+  type PluginContext,
+  type ResolvedOptions,
+  type Session,
+} from "../../core/index.ts";
 import { headerText } from "./header-text.ts";
 import { readRaised } from "./raised-error.ts";
 import { overrideHeaders } from "./response-settings.ts";
@@ -66,9 +76,17 @@ const REFUSED = new Set(["PGRST301", "PGRST303"]);
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** The body of an error, keys in the contract's order. @rule R-ERR-1 */
-export const encodeErrorBody = (options: Pick<ResolvedOptions, "clientErrorVerbosity">, error: RelApiError, code = codeOf(error)): string => {
+export const encodeErrorBody = (
+  options: Pick<ResolvedOptions, "clientErrorVerbosity">,
+  error: RelApiError,
+  code = codeOf(error),
+): string => {
   const { message, details, hint } = error;
-  return JSON.stringify(options.clientErrorVerbosity === "minimal" ? { code, message } : { code, details, hint, message } satisfies Record<string, Json>);
+  return JSON.stringify(
+    options.clientErrorVerbosity === "minimal"
+      ? { code, message }
+      : ({ code, details, hint, message } satisfies Record<string, Json>),
+  );
 };
 
 const codeOf = ({ code }: RelApiError): string => CODES[code] ?? code;
@@ -80,7 +98,12 @@ export interface ErrorPlace {
 }
 
 /** `ignored`: told of headers that SQL set and has no say in. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
-export const encodeError = ({ options, model }: Pick<PluginContext, "options" | "model">, given: RelApiError, place: ErrorPlace, ignored: (name: string) => void = () => undefined): Answer => {
+export const encodeError = (
+  { options, model }: Pick<PluginContext, "options" | "model">,
+  given: RelApiError,
+  place: ErrorPlace,
+  ignored: (name: string) => void = () => undefined,
+): Answer => {
   const raised = SQLSTATE.test(given.code) ? readRaised(given) : undefined;
   const error = raised?.error ?? asShown(given, model, place);
   const code = codeOf(error);
@@ -95,11 +118,18 @@ export const encodeError = ({ options, model }: Pick<PluginContext, "options" | 
     error.headers.map(([name, value]) => [name, headerText(value)]),
     ignored,
   );
-  return { status, statusText: raised?.statusText ?? error.statusText, headers, body: place.method === "HEAD" ? undefined : encodeErrorBody(options, error, code) };
+  return {
+    status,
+    statusText: raised?.statusText ?? error.statusText,
+    headers,
+    body: place.method === "HEAD" ? undefined : encodeErrorBody(options, error, code),
+  };
 };
 
 const asShown = (error: RelApiError, model: () => Model, { session }: ErrorPlace): RelApiError =>
-  dependsOnRights(error) && session !== undefined ? shownError(error, model(), sightOf(model(), session, "rest")) : error;
+  dependsOnRights(error) && session !== undefined
+    ? shownError(error, model(), sightOf(model(), session, "rest"))
+    : error;
 
 /** Lacking privileges of someone nobody knows are a matter of logging in. @rule R-AUT-10 */
 const statusOf = (error: RelApiError, code: string, { session }: ErrorPlace): number => {
@@ -110,6 +140,8 @@ const statusOf = (error: RelApiError, code: string, { session }: ErrorPlace): nu
 /** @rule R-AUT-9 */
 const challenge = (status: number, code: string, message: string): Headers => {
   if (status !== 401) return [];
-  const reason = REFUSED.has(code) ? ` error="invalid_token", error_description="${headerText(message.replace(/["\\]/g, "\\$&"))}"` : "";
+  const reason = REFUSED.has(code)
+    ? ` error="invalid_token", error_description="${headerText(message.replace(/["\\]/g, "\\$&"))}"`
+    : "";
   return [["WWW-Authenticate", `Bearer${reason}`]];
 };

@@ -4,10 +4,12 @@ import { limitExceeded, RelApiError, type Json, type Limit, type Limits } from "
 // --- paths, methods, profiles ---------------------------------------------------------------------------------------
 
 /** @rule R-PATH-6 PGRST125 */
-export const pathInvalid = (): RelApiError => new RelApiError({ code: "path-invalid", status: 404, message: "Invalid path specified in request URL" });
+export const pathInvalid = (): RelApiError =>
+  new RelApiError({ code: "path-invalid", status: 404, message: "Invalid path specified in request URL" });
 
 /** @rule R-PATH-8 PGRST126 */
-export const rootDisabled = (): RelApiError => new RelApiError({ code: "root-disabled", status: 404, message: "Root endpoint metadata is disabled" });
+export const rootDisabled = (): RelApiError =>
+  new RelApiError({ code: "root-disabled", status: 404, message: "Root endpoint metadata is disabled" });
 
 /** @rule R-PATH-7 PGRST117 */
 export const methodUnsupported = (method: string): RelApiError =>
@@ -15,7 +17,11 @@ export const methodUnsupported = (method: string): RelApiError =>
 
 /** @rule R-PATH-7 PGRST101 */
 export const methodUnsupportedByRoutine = (method: string): RelApiError =>
-  new RelApiError({ code: "method-unsupported-by-routine", status: 405, message: `Cannot use the ${method} method on RPC` });
+  new RelApiError({
+    code: "method-unsupported-by-routine",
+    status: 405,
+    message: `Cannot use the ${method} method on RPC`,
+  });
 
 /** @rule R-PROF-2 PGRST106 */
 export const schemaNotExposed = (name: string, exposed: readonly string[]): RelApiError =>
@@ -40,7 +46,12 @@ export const relationNotFound = (schema: string, name: string, suggestion: strin
 
 /** `what` and `raw`: which part of the query failed, and its text. @rule R-LEX-10 R-LEX-11 PGRST100 */
 export const parseError = (what: string, raw: string, line: number, column: number, details: string): RelApiError =>
-  new RelApiError({ code: "parse-error", status: 400, message: `"failed to parse ${what} (${raw})" (line ${line}, column ${column})`, details });
+  new RelApiError({
+    code: "parse-error",
+    status: 400,
+    message: `"failed to parse ${what} (${raw})" (line ${line}, column ${column})`,
+    details,
+  });
 
 /** @rule R-LIM-1 PGRST100 */
 export const tooMany = (limits: Limits, limit: Limit, what: string): RelApiError =>
@@ -48,7 +59,10 @@ export const tooMany = (limits: Limits, limit: Limit, what: string): RelApiError
 
 /** @rule R-LIM-1 PGRST100 */
 export const nestedTooDeep = (limits: Limits, limit: Limit, what: string): RelApiError =>
-  limitExceeded(limit, { code: "parse-error", message: `The request has ${what} nested deeper than ${limits[limit]} levels` });
+  limitExceeded(limit, {
+    code: "parse-error",
+    message: `The request has ${what} nested deeper than ${limits[limit]} levels`,
+  });
 
 /** @rule R-RNG-2 R-RNG-4 R-RNG-8 PGRST103 */
 const rangeNotSatisfiable = (details: string): RelApiError =>
@@ -64,7 +78,11 @@ export const offsetBeyondRows = (offset: bigint, rows: bigint): RelApiError =>
 
 /** @rule R-PUT-2 PGRST114 */
 export const limitOnPut = (): RelApiError =>
-  new RelApiError({ code: "limit-on-put", status: 400, message: "limit/offset querystring parameters are not allowed for PUT" });
+  new RelApiError({
+    code: "limit-on-put",
+    status: 400,
+    message: "limit/offset querystring parameters are not allowed for PUT",
+  });
 
 /** @rule R-PRF-2 PGRST122 */
 export const preferencesInvalid = (invalid: readonly string[]): RelApiError =>
@@ -97,7 +115,13 @@ export const addressedPastAlias = (name: string, alias: string): RelApiError =>
   });
 
 /** `suggestion`: a similar relation, and which of the two names it may stand for. @rule R-EMB-2 R-EMB-19 PGRST200 */
-export const relationshipNotFound = (source: string, target: string, usedHint: string | undefined, schema: string, suggestion: Instead | undefined): RelApiError =>
+export const relationshipNotFound = (
+  source: string,
+  target: string,
+  usedHint: string | undefined,
+  schema: string,
+  suggestion: Instead | undefined,
+): RelApiError =>
   new RelApiError({
     code: "relationship-not-found",
     status: 400,
@@ -105,7 +129,8 @@ export const relationshipNotFound = (source: string, target: string, usedHint: s
     details:
       `Searched for a foreign key relationship between '${source}' and '${target}'` +
       `${usedHint === undefined ? "" : ` using the hint '${usedHint}'`} in the schema '${schema}', but no matches were found.`,
-    hint: suggestion === undefined ? null : `Perhaps you meant '${suggestion.name}' instead of '${suggestion.instead}'.`,
+    hint:
+      suggestion === undefined ? null : `Perhaps you meant '${suggestion.name}' instead of '${suggestion.instead}'.`,
     facts: suggestion === undefined ? {} : { schema, suggestion: suggestion.name },
   });
 
@@ -131,7 +156,10 @@ export const relationshipAmbiguous = (source: string, target: string, ways: read
     status: 300,
     message: `Could not embed because more than one relationship was found for '${source}' and '${target}'`,
     details: ways.map(({ details }) => details),
-    hint: ways.length === 0 ? null : `Try changing '${target}' to one of the following: ${ways.map(({ hint }) => `'${hint}'`).join(", ")}. Find the desired relationship in the 'details' key.`,
+    hint:
+      ways.length === 0
+        ? null
+        : `Try changing '${target}' to one of the following: ${ways.map(({ hint }) => `'${hint}'`).join(", ")}. Find the desired relationship in the 'details' key.`,
     facts: { source, target, ways },
   });
 
@@ -182,4 +210,8 @@ export const responseHeadersInvalid = (): RelApiError =>
 
 /** @rule R-GUC-3 PGRST112 */
 export const responseStatusInvalid = (): RelApiError =>
-  new RelApiError({ code: "response-status-invalid", status: 500, message: "response.status guc must be a valid status code" });
+  new RelApiError({
+    code: "response-status-invalid",
+    status: 500,
+    message: "response.status guc must be a valid status code",
+  });

@@ -1,6 +1,17 @@
-/** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: operator expressions. The operators are those that plugins declare. */
+/** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: operator expressions. The operators are those that plugins declare.
+ *  */
 import { arrayLiteral, type OperatorSpec } from "../../core/index.ts";
-import { DELIMITER, isFailure, leaves, need, parseTreePath, scanQuoted, skipBlanks, type Failure, type Token } from "./lex.ts";
+import {
+  DELIMITER,
+  isFailure,
+  leaves,
+  need,
+  parseTreePath,
+  scanQuoted,
+  skipBlanks,
+  type Failure,
+  type Token,
+} from "./lex.ts";
 import type { Addressed, Condition, Grammar } from "./request.ts";
 
 /** An operator expression without its field. */
@@ -56,7 +67,12 @@ const indexOfAny = (text: string, from: number, characters: string): number => {
 };
 
 /** `[not.]operator[(…)].value`, from `start`. */
-export const scanOperation = (grammar: Grammar, text: string, start: number, scanValue: ScanValue): Token<Operation> | Failure => {
+export const scanOperation = (
+  grammar: Grammar,
+  text: string,
+  start: number,
+  scanValue: ScanValue,
+): Token<Operation> | Failure => {
   const isNegated = text.startsWith("not.", start);
   const at = isNegated ? start + 4 : start;
   const operator = longestOperator(grammar, text, at);
@@ -73,18 +89,24 @@ export const scanOperation = (grammar: Grammar, text: string, start: number, sca
   return { value: { isNegated, operator: name, specs, ...suffix.value, ...operand.value }, end: operand.end };
 };
 
-const longestOperator = (grammar: Grammar, text: string, at: number): readonly [name: string, specs: readonly OperatorSpec[]] | undefined => {
+const longestOperator = (
+  grammar: Grammar,
+  text: string,
+  at: number,
+): readonly [name: string, specs: readonly OperatorSpec[]] | undefined => {
   // what stands before the delimiter is the name in a text that is right; the search is for texts that are not
   const end = indexOfAny(text, at, ".(");
   const exact = grammar.operators.get(text.slice(at, end));
   if (exact !== undefined) return [text.slice(at, end), exact];
   let found: readonly [string, readonly OperatorSpec[]] | undefined;
-  for (const entry of grammar.operators) if (text.startsWith(entry[0], at) && (found === undefined || entry[0].length > found[0].length)) found = entry;
+  for (const entry of grammar.operators)
+    if (text.startsWith(entry[0], at) && (found === undefined || entry[0].length > found[0].length)) found = entry;
   return found;
 };
 
 /** Lists are tried first. @rule R-LEX-12 */
-const firstOperator = (grammar: Grammar): string => [...grammar.operators].find(([, [spec]]) => spec?.operand === "list")?.[0] ?? "eq";
+const firstOperator = (grammar: Grammar): string =>
+  [...grammar.operators].find(([, [spec]]) => spec?.operand === "list")?.[0] ?? "eq";
 
 type Suffix = Pick<Condition, "quantifier" | "option">;
 
@@ -99,13 +121,16 @@ const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): T
     LANGUAGE.lastIndex = at + 1;
     LANGUAGE.test(text);
     const end = LANGUAGE.lastIndex;
-    return end === at + 1 ? { at: end, expecting: [OPERATOR] } : closeSuffix(text, end, { option: text.slice(at + 1, end) });
+    return end === at + 1
+      ? { at: end, expecting: [OPERATOR] }
+      : closeSuffix(text, end, { option: text.slice(at + 1, end) });
   }
   return { at, expecting: [OPERATOR] };
 };
 
 const scanQuantifier = (text: string, at: number): Token<Suffix> | Failure => {
-  for (const quantifier of ["any", "all"] as const) if (text.startsWith(quantifier, at)) return closeSuffix(text, at + 3, { quantifier });
+  for (const quantifier of ["any", "all"] as const)
+    if (text.startsWith(quantifier, at)) return closeSuffix(text, at + 3, { quantifier });
   return { at, expecting: [OPERATOR], shownAt: leaves(text, at, "any") };
 };
 
@@ -116,7 +141,12 @@ const closeSuffix = (text: string, at: number, suffix: Suffix): Token<Suffix> | 
 
 type ConditionOperand = Pick<Condition, "value" | "keyword">;
 
-const scanOperand = (text: string, at: number, specs: readonly OperatorSpec[], scanValue: ScanValue): Token<ConditionOperand> | Failure => {
+const scanOperand = (
+  text: string,
+  at: number,
+  specs: readonly OperatorSpec[],
+  scanValue: ScanValue,
+): Token<ConditionOperand> | Failure => {
   const [spec] = specs;
   if (spec?.operand === "keyword") return scanKeyword(text, at, spec.keywords ?? []);
   if (spec?.operand === "list") {
@@ -125,10 +155,14 @@ const scanOperand = (text: string, at: number, specs: readonly OperatorSpec[], s
   }
   const scalar = scanValue(text, at);
   if (isFailure(scalar)) return scalar;
-  return { value: { value: spec?.restOperand === undefined ? scalar.value : spec.restOperand(scalar.value) }, end: scalar.end };
+  return {
+    value: { value: spec?.restOperand === undefined ? scalar.value : spec.restOperand(scalar.value) },
+    end: scalar.end,
+  };
 };
 
-/** One of the words, in any letter case; a wrong one is reported at the character that fits none. @rule R-FLT-8 R-LEX-12 */
+/** One of the words, in any letter case; a wrong one is reported at the character that fits none. @rule R-FLT-8
+ *  R-LEX-12 */
 const scanKeyword = (text: string, at: number, keywords: readonly string[]): Token<ConditionOperand> | Failure => {
   let longest: string | undefined;
   let furthest = at;

@@ -27,7 +27,8 @@ const countRuns = (lower: string, length: number): ReadonlyMap<string, number> =
   return counts;
 };
 
-const magnitude = (counts: ReadonlyMap<string, number>): number => Math.sqrt([...counts.values()].reduce((sum, count) => sum + count * count, 0));
+const magnitude = (counts: ReadonlyMap<string, number>): number =>
+  Math.sqrt([...counts.values()].reduce((sum, count) => sum + count * count, 0));
 
 const similarity = (a: string, b: string): number => {
   const [one, other] = [[...a], [...b]];
@@ -77,7 +78,13 @@ export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
   return { suggest, has: (name) => lowerNames.has(name.toLowerCase()) };
 };
 
-const best = (lower: string, asked: ReadonlyMap<string, number>, length: number, candidates: Iterable<Entry>, threshold: number): string | undefined => {
+const best = (
+  lower: string,
+  asked: ReadonlyMap<string, number>,
+  length: number,
+  candidates: Iterable<Entry>,
+  threshold: number,
+): string | undefined => {
   const askedMagnitude = magnitude(asked);
   let found: { readonly name: string; readonly score: number; readonly cosine: number } | undefined;
   for (const entry of candidates) {
@@ -87,7 +94,8 @@ const best = (lower: string, asked: ReadonlyMap<string, number>, length: number,
     let product = 0;
     for (const [run, count] of asked) product += count * (runs?.counts.get(run) ?? 0);
     const cosine = product / (askedMagnitude * (runs?.magnitude ?? 1));
-    if (found === undefined || score > found.score || cosine > found.cosine) found = { name: entry.name, score, cosine };
+    if (found === undefined || score > found.score || cosine > found.cosine)
+      found = { name: entry.name, score, cosine };
   }
   return found?.name;
 };

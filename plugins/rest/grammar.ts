@@ -1,4 +1,5 @@
-/** What the plugins of a preset add to the grammar of the query string: operators and embedding modes by the names REST calls them. */
+/** What the plugins of a preset add to the grammar of the query string: operators and embedding modes by the names REST
+ *  calls them. */
 import { restNameOf, type Limits, type OperatorSpec, type Registry } from "../../core/index.ts";
 import type { Grammar } from "./request.ts";
 
@@ -12,6 +13,8 @@ export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
     if (specs === undefined) operators.set(name, [spec]);
     else specs.push(spec);
   }
-  const embeds = registry.embeds.flatMap(({ mode, rest }) => (rest === undefined ? [] : [{ mode, prefix: rest.prefix, takesAlias: rest.takesAlias === true }]));
+  const embeds = registry.embeds.flatMap(({ mode, rest }) =>
+    rest === undefined ? [] : [{ mode, prefix: rest.prefix, takesAlias: rest.takesAlias === true }],
+  );
   return { limits, operators, embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length) };
 };

@@ -21,14 +21,20 @@ export const onTarget =
   (exchange, target) =>
     handle(parseRequest(restOf(context), exchange, target.kind), target);
 
-export const onRelation = (context: PluginContext, handle: (request: RestRequest, relation: Relation) => Promise<Answer> | Answer): RestHandler =>
+export const onRelation = (
+  context: PluginContext,
+  handle: (request: RestRequest, relation: Relation) => Promise<Answer> | Answer,
+): RestHandler =>
   onTarget(context, (request, target) => {
     if (target.kind !== "relation") throw new Error("a handler of relations was given another target");
     return handle(request, target.relation);
   });
 
 /** The route with more methods. */
-export const withMethods = (route: RestRoute, methods: readonly (readonly [method: string, handler: RestHandler])[]): RestRoute => ({
+export const withMethods = (
+  route: RestRoute,
+  methods: readonly (readonly [method: string, handler: RestHandler])[],
+): RestRoute => ({
   ...route,
   methods: new Map([...route.methods, ...methods]),
 });

@@ -1,6 +1,10 @@
-/** Text as a header can carry it: UTF-8 bytes, control characters percent-encoded so that no value can begin another header. */
+/** Text as a header can carry it: UTF-8 bytes, control characters percent-encoded so that no value can begin another
+ *  header. */
 export const headerText = (text: string): string => {
   if (/^[ -~]*$/.test(text)) return text;
   const bytes = Buffer.from(text, "utf8").toString("latin1");
-  return bytes.replace(/[^ -~\u0080-\u00ff]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+  return bytes.replace(
+    /[^ -~\u0080-\u00ff]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
 };

@@ -16,7 +16,8 @@ export interface AnswerParts {
   readonly row?: ResultRow;
 }
 
-/** A success answer, with the headers that every one has. @throws RelApiError as `readResponseSettings` @rule R-HDR-1 R-HDR-5 R-HDR-8 R-HDR-10 R-GUC-1 R-GUC-3 */
+/** A success answer, with the headers that every one has. @throws RelApiError as `readResponseSettings` @rule R-HDR-1
+ *  R-HDR-5 R-HDR-8 R-HDR-10 R-GUC-1 R-GUC-3 */
 export const buildAnswer = (request: RestRequest, parts: AnswerParts): Answer => {
   const { exchange, schema } = request;
   const { options } = request.rest.context;
@@ -30,13 +31,18 @@ export const buildAnswer = (request: RestRequest, parts: AnswerParts): Answer =>
   own.push(["Vary", "Accept, Prefer, Range"]);
   exchange.mark("response");
   if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
-  return { status: set.status ?? parts.status, headers: overrideHeaders(own, set.headers, warnOfHeader(request.rest.context.logger)), body: request.method === "HEAD" ? undefined : parts.body };
+  return {
+    status: set.status ?? parts.status,
+    headers: overrideHeaders(own, set.headers, warnOfHeader(request.rest.context.logger)),
+    body: request.method === "HEAD" ? undefined : parts.body,
+  };
 };
 
 const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;
 
 /** @rule R-HDR-10 */
-const encodeTimings = (timings: ReadonlyMap<string, number>): string => PHASES.map((phase) => `${phase};dur=${(timings.get(phase) ?? 0).toFixed(1)}`).join(", ");
+const encodeTimings = (timings: ReadonlyMap<string, number>): string =>
+  PHASES.map((phase) => `${phase};dur=${(timings.get(phase) ?? 0).toFixed(1)}`).join(", ");
 
 /** Percent-encodes all but `A-Za-z0-9-_.~`. Decoded text is well-formed, so that this cannot throw. */
 export const encode = (text: string): string =>

@@ -1,7 +1,24 @@
-/** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST. */
-import { definePlugin, nameKey, routinesOf, type Answer, type Ask, type Exchange, type PluginContext, type Question, type RelApiHooks } from "../../core/index.ts";
+/** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
+ *  */
+import {
+  definePlugin,
+  nameKey,
+  routinesOf,
+  type Answer,
+  type Ask,
+  type Exchange,
+  type PluginContext,
+  type Question,
+  type RelApiHooks,
+} from "../../core/index.ts";
 import { encodeError } from "./encode-error.ts";
-import { methodUnsupported, methodUnsupportedByRoutine, pathInvalid, relationNotFound, rootDisabled } from "./errors.ts";
+import {
+  methodUnsupported,
+  methodUnsupportedByRoutine,
+  pathInvalid,
+  relationNotFound,
+  rootDisabled,
+} from "./errors.ts";
 import { buildGrammar } from "./grammar.ts";
 import { onRelation, REST } from "./handlers.ts";
 import { createRestLive } from "./live.ts";
@@ -33,7 +50,8 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods
   const queries = context.caches.create({
     name: "rest queries",
     make: (ask: Ask<QueryText>): ParsedQuery => parseQuery(grammar, ask(TEXT), ask(KIND)),
-    bytesOf: ({ pairs }) => pairs.reduce((bytes, [name, given = ""]) => bytes + (name.length + given.length) * BYTES_PER_CHARACTER, 500),
+    bytesOf: ({ pairs }) =>
+      pairs.reduce((bytes, [name, given = ""]) => bytes + (name.length + given.length) * BYTES_PER_CHARACTER, 500),
   });
   return {
     context,
@@ -59,13 +77,16 @@ const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
   }
   const { methods } = rest.routeOf(model, schema, target);
   // functions are not served at all where no plugin calls them
-  if (target.kind === "routine" && methods.size === (methods.has("OPTIONS") ? 1 : 0)) throw location.path === "/" ? rootDisabled() : pathInvalid();
+  if (target.kind === "routine" && methods.size === (methods.has("OPTIONS") ? 1 : 0))
+    throw location.path === "/" ? rootDisabled() : pathInvalid();
   const handler = methods.get(method);
-  if (handler === undefined) throw target.kind === "root" && !methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
+  if (handler === undefined)
+    throw target.kind === "root" && !methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
   return handler(exchange, target);
 };
 
-const refuseMethod = (target: RestTarget, method: string): Error => (target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method));
+const refuseMethod = (target: RestTarget, method: string): Error =>
+  target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
 
 const ROOT: RestTarget = { kind: "root" };
 
@@ -83,7 +104,13 @@ const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 /** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
 const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, name: string): Promise<never> => {
   const { query, model, method } = parseRequest(rest, exchange, "relation");
-  if (WITH_BODY.has(method)) readPayload(await exchange.body(), bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT", rest.context.options);
+  if (WITH_BODY.has(method))
+    readPayload(
+      await exchange.body(),
+      bodyType(exchange.header("content-type")),
+      query.columns !== undefined && method !== "PUT",
+      rest.context.options,
+    );
   throw relationNotFound(schema, name, suggestRelation(model, schema, name));
 };
 
@@ -93,7 +120,14 @@ export const rest = definePlugin({
   apply: (hooks, context) => {
     const reads = context.caches.create(plannedReads);
     const read = onRelation(context, (request, relation) => readRelation(request, relation, reads));
-    const surface = createRest(hooks, context, { relation: new Map([["GET", read], ["HEAD", read]]), routine: new Map(), root: new Map() });
+    const surface = createRest(hooks, context, {
+      relation: new Map([
+        ["GET", read],
+        ["HEAD", read],
+      ]),
+      routine: new Map(),
+      root: new Map(),
+    });
     context.offer(REST, surface);
     context.offer("rest-live", createRestLive(context, surface, reads));
     const ignored = warnOfHeader(context.logger);

@@ -1,9 +1,10 @@
-/** The keys of the objects of a JSON body, found without building the document: the text itself is what the database reads. */
+/** The keys of the objects of a JSON body, found without building the document: the text itself is what the database
+ *  reads. */
 
 import type { Limits } from "../../core/index.ts";
 
-/** What a body is. `keys`: of the object, or shared by all objects of the array; sorted, so that their order in the body does not make
- *  another statement. */
+/** What a body is. `keys`: of the object, or shared by all objects of the array; sorted, so that their order in the
+ *  body does not make another statement. */
 export interface JsonShape {
   readonly shape: "object" | "array";
   readonly keys: readonly string[];
@@ -11,7 +12,8 @@ export interface JsonShape {
   readonly isEmpty: boolean;
 }
 
-/** `invalid`: no JSON. `mismatch`: an array whose elements are not objects of one key set. `too-deep`, `too-many`: beyond a limit. */
+/** `invalid`: no JSON. `mismatch`: an array whose elements are not objects of one key set. `too-deep`, `too-many`:
+ *  beyond a limit. */
 export type JsonScan = JsonShape | "invalid" | "mismatch" | "too-deep" | "too-many";
 
 /** Levels of arrays and objects, keys of an object at the top. */
@@ -43,7 +45,8 @@ const skipSpace = (bytes: Uint8Array, start: number): number => {
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-const isHex = (byte: number | undefined): boolean => isDigit(byte) || (byte !== undefined && ((byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)));
+const isHex = (byte: number | undefined): boolean =>
+  isDigit(byte) || (byte !== undefined && ((byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)));
 
 /** `start`: behind the opening quote. */
 const skipString = (bytes: Uint8Array, start: number): number => {
@@ -163,7 +166,8 @@ const skipObject = (bytes: Uint8Array, start: number, levels: number, maxKeys: n
 
 const keySet = (bytes: Buffer, spans: KeySpans): ReadonlySet<string> => {
   const keys = new Set<string>();
-  for (let i = 0; i < spans.length; i += 2) keys.add(JSON.parse(bytes.toString("utf8", spans[i]! - 1, spans[i + 1]! + 1)) as string); // pairs; a JSON string
+  for (let i = 0; i < spans.length; i += 2)
+    keys.add(JSON.parse(bytes.toString("utf8", spans[i]! - 1, spans[i + 1]! + 1)) as string); // pairs; a JSON string
   return keys;
 };
 
@@ -178,12 +182,14 @@ const sameBytes = (bytes: Uint8Array, a: KeySpans, b: KeySpans): boolean => {
   return true;
 };
 
-const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && [...a].every((key) => b.has(key));
+const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((key) => b.has(key));
 
 const sorted = (keys: ReadonlySet<string>): readonly string[] => [...keys].sort();
 
 /** Why a text was not read to its end. */
-const failureOf = (end: number): "invalid" | "too-deep" | "too-many" => (end === TOO_DEEP ? "too-deep" : end === TOO_MANY ? "too-many" : "invalid");
+const failureOf = (end: number): "invalid" | "too-deep" | "too-many" =>
+  end === TOO_DEEP ? "too-deep" : end === TOO_MANY ? "too-many" : "invalid";
 
 /** Checks that `bytes` (UTF-8) are one JSON value and finds its keys. @rule R-BODY-2 R-LIM-2 R-LIM-3 */
 export const scanJson = (bytes: Buffer, limits: JsonLimits): JsonScan => {
@@ -200,7 +206,12 @@ export const scanJson = (bytes: Buffer, limits: JsonLimits): JsonScan => {
   return atEnd(end) ? { shape: "array", keys: [], isEmpty: true } : failureOf(end);
 };
 
-const scanArray = (bytes: Buffer, start: number, { maxJsonDepth, maxColumns }: JsonLimits, atEnd: (end: number) => boolean): JsonScan => {
+const scanArray = (
+  bytes: Buffer,
+  start: number,
+  { maxJsonDepth, maxColumns }: JsonLimits,
+  atEnd: (end: number) => boolean,
+): JsonScan => {
   let i = skipSpace(bytes, start + 1);
   if (bytes[i] === CLOSE_BRACKET) return atEnd(i + 1) ? { shape: "array", keys: [], isEmpty: true } : "invalid";
   let first: KeySpans | undefined;

@@ -1,7 +1,9 @@
-/** Tokens of the query string, and errors that say where a text stopped making sense and what could have stood there.
+/**
+ * Tokens of the query string, and errors that say where a text stopped making sense and what could have stood there.
  *
- *  Scanning functions take the text and a position and answer a token with the position behind it, or a `Failure`; so one can be
- *  tried without consequences. `fail` turns a failure into the error. */
+ * Scanning functions take the text and a position and answer a token with the position behind it, or a `Failure`; so
+ * one can be tried without consequences. `fail` turns a failure into the error.
+ */
 import { parseError } from "./errors.ts";
 import type { Field, JsonStep } from "./request.ts";
 
@@ -10,7 +12,8 @@ export interface Failure {
   readonly at: number;
   /** In the grammar's order. */
   readonly expecting: readonly string[];
-  /** Where the character stands that is shown; `at` when absent (a keyword is one token at its first column, R-LEX-12). */
+  /** Where the character stands that is shown; `at` when absent (a keyword is one token at its first column, R-LEX-12).
+   *  */
   readonly shownAt?: number;
 }
 
@@ -44,12 +47,20 @@ export const fail = (source: Source, failure: Failure): never => {
   const shown = failure.shownAt ?? failure.at;
   const code = source.text.codePointAt(shown);
   const isLeftOver = failure.expecting.includes(END);
-  const thing = code === undefined ? END : isLeftOver ? `'${escapeCharacter(code, "'")}'` : `"${escapeCharacter(code, '"')}"`;
-  throw parseError(source.what, source.raw, line, column, `unexpected ${thing} expecting ${listAlternatives(failure.expecting)}`);
+  const thing =
+    code === undefined ? END : isLeftOver ? `'${escapeCharacter(code, "'")}'` : `"${escapeCharacter(code, '"')}"`;
+  throw parseError(
+    source.what,
+    source.raw,
+    line,
+    column,
+    `unexpected ${thing} expecting ${listAlternatives(failure.expecting)}`,
+  );
 };
 
 /** The token, or the error. */
-export const need = <Value>(source: Source, result: Token<Value> | Failure): Token<Value> => (isFailure(result) ? fail(source, result) : result);
+export const need = <Value>(source: Source, result: Token<Value> | Failure): Token<Value> =>
+  isFailure(result) ? fail(source, result) : result;
 
 const listAlternatives = (alternatives: readonly string[]): string => {
   const distinct = [...new Set(alternatives)];
@@ -71,7 +82,9 @@ const positionOf = (text: string, at: number): { readonly line: number; readonly
 };
 
 const CONTROL_NAMES =
-  "NUL SOH STX ETX EOT ENQ ACK a b t n v f r SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(" ");
+  "NUL SOH STX ETX EOT ENQ ACK a b t n v f r SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(
+    " ",
+  );
 
 /** As a literal of the other language shows it: `\"`, `\n`, `\SOH`, `\233`. */
 const escapeCharacter = (code: number, quote: string): string => {
@@ -211,7 +224,8 @@ const scanKey = (text: string, at: number): Token<PathOperand> | Failure => {
   return { value: { key: text.slice(at, end).trim(), isIndex: false }, end };
 };
 
-const isDigit = (character: string | undefined): boolean => character !== undefined && character >= "0" && character <= "9";
+const isDigit = (character: string | undefined): boolean =>
+  character !== undefined && character >= "0" && character <= "9";
 
 /** What may follow an array index, so that `0x` and `12-a` stay keys. */
 const endsIndex = (text: string, at: number): boolean => {
@@ -244,11 +258,12 @@ export interface TreePath {
   readonly field: Field;
 }
 
-/** Name of a filter, order or limit parameter: `crew.sailors.name->>a`; what follows is not read. @rule R-LEX-8 R-LEX-13 */
+/** Name of a filter, order or limit parameter: `crew.sailors.name->>a`; what follows is not read. @rule R-LEX-8
+ *  R-LEX-13 */
 export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
   const source: Source = { text: raw, what, raw };
   const names: string[] = [];
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const name = need(source, scanName(raw, at));
     if (raw[name.end] !== ".") {
       const path = need(source, scanPath(raw, name.end));
@@ -259,11 +274,12 @@ export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
   }
 };
 
-/** `id, name`: the names of `columns` and `on_conflict`; what follows the last one is not read. @rule R-LEX-9 R-LEX-13 */
+/** `id, name`: the names of `columns` and `on_conflict`; what follows the last one is not read. @rule R-LEX-9 R-LEX-13
+ *  */
 export const parseNames = (raw: string, what: string): readonly string[] => {
   const source: Source = { text: raw, what, raw };
   const names: string[] = [];
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const name = need(source, scanName(raw, skipBlanks(raw, at)));
     names.push(name.value.text);
     at = skipBlanks(raw, name.end);

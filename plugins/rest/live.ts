@@ -1,4 +1,5 @@
-/** `GET /vessels?tonnage=gte.500` as a query that is asked again and again: planned like any read, answered as plain JSON. */
+/** `GET /vessels?tonnage=gte.500` as a query that is asked again and again: planned like any read, answered as plain
+ *  JSON. */
 import { internalError, isRelApiError, nameKey, type Exchange, type PluginContext } from "../../core/index.ts";
 import { encodeError } from "./encode-error.ts";
 import { relationNotFound } from "./errors.ts";
@@ -8,12 +9,15 @@ import type { Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
 import type { RestLive } from "./api.ts";
 
-/** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule G-SES-10 */
+/** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule
+ *  G-SES-10 */
 const PERSONAL: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
 
 /** The same request, asking for JSON. */
 const askingForJson = (exchange: Exchange): Exchange =>
-  Object.create(exchange, { header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) } }) as Exchange; // the prototype has the rest
+  Object.create(exchange, {
+    header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) },
+  }) as Exchange; // the prototype has the rest
 
 export const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
   plan: (exchange, target) => {
@@ -21,7 +25,10 @@ export const createRestLive = (context: PluginContext, rest: Rest, reads: Planne
     const { model, schema, name } = request;
     const relation = model.relations.get(nameKey({ schema, name }));
     if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);
-    const { made: { planned, valuesOf }, keep } = reads.get({ request, relation });
+    const {
+      made: { planned, valuesOf },
+      keep,
+    } = reads.get({ request, relation });
     const isolation = isolationOf(request);
     const program = context.prepare(planned, exchange.session, "rest");
     keep();
@@ -33,5 +40,6 @@ export const createRestLive = (context: PluginContext, rest: Rest, reads: Planne
       ...(isolation === undefined ? {} : { isolation }),
     };
   },
-  encodeError: (error, exchange) => String(encodeError(context, isRelApiError(error) ? error : internalError(error), exchange).body ?? ""),
+  encodeError: (error, exchange) =>
+    String(encodeError(context, isRelApiError(error) ? error : internalError(error), exchange).body ?? ""),
 });

@@ -1,5 +1,15 @@
 /** `Accept: text/csv, application/json;q=0.5`: which media type an answer has (section 17 of the contract). */
-import { baseTypeOf, sameName, utf8Text, type Envelope, type Json, type MediaHandler, type Model, type Relation, type Routine } from "../../core/index.ts";
+import {
+  baseTypeOf,
+  sameName,
+  utf8Text,
+  type Envelope,
+  type Json,
+  type MediaHandler,
+  type Model,
+  type Relation,
+  type Routine,
+} from "../../core/index.ts";
 import { mediaTypeUnavailable } from "./negotiation-errors.ts";
 import type { Planning } from "./planning.ts";
 
@@ -26,11 +36,28 @@ const CUSTOM_VALUE = "custom-value";
 
 /** Types whose unknown parameters are dropped, in requests and in messages. */
 const KNOWN = new Set([
-  "*/*", "application/json", "text/csv", "application/geo+json", "text/plain", "text/xml", "application/xml", "application/openapi+json",
-  "application/x-www-form-urlencoded", "application/octet-stream",
+  "*/*",
+  "application/json",
+  "text/csv",
+  "application/geo+json",
+  "text/plain",
+  "text/xml",
+  "application/xml",
+  "application/openapi+json",
+  "application/x-www-form-urlencoded",
+  "application/octet-stream",
 ]);
 
-const WITH_CHARSET = new Set(["application/json", "application/geo+json", "text/csv", "text/plain", "text/xml", "application/xml", "application/x-www-form-urlencoded", "application/openapi+json"]);
+const WITH_CHARSET = new Set([
+  "application/json",
+  "application/geo+json",
+  "text/csv",
+  "text/plain",
+  "text/xml",
+  "application/xml",
+  "application/x-www-form-urlencoded",
+  "application/openapi+json",
+]);
 
 const EXPLAIN_OPTIONS = ["analyze", "verbose", "settings", "buffers", "wal"];
 
@@ -56,7 +83,10 @@ const parameters = (parts: readonly string[]): ReadonlyMap<string, string> => {
     const at = part.indexOf("=");
     if (at < 1) continue;
     const given = part.slice(at + 1).trim();
-    found.set(part.slice(0, at).trim().toLowerCase(), given.startsWith('"') && given.endsWith('"') && given.length > 1 ? given.slice(1, -1) : given);
+    found.set(
+      part.slice(0, at).trim().toLowerCase(),
+      given.startsWith('"') && given.endsWith('"') && given.length > 1 ? given.slice(1, -1) : given,
+    );
   }
   return found;
 };
@@ -67,13 +97,16 @@ export const parseMediaType = (sent: string): MediaType => {
   const name = (parts[0] ?? "").trim().toLowerCase();
   if (name === "application/vnd.pgrst.array" || name === ARRAY) {
     const isStripped = parameters(parts.slice(1)).get("nulls") === "stripped";
-    return isStripped ? { name: ARRAY, isStripped, text: ARRAY + STRIPPED } : { name: "application/json", isStripped, text: "application/json" };
+    return isStripped
+      ? { name: ARRAY, isStripped, text: ARRAY + STRIPPED }
+      : { name: "application/json", isStripped, text: "application/json" };
   }
   if (name === "application/vnd.pgrst.object" || name === OBJECT) {
     const isStripped = parameters(parts.slice(1)).get("nulls") === "stripped";
     return { name: OBJECT, isStripped, text: isStripped ? OBJECT + STRIPPED : OBJECT };
   }
-  if (name === PLAN || name === `${PLAN}+text` || name === `${PLAN}+json`) return parsePlanType(name, parameters(parts.slice(1)));
+  if (name === PLAN || name === `${PLAN}+text` || name === `${PLAN}+json`)
+    return parsePlanType(name, parameters(parts.slice(1)));
   if (KNOWN.has(name)) return { name, isStripped: false, text: name };
   return { name, isStripped: false, text: sent };
 };
@@ -85,7 +118,12 @@ const parsePlanType = (name: string, given: ReadonlyMap<string, string>): MediaT
   const asked = (given.get("options") ?? "").toLowerCase().split("|");
   const options = EXPLAIN_OPTIONS.filter((option) => asked.includes(option));
   const suffix = options.length === 0 ? "" : `; options=${options.join("|")}`;
-  return { name: PLAN, isStripped: false, plan: { format, of, options }, text: `${PLAN}+${format}; for="${of.text}"${suffix}` };
+  return {
+    name: PLAN,
+    isStripped: false,
+    plan: { format, of, options },
+    text: `${PLAN}+${format}; for="${of.text}"${suffix}`,
+  };
 };
 
 interface Weighted {
@@ -99,7 +137,11 @@ const weigh = (item: string): Weighted => {
   const text = at === -1 ? item : item.slice(0, at);
   const quality = at === -1 ? 1 : Number(item.slice(at + 3).split(";", 1)[0]);
   const count = (character: string): number => text.split(character).length - 1;
-  return { type: parseMediaType(text), quality: Number.isFinite(quality) ? quality : 1, specificity: count(";") - count("*") };
+  return {
+    type: parseMediaType(text),
+    quality: Number.isFinite(quality) ? quality : 1,
+    specificity: count(";") - count("*"),
+  };
 };
 
 const ANY: readonly MediaType[] = [parseMediaType("*/*")];
@@ -114,7 +156,10 @@ const parseAccept = (header: string | undefined): readonly MediaType[] => {
 };
 
 /** `Content-Type` of an answer of that type. */
-const contentTypeOf = (type: MediaType): string => (WITH_CHARSET.has(type.name) || type.name.startsWith("application/vnd.pgrst.") ? `${type.text}; charset=utf-8` : type.text);
+const contentTypeOf = (type: MediaType): string =>
+  WITH_CHARSET.has(type.name) || type.name.startsWith("application/vnd.pgrst.")
+    ? `${type.text}; charset=utf-8`
+    : type.text;
 
 /** What the media type of an answer is chosen for. */
 export interface MediaWanted {
@@ -149,8 +194,12 @@ interface Lookup {
   readonly wanted: MediaWanted;
 }
 
-/** Picks the first accepted type that can be answered. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3 R-MED-5 R-OAS-1 */
-export const chooseMedia = (planning: Pick<Planning, "rest" | "model" | "header" | "maySeePlans">, wanted: MediaWanted): MediaChoice => {
+/** Picks the first accepted type that can be answered. @throws RelApiError `media-type-unavailable` @rule R-MED-1
+ *  R-MED-3 R-MED-5 R-OAS-1 */
+export const chooseMedia = (
+  planning: Pick<Planning, "rest" | "model" | "header" | "maySeePlans">,
+  wanted: MediaWanted,
+): MediaChoice => {
   const accepted = parseAccept(planning.header("accept"));
   const lookup: Lookup = { planning, wanted };
   for (const type of accepted) {
@@ -169,7 +218,8 @@ const rootChoice = (type: MediaType): MediaChoice | undefined =>
 
 const choiceFor = (type: MediaType, lookup: Lookup): MediaChoice | undefined => {
   if (type.plan !== undefined) return planChoice(type, type.plan, lookup);
-  if (type.name === OBJECT || type.name === ARRAY) return builtIn(type, type.isStripped ? type.name + STRIPPED : type.name, lookup);
+  if (type.name === OBJECT || type.name === ARRAY)
+    return builtIn(type, type.isStripped ? type.name + STRIPPED : type.name, lookup);
   return customChoice(type, lookup) ?? builtIn(type, type.name === "*/*" ? "application/json" : type.name, lookup);
 };
 
@@ -182,10 +232,21 @@ const builtIn = (type: MediaType, media: string, { planning: { rest } }: Lookup)
 
 const planChoice = (type: MediaType, plan: NonNullable<MediaType["plan"]>, lookup: Lookup): MediaChoice | undefined => {
   const { options, registry } = lookup.planning.rest.context;
-  if (!options.dbPlanEnabled || !registry.has("explain-media") || plan.of.plan !== undefined || !lookup.planning.maySeePlans) return undefined;
+  if (
+    !options.dbPlanEnabled ||
+    !registry.has("explain-media") ||
+    plan.of.plan !== undefined ||
+    !lookup.planning.maySeePlans
+  )
+    return undefined;
   const inner = choiceFor(plan.of, lookup);
   if (inner === undefined) return undefined;
-  return { envelope: { ...inner.envelope, explain: { format: plan.format, options: plan.options } }, contentType: contentTypeOf(type), isSingular: false, isBinary: false };
+  return {
+    envelope: { ...inner.envelope, explain: { format: plan.format, options: plan.options } },
+    contentType: contentTypeOf(type),
+    isSingular: false,
+    isBinary: false,
+  };
 };
 
 /** Handlers that the database declares by domains. @rule R-MED-4 R-MED-5 R-MED-6 */
@@ -195,22 +256,46 @@ const customChoice = (type: MediaType, { planning: { rest, model }, wanted }: Lo
   if (wanted.isWholeRow) {
     const served = routine === undefined ? undefined : valueHandler(model, routine);
     for (const name of type.name === "*/*" ? ["*/*"] : ["*/*", type.name]) {
-      if (served?.mediaType === name) return custom(type, name, CUSTOM_VALUE, { isBytea: served.isBytea }, served.isBytea);
-      const own = relation && model.mediaHandlers.find((handler) => handler.mediaType === name && handler.relation !== undefined && sameName(handler.relation, relation));
+      if (served?.mediaType === name)
+        return custom(type, name, CUSTOM_VALUE, { isBytea: served.isBytea }, served.isBytea);
+      const own =
+        relation &&
+        model.mediaHandlers.find(
+          (handler) =>
+            handler.mediaType === name && handler.relation !== undefined && sameName(handler.relation, relation),
+        );
       if (own !== undefined) return aggregateChoice(type, name, own);
     }
   }
-  const general = model.mediaHandlers.find((handler) => handler.relation === undefined && handler.mediaType === type.name);
+  const general = model.mediaHandlers.find(
+    (handler) => handler.relation === undefined && handler.mediaType === type.name,
+  );
   return general === undefined ? undefined : aggregateChoice(type, type.name, general);
 };
 
-const aggregateChoice = (type: MediaType, name: string, { aggregate, relation, isBytea }: MediaHandler): MediaChoice => {
-  const choice = custom(type, name, CUSTOM_AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea }, isBytea);
+const aggregateChoice = (
+  type: MediaType,
+  name: string,
+  { aggregate, relation, isBytea }: MediaHandler,
+): MediaChoice => {
+  const choice = custom(
+    type,
+    name,
+    CUSTOM_AGGREGATE,
+    { schema: aggregate.schema, name: aggregate.name, isBytea },
+    isBytea,
+  );
   return relation === undefined ? choice : { ...choice, envelope: { ...choice.envelope, takesRowType: true } };
 };
 
 /** An answer of a handler for any type says nothing of its type. */
-const custom = (type: MediaType, handled: string, media: string, mediaOptions: Json, isBinary: boolean): MediaChoice => ({
+const custom = (
+  type: MediaType,
+  handled: string,
+  media: string,
+  mediaOptions: Json,
+  isBinary: boolean,
+): MediaChoice => ({
   envelope: { media, mediaOptions },
   contentType: handled === "*/*" ? "application/octet-stream" : contentTypeOf(type),
   isSingular: false,
@@ -221,7 +306,10 @@ const custom = (type: MediaType, handled: string, media: string, mediaOptions: J
 const MEDIA_NAME = /^(?:[A-Za-z0-9.+-]+\/[A-Za-z0-9.+-]+|\*\/\*)$/;
 
 /** The media type that a function's result is, by the name of its domain. */
-const valueHandler = (model: Model, routine: Routine): { readonly mediaType: string; readonly isBytea: boolean } | undefined => {
+const valueHandler = (
+  model: Model,
+  routine: Routine,
+): { readonly mediaType: string; readonly isBytea: boolean } | undefined => {
   if (routine.returns.isSet || routine.returns.kind !== "scalar") return undefined;
   const type = model.types.get(routine.returns.type);
   if (type?.kind !== "domain" || !MEDIA_NAME.test(type.name)) return undefined;

@@ -1,7 +1,16 @@
 /** The levels of a select, each with the filters, trees, orders and ranges that address it. */
 import type { ResolvedOptions } from "../../core/index.ts";
 import { addressedPastAlias, notEmbedded } from "./errors.ts";
-import type { Addressed, Condition, LogicTree, NodeRange, OrderTerm, ParsedQuery, SelectEmbed, SelectItem } from "./request.ts";
+import type {
+  Addressed,
+  Condition,
+  LogicTree,
+  NodeRange,
+  OrderTerm,
+  ParsedQuery,
+  SelectEmbed,
+  SelectItem,
+} from "./request.ts";
 
 export interface Node {
   /** Undefined at the root. */
@@ -42,7 +51,8 @@ const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[])
 export const targetName = (embed: SelectEmbed): string => embed.alias ?? embed.name;
 
 /** An embed that adds no key: an empty one, or one of only such. @rule R-EMB-13 */
-export const isEmptyEmbed = (embed: SelectEmbed): boolean => embed.items.every((item) => item.kind === "embed" && isEmptyEmbed(item));
+export const isEmptyEmbed = (embed: SelectEmbed): boolean =>
+  embed.items.every((item) => item.kind === "embed" && isEmptyEmbed(item));
 
 /** Which parts of the query take effect. */
 export interface Parts {
@@ -55,8 +65,10 @@ export interface Parts {
 export const buildNodes = (query: ParsedQuery, parts: Parts, options: ResolvedOptions): NodeTree => {
   const root = buildNode(undefined, query.select ?? ALL);
   const legacyNames: LegacyName[] = [];
-  const find = ({ path }: Addressed<unknown>): Node => path.reduce((node, name) => findChild(node, name, options.urlUseLegacyTargetNames, legacyNames), root);
-  for (const filter of query.filters) if (parts.hasRootFilters || filter.path.length > 0) find(filter).filters.push(filter.part);
+  const find = ({ path }: Addressed<unknown>): Node =>
+    path.reduce((node, name) => findChild(node, name, options.urlUseLegacyTargetNames, legacyNames), root);
+  for (const filter of query.filters)
+    if (parts.hasRootFilters || filter.path.length > 0) find(filter).filters.push(filter.part);
   for (const order of query.orders) find(order).orders = order.part;
   if (parts.hasRanges) for (const range of query.ranges) find(range).range = range.part;
   for (const tree of query.logic) if (parts.hasRootFilters || tree.path.length > 0) find(tree).logic.push(tree.part);
@@ -64,10 +76,19 @@ export const buildNodes = (query: ParsedQuery, parts: Parts, options: ResolvedOp
 };
 
 const findChild = (node: Node, name: string, takesLegacy: boolean, legacyNames: LegacyName[]): Node => {
-  const named = node.children.filter((child) => child.embed !== undefined && (targetName(child.embed) === name || child.embed.name === name));
-  const found = takesLegacy ? named[0] : named.find((child) => child.embed !== undefined && targetName(child.embed) === name);
+  const named = node.children.filter(
+    (child) => child.embed !== undefined && (targetName(child.embed) === name || child.embed.name === name),
+  );
+  const found = takesLegacy
+    ? named[0]
+    : named.find((child) => child.embed !== undefined && targetName(child.embed) === name);
   const alias = (found ?? named[0])?.embed?.alias;
   if (found === undefined) throw alias === undefined ? notEmbedded(name) : addressedPastAlias(name, alias);
-  if (alias !== undefined && alias !== name && !legacyNames.some((legacy) => legacy.name === name && legacy.alias === alias)) legacyNames.push({ name, alias });
+  if (
+    alias !== undefined &&
+    alias !== name &&
+    !legacyNames.some((legacy) => legacy.name === name && legacy.alias === alias)
+  )
+    legacyNames.push({ name, alias });
   return found;
 };

@@ -23,7 +23,8 @@ const TYPES: Readonly<Record<string, TypeSchema>> = {
 
 /** `type` and `items` of a type; the format is the caller's. */
 const typeSchema = (model: Model, type: PgType): TypeSchema => {
-  if (type.kind !== "array") return type.schema === "pg_catalog" ? (TYPES[type.name] ?? { type: "string" }) : { type: "string" };
+  if (type.kind !== "array")
+    return type.schema === "pg_catalog" ? (TYPES[type.name] ?? { type: "string" }) : { type: "string" };
   const element = type.element === undefined ? undefined : model.types.get(type.element);
   const items = element === undefined ? { type: "string" } : typeSchema(model, element);
   return { type: "array", items: items.type === undefined ? {} : { type: items.type } };
@@ -35,8 +36,10 @@ const shownType = (model: Model, oid: number): PgType | undefined => {
   return base?.schema === "pg_catalog" ? base : model.types.get(oid);
 };
 
-/** A type as it is declared: the names for casts tell `character` and `bit` without a length from those of length one. */
-export const declaredName = ({ schema, sqlName }: PgType): string => (schema === "pg_catalog" ? sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit") : sqlName);
+/** A type as it is declared: the names for casts tell `character` and `bit` without a length from those of length one.
+ *  */
+export const declaredName = ({ schema, sqlName }: PgType): string =>
+  schema === "pg_catalog" ? sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit") : sqlName;
 
 /** @rule R-OAS-4 */
 export const columnSchema = (model: Model, column: Column): TypeSchema => {
@@ -54,19 +57,28 @@ const plainName = (model: Model, type: PgType): string => {
   return element === undefined ? type.name : `${plainName(model, element)}[]`;
 };
 
-/** A parameter as a property of the arguments' object: its declared type, not the one that its values are cast to. @rule R-OAS-4 */
+/** A parameter as a property of the arguments' object: its declared type, not the one that its values are cast to.
+ *  @rule R-OAS-4 */
 export const parameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema => {
   const type = model.types.get(parameter.type);
   return type === undefined ? { type: "string" } : { format: plainName(model, type), ...typeSchema(model, type) };
 };
 
 /** A parameter as text in a query string: arrays and documents are written as strings there. */
-export const queryParameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema & { readonly collectionFormat?: string } => {
+export const queryParameterSchema = (
+  model: Model,
+  parameter: RoutineParameter,
+): TypeSchema & { readonly collectionFormat?: string } => {
   const schema = parameterSchema(model, parameter);
-  if (parameter.mode !== "variadic") return { format: schema.format, type: schema.type === undefined || schema.type === "array" ? "string" : schema.type };
+  if (parameter.mode !== "variadic")
+    return {
+      format: schema.format,
+      type: schema.type === undefined || schema.type === "array" ? "string" : schema.type,
+    };
   const array = model.types.get(parameter.type);
   const element = array?.element === undefined ? undefined : model.types.get(array.element);
-  const items = element === undefined ? { type: "string" } : { format: plainName(model, element), ...typeSchema(model, element) };
+  const items =
+    element === undefined ? { type: "string" } : { format: plainName(model, element), ...typeSchema(model, element) };
   return { type: "array", items: { ...items, type: items.type ?? "string" }, collectionFormat: "multi" };
 };
 

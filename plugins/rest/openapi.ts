@@ -1,5 +1,22 @@
 /** `GET /api`: the schema as an OpenAPI document. */
-import { definePlugin, observeSession, planKey, sightOf, sql, toStatement, VERSION, type Answer, type Cache, type CacheSpec, type Exchange, type Model, type Program, type Question, type ResolvedOptions, type WithSession } from "../../core/index.ts";
+import {
+  definePlugin,
+  observeSession,
+  planKey,
+  sightOf,
+  sql,
+  toStatement,
+  VERSION,
+  type Answer,
+  type Cache,
+  type CacheSpec,
+  type Exchange,
+  type Model,
+  type Program,
+  type Question,
+  type ResolvedOptions,
+  type WithSession,
+} from "../../core/index.ts";
 import { onTarget, withMethods } from "./handlers.ts";
 import { buildAnswer } from "./headers.ts";
 import { chooseMedia } from "./media-types.ts";
@@ -8,7 +25,8 @@ import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.t
 import type { Rest, RestRequest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
 
-/** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1 R-TX-7 */
+/** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1
+ *  R-TX-7 */
 const NOTHING_READ: Program = {
   statements: [
     {
@@ -32,7 +50,8 @@ const listeningHost = ({ request }: Exchange): string => {
   const { localAddress = "0.0.0.0", localPort = 0 } = request.socket;
   const server = (request.socket as { readonly server?: { address?(): unknown } }).server; // Node keeps it on the sockets of a listener
   const bound = server?.address?.() as { readonly address?: string } | string | null | undefined;
-  const address = typeof bound === "object" && bound !== null && typeof bound.address === "string" ? bound.address : localAddress;
+  const address =
+    typeof bound === "object" && bound !== null && typeof bound.address === "string" ? bound.address : localAddress;
   const host = address === "::" || address === "0.0.0.0" ? "0.0.0.0" : address.includes(":") ? `[${address}]` : address;
   return `${host}:${localPort}`;
 };
@@ -57,7 +76,11 @@ interface Described extends WithSession {
 const REST: Question<Described, Rest> = { name: "rest", of: ({ request }) => request.rest };
 const MODEL: Question<Described, Model> = { name: "model", of: ({ request }) => request.model };
 const SCHEMA: Question<Described, string> = { name: "schema", of: ({ request }) => request.schema };
-const PLACE: Question<Described, DocumentPlace> = { name: "place", of: ({ request: { rest, exchange } }) => placeOf(rest.context.options, exchange), key: planKey };
+const PLACE: Question<Described, DocumentPlace> = {
+  name: "place",
+  of: ({ request: { rest, exchange } }) => placeOf(rest.context.options, exchange),
+  key: planKey,
+};
 
 type Documents = Cache<Described, string>;
 
@@ -69,7 +92,17 @@ const describedSchemas: CacheSpec<Described, string> = {
     const schema = ask(SCHEMA);
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
     const sight = openapiMode === "ignore-privileges" ? undefined : sightOf(model, observeSession(ask), "rest");
-    return JSON.stringify(buildDocument({ model, schema, sight, place: ask(PLACE), hasSecurity, version: VERSION, methodsOf: (target) => rest.routeOf(model, schema, target).methods }));
+    return JSON.stringify(
+      buildDocument({
+        model,
+        schema,
+        sight,
+        place: ask(PLACE),
+        hasSecurity,
+        version: VERSION,
+        methodsOf: (target) => rest.routeOf(model, schema, target).methods,
+      }),
+    );
   },
   bytesOf: (document) => document.length * 2,
 };
@@ -77,7 +110,10 @@ const describedSchemas: CacheSpec<Described, string> = {
 /** @rule R-OAS-1 R-TX-2 */
 const describeSchema = async (request: RestRequest, documents: Documents): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
-  const media = chooseMedia({ rest, model: request.model, maySeePlans: false, header: (name) => exchange.header(name) }, { isWholeRow: true, isRoot: true });
+  const media = chooseMedia(
+    { rest, model: request.model, maySeePlans: false, header: (name) => exchange.header(name) },
+    { isWholeRow: true, isRoot: true },
+  );
   checkPreferences(preferences);
   const { end, isChosen } = resolveEnd(rest.context.options, preferences);
   exchange.mark("plan");
@@ -110,6 +146,8 @@ export const openapi = definePlugin({
     const documents: Documents = context.caches.create(describedSchemas);
     const describe = onTarget(context, (request) => describeSchema(request, documents));
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
-    hooks.buildRestRoute.tap("openapi", (route) => (route.target.kind === "root" ? withMethods(route, handlers) : route));
+    hooks.buildRestRoute.tap("openapi", (route) =>
+      route.target.kind === "root" ? withMethods(route, handlers) : route,
+    );
   },
 });

@@ -29,9 +29,15 @@ const allowedOn = (sight: Sight, relation: Relation): Rights => ({
   delete: sight.may(relation, "delete"),
 });
 
-const both = (a: Rights, b: Rights): Rights => ({ select: a.select && b.select, insert: a.insert && b.insert, update: a.update && b.update, delete: a.delete && b.delete });
+const both = (a: Rights, b: Rights): Rights => ({
+  select: a.select && b.select,
+  insert: a.insert && b.insert,
+  update: a.update && b.update,
+  delete: a.delete && b.delete,
+});
 
-/** Tables by rights, views by what the database can write through them, foreign tables by both; rights of the metadata count for all. @rule R-OPT-3 R-OPT-4 */
+/** Tables by rights, views by what the database can write through them, foreign tables by both; rights of the metadata
+ *  count for all. @rule R-OPT-3 R-OPT-4 */
 const rightsOn = (sight: Sight, relation: Relation): Rights => {
   const possible: Rights = { select: true, ...relation.writable };
   switch (relation.kind) {
@@ -75,7 +81,8 @@ const offered = ({ model, schema, name, exchange }: RestRequest, target: RestTar
     }
     case "routine": {
       const callable = target.routines.filter((routine) => isCallable(model, routine));
-      if (callable.length === 0) throw routineNotFound(schema, name, { names: [] }, suggestRoutine(model, schema, name));
+      if (callable.length === 0)
+        throw routineNotFound(schema, name, { names: [] }, suggestRoutine(model, schema, name));
       const shown = sight.isByGrants ? callable : callable.filter((routine) => sight.calls(routine));
       if (shown.length === 0) return ["OPTIONS"];
       const methods = routineMethods(shown);

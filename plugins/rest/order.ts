@@ -1,5 +1,18 @@
 /** `order=tonnage.desc.nullslast,ports(country)`: terms of an order. */
-import { DELIMITER, END, fail, isFailure, leaves, need, scanField, scanName, skipBlanks, type Failure, type Source, type Token } from "./lex.ts";
+import {
+  DELIMITER,
+  END,
+  fail,
+  isFailure,
+  leaves,
+  need,
+  scanField,
+  scanName,
+  skipBlanks,
+  type Failure,
+  type Source,
+  type Token,
+} from "./lex.ts";
 import type { Addressed, OrderTerm } from "./request.ts";
 import { parseNodePath } from "./tree-path.ts";
 
@@ -11,12 +24,18 @@ interface SuffixToken extends Token<Suffix> {
 }
 
 const DIRECTIONS = ["asc", "desc"] as const;
-const NULLS = [["nullsfirst", "first"], ["nullslast", "last"]] as const;
+const NULLS = [
+  ["nullsfirst", "first"],
+  ["nullslast", "last"],
+] as const;
 const NULLS_LABELS = ['"nullsfirst"', '"nullslast"'];
 const TERM_END = ['","', END];
 
 /** `name`: `order`, `voyages.order`. @throws RelApiError `parse-error` @rule R-ORD-1 R-ORD-2 */
-export const parseOrder = (name: string, raw: string): Addressed<readonly OrderTerm[]> => ({ path: parseNodePath(name), part: parseOrderTerms(raw) });
+export const parseOrder = (name: string, raw: string): Addressed<readonly OrderTerm[]> => ({
+  path: parseNodePath(name),
+  part: parseOrderTerms(raw),
+});
 
 const parseOrderTerms = (raw: string): readonly OrderTerm[] => {
   const source: Source = { text: raw, what: "order", raw };
@@ -43,18 +62,27 @@ const scanRelated = (raw: string, start: number): TermToken | undefined => {
   if (raw[close] !== ")") return undefined;
   const suffix = scanSuffix(raw, close + 1);
   if (isFailure(suffix) || (suffix.end < raw.length && raw[suffix.end] !== ",")) return undefined;
-  return { value: { embed: name.value.text, field: field.value.field, ...suffix.value }, end: suffix.end, more: suffix.more };
+  return {
+    value: { embed: name.value.text, field: field.value.field, ...suffix.value },
+    end: suffix.end,
+    more: suffix.more,
+  };
 };
 
 const readPlain = (source: Source, start: number): TermToken => {
   const { value: scanned, end } = need(source, scanField(source.text, start));
   // blanks are part of an unquoted name; a tab or what follows a quoted one is passed over here
   const at = skipBlanks(source.text, end);
-  if (at > end && !",.".includes(source.text[at] ?? ",")) fail(source, { at: end, expecting: [...scanned.more, DELIMITER, ...TERM_END] });
+  if (at > end && !",.".includes(source.text[at] ?? ","))
+    fail(source, { at: end, expecting: [...scanned.more, DELIMITER, ...TERM_END] });
   const suffix = scanSuffix(source.text, at);
   if (isFailure(suffix)) return fail(source, suffix);
   const hasSuffix = suffix.end > at;
-  return { value: { field: scanned.field, ...suffix.value }, end: suffix.end, more: hasSuffix ? suffix.more : [...scanned.more, ...suffix.more] };
+  return {
+    value: { field: scanned.field, ...suffix.value },
+    end: suffix.end,
+    more: hasSuffix ? suffix.more : [...scanned.more, ...suffix.more],
+  };
 };
 
 /** `.desc.nullslast`, `.nullsfirst`, or nothing. */
@@ -70,7 +98,8 @@ const scanSuffix = (text: string, at: number): SuffixToken | Failure => {
   const end = word + direction.length;
   if (text[end] !== ".") return { value: { direction }, end, more: [DELIMITER] };
   const nulls = scanNulls(text, end + 1);
-  if (nulls === undefined) return { at: end + 1, expecting: NULLS_LABELS, shownAt: leaves(text, end + 1, "nullsfirst") };
+  if (nulls === undefined)
+    return { at: end + 1, expecting: NULLS_LABELS, shownAt: leaves(text, end + 1, "nullsfirst") };
   return { value: { direction, nulls: nulls.value }, end: nulls.end, more: [] };
 };
 

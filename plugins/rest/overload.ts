@@ -16,10 +16,16 @@ export interface ChosenRoutine {
   readonly isRaw: boolean;
 }
 
-const RAW_TYPES: Readonly<Record<NonNullable<CallShape["raw"]>, readonly string[]>> = { json: ["json", "jsonb"], text: ["text"], xml: ["xml"], bytea: ["bytea"] };
+const RAW_TYPES: Readonly<Record<NonNullable<CallShape["raw"]>, readonly string[]>> = {
+  json: ["json", "jsonb"],
+  text: ["text"],
+  xml: ["xml"],
+  bytea: ["bytea"],
+};
 
 /** Its one parameter has no name: the body itself is the argument. */
-export const takesRaw = (routine: Routine): boolean => routine.parameters.length === 1 && routine.parameters[0]?.name === "";
+export const takesRaw = (routine: Routine): boolean =>
+  routine.parameters.length === 1 && routine.parameters[0]?.name === "";
 
 /** @rule R-RPC-1 */
 export const isCallable = (model: Model, routine: Routine): boolean => {
@@ -37,11 +43,18 @@ const isNamedMatch = (routine: Routine, { names, raw }: CallShape): boolean => {
   if (takesRaw(routine)) return false;
   if (routine.parameters.length === 0) return names.length === 0 && (raw === undefined || raw === "json");
   const known = new Set(routine.parameters.map((parameter) => parameter.name));
-  return names.every((name) => known.has(name)) && routine.parameters.every((parameter) => parameter.hasDefault || names.includes(parameter.name));
+  return (
+    names.every((name) => known.has(name)) &&
+    routine.parameters.every((parameter) => parameter.hasDefault || names.includes(parameter.name))
+  );
 };
 
 /** `routines`: all of the name. Undefined: none fits. @throws RelApiError `ambiguous-routine` @rule R-RPC-7 */
-export const chooseRoutine = (model: Model, routines: readonly Routine[], call: CallShape): ChosenRoutine | undefined => {
+export const chooseRoutine = (
+  model: Model,
+  routines: readonly Routine[],
+  call: CallShape,
+): ChosenRoutine | undefined => {
   const named = routines.filter((routine) => isNamedMatch(routine, call));
   if (named.length > 1) throw ambiguousRoutine(model, named);
   if (named[0] !== undefined) return { routine: named[0], isRaw: false };

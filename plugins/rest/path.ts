@@ -37,7 +37,12 @@ export const locate = (options: ResolvedOptions, path: string): Location => {
 const locateRoot = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
   if (dbRootSpec !== undefined) {
     const dot = dbRootSpec.indexOf(".");
-    return { kind: "routine", name: dbRootSpec.slice(dot + 1), schema: dot === -1 ? undefined : dbRootSpec.slice(0, dot), path: "/" };
+    return {
+      kind: "routine",
+      name: dbRootSpec.slice(dot + 1),
+      schema: dot === -1 ? undefined : dbRootSpec.slice(0, dot),
+      path: "/",
+    };
   }
   if (openapiMode === "disabled") throw rootDisabled();
   return { kind: "root", name: "", path: "/" };

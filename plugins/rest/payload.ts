@@ -1,4 +1,5 @@
-/** Request bodies of writes and function calls. JSON goes to the database as it came: only its keys are looked at here. */
+/** Request bodies of writes and function calls. JSON goes to the database as it came: only its keys are looked at here.
+ *  */
 import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, utf8Text, type Limits } from "../../core/index.ts";
 import { readCsv } from "./csv-body.ts";
@@ -22,7 +23,8 @@ export interface Payload {
 const FORM = "application/x-www-form-urlencoded";
 
 /** The body's type. @rule R-BODY-1 */
-export const bodyType = (contentType: string | undefined): MediaType => parseMediaType(contentType === undefined ? "application/json" : utf8Text(contentType));
+export const bodyType = (contentType: string | undefined): MediaType =>
+  parseMediaType(contentType === undefined ? "application/json" : utf8Text(contentType));
 
 /** Rows of a write. `hasColumns`: the request names the columns itself.
  *  @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-6 R-BODY-7 R-LIM-2 R-LIM-3 */
@@ -57,17 +59,27 @@ const readJson = (body: Buffer, hasColumns: boolean, limits: Limits): Payload =>
   return { text: body.toString("utf8"), ...scan, isUninspected: false };
 };
 
-/** The first character that is no blank tells objects from the rest; what else is wrong with the text the database says. */
+/** The first character that is no blank tells objects from the rest; what else is wrong with the text the database
+ *  says. */
 const uninspected = (body: Buffer): Payload => {
   const text = body.toString("utf8");
-  return { text, shape: /^[ \t\r\n]*\{/.test(text) ? "object" : "array", keys: [], isEmpty: false, isUninspected: true };
+  return {
+    text,
+    shape: /^[ \t\r\n]*\{/.test(text) ? "object" : "array",
+    keys: [],
+    isEmpty: false,
+    isUninspected: true,
+  };
 };
 
 const decodeForm = (text: string): string => decodePercent(text.replaceAll("+", " "));
 
 /** Name and value pairs in order. @throws RelApiError `bad-body` @rule R-BODY-7 R-LIM-3 */
 export const parseForm = (body: Buffer, limits: Limits): readonly (readonly [name: string, value: string])[] => {
-  const parts = body.toString("utf8").split("&").filter((part) => part !== "");
+  const parts = body
+    .toString("utf8")
+    .split("&")
+    .filter((part) => part !== "");
   if (parts.length > limits.maxColumns) throw tooManyColumns(limits);
   return parts.map((part) => {
     const at = part.indexOf("=");

@@ -1,4 +1,5 @@
-/** What planning sees of a request: each look at it is a question, whose answer is part of the key that the plan is kept under. */
+/** What planning sees of a request: each look at it is a question, whose answer is part of the key that the plan is
+ *  kept under. */
 import { planKey, sightOf, type Ask, type Model, type Question, type Relation } from "../../core/index.ts";
 import type { Payload } from "./payload.ts";
 import type { ParsedQuery, Preferences, QueryKind, Rest, RestRequest, Window } from "./request.ts";
@@ -36,7 +37,8 @@ export interface Planning {
   readonly hasMarks: boolean;
   readonly window: Window;
   readonly preferences: Preferences;
-  /** Execution plans name whatever the statement touches: columns too that a permission of the metadata hides. @rule R-MED-7 */
+  /** Execution plans name whatever the statement touches: columns too that a permission of the metadata hides. @rule
+   *  R-MED-7 */
   readonly maySeePlans: boolean;
   /** First value of a request header, lower-case name. */
   header(name: string): string | undefined;
@@ -47,7 +49,11 @@ export interface Planning {
   readonly input: InputShape;
 }
 
-const question = <Answer>(name: string, of: (request: RestRequest) => Answer, key?: (answer: Answer) => unknown): Question<PlanSource, Answer> => ({
+const question = <Answer>(
+  name: string,
+  of: (request: RestRequest) => Answer,
+  key?: (answer: Answer) => unknown,
+): Question<PlanSource, Answer> => ({
   name,
   of: (source) => of(source.request),
   ...(key === undefined ? {} : { key }),
@@ -61,7 +67,10 @@ const NAME = question("name", ({ name }) => name);
 const QUERY_TEXT = question("query", ({ queryText }) => queryText);
 const QUERY_KIND = question<QueryKind>("query kind", ({ queryKind }) => queryKind);
 const HAS_MARKS = question("marks are there", ({ filterValues }) => filterValues.length > 0);
-const MAY_SEE_PLANS = question("may see plans", ({ model, exchange }) => sightOf(model, exchange.session, "rest").isByGrants);
+const MAY_SEE_PLANS = question(
+  "may see plans",
+  ({ model, exchange }) => sightOf(model, exchange.session, "rest").isByGrants,
+);
 const HAS_LIMIT = question("limit is there", ({ range }) => range.limit !== undefined);
 const HAS_OFFSET = question("offset is there", ({ range }) => range.offset !== 0n);
 const INVALID = question<readonly string[]>("invalid preferences", ({ preferences }) => preferences.invalid, planKey);
@@ -69,10 +78,18 @@ const INVALID = question<readonly string[]>("invalid preferences", ({ preference
 type PreferenceName = Exclude<keyof Preferences, "invalid">;
 
 const PREFERENCES = Object.fromEntries(
-  (["resolution", "missing", "return", "count", "tx", "handling", "timezone", "maxAffected"] as const satisfies readonly PreferenceName[]).map((name) => [
-    name,
-    question(`preference ${name}`, ({ preferences }) => preferences[name]),
-  ]),
+  (
+    [
+      "resolution",
+      "missing",
+      "return",
+      "count",
+      "tx",
+      "handling",
+      "timezone",
+      "maxAffected",
+    ] as const satisfies readonly PreferenceName[]
+  ).map((name) => [name, question(`preference ${name}`, ({ preferences }) => preferences[name])]),
 ) as { readonly [Name in PreferenceName]: Question<PlanSource, Preferences[Name]> };
 
 const given = <Answer>(answer: Answer | undefined, what: string): Answer => {
@@ -80,39 +97,84 @@ const given = <Answer>(answer: Answer | undefined, what: string): Answer => {
   return answer;
 };
 
-const RELATION: Question<PlanSource, Relation> = { name: "relation", of: ({ relation }) => given(relation, "a relation") };
+const RELATION: Question<PlanSource, Relation> = {
+  name: "relation",
+  of: ({ relation }) => given(relation, "a relation"),
+};
 
 const PAYLOAD: Question<PlanSource, PayloadShape | undefined> = {
   name: "payload",
-  of: ({ payload }) => payload && { shape: payload.shape, keys: payload.keys, isEmpty: payload.isEmpty, isUninspected: payload.isUninspected },
+  of: ({ payload }) =>
+    payload && {
+      shape: payload.shape,
+      keys: payload.keys,
+      isEmpty: payload.isEmpty,
+      isUninspected: payload.isUninspected,
+    },
   key: (shape) => shape && planKey(shape),
 };
 
-const INPUT: Question<PlanSource, InputShape> = { name: "input", of: ({ input }) => given(input, "arguments"), key: planKey };
+const INPUT: Question<PlanSource, InputShape> = {
+  name: "input",
+  of: ({ input }) => given(input, "arguments"),
+  key: planKey,
+};
 
 /** The preferences a plan may look at, one by one. */
 const observedPreferences = (ask: Ask<PlanSource>): Preferences =>
   Object.defineProperties(
-    { get invalid() { return ask(INVALID); } },
-    Object.fromEntries(Object.entries(PREFERENCES).map(([name, asked]) => [name, { get: () => ask<unknown>(asked), enumerable: true }])),
+    {
+      get invalid() {
+        return ask(INVALID);
+      },
+    },
+    Object.fromEntries(
+      Object.entries(PREFERENCES).map(([name, asked]) => [name, { get: () => ask<unknown>(asked), enumerable: true }]),
+    ),
   );
 
 export const planningOf = (ask: Ask<PlanSource>): Planning => ({
-  get rest() { return ask(REST); },
-  get model() { return ask(MODEL); },
-  get method() { return ask(METHOD); },
-  get schema() { return ask(SCHEMA); },
-  get name() { return ask(NAME); },
-  get query() { return ask(REST).parseQuery(ask(QUERY_TEXT), ask(QUERY_KIND)); },
-  get hasMarks() { return ask(HAS_MARKS); },
+  get rest() {
+    return ask(REST);
+  },
+  get model() {
+    return ask(MODEL);
+  },
+  get method() {
+    return ask(METHOD);
+  },
+  get schema() {
+    return ask(SCHEMA);
+  },
+  get name() {
+    return ask(NAME);
+  },
+  get query() {
+    return ask(REST).parseQuery(ask(QUERY_TEXT), ask(QUERY_KIND));
+  },
+  get hasMarks() {
+    return ask(HAS_MARKS);
+  },
   window: {
-    get hasLimit() { return ask(HAS_LIMIT); },
-    get hasOffset() { return ask(HAS_OFFSET); },
+    get hasLimit() {
+      return ask(HAS_LIMIT);
+    },
+    get hasOffset() {
+      return ask(HAS_OFFSET);
+    },
   },
   preferences: observedPreferences(ask),
-  get maySeePlans() { return ask(MAY_SEE_PLANS); },
+  get maySeePlans() {
+    return ask(MAY_SEE_PLANS);
+  },
   header: (name) => ask(question(`header ${name}`, ({ exchange }) => exchange.header(name))),
-  get relation() { return ask(RELATION); },
-  get payload() { return ask(PAYLOAD); },
-  get input() { return ask(INPUT); },
+  get relation() {
+    return ask(RELATION);
+  },
+  get payload() {
+    return ask(PAYLOAD);
+  },
+  get input() {
+    return ask(INPUT);
+  },
 });

@@ -39,14 +39,18 @@ const parseCount = (text: string): number | undefined => (/^-?[0-9]{1,15}$/.test
 
 /** Refuses unknown preferences where that was asked for. @throws RelApiError `preferences-invalid` @rule R-PRF-2 */
 export const checkPreferences = (preferences: Preferences): void => {
-  if (preferences.handling === "strict" && preferences.invalid.length > 0) throw preferencesInvalid(preferences.invalid);
+  if (preferences.handling === "strict" && preferences.invalid.length > 0)
+    throw preferencesInvalid(preferences.invalid);
 };
 
 const ORDER = ["resolution", "missing", "return", "count", "tx", "handling", "timezone", "max-affected"] as const;
 
-/** Value of `Preference-Applied`; undefined when nothing was honoured. `applied`: what this request honours beside `count`,
- *  `handling` and `timezone`, which always count. @rule R-PRF-3 */
-export const buildPreferenceApplied = (preferences: Preferences, applied: AppliedPreferences = {}): string | undefined => {
+/** Value of `Preference-Applied`; undefined when nothing was honoured. `applied`: what this request honours beside
+ *  `count`, `handling` and `timezone`, which always count. @rule R-PRF-3 */
+export const buildPreferenceApplied = (
+  preferences: Preferences,
+  applied: AppliedPreferences = {},
+): string | undefined => {
   const honoured: AppliedPreferences = { count: true, handling: true, timezone: true, ...applied };
   const items: string[] = [];
   for (const name of ORDER) {
@@ -65,9 +69,11 @@ export interface TransactionEnd {
 /** @rule R-TX-5 R-PRF-6 */
 export const resolveEnd = (options: ResolvedOptions, preferences: Preferences): TransactionEnd => {
   const { dbTxEnd } = options;
-  if (preferences.tx !== undefined && dbTxEnd.endsWith("-allow-override")) return { end: preferences.tx, isChosen: true };
+  if (preferences.tx !== undefined && dbTxEnd.endsWith("-allow-override"))
+    return { end: preferences.tx, isChosen: true };
   return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosen: false };
 };
 
 /** `max-affected`, where it has an effect. @rule R-PRF-5 */
-export const effectiveMaxAffected = (preferences: Preferences): number | undefined => (preferences.handling === "strict" ? preferences.maxAffected : undefined);
+export const effectiveMaxAffected = (preferences: Preferences): number | undefined =>
+  preferences.handling === "strict" ? preferences.maxAffected : undefined;

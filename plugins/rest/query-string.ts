@@ -6,29 +6,41 @@ import { parseNames, parseTreePath } from "./lex.ts";
 import { countConditions, parseLogic } from "./logic.ts";
 import { parseOrder } from "./order.ts";
 import { parseWholeNumber } from "./range.ts";
-import type { Addressed, Condition, Grammar, LogicTree, NodeRange, OrderTerm, ParsedQuery, QueryKind } from "./request.ts";
+import type {
+  Addressed,
+  Condition,
+  Grammar,
+  LogicTree,
+  NodeRange,
+  OrderTerm,
+  ParsedQuery,
+  QueryKind,
+} from "./request.ts";
 import { parseSelect } from "./select.ts";
 import { parseNodePath } from "./tree-path.ts";
 
 export type Pair = readonly [name: string, value: string | undefined];
 
-/** Splits a query string into pairs, in URL order, decoded once. `text`: what stands behind `?`, undecoded; `&` and `;` both separate.
- *  @rule R-URL-1 R-URL-2 */
+/** Splits a query string into pairs, in URL order, decoded once. `text`: what stands behind `?`, undecoded; `&` and `;`
+ *  both separate. @rule R-URL-1 R-URL-2 */
 const splitQuery = (text: string): readonly Pair[] => {
   const pairs: Pair[] = [];
   for (const part of text.split(/[&;]/)) {
     if (part === "") continue;
     const at = part.indexOf("=");
-    pairs.push(at === -1 ? [decodePart(part), undefined] : [decodePart(part.slice(0, at)), decodePart(part.slice(at + 1))]);
+    pairs.push(
+      at === -1 ? [decodePart(part), undefined] : [decodePart(part.slice(0, at)), decodePart(part.slice(at + 1))],
+    );
   }
   return pairs;
 };
 
 /** Decodes a name or a value. */
-export const decodePart = (text: string): string => decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
+export const decodePart = (text: string): string =>
+  decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
 
-/** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD. Bytes above 127 may
- *  stand unescaped; Node hands them over one by one. @rule R-URL-1 */
+/** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD.
+ *  Bytes above 127 may stand unescaped; Node hands them over one by one. @rule R-URL-1 */
 export const decodePercent = (text: string): string => {
   if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
   try {
@@ -46,7 +58,8 @@ const LOGIC = new Set(["and", "or"]);
 /** The last dot-separated part of a name, which may reserve it. @rule R-URL-3 */
 const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
-/** Reads everything the query string says. Its parts are judged in the order of R-PIPE-1 step 7. @throws RelApiError `parse-error` @rule R-URL-2 R-URL-3 */
+/** Reads everything the query string says. Its parts are judged in the order of R-PIPE-1 step 7. @throws RelApiError
+ *  `parse-error` @rule R-URL-2 R-URL-3 */
 export const parseQuery = (grammar: Grammar, text: string | undefined, kind: QueryKind): ParsedQuery => {
   const pairs = text === undefined ? [] : splitQuery(text);
   const within = (limit: Limit, count: number, what: string): void => {
@@ -66,8 +79,15 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   within("maxColumns", columns?.length ?? 0, "columns");
   const selected = first("select");
   const select = selected === undefined ? undefined : parseSelect(grammar, selected);
-  const { filters, parameters } = kind === "filters" ? { filters: free.map(([name, value]) => parseFilter(grammar, name, value)), parameters: [] } : parseArguments(grammar, free);
-  within("maxFilters", logic.reduce((count, { part }) => count + countConditions(part), filters.length), "conditions");
+  const { filters, parameters } =
+    kind === "filters"
+      ? { filters: free.map(([name, value]) => parseFilter(grammar, name, value)), parameters: [] }
+      : parseArguments(grammar, free);
+  within(
+    "maxFilters",
+    logic.reduce((count, { part }) => count + countConditions(part), filters.length),
+    "conditions",
+  );
   const onConflict = parseNameList(first("on_conflict"), "on_conflict parameter");
   const { range, ranges } = parseRanges(present);
   return { pairs, select, filters, logic, orders: firstOfEach(orders), ranges, range, columns, onConflict, parameters };
@@ -79,10 +99,14 @@ export const isReserved = (name: string): boolean => {
   return last === "order" || last === "limit" || last === "offset" || LOGIC.has(last);
 };
 
-const parseNameList = (raw: string | undefined, what: string): readonly string[] | undefined => (raw === undefined ? undefined : parseNames(raw, what));
+const parseNameList = (raw: string | undefined, what: string): readonly string[] | undefined =>
+  raw === undefined ? undefined : parseNames(raw, what);
 
 /** @rule R-RPC-2 */
-const parseArguments = (grammar: Grammar, free: readonly (readonly [string, string])[]): Pick<ParsedQuery, "filters" | "parameters"> => {
+const parseArguments = (
+  grammar: Grammar,
+  free: readonly (readonly [string, string])[],
+): Pick<ParsedQuery, "filters" | "parameters"> => {
   const filters: Addressed<Condition>[] = [];
   const parameters: (readonly [string, string])[] = [];
   for (const [name, value] of free) {
@@ -98,7 +122,9 @@ const parseArguments = (grammar: Grammar, free: readonly (readonly [string, stri
 };
 
 /** Of several orders of one node the first counts. @rule R-URL-2 */
-const firstOfEach = (orders: readonly Addressed<readonly OrderTerm[]>[]): readonly Addressed<readonly OrderTerm[]>[] => {
+const firstOfEach = (
+  orders: readonly Addressed<readonly OrderTerm[]>[],
+): readonly Addressed<readonly OrderTerm[]>[] => {
   const seen = new Set<string>();
   return orders.filter(({ path }) => {
     const key = path.join("\u0000");

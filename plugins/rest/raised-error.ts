@@ -21,12 +21,20 @@ export const readRaised = (error: RelApiError): Raised | undefined => {
 /** One line; what has no place in a status line is left out. */
 const reasonPhrase = (text: string): string => headerText(text.replace(/\p{Cc}+/gu, " ")).trim();
 
-const MESSAGE_HINT = "MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.";
-const DETAIL_HINT = "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.";
+const MESSAGE_HINT =
+  "MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.";
+const DETAIL_HINT =
+  "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.";
 
 /** @rule R-ERR-5 PGRST121 */
 const invalidRaise = (details: string, hint: string): Raised => ({
-  error: new RelApiError({ code: "raised-error-invalid", status: 500, message: `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`, details, hint }),
+  error: new RelApiError({
+    code: "raised-error-invalid",
+    status: 500,
+    message: `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`,
+    details,
+    hint,
+  }),
 });
 
 type Fields = Readonly<Record<string, Json | undefined>>;
@@ -40,18 +48,31 @@ const parseObject = (text: string): Fields | undefined => {
   }
 };
 
-const isText = (value: Json | undefined): value is string | null | undefined => value === undefined || value === null || typeof value === "string";
+const isText = (value: Json | undefined): value is string | null | undefined =>
+  value === undefined || value === null || typeof value === "string";
 
 const readWhole = (error: RelApiError): Raised => {
   const body = parseObject(error.message);
-  if (body === undefined || typeof body.code !== "string" || typeof body.message !== "string" || !isText(body.details) || !isText(body.hint)) {
+  if (
+    body === undefined ||
+    typeof body.code !== "string" ||
+    typeof body.message !== "string" ||
+    !isText(body.details) ||
+    !isText(body.hint)
+  ) {
     return invalidRaise(`Invalid JSON value for MESSAGE: '${error.message}'`, MESSAGE_HINT);
   }
   if (typeof error.details !== "string") return invalidRaise("DETAIL is missing in the RAISE statement", DETAIL_HINT);
   const answer = parseObject(error.details);
   const headers = answer === undefined ? undefined : readHeaders(answer.headers);
   const status = answer?.status;
-  if (answer === undefined || headers === undefined || typeof status !== "number" || !Number.isInteger(status) || !isText(answer.status_text)) {
+  if (
+    answer === undefined ||
+    headers === undefined ||
+    typeof status !== "number" ||
+    !Number.isInteger(status) ||
+    !isText(answer.status_text)
+  ) {
     return invalidRaise(`Invalid JSON value for DETAIL: '${error.details}'`, DETAIL_HINT);
   }
   return {
@@ -70,5 +91,10 @@ const readWhole = (error: RelApiError): Raised => {
 const readHeaders = (value: Json | undefined): RelApiError["headers"] | undefined => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const headers = Object.entries(value);
-  return headers.every((header): header is [string, string] => typeof header[1] === "string" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header[0])) ? headers : undefined;
+  return headers.every(
+    (header): header is [string, string] =>
+      typeof header[1] === "string" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header[0]),
+  )
+    ? headers
+    : undefined;
 };

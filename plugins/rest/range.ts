@@ -6,17 +6,23 @@ import type { NodeRange, RootRange, Window } from "./request.ts";
 const WHOLE_NUMBER = /^\s*-?[0-9]+\s*$/;
 
 /** Undefined: not a whole number, which is as if absent. @rule R-RNG-1 */
-export const parseWholeNumber = (text: string): bigint | undefined => (text.length < 1000 && WHOLE_NUMBER.test(text) ? BigInt(text.trim()) : undefined);
+export const parseWholeNumber = (text: string): bigint | undefined =>
+  text.length < 1000 && WHOLE_NUMBER.test(text) ? BigInt(text.trim()) : undefined;
 
 /** The numbers of the root's limit and offset, in the order in which a read takes them. */
-export const windowValues = ({ limit, offset }: RootRange): readonly string[] => [...(limit === undefined ? [] : [String(limit)]), ...(offset === 0n ? [] : [String(offset)])];
+export const windowValues = ({ limit, offset }: RootRange): readonly string[] => [
+  ...(limit === undefined ? [] : [String(limit)]),
+  ...(offset === 0n ? [] : [String(offset)]),
+];
 
 /** Planned values without the gaps of the window, which come last. */
-export const withoutWindow = (planned: readonly BoundValue[], { hasLimit, hasOffset }: Window): readonly BoundValue[] => planned.slice(0, planned.length - Number(hasLimit) - Number(hasOffset));
+export const withoutWindow = (planned: readonly BoundValue[], { hasLimit, hasOffset }: Window): readonly BoundValue[] =>
+  planned.slice(0, planned.length - Number(hasLimit) - Number(hasOffset));
 
 const RANGE_HEADER = /^[0-9]+-[0-9]*$/;
 
-/** Brings `limit`, `offset` and the header (GET alone) together. @throws RelApiError `range-not-satisfiable` @rule R-RNG-2 R-RNG-3 R-RNG-4 */
+/** Brings `limit`, `offset` and the header (GET alone) together. @throws RelApiError `range-not-satisfiable` @rule
+ *  R-RNG-2 R-RNG-3 R-RNG-4 */
 export const resolveRange = ({ limit, offset }: NodeRange, header: string | undefined): RootRange => {
   let first = 0n;
   let last: bigint | undefined;

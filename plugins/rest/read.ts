@@ -1,5 +1,17 @@
 /** `GET /vessels?select=name&tonnage=gte.500`: rows of a relation. */
-import type { Answer, Ask, BoundValue, Cache, CacheSpec, Envelope, Headers, Json, Planned, Relation, ResultRow } from "../../core/index.ts";
+import type {
+  Answer,
+  Ask,
+  BoundValue,
+  Cache,
+  CacheSpec,
+  Envelope,
+  Headers,
+  Json,
+  Planned,
+  Relation,
+  ResultRow,
+} from "../../core/index.ts";
 import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
 import { readTotal } from "./count.ts";
 import { resolveRead } from "./embed.ts";
@@ -26,7 +38,8 @@ export interface PlannedRead {
 
 export type PlannedReads = Cache<PlanSource, PlannedRead>;
 
-/** Clients and proxies take some kilobytes of headers and fail beyond; a list of a thousand keys is longer. @rule R-URL-4 */
+/** Clients and proxies take some kilobytes of headers and fail beyond; a list of a thousand keys is longer. @rule
+ *  R-URL-4 */
 const MAX_LOCATION = 3000;
 
 /** Their keys grow with the query, and so does what is made of it. */
@@ -44,10 +57,25 @@ const planRead = (planning: Planning): PlannedRead => {
   const values: BoundValue[] = [];
   const { schema: relationSchema, name: relationName } = relation;
   const from = { relation: { schema: relationSchema, name: relationName } };
-  const { read, isWholeRow, legacyNames } = resolveRead({ rest, model, schema, query, from, relation, name, hasRootFilters: true, window, values });
+  const { read, isWholeRow, legacyNames } = resolveRead({
+    rest,
+    model,
+    schema,
+    query,
+    from,
+    relation,
+    name,
+    hasRootFilters: true,
+    window,
+    values,
+  });
   const media = chooseMedia(planning, { relation, isWholeRow });
   const body = planning.method === "HEAD" ? headOf(media) : media.envelope;
-  const envelope: Envelope = { ...body, count, countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined };
+  const envelope: Envelope = {
+    ...body,
+    count,
+    countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined,
+  };
   const location = encodeContentLocation(name, query.pairs);
   return {
     planned: { plan: read, envelope },
@@ -97,16 +125,20 @@ export const readRelation = async (request: RestRequest, relation: Relation, rea
   const applied = buildPreferenceApplied(preferences, { tx: isChosen });
   if (applied !== undefined) headers.push(["Preference-Applied", applied]);
   // the plan of a read has no rows
-  if (planned.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType: media.contentType, body: planBodyOf(row), headers, row });
+  if (planned.envelope.explain !== undefined)
+    return buildAnswer(request, { status: 200, contentType: media.contentType, body: planBodyOf(row), headers, row });
   return answerRows(request, found, row, headers);
 };
 
 /** @rule R-HDR-9 */
 export const warnOfLegacyNames = ({ rest, name }: RestRequest, legacyNames: ResolvedRead["legacyNames"]): void =>
-  rest.context.logger.warn("embeds were addressed by the relation's name even though they have an alias, which is deprecated", {
-    relation: name,
-    names: legacyNames.map((legacy): Json => ({ name: legacy.name, alias: legacy.alias })),
-  });
+  rest.context.logger.warn(
+    "embeds were addressed by the relation's name even though they have an alias, which is deprecated",
+    {
+      relation: name,
+      names: legacyNames.map((legacy): Json => ({ name: legacy.name, alias: legacy.alias })),
+    },
+  );
 
 const answerRows = (request: RestRequest, { media }: PlannedRead, row: ResultRow, headers: Headers): Answer => {
   const { preferences, range } = request;
@@ -119,7 +151,13 @@ const answerRows = (request: RestRequest, { media }: PlannedRead, row: ResultRow
   const { contentType } = media;
   if (status === 416) {
     const error = offsetBeyondRows(range.offset, total ?? 0n);
-    return buildAnswer(request, { status, contentType, body: encodeErrorBody(options, error), headers: [...window, ...headers], row });
+    return buildAnswer(request, {
+      status,
+      contentType,
+      body: encodeErrorBody(options, error),
+      headers: [...window, ...headers],
+      row,
+    });
   }
   return buildAnswer(request, { status, contentType, body: bodyOf(row, media), headers: [...window, ...headers], row });
 };
@@ -128,4 +166,5 @@ const answerRows = (request: RestRequest, { media }: PlannedRead, row: ResultRow
 export const planBodyOf = (row: ResultRow): string => `${row.body ?? ""}\n`;
 
 /** Bytes of binary media come as base64. */
-export const bodyOf = (row: ResultRow, media: MediaChoice): string | Uint8Array => (media.isBinary ? Buffer.from(row.body ?? "", "base64") : (row.body ?? ""));
+export const bodyOf = (row: ResultRow, media: MediaChoice): string | Uint8Array =>
+  media.isBinary ? Buffer.from(row.body ?? "", "base64") : (row.body ?? "");

@@ -1,5 +1,13 @@
 /** `target!hint`: which relationship of a relation an embed means. */
-import { relationOf, sameName, type Cardinality, type Model, type QualifiedName, type Relation, type Relationship } from "../../core/index.ts";
+import {
+  relationOf,
+  sameName,
+  type Cardinality,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+} from "../../core/index.ts";
 import { relationshipAmbiguous, relationshipNotFound, type Way } from "./errors.ts";
 import type { SelectEmbed } from "./request.ts";
 import { suggestRelationship } from "./suggestions.ts";
@@ -15,13 +23,24 @@ export interface RelationshipSearch {
   readonly sourceName: string;
 }
 
-/** The one relationship an embed names. @throws RelApiError `relationship-not-found`, `relationship-ambiguous` @rule R-EMB-1 R-EMB-2 */
+/** The one relationship an embed names. @throws RelApiError `relationship-not-found`, `relationship-ambiguous` @rule
+ *  R-EMB-1 R-EMB-2 */
 export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed): Relationship => {
   const { model, schema, source, sourceName } = search;
-  const usable = source === undefined || source.schema !== schema ? [] : source.relationships.filter((relationship) => isUsable(model, schema, relationship));
+  const usable =
+    source === undefined || source.schema !== schema
+      ? []
+      : source.relationships.filter((relationship) => isUsable(model, schema, relationship));
   const candidates = usable.filter((relationship) => isMeant(model, relationship, embed));
   const [only] = candidates;
-  if (only === undefined) throw relationshipNotFound(sourceName, embed.name, embed.hint, schema, suggestRelationship(model, schema, sourceName, embed.name));
+  if (only === undefined)
+    throw relationshipNotFound(
+      sourceName,
+      embed.name,
+      embed.hint,
+      schema,
+      suggestRelationship(model, schema, sourceName, embed.name),
+    );
   if (candidates.length > 1) throw describeAmbiguity(sourceName, embed.name, candidates);
   return only;
 };
@@ -29,13 +48,17 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
 /** @rule R-REL-8 */
 const isUsable = (model: Model, schema: string, { source, target, routine }: Relationship): boolean => {
   if (source.schema !== schema) return false;
-  return routine === undefined ? target.schema === schema : routine.schema === schema && model.schemas.includes(target.schema);
+  return routine === undefined
+    ? target.schema === schema
+    : routine.schema === schema && model.schemas.includes(target.schema);
 };
 
 /** @rule R-EMB-1 */
 const isMeant = (model: Model, relationship: Relationship, embed: SelectEmbed): boolean => {
   if (relationship.routine !== undefined) return relationship.routine.name === embed.name;
-  return sameName(relationship.source, relationship.target) ? isMeantSelf(relationship, embed) : isMeantOther(model, relationship, embed);
+  return sameName(relationship.source, relationship.target)
+    ? isMeantSelf(relationship, embed)
+    : isMeantOther(model, relationship, embed);
 };
 
 const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: SelectEmbed): boolean => {
@@ -53,16 +76,19 @@ const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: 
 /** Children by the relation's name, the parent by the key column. */
 const isMeantSelf = (relationship: Relationship, { name, hint }: SelectEmbed): boolean => {
   const { cardinality, target } = relationship;
-  if (cardinality === "one-to-many") return target.name === name && (hint === undefined || singleColumn(relationship, "target") === hint);
+  if (cardinality === "one-to-many")
+    return target.name === name && (hint === undefined || singleColumn(relationship, "target") === hint);
   return cardinality === "many-to-one" && hint === undefined && singleColumn(relationship, "source") === name;
 };
 
 const isNamedByKey = (relationship: Relationship, name: string): boolean =>
   (relationship.constraint !== "" && relationship.constraint === name) || singleColumn(relationship, "source") === name;
 
-const singleColumn = ({ columns }: Relationship, side: "source" | "target"): string | undefined => (columns.length === 1 ? columns[0]?.[side === "source" ? 0 : 1] : undefined);
+const singleColumn = ({ columns }: Relationship, side: "source" | "target"): string | undefined =>
+  columns.length === 1 ? columns[0]?.[side === "source" ? 0 : 1] : undefined;
 
-const isView = (relation: Relation | undefined): boolean => relation?.kind === "view" || relation?.kind === "materialized";
+const isView = (relation: Relation | undefined): boolean =>
+  relation?.kind === "view" || relation?.kind === "materialized";
 
 const CARDINALITIES: readonly Cardinality[] = ["one-to-many", "many-to-one", "one-to-one", "many-to-many"];
 
@@ -74,7 +100,11 @@ const sortKey = (relationship: Relationship): readonly string[] => [
   relationship.constraint,
   relationship.junction === undefined ? "" : relationship.junction.sourceConstraint,
   relationship.junction === undefined ? "" : relationship.junction.targetConstraint,
-  JSON.stringify(relationship.junction === undefined ? relationship.columns : [relationship.junction.source, relationship.junction.target]),
+  JSON.stringify(
+    relationship.junction === undefined
+      ? relationship.columns
+      : [relationship.junction.source, relationship.junction.target],
+  ),
 ];
 
 const compareKeys = (a: readonly string[], b: readonly string[]): number => {
@@ -86,9 +116,15 @@ const compareKeys = (a: readonly string[], b: readonly string[]): number => {
 };
 
 const describeAmbiguity = (source: string, target: string, candidates: readonly Relationship[]): Error => {
-  const sorted = candidates.map((relationship) => ({ relationship, key: sortKey(relationship) })).sort((a, b) => compareKeys(a.key, b.key));
+  const sorted = candidates
+    .map((relationship) => ({ relationship, key: sortKey(relationship) }))
+    .sort((a, b) => compareKeys(a.key, b.key));
   const ways = sorted.map(({ relationship }): Way => ({
-    details: { cardinality: relationship.cardinality, embedding: `${source} with ${relationship.target.name}`, relationship: describe(source, relationship) },
+    details: {
+      cardinality: relationship.cardinality,
+      embedding: `${source} with ${relationship.target.name}`,
+      relationship: describe(source, relationship),
+    },
     hint: `${relationship.target.name}!${relationship.junction?.relation.name ?? relationship.constraint}`,
     columns: columnsOf(relationship),
   }));
@@ -96,9 +132,23 @@ const describeAmbiguity = (source: string, target: string, candidates: readonly 
 };
 
 const columnsOf = ({ source, target, junction, columns }: Relationship): Way["columns"] => {
-  const of = ({ schema, name }: QualifiedName, names: readonly string[]): Way["columns"] => names.map((column) => [schema, name, column]);
-  if (junction === undefined) return [...of(source, columns.map(([own]) => own)), ...of(target, columns.map(([, far]) => far))];
-  return of(junction.relation, [...junction.source, ...junction.target].map(([, column]) => column));
+  const of = ({ schema, name }: QualifiedName, names: readonly string[]): Way["columns"] =>
+    names.map((column) => [schema, name, column]);
+  if (junction === undefined)
+    return [
+      ...of(
+        source,
+        columns.map(([own]) => own),
+      ),
+      ...of(
+        target,
+        columns.map(([, far]) => far),
+      ),
+    ];
+  return of(
+    junction.relation,
+    [...junction.source, ...junction.target].map(([, column]) => column),
+  );
 };
 
 const describe = (source: string, { junction, constraint, columns, target }: Relationship): string => {

@@ -1,10 +1,23 @@
-/** What every part of the REST surface works with: the parsed query, the preferences, the request itself.
+/**
+ * What every part of the REST surface works with: the parsed query, the preferences, the request itself.
  *
- *  Who provides what:
- *  `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd · `profile.ts` chooseProfile ·
- *  `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts` buildAnswer · `settings.ts` buildRequestSettings ·
- *  `parse-request.ts` parseRequest · `media-types.ts` chooseMedia · `payload.ts` parsePayload · `fuzzy.ts` suggestions. */
-import type { BoundValue, Exchange, Limits, Model, OperatorSpec, PluginContext, Read, RelApiHooks, Relation, Source } from "../../core/index.ts";
+ * Who provides what: `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd ·
+ * `profile.ts` chooseProfile · `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts`
+ * buildAnswer · `settings.ts` buildRequestSettings · `parse-request.ts` parseRequest · `media-types.ts` chooseMedia ·
+ * `payload.ts` parsePayload · `fuzzy.ts` suggestions.
+ */
+import type {
+  BoundValue,
+  Exchange,
+  Limits,
+  Model,
+  OperatorSpec,
+  PluginContext,
+  Read,
+  RelApiHooks,
+  Relation,
+  Source,
+} from "../../core/index.ts";
 import type { RestRoute, RestTarget } from "./api.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
@@ -41,7 +54,8 @@ export type SelectItem =
 
 export interface SelectEmbed {
   readonly kind: "embed";
-  /** The plan's embedding mode: the declared mode whose REST prefix stands in front (`nest` without one, `spread`, yours). */
+  /** The plan's embedding mode: the declared mode whose REST prefix stands in front (`nest` without one, `spread`,
+   *  yours). */
   readonly mode: string;
   /** As written: relation, constraint, column or function name. */
   readonly name: string;
@@ -92,11 +106,13 @@ export interface NodeRange {
   readonly offset?: bigint;
 }
 
-/** `filters`: every free parameter is a filter. `arguments`: one whose value is no operator expression is an argument (R-RPC-2). */
+/** `filters`: every free parameter is a filter. `arguments`: one whose value is no operator expression is an argument
+ *  (R-RPC-2). */
 export type QueryKind = "filters" | "arguments";
 
 export interface ParsedQuery {
-  /** All parameters in URL order, decoded. A parameter without `=` has no value and counts for `Content-Location` alone. */
+  /** All parameters in URL order, decoded. A parameter without `=` has no value and counts for `Content-Location`
+   *  alone. */
   readonly pairs: readonly (readonly [name: string, value: string | undefined])[];
   /** Undefined: no `select`, or one that says nothing (R-SEL-1). */
   readonly select: readonly SelectItem[] | undefined;
@@ -129,7 +145,11 @@ export interface Preferences {
 }
 
 /** Preferences that were honoured and are echoed; `true` for each. @rule R-PRF-3 */
-export type AppliedPreferences = { readonly [Name in "resolution" | "missing" | "return" | "count" | "tx" | "handling" | "timezone" | "max-affected"]?: boolean };
+export type AppliedPreferences = {
+  readonly [
+    Name in "resolution" | "missing" | "return" | "count" | "tx" | "handling" | "timezone" | "max-affected"
+  ]?: boolean;
+};
 
 // --- the request ----------------------------------------------------------------------------------------------------
 
@@ -179,7 +199,8 @@ export interface RestRequest {
   readonly isProfileNamed: boolean;
   /** Decoded last segment of the path: relation or function name; "" at the root. */
   readonly name: string;
-  /** Path as received below the REST root, percent-encoded, without prefix and query: `/vessels`, `/rpc/f`, `/`. @rule R-PATH-9 */
+  /** Path as received below the REST root, percent-encoded, without prefix and query: `/vessels`, `/rpc/f`, `/`. @rule
+   *  R-PATH-9 */
   readonly path: string;
   /** Of a read: values of plain filters are marks in it (`templateOf`). */
   readonly query: ParsedQuery;
@@ -210,7 +231,8 @@ export interface ReadInput {
   readonly hasRootFilters: boolean;
   /** The root's window, and that limits of embeds and `dbMaxRows` apply; undefined for writes (R-RNG-1, R-RNG-5). */
   readonly window: Window | undefined;
-  /** The request's values so far; the read's are appended, with a gap for each number of the window, which comes last. */
+  /** The request's values so far; the read's are appended, with a gap for each number of the window, which comes last.
+   *  */
   readonly values: BoundValue[];
 }
 

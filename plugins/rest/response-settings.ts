@@ -10,12 +10,16 @@ export interface ResponseSettings {
 
 const NOTHING: ResponseSettings = { status: undefined, headers: [] };
 
-/** The status is judged first. @throws RelApiError `response-status-invalid`, `response-headers-invalid` @rule R-GUC-1 R-GUC-2 R-GUC-3 R-GUC-4 */
+/** The status is judged first. @throws RelApiError `response-status-invalid`, `response-headers-invalid` @rule R-GUC-1
+ *  R-GUC-2 R-GUC-3 R-GUC-4 */
 export const readResponseSettings = (row: ResultRow | undefined): ResponseSettings => {
   const status = row?.response_status ?? null;
   const headers = row?.response_headers ?? null;
   if (status === null && headers === null) return NOTHING;
-  return { status: status === null ? undefined : readStatus(status), headers: headers === null ? [] : readHeaders(headers) };
+  return {
+    status: status === null ? undefined : readStatus(status),
+    headers: headers === null ? [] : readHeaders(headers),
+  };
 };
 
 const readStatus = (text: string): number => {
@@ -36,9 +40,19 @@ const readHeaders = (text: string): Headers => {
   return parsed.map(readHeader).filter(([name]) => name !== "");
 };
 
-/** How an answer is cut out of its connection is between this server and the next hop: two words on it, and what follows could be read as another answer. */
+/** How an answer is cut out of its connection is between this server and the next hop: two words on it, and what
+ *  follows could be read as another answer. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
-  "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+  "connection",
+  "content-length",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
 ]);
 
 /** `X-Request-Id` */
@@ -47,7 +61,8 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*$/;
 const readHeader = (item: unknown): readonly [string, string] => {
   const entries = typeof item === "object" && item !== null && !Array.isArray(item) ? Object.entries(item) : [];
   const [name, value] = entries[0] ?? [];
-  if (entries.length !== 1 || name === undefined || typeof value !== "string" || !HEADER_NAME.test(name)) throw responseHeadersInvalid();
+  if (entries.length !== 1 || name === undefined || typeof value !== "string" || !HEADER_NAME.test(name))
+    throw responseHeadersInvalid();
   return [name, headerText(value)];
 };
 

@@ -1,4 +1,5 @@
-/** Which methods answer for a target: the surface's own, and what `buildRestRoute` taps make of them. Built when first asked for. */
+/** Which methods answer for a target: the surface's own, and what `buildRestRoute` taps make of them. Built when first
+ *  asked for. */
 import type { Ask, Caches, Model, Question, RelApiHooks } from "../../core/index.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 
@@ -18,15 +19,24 @@ const KIND: Question<Place, RestTarget["kind"]> = { name: "kind", of: ({ target 
 const SUBJECT: Question<Place, RestTarget> = {
   name: "target",
   of: ({ target }) => target,
-  key: (target) => (target.kind === "relation" ? target.relation : target.kind === "routine" ? target.routines : target.kind),
+  key: (target) =>
+    target.kind === "relation" ? target.relation : target.kind === "routine" ? target.routines : target.kind,
 };
 
 const BYTES_PER_ROUTE = 1000;
 
-export const createRoutes = (hooks: RelApiHooks, caches: Caches, methods: Methods): ((model: Model, schema: string, target: RestTarget) => RestRoute) => {
+export const createRoutes = (
+  hooks: RelApiHooks,
+  caches: Caches,
+  methods: Methods,
+): ((model: Model, schema: string, target: RestTarget) => RestRoute) => {
   const routes = caches.create({
     name: "rest routes",
-    make: (ask: Ask<Place>): RestRoute => hooks.buildRestRoute.call({ target: ask(SUBJECT), methods: methods[ask(KIND)] }, { model: ask(MODEL), schema: ask(SCHEMA) }),
+    make: (ask: Ask<Place>): RestRoute =>
+      hooks.buildRestRoute.call(
+        { target: ask(SUBJECT), methods: methods[ask(KIND)] },
+        { model: ask(MODEL), schema: ask(SCHEMA) },
+      ),
     bytesOf: () => BYTES_PER_ROUTE,
   });
   return (model, schema, target) => {

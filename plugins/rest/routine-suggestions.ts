@@ -14,7 +14,9 @@ export const suggestRoutine = (model: Model, schema: string, name: string): stri
   }
   let names = schemas.get(schema);
   if (names === undefined) {
-    const callable = [...model.routines.values()].flat().filter((routine) => routine.schema === schema && isCallable(model, routine));
+    const callable = [...model.routines.values()]
+      .flat()
+      .filter((routine) => routine.schema === schema && isCallable(model, routine));
     names = createFuzzySet(callable.map((routine) => routine.name));
     schemas.set(schema, names);
   }

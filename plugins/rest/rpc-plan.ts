@@ -1,6 +1,18 @@
 /** Plans of function calls. */
 import { isUtf8 } from "node:buffer";
-import { arrayLiteral, columnUnknown, relationOf, routinesOf, type BoundValue, type Call, type Envelope, type Read, type Routine, type RoutineArgument, type RoutineCall } from "../../core/index.ts";
+import {
+  arrayLiteral,
+  columnUnknown,
+  relationOf,
+  routinesOf,
+  type BoundValue,
+  type Call,
+  type Envelope,
+  type Read,
+  type Routine,
+  type RoutineArgument,
+  type RoutineCall,
+} from "../../core/index.ts";
 import { bind } from "./condition.ts";
 import { resolveRead } from "./embed.ts";
 import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
@@ -75,7 +87,8 @@ export const planCall = (planning: Planning): PlannedCall => {
 };
 
 /** Arguments as text. */
-const pairsOf = ({ input, query }: Planning): readonly (readonly [name: string, value: string])[] => (input.kind === "form" ? input.pairs : query.parameters);
+const pairsOf = ({ input, query }: Planning): readonly (readonly [name: string, value: string])[] =>
+  input.kind === "form" ? input.pairs : query.parameters;
 
 /** @rule R-RPC-2 R-RPC-3 R-RPC-6 */
 const callShape = (planning: Planning): CallShape => {
@@ -87,10 +100,20 @@ const callShape = (planning: Planning): CallShape => {
 };
 
 /** Another overload by its parameters, another function by its name. @rule R-RPC-10 */
-const suggest = ({ model, schema, name }: Planning, overloads: readonly Routine[], { names, raw }: CallShape): string | undefined => {
+const suggest = (
+  { model, schema, name }: Planning,
+  overloads: readonly Routine[],
+  { names, raw }: CallShape,
+): string | undefined => {
   if (raw !== undefined && raw !== "json") return undefined;
   if (overloads.length === 0) return suggestRoutine(model, schema, name);
-  const lists = overloads.map((routine) => `(${routine.parameters.map((parameter) => parameter.name).sort().join(", ")})`);
+  const lists = overloads.map(
+    (routine) =>
+      `(${routine.parameters
+        .map((parameter) => parameter.name)
+        .sort()
+        .join(", ")})`,
+  );
   const list = createFuzzySet(lists).suggest(`(${names.join(", ")})`, THRESHOLD.argument);
   return list === undefined ? undefined : `${name}${list}`;
 };
@@ -98,14 +121,20 @@ const suggest = ({ model, schema, name }: Planning, overloads: readonly Routine[
 const nameOf = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({ schema, name });
 
 /** The body is the argument. @rule R-RPC-6 */
-const rawCall = (routine: Routine): RoutineCall => ({ routine: nameOf(routine), oid: routine.oid, arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }] });
+const rawCall = (routine: Routine): RoutineCall => ({
+  routine: nameOf(routine),
+  oid: routine.oid,
+  arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }],
+});
 
-/** Arguments by name: text cast to the parameter's type, or read from the JSON text by the database. @rule R-RPC-3 R-RPC-4 R-RPC-5 */
+/** Arguments by name: text cast to the parameter's type, or read from the JSON text by the database. @rule R-RPC-3
+ *  R-RPC-4 R-RPC-5 */
 const namedCall = (planning: Planning, routine: Routine, { names }: CallShape, values: BoundValue[]): RoutineCall => {
   const { payload } = planning;
   const base = { routine: nameOf(routine), oid: routine.oid };
   if (names.length === 0) return { ...base, arguments: [] };
-  if (payload !== undefined) return { ...base, arguments: [], payload: { json: { param: 0 }, shape: payload.shape, names } };
+  if (payload !== undefined)
+    return { ...base, arguments: [], payload: { json: { param: 0 }, shape: payload.shape, names } };
   const pairs = pairsOf(planning);
   const given = routine.parameters.filter((parameter) => names.includes(parameter.name));
   return {
@@ -122,7 +151,10 @@ const namedCall = (planning: Planning, routine: Routine, { names }: CallShape, v
 export const bodyValue = (input: CallInput, body: PlannedCall["body"]): BoundValue => {
   // bytes that are no text are the database's to refuse
   const { shape, payload, isEmpty } = input;
-  if (input.body !== undefined) return (shape.kind === "raw" && shape.type === "bytea") || !isUtf8(input.body) ? input.body : input.body.toString("utf8");
+  if (input.body !== undefined)
+    return (shape.kind === "raw" && shape.type === "bytea") || !isUtf8(input.body)
+      ? input.body
+      : input.body.toString("utf8");
   if (payload === undefined) return null;
   return body === "argument" && isEmpty === true ? "" : payload.text;
 };
@@ -140,7 +172,11 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
   if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
   if (kind !== "composite") {
     refuseColumns(planning);
-    return { plan: { kind: "call", call, returns: isSet ? "values" : "value", result: valuesWindow(planning, call, values) }, isWholeRow: isWholeRow(query.select), legacyNames: [] };
+    return {
+      plan: { kind: "call", call, returns: isSet ? "values" : "value", result: valuesWindow(planning, call, values) },
+      isWholeRow: isWholeRow(query.select),
+      legacyNames: [],
+    };
   }
   const relation = returned === undefined ? undefined : relationOf(model, returned);
   const resolved = resolveRead({
@@ -156,12 +192,17 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     window,
     values,
   });
-  return { plan: { kind: "call", call, returns: isSet ? "rows" : "row", result: resolved.read }, isWholeRow: resolved.isWholeRow, legacyNames: resolved.legacyNames };
+  return {
+    plan: { kind: "call", call, returns: isSet ? "rows" : "row", result: resolved.read },
+    isWholeRow: resolved.isWholeRow,
+    legacyNames: resolved.legacyNames,
+  };
 };
 
 /** Values have no columns to filter or sort by. @throws RelApiError 42703 */
 const refuseColumns = ({ query, name }: Planning): void => {
-  const named = query.filters[0]?.part.field.name ?? query.orders[0]?.part[0]?.field.name ?? firstOf(query.logic[0]?.part);
+  const named =
+    query.filters[0]?.part.field.name ?? query.orders[0]?.part[0]?.field.name ?? firstOf(query.logic[0]?.part);
   if (named !== undefined) throw columnUnknown(name, named);
 };
 

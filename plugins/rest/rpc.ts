@@ -1,5 +1,16 @@
 /** `POST /rpc/rename_vessel`, `GET /rpc/vessels_of?port=3`: functions are called. */
-import { definePlugin, type Answer, type Ask, type BoundValue, type Cache, type CacheSpec, type Execution, type Headers, type ResultRow, type Routine } from "../../core/index.ts";
+import {
+  definePlugin,
+  type Answer,
+  type Ask,
+  type BoundValue,
+  type Cache,
+  type CacheSpec,
+  type Execution,
+  type Headers,
+  type ResultRow,
+  type Routine,
+} from "../../core/index.ts";
 import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import { notSingular, offsetBeyondRows } from "./errors.ts";
@@ -30,11 +41,16 @@ const readInput = async ({ rest, exchange, query, method }: RestRequest): Promis
   const type = bodyType(exchange.header("content-type"));
   const raw = RAW_TYPES.get(type.name);
   if (raw !== undefined) return { shape: { kind: "raw", type: raw }, body };
-  if (type.name === "application/x-www-form-urlencoded") return { shape: { kind: "form", pairs: parseForm(body, rest.context.options) } };
+  if (type.name === "application/x-www-form-urlencoded")
+    return { shape: { kind: "form", pairs: parseForm(body, rest.context.options) } };
   const isJson = type.name === "application/json";
   const hasColumns = query.columns !== undefined;
   const isEmpty = body.length === 0 && isJson;
-  return { shape: { kind: "payload", isJson }, payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns, rest.context.options), isEmpty };
+  return {
+    shape: { kind: "payload", isJson },
+    payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns, rest.context.options),
+    isEmpty,
+  };
 };
 
 type PlannedCalls = Cache<PlanSource, PlannedCall>;
@@ -48,7 +64,11 @@ const plannedCalls: CacheSpec<PlanSource, PlannedCall> = {
   bytesOf: ({ values }) => BYTES_PER_CALL + values.length * 200,
 };
 
-const valuesOf = ({ range }: RestRequest, { values, body, hasWindow }: PlannedCall, input: CallInput): readonly BoundValue[] => [
+const valuesOf = (
+  { range }: RestRequest,
+  { values, body, hasWindow }: PlannedCall,
+  input: CallInput,
+): readonly BoundValue[] => [
   ...(body === undefined ? values : [bodyValue(input, body), ...values.slice(1)]),
   ...(hasWindow ? windowValues(range) : []),
 ];
@@ -95,10 +115,13 @@ const hoistedSettings = ({ rest }: RestRequest, { settings }: Routine): NonNulla
 };
 
 const routineIsolation = ({ rest }: RestRequest, { settings }: Routine): string | undefined =>
-  rest.context.options.dbHoistedTxSettings.includes(ISOLATION) ? settings.find(([name]) => name === ISOLATION)?.[1] : undefined;
+  rest.context.options.dbHoistedTxSettings.includes(ISOLATION)
+    ? settings.find(([name]) => name === ISOLATION)?.[1]
+    : undefined;
 
 /** A single value or row counts as one, also when a filter or window took it away. */
-const returnedRows = ({ routine }: PlannedCall, row: ResultRow | undefined): bigint => (routine.returns.isSet ? BigInt(row?.page_total ?? 0) : 1n);
+const returnedRows = ({ routine }: PlannedCall, row: ResultRow | undefined): bigint =>
+  routine.returns.isSet ? BigInt(row?.page_total ?? 0) : 1n;
 
 /** Looks at the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
 const checkOf = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
@@ -117,14 +140,22 @@ const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow, he
   const { plan, media, envelope, routine } = found;
   const { preferences, range, rest } = request;
   const { contentType } = media;
-  if (envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
+  if (envelope.explain !== undefined)
+    return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
   const rows = returnedRows(found, row);
   const counts = preferences.count === "exact" || preferences.count === "estimated";
   const total = !counts ? undefined : routine.returns.isSet ? BigInt(row.total ?? row.page_total ?? 0) : rows;
   const window = contentRangeHeaders(encodeContentRange(range.offset, rows, total));
   const status = statusOfRange(range.offset, rows, total);
   const all = [...window, ...headers];
-  if (status === 416) return buildAnswer(request, { status, contentType, body: encodeErrorBody(rest.context.options, offsetBeyondRows(range.offset, total ?? 0n)), headers: all, row });
+  if (status === 416)
+    return buildAnswer(request, {
+      status,
+      contentType,
+      body: encodeErrorBody(rest.context.options, offsetBeyondRows(range.offset, total ?? 0n)),
+      headers: all,
+      row,
+    });
   if (plan.returns === "void") return buildAnswer(request, { status: 204, headers: all, row });
   return buildAnswer(request, { status, contentType, body: bodyOf(row, media), headers: all, row });
 };
@@ -137,6 +168,8 @@ export const restRpc = definePlugin({
     const calls = context.caches.create(plannedCalls);
     const call = onTarget(context, (request) => callRoutine(request, calls));
     const handlers = ["POST", "GET", "HEAD"].map((method) => [method, call] as const);
-    hooks.buildRestRoute.tap("rest-rpc", (route) => (route.target.kind === "routine" ? withMethods(route, handlers) : route));
+    hooks.buildRestRoute.tap("rest-rpc", (route) =>
+      route.target.kind === "routine" ? withMethods(route, handlers) : route,
+    );
   },
 });

@@ -1,7 +1,23 @@
-/** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is answered of a row. */
+/** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is
+ *  answered of a row. */
 import type { Limits } from "../../core/index.ts";
 import { nestedTooDeep, tooMany } from "./errors.ts";
-import { END, fail, isFailure, isNameCharacter, leaves, NAME, need, scanField, scanName, scanType, skipBlanks, type Failure, type Source, type Token } from "./lex.ts";
+import {
+  END,
+  fail,
+  isFailure,
+  isNameCharacter,
+  leaves,
+  NAME,
+  need,
+  scanField,
+  scanName,
+  scanType,
+  skipBlanks,
+  type Failure,
+  type Source,
+  type Token,
+} from "./lex.ts";
 import type { AggregateName, Grammar, SelectEmbed, SelectItem } from "./request.ts";
 
 const AGGREGATES: readonly AggregateName[] = ["sum", "avg", "count", "max", "min"];
@@ -11,7 +27,8 @@ const FIELD_ITEM = ['"*"', NAME, '"count()"'];
 const AFTER_ALIAS = ['":"', NAME];
 
 /** The default, said aloud or not. @rule R-MED-5 */
-export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean => select === undefined || (select.length === 1 && select[0]?.kind === "all");
+export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean =>
+  select === undefined || (select.length === 1 && select[0]?.kind === "all");
 
 interface ItemToken extends Token<SelectItem> {
   /** What could have continued it. */
@@ -31,7 +48,13 @@ interface Reader {
 /** Items of a `select`; undefined when it has none. @throws RelApiError `parse-error` @rule R-SEL-1 R-LEX-13 */
 export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[] | undefined => {
   const prefixes = grammar.embeds.filter(({ prefix }) => prefix !== "").map(({ prefix }) => `"${prefix}"`);
-  const reader: Reader = { source: { text: raw, what: "select parameter", raw }, embeds: grammar.embeds, item: [...prefixes, NAME, '"*"', '"count()"'], limits: grammar.limits, counts: { fields: 0, embeds: 0 } };
+  const reader: Reader = {
+    source: { text: raw, what: "select parameter", raw },
+    embeds: grammar.embeds,
+    item: [...prefixes, NAME, '"*"', '"count()"'],
+    limits: grammar.limits,
+    counts: { fields: 0, embeds: 0 },
+  };
   if (!beginsWithItem(reader)) return undefined;
   const items: SelectItem[] = [];
   for (let at = 0; ; at++) {
@@ -45,7 +68,8 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
   }
 };
 
-/** A text that is no item from its first character on says nothing; one that begins with a blank is held to be meant. @rule R-LEX-13 */
+/** A text that is no item from its first character on says nothing; one that begins with a blank is held to be meant.
+ *  @rule R-LEX-13 */
 const beginsWithItem = (reader: Reader): boolean => {
   const { text } = reader.source;
   const [first] = text;
@@ -88,7 +112,8 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
   }
   const embed = readPlainEmbed(reader, at, depth);
   if (embed !== undefined) return embed;
-  if (++reader.counts.fields > reader.limits.maxSelectFields) throw tooMany(reader.limits, "maxSelectFields", "selected fields");
+  if (++reader.counts.fields > reader.limits.maxSelectFields)
+    throw tooMany(reader.limits, "maxSelectFields", "selected fields");
   return readField(reader, at, expected);
 };
 
@@ -96,7 +121,8 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
 
 type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
 
-/** `name!hint!inner(`; of two hints or two joins the first counts. The position answered is that behind the parenthesis. @rule R-SEL-10 */
+/** `name!hint!inner(`; of two hints or two joins the first counts. The position answered is that behind the
+ *  parenthesis. @rule R-SEL-10 */
 const scanHead = (text: string, start: number): Token<Head> | Failure => {
   const name = scanName(text, start);
   if (isFailure(name)) return name;
@@ -142,22 +168,41 @@ const scanAlias = (text: string, at: number): Token<string> | undefined => {
   return { value: name.value.text, end: skipBlanks(text, name.end + 1) };
 };
 
-const readEmbed = (reader: Reader, mode: string, alias: string | undefined, head: Token<Head>, depth: number): ItemToken => {
+const readEmbed = (
+  reader: Reader,
+  mode: string,
+  alias: string | undefined,
+  head: Token<Head>,
+  depth: number,
+): ItemToken => {
   const { source, limits, counts } = reader;
   if (depth >= limits.maxRelationDepth) throw nestedTooDeep(limits, "maxRelationDepth", "embeds");
   if (++counts.embeds > limits.maxEmbeds) throw tooMany(limits, "maxEmbeds", "embeds");
   const { name, hint, join } = head.value;
-  const finish = (items: readonly SelectItem[], end: number): ItemToken => ({ value: { kind: "embed", mode, name, alias, hint, join, items }, end, more: [] });
+  const finish = (items: readonly SelectItem[], end: number): ItemToken => ({
+    value: { kind: "embed", mode, name, alias, hint, join, items },
+    end,
+    more: [],
+  });
   let at = skipBlanks(source.text, head.end);
   if (source.text[at] === ")") return finish([], at + 1);
   const items: SelectItem[] = [];
-  for (let expected: readonly string[] = at > head.end ? FIELD_ITEM : [...reader.item, '")"']; ; expected = reader.item) {
+  for (
+    let expected: readonly string[] = at > head.end ? FIELD_ITEM : [...reader.item, '")"'];
+    ;
+    expected = reader.item
+  ) {
     const item = readItem(reader, at, expected, depth + 1);
     items.push(item.value);
     at = item.value.kind === "embed" ? afterEmbed(reader, item.end) : item.end;
     if (source.text[at] === ")") return finish(items, at + 1);
-    // a field is followed by `,`, `)` or the end, which it checks itself; of the first one it is told what could have continued it
-    if (source.text[at] !== ",") fail(source, { at, expecting: item.value.kind === "embed" || items.length > 1 ? ['","', '")"'] : [...item.more, ...LIST_END] });
+    // a field is followed by `,`, `)` or the end, which it checks itself; of the first one it is told what could have
+    // continued it
+    if (source.text[at] !== ",")
+      fail(source, {
+        at,
+        expecting: item.value.kind === "embed" || items.length > 1 ? ['","', '")"'] : [...item.more, ...LIST_END],
+      });
     at = skipBlanks(source.text, at + 1);
   }
 };
@@ -168,7 +213,12 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
   const { source } = reader;
   const { text } = source;
   if (text[start] === "*") return finishItem(reader, { kind: "all" }, start + 1, []);
-  if (!beginsName(text, start)) fail(source, { at: start, expecting: expected, shownAt: text[start - 1] === "(" ? shownOfItem(reader, start) : start });
+  if (!beginsName(text, start))
+    fail(source, {
+      at: start,
+      expecting: expected,
+      shownAt: text[start - 1] === "(" ? shownOfItem(reader, start) : start,
+    });
   const alias = scanAlias(text, start);
   const at = alias?.end ?? start;
   if (!beginsName(text, at)) fail(source, { at, expecting: AFTER_ALIAS });
@@ -178,18 +228,29 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
   const cast = readCast(reader, end);
   const aggregate = readAggregate(reader, cast?.end ?? end);
   const outer = readCast(reader, aggregate?.end ?? cast?.end ?? end);
-  const item: SelectItem = { kind: "field", field: scanned.field, alias: alias?.value, cast: cast?.value, aggregate: aggregate?.value, aggregateCast: outer?.value };
+  const item: SelectItem = {
+    kind: "field",
+    field: scanned.field,
+    alias: alias?.value,
+    cast: cast?.value,
+    aggregate: aggregate?.value,
+    aggregateCast: outer?.value,
+  };
   const more =
-    outer !== undefined ? TYPE_MORE
-    : aggregate !== undefined ? ['"::"']
-    : cast !== undefined ? [...TYPE_MORE, '"."', '"::"']
-    : [...scanned.more, '"::"', '"."'];
+    outer !== undefined
+      ? TYPE_MORE
+      : aggregate !== undefined
+        ? ['"::"']
+        : cast !== undefined
+          ? [...TYPE_MORE, '"."', '"::"']
+          : [...scanned.more, '"::"', '"."'];
   return finishItem(reader, item, outer?.end ?? aggregate?.end ?? cast?.end ?? end, more);
 };
 
 const TYPE_MORE = ["letter", "digit"];
 
-/** `ports(..x)`: directly behind the parenthesis, shown is where the text leaves the prefix of an embedding mode. @rule R-LEX-12 */
+/** `ports(..x)`: directly behind the parenthesis, shown is where the text leaves the prefix of an embedding mode. @rule
+ *  R-LEX-12 */
 const shownOfItem = (reader: Reader, at: number): number => {
   const prefix = reader.embeds.find((embed) => embed.prefix !== "")?.prefix;
   return prefix === undefined ? at : leaves(reader.source.text, at, prefix);
@@ -197,7 +258,8 @@ const shownOfItem = (reader: Reader, at: number): number => {
 
 const beginsName = (text: string, at: number): boolean => text[at] === '"' || isNameCharacter(text, at);
 
-/** What follows `count()`, tried as a whole: with anything wrong there, `count` is a field and its `(` is what does not fit. @rule R-LEX-12 */
+/** What follows `count()`, tried as a whole: with anything wrong there, `count` is a field and its `(` is what does not
+ *  fit. @rule R-LEX-12 */
 const scanCount = (text: string, end: number, alias: string | undefined): ItemToken | undefined => {
   const cast = text.startsWith("::", end) ? scanType(text, end + 2) : undefined;
   if (cast !== undefined && isFailure(cast)) return undefined;
@@ -220,10 +282,15 @@ const readAggregate = (reader: Reader, at: number): Token<AggregateName> | undef
     // a first letter that fits one of them commits to it
     const committed = AGGREGATES.find((aggregate) => aggregate[0] === text[word] && aggregate[0] !== "m");
     const among = committed === undefined ? AGGREGATES : [committed];
-    return fail(reader.source, { at: word, expecting: among.map((aggregate) => `"${aggregate}"`), shownAt: leaves(text, word, committed ?? "sum") });
+    return fail(reader.source, {
+      at: word,
+      expecting: among.map((aggregate) => `"${aggregate}"`),
+      shownAt: leaves(text, word, committed ?? "sum"),
+    });
   }
   const end = word + name.length;
-  if (!text.startsWith("()", end)) fail(reader.source, { at: end, expecting: ['"()"'], shownAt: leaves(text, end, "()") });
+  if (!text.startsWith("()", end))
+    fail(reader.source, { at: end, expecting: ['"()"'], shownAt: leaves(text, end, "()") });
   return { value: name, end: end + 2 };
 };
 
@@ -231,6 +298,7 @@ const finishItem = (reader: Reader, value: SelectItem, at: number, more: readonl
   const { source } = reader;
   const end = skipBlanks(source.text, at);
   if (endsItem(source.text, end)) return { value, end, more };
-  if (source.text[at] === ":" && more.includes('"::"')) return fail(source, { at, expecting: ['"::"'], shownAt: at + 1 });
+  if (source.text[at] === ":" && more.includes('"::"'))
+    return fail(source, { at, expecting: ['"::"'], shownAt: at + 1 });
   return fail(source, { at, expecting: [...more, ...LIST_END] });
 };

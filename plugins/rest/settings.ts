@@ -2,8 +2,12 @@
 import { requestSettings, type Execution } from "../../core/index.ts";
 import type { RestRequest } from "./request.ts";
 
-/** Settings of the request's transaction, in order. `hoisted`: those of the function that is called. @rule R-TX-6 R-PRF-4 R-RPC-16 */
-export const buildRequestSettings = (request: RestRequest, hoisted: readonly (readonly [name: string, value: string])[] = []): NonNullable<Execution["settings"]> => {
+/** Settings of the request's transaction, in order. `hoisted`: those of the function that is called. @rule R-TX-6
+ *  R-PRF-4 R-RPC-16 */
+export const buildRequestSettings = (
+  request: RestRequest,
+  hoisted: readonly (readonly [name: string, value: string])[] = [],
+): NonNullable<Execution["settings"]> => {
   const { exchange, path, preferences } = request;
   const settings = [...requestSettings(exchange.request, path)];
   if (preferences.timezone !== undefined) settings.push(["timezone", preferences.timezone]);

@@ -25,9 +25,12 @@ const schemaNames = (model: Model, schema: string): SchemaNames => {
   let names = schemas.get(schema);
   if (names === undefined) {
     const relations = [...model.relations.values()].filter((relation) => relation.schema === schema);
-    const sourceNames = new Set(relations.filter((relation) => relation.relationships.length > 0).map((relation) => relation.name));
+    const sourceNames = new Set(
+      relations.filter((relation) => relation.relationships.length > 0).map((relation) => relation.name),
+    );
     names = {
-      relations: relations.length < MAX_RELATIONS ? createFuzzySet(relations.map((relation) => relation.name)) : undefined,
+      relations:
+        relations.length < MAX_RELATIONS ? createFuzzySet(relations.map((relation) => relation.name)) : undefined,
       sources: createFuzzySet(sourceNames),
       sourceNames,
     };
@@ -43,7 +46,12 @@ export const suggestRelation = (model: Model, schema: string, name: string): str
 const targetsOf = new WeakMap<Relation, FuzzySet>();
 
 /** For a relationship that was not found. @rule R-EMB-19 */
-export const suggestRelationship = (model: Model, schema: string, source: string, target: string): Instead | undefined => {
+export const suggestRelationship = (
+  model: Model,
+  schema: string,
+  source: string,
+  target: string,
+): Instead | undefined => {
   const { sources, sourceNames } = schemaNames(model, schema);
   if (!sourceNames.has(source)) return insteadOf(source, sources.suggest(source, THRESHOLD.relationship));
   const relation = model.relations.get(nameKey({ schema, name: source }));
@@ -56,4 +64,5 @@ export const suggestRelationship = (model: Model, schema: string, source: string
   return targets.has(target) ? undefined : insteadOf(target, targets.suggest(target, THRESHOLD.relationship));
 };
 
-const insteadOf = (instead: string, name: string | undefined): Instead | undefined => (name === undefined ? undefined : { name, instead });
+const insteadOf = (instead: string, name: string | undefined): Instead | undefined =>
+  name === undefined ? undefined : { name, instead };

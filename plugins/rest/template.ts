@@ -1,5 +1,5 @@
-/** `?id=eq.5&select=name` and `?id=eq.7&select=name` are one query with another value: texts that differ in values alone are parsed and
- *  planned once. */
+/** `?id=eq.5&select=name` and `?id=eq.7&select=name` are one query with another value: texts that differ in values
+ *  alone are parsed and planned once. */
 import type { BoundValue } from "../../core/index.ts";
 import { decodePart, isReserved } from "./query-string.ts";
 import type { Grammar } from "./request.ts";
@@ -19,9 +19,12 @@ export interface QueryTemplate {
 // a bare name with its embed path: `tonnage`, `voyages.fare`
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
-const isPlain = (grammar: Grammar, operator: string): boolean => grammar.operators.get(operator)?.every((spec) => spec.operand === "scalar" && spec.restOperand === undefined) === true;
+const isPlain = (grammar: Grammar, operator: string): boolean =>
+  grammar.operators.get(operator)?.every((spec) => spec.operand === "scalar" && spec.restOperand === undefined) ===
+  true;
 
-/** Undefined: nothing in it can be marked. Values that the grammar reads as they are (`eq.…`, not lists, words or patterns) are. */
+/** Undefined: nothing in it can be marked. Values that the grammar reads as they are (`eq.…`, not lists, words or
+ *  patterns) are. */
 export const templateOf = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
   if (query === undefined || OWN.test(query)) return undefined;
   const values: string[] = [];
@@ -55,7 +58,11 @@ export const holesOf = (planned: readonly BoundValue[]): readonly (readonly [at:
     return mark === null ? [] : [[at, Number(mark[1])] as const];
   });
 
-export const fillHoles = (planned: readonly BoundValue[], holes: readonly (readonly [at: number, value: number])[], values: readonly string[]): readonly BoundValue[] => {
+export const fillHoles = (
+  planned: readonly BoundValue[],
+  holes: readonly (readonly [at: number, value: number])[],
+  values: readonly string[],
+): readonly BoundValue[] => {
   if (holes.length === 0) return planned;
   const filled = [...planned];
   for (const [at, value] of holes) filled[at] = values[value] ?? null;
@@ -63,7 +70,10 @@ export const fillHoles = (planned: readonly BoundValue[], holes: readonly (reado
 };
 
 /** A text in which marks stand percent-encoded, taken apart at them. */
-export const splitAtMarks = (encoded: string, encode: (text: string) => string): ((values: readonly string[]) => string) => {
+export const splitAtMarks = (
+  encoded: string,
+  encode: (text: string) => string,
+): ((values: readonly string[]) => string) => {
   const pieces = encoded.split(new RegExp(`${encode(OPEN)}([0-9]+)${encode(CLOSE)}`));
   // text and number of a value in turn
   return (values) => pieces.map((piece, i) => (i % 2 === 0 ? piece : encode(values[Number(piece)] ?? ""))).join("");

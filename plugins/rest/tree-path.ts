@@ -1,7 +1,8 @@
 /** `crew.order`, `voyages.not.and`: which level of the select a reserved parameter is about. */
 import { need, parseTreePath, scanName, type Source } from "./lex.ts";
 
-/** Embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error` @rule R-LEX-8 */
+/** Embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error` @rule
+ *  R-LEX-8 */
 export const parseNodePath = (name: string): readonly string[] => (name.includes(".") ? parseTreePath(name).names : []);
 
 export interface LogicPath {
@@ -10,12 +11,13 @@ export interface LogicPath {
   readonly operator: string;
 }
 
-/** Any `not` among the parts negates, the rest is the path of embeds. @throws RelApiError `parse-error` @rule R-LOG-2 */
+/** Any `not` among the parts negates, the rest is the path of embeds. @throws RelApiError `parse-error` @rule R-LOG-2
+ *  */
 export const parseLogicPath = (name: string): LogicPath => {
   if (!name.includes(".")) return { path: [], operator: name };
   const source: Source = { text: name, what: "logic path", raw: name };
   const parts: string[] = [];
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const part = need(source, scanName(name, at));
     parts.push(part.value.text);
     if (name[part.end] !== ".") break;

@@ -1,5 +1,17 @@
 /** Plans of POST, PATCH, PUT and DELETE. */
-import { columnOf, type BoundValue, type Delete, type Envelope, type Insert, type OnConflict, type PayloadColumn, type Read, type Relation, type Update, type WriteRows } from "../../core/index.ts";
+import {
+  columnOf,
+  type BoundValue,
+  type Delete,
+  type Envelope,
+  type Insert,
+  type OnConflict,
+  type PayloadColumn,
+  type Read,
+  type Relation,
+  type Update,
+  type WriteRows,
+} from "../../core/index.ts";
 import { resolveRead, resolveWhere } from "./embed.ts";
 import { chooseMedia, headOf, type MediaChoice } from "./media-types.ts";
 import { buildNodes } from "./node.ts";
@@ -38,7 +50,8 @@ export const planWrite = (planning: Planning): PlannedWrite => {
   const plan = withReturning(planOf(planning, relation, method, payload, values), shown.read);
   checkPreferences(planning.preferences);
   const media = chooseMedia(planning, { relation, isWholeRow: shown.isWholeRow });
-  const isMerge = plan.kind === "insert" && plan.onConflict !== undefined && planning.preferences.resolution === "merge-duplicates";
+  const isMerge =
+    plan.kind === "insert" && plan.onConflict !== undefined && planning.preferences.resolution === "merge-duplicates";
   const countsInserted = isMerge || (method === "PUT" && shown.read !== undefined);
   const key = method === "POST" && planning.preferences.return === "headers-only" ? relation.primaryKey : [];
   return {
@@ -80,17 +93,36 @@ const planReturning = (planning: Planning, relation: Relation, values: BoundValu
     return { read: undefined, isWholeRow: isWholeRow(query.select), legacyNames };
   }
   const from = { written: { schema: relation.schema, name: relation.name } };
-  return resolveRead({ rest, model, schema, query, from, relation, name: relation.name, hasRootFilters: false, window: undefined, values });
+  return resolveRead({
+    rest,
+    model,
+    schema,
+    query,
+    from,
+    relation,
+    name: relation.name,
+    hasRootFilters: false,
+    window: undefined,
+    values,
+  });
 };
 
-const withReturning = (plan: PlannedWrite["plan"], returning: Read | undefined): PlannedWrite["plan"] => (returning === undefined ? plan : { ...plan, returning });
+const withReturning = (plan: PlannedWrite["plan"], returning: Read | undefined): PlannedWrite["plan"] =>
+  returning === undefined ? plan : { ...plan, returning };
 
-const planOf = (planning: Planning, relation: Relation, method: WriteMethod, payload: PayloadShape | undefined, values: BoundValue[]): PlannedWrite["plan"] => {
+const planOf = (
+  planning: Planning,
+  relation: Relation,
+  method: WriteMethod,
+  payload: PayloadShape | undefined,
+  values: BoundValue[],
+): PlannedWrite["plan"] => {
   const name = { schema: relation.schema, name: relation.name };
   if (payload === undefined) return { kind: "delete", from: name, where: resolveWhere(planning, relation, values) };
   if (method === "PUT") return planPut(planning, relation, payload, values);
   const rows = planRows(planning, relation, payload);
-  if (method === "POST") return { kind: "insert", into: name, rows, onConflict: planConflict(planning, relation, rows.columns) };
+  if (method === "POST")
+    return { kind: "insert", into: name, rows, onConflict: planConflict(planning, relation, rows.columns) };
   return { kind: "update", relation: name, where: resolveWhere(planning, relation, values), payload: rows };
 };
 
@@ -99,7 +131,10 @@ type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn
 /** @throws RelApiError `column-not-found` @rule R-BODY-4 R-BODY-5 R-INS-1 R-INS-4 */
 const planRows = ({ query, preferences }: Planning, relation: Relation, payload: PayloadShape): PayloadRows => {
   const names = payload.isUninspected ? [...new Set(query.columns)] : payload.keys;
-  return { ...columnsOf(relation, payload, names), missing: payload.isUninspected && preferences.missing === "default" ? "computed-default" : "null" };
+  return {
+    ...columnsOf(relation, payload, names),
+    missing: payload.isUninspected && preferences.missing === "default" ? "computed-default" : "null",
+  };
 };
 
 const columnsOf = (relation: Relation, payload: PayloadShape, names: readonly string[]): PayloadRows => {
@@ -108,10 +143,17 @@ const columnsOf = (relation: Relation, payload: PayloadShape, names: readonly st
 };
 
 /** @rule R-UPS-1 R-UPS-2 R-UPS-3 */
-const planConflict = ({ query, preferences }: Planning, relation: Relation, columns: readonly PayloadColumn[]): OnConflict | undefined => {
+const planConflict = (
+  { query, preferences }: Planning,
+  relation: Relation,
+  columns: readonly PayloadColumn[],
+): OnConflict | undefined => {
   const target = query.onConflict ?? relation.primaryKey;
   if (preferences.resolution === undefined || target.length === 0) return undefined;
-  return { target: { columns: target }, update: preferences.resolution === "merge-duplicates" ? columns.map((column) => column.name) : [] };
+  return {
+    target: { columns: target },
+    update: preferences.resolution === "merge-duplicates" ? columns.map((column) => column.name) : [],
+  };
 };
 
 /** @throws RelApiError `put-filters-invalid`, `column-not-found`, 42703 @rule R-PUT-1 R-PUT-3 R-PUT-4 */
@@ -119,7 +161,12 @@ const planPut = ({ query }: Planning, relation: Relation, payload: PayloadShape,
   const key = relation.primaryKey;
   const given = new Set<string>();
   const only = query.filters.map(({ path, part }) => {
-    const isPlain = path.length === 0 && part.field.path.length === 0 && part.operator === "eq" && !part.isNegated && part.quantifier === undefined;
+    const isPlain =
+      path.length === 0 &&
+      part.field.path.length === 0 &&
+      part.operator === "eq" &&
+      !part.isNegated &&
+      part.quantifier === undefined;
     if (!isPlain || !key.includes(part.field.name)) throw putFiltersInvalid();
     given.add(part.field.name);
     return { column: part.field.name, value: { param: values.push(part.value ?? "") - 1 } };

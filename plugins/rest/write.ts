@@ -1,5 +1,13 @@
 /** `POST /vessels`, `PATCH /vessels?id=eq.1`, `PUT /vessels?id=eq.1`, `DELETE /vessels?id=eq.1`: rows are written. */
-import { definePlugin, type Answer, type Ask, type Cache, type CacheSpec, type Relation, type ResultRow } from "../../core/index.ts";
+import {
+  definePlugin,
+  type Answer,
+  type Ask,
+  type Cache,
+  type CacheSpec,
+  type Relation,
+  type ResultRow,
+} from "../../core/index.ts";
 import { contentRangeHeaders } from "./content-range.ts";
 import { notSingular } from "./errors.ts";
 import { buildAnswer, encode, encodeLegacyWarning, type AnswerParts } from "./headers.ts";
@@ -27,11 +35,21 @@ const plannedWrites: CacheSpec<PlanSource, PlannedWrite> = {
 const readBody = async ({ rest, exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
   if (method === "DELETE") return undefined;
   const body = await exchange.body();
-  return readPayload(body, bodyType(exchange.header("content-type")), query.columns !== undefined && method !== "PUT", rest.context.options);
+  return readPayload(
+    body,
+    bodyType(exchange.header("content-type")),
+    query.columns !== undefined && method !== "PUT",
+    rest.context.options,
+  );
 };
 
 /** The handler of the writing methods. @rule R-TX-1 R-TX-2 R-PIPE-1 */
-const writeRelation = async (request: RestRequest, relation: Relation, method: WriteMethod, writes: Cache<PlanSource, PlannedWrite>): Promise<Answer> => {
+const writeRelation = async (
+  request: RestRequest,
+  relation: Relation,
+  method: WriteMethod,
+  writes: Cache<PlanSource, PlannedWrite>,
+): Promise<Answer> => {
   const { rest, exchange, preferences } = request;
   const { context } = rest;
   const payload = await readBody(request, method);
@@ -58,7 +76,8 @@ const writeRelation = async (request: RestRequest, relation: Relation, method: W
   const applied = buildPreferenceApplied(preferences, { ...found.applied, tx: isChosen });
   if (applied !== undefined) headers.push(["Preference-Applied", applied]);
   const { contentType } = found.media;
-  if (found.envelope.explain !== undefined) return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
+  if (found.envelope.explain !== undefined)
+    return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
   const outcome = ANSWERS[method](request, found, relation, row);
   const body = found.hasBody ? { contentType, body: bodyOf(row, found.media) } : {};
   return buildAnswer(request, { ...body, ...outcome, headers: [...(outcome.headers ?? []), ...headers], row });
@@ -66,10 +85,15 @@ const writeRelation = async (request: RestRequest, relation: Relation, method: W
 
 const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
 
-/** Looks at the affected rows before the transaction ends; undefined: there is nothing to look at. @rule R-WRT-6 R-PRF-5 R-PUT-3 */
-const checkOf = ({ media, maxAffected, envelope }: PlannedWrite, method: WriteMethod): ((rows: readonly ResultRow[]) => void) | undefined => {
+/** Looks at the affected rows before the transaction ends; undefined: there is nothing to look at. @rule R-WRT-6
+ *  R-PRF-5 R-PUT-3 */
+const checkOf = (
+  { media, maxAffected, envelope }: PlannedWrite,
+  method: WriteMethod,
+): ((rows: readonly ResultRow[]) => void) | undefined => {
   const isSingular = media.isSingular && method !== "PUT";
-  if (envelope.explain !== undefined || (!isSingular && maxAffected === undefined && method !== "PUT")) return undefined;
+  if (envelope.explain !== undefined || (!isSingular && maxAffected === undefined && method !== "PUT"))
+    return undefined;
   return ([row]) => {
     const affected = affectedRows(row);
     if (method === "PUT" && affected !== 1) throw putKeyMismatch();
@@ -84,32 +108,55 @@ type Outcome = Pick<AnswerParts, "status" | "headers" | "body">;
 const totalOf = ({ preferences }: RestRequest, affected: number): string =>
   preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
 
-const rangeOf = (request: RestRequest, window: string, affected: number): Outcome["headers"] => contentRangeHeaders(`${window}/${totalOf(request, affected)}`);
+const rangeOf = (request: RestRequest, window: string, affected: number): Outcome["headers"] =>
+  contentRangeHeaders(`${window}/${totalOf(request, affected)}`);
 
 /** Status and headers of a write by method; a body that is `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
-const ANSWERS: Readonly<Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => Outcome>> = {
+const ANSWERS: Readonly<
+  Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => Outcome>
+> = {
   POST: (request, found, relation, row) => {
     const isOnlyUpdate = found.countsInserted && insertedRows(row) === 0;
     const location = encodeLocation(relation, found, row);
-    const headers = [...(location === undefined ? [] : [["Location", location] as const]), ...(rangeOf(request, "*", affectedRows(row)) ?? [])];
+    const headers = [
+      ...(location === undefined ? [] : [["Location", location] as const]),
+      ...(rangeOf(request, "*", affectedRows(row)) ?? []),
+    ];
     return { status: isOnlyUpdate ? 200 : 201, headers, ...(found.hasBody ? {} : { body: "" }) };
   },
   PATCH: (request, found, _relation, row) => {
     const affected = affectedRows(row);
-    return { status: found.hasBody ? 200 : 204, headers: rangeOf(request, affected === 0 ? "*" : `0-${affected - 1}`, affected) };
+    return {
+      status: found.hasBody ? 200 : 204,
+      headers: rangeOf(request, affected === 0 ? "*" : `0-${affected - 1}`, affected),
+    };
   },
   PUT: (_request, found, _relation, row) => ({ status: !found.hasBody ? 204 : insertedRows(row) > 0 ? 201 : 200 }),
-  DELETE: (request, found, _relation, row) => ({ status: found.hasBody ? 200 : 204, headers: rangeOf(request, "*", affectedRows(row)) }),
+  DELETE: (request, found, _relation, row) => ({
+    status: found.hasBody ? 200 : 204,
+    headers: rangeOf(request, "*", affectedRows(row)),
+  }),
 };
 
 /** @rule R-UPS-4 R-PUT-4 */
 const insertedRows = (row: ResultRow): number => Number(row.inserted ?? 0);
 
 /** `/crew?vessel_id=eq.1&sailor_id=eq.4`, where one row was inserted. @rule R-WRT-2 R-PATH-9 */
-const encodeLocation = (relation: Relation, { envelope, countsInserted }: PlannedWrite, row: ResultRow): string | undefined => {
-  if (envelope.location === undefined || typeof row.location !== "string" || (countsInserted && insertedRows(row) !== 1)) return undefined;
+const encodeLocation = (
+  relation: Relation,
+  { envelope, countsInserted }: PlannedWrite,
+  row: ResultRow,
+): string | undefined => {
+  if (
+    envelope.location === undefined ||
+    typeof row.location !== "string" ||
+    (countsInserted && insertedRows(row) !== 1)
+  )
+    return undefined;
   const parts = JSON.parse(row.location) as readonly (string | null)[]; // written by the statement, in the order of the key
-  const query = envelope.location.map((column, i) => `${encode(column)}=${typeof parts[i] === "string" ? `eq.${encode(parts[i])}` : "is.null"}`);
+  const query = envelope.location.map(
+    (column, i) => `${encode(column)}=${typeof parts[i] === "string" ? `eq.${encode(parts[i])}` : "is.null"}`,
+  );
   return headerText(`/${encode(relation.name)}?${query.join("&")}`);
 };
 
@@ -121,7 +168,12 @@ export const restWrites = definePlugin({
   requires: ["rest"],
   apply: (hooks, context) => {
     const writes = context.caches.create(plannedWrites);
-    const handlers = METHODS.map((method) => [method, onRelation(context, (request, relation) => writeRelation(request, relation, method, writes))] as const);
-    hooks.buildRestRoute.tap("rest-writes", (route) => (route.target.kind === "relation" ? withMethods(route, handlers) : route));
+    const handlers = METHODS.map(
+      (method) =>
+        [method, onRelation(context, (request, relation) => writeRelation(request, relation, method, writes))] as const,
+    );
+    hooks.buildRestRoute.tap("rest-writes", (route) =>
+      route.target.kind === "relation" ? withMethods(route, handlers) : route,
+    );
   },
 });

@@ -1,9 +1,11 @@
-/** What a relation's rows are made of: the tables behind views, the partitions of a table, what row policies look at. Read once per model. */
+/** What a relation's rows are made of: the tables behind views, the partitions of a table, what row policies look at.
+ *  Read once per model. */
 import type { Model, PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 
 export interface Bases {
-  /** Tables whose changes can change what is read of these relations. `isOpenEnded`: and something that no change of a table tells. */
+  /** Tables whose changes can change what is read of these relations. `isOpenEnded`: and something that no change of a
+   *  table tells. */
   of(relations: Iterable<string>): {
     readonly tables: ReadonlySet<string>;
     readonly isOpenEnded: boolean;
@@ -20,11 +22,9 @@ interface CatalogRow {
   readonly leads: readonly string[] | null;
 }
 
-/**
- * `leads`: relations that the definition of a view and the policies of a table name, and children of a table. Open-ended are foreign and
- * unlogged tables (their changes are in no log), materialized views (a refresh changes no row), and definitions that call functions of
- * users, which may read anything, or look at the clock or at chance.
- */
+/** `leads`: relations that the definition of a view and the policies of a table name, and children of a table.
+ *  Open-ended are foreign and unlogged tables (their changes are in no log), materialized views (a refresh changes no
+ *  row), and definitions that call functions of users, which may read anything, or look at the clock or at chance. */
 const CATALOG = sql`
 with definition as (
   select r.ev_class as relation, 'pg_catalog.pg_rewrite'::regclass as class, r.oid, r.ev_action::text as tree

@@ -1,4 +1,5 @@
-/** Live queries that one statement answers: the same program, run as the same caller. Equal ones share an entry, which is a row of it. */
+/** Live queries that one statement answers: the same program, run as the same caller. Equal ones share an entry, which
+ *  is a row of it. */
 import type { Changed, Execution, Session } from "../../core/index.ts";
 import type { LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./live-query.ts";
 import type { Limiter } from "./limiter.ts";
@@ -50,7 +51,13 @@ export interface CohortFacts {
 export interface Cohort {
   readonly facts: CohortFacts;
   readonly entries: Map<string, Entry>;
-  add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string, rowKey: string | undefined): void;
+  add(
+    subscription: Subscription,
+    query: LiveQuery,
+    row: string | undefined,
+    key: string,
+    rowKey: string | undefined,
+  ): void;
   remove(subscription: Subscription): void;
   /** Something it reads may have changed. */
   readonly changed: Changed;
@@ -69,7 +76,8 @@ export interface CohortParts {
 
 /** Subscribers that come within this time share a run. */
 const GATHER_MS = 3;
-/** Between runs of one cohort at most, so that a burst of changes is answered once; at least as long as the last run took. */
+/** Between runs of one cohort at most, so that a burst of changes is answered once; at least as long as the last run
+ *  took. */
 const LONGEST_GAP_MS = 100;
 /** In place of the row of an entry that may read any; no text of a key. */
 const ANY_ROW = "";
@@ -78,7 +86,14 @@ const LONGEST_RETRY_MS = 3000;
 /** Runs in vain after which those who have no answer yet are told why. */
 const FAILURES_TO_TELL = 3;
 
-export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty, whenNoLongerShared }: CohortParts): Cohort => {
+export const createCohort = ({
+  facts,
+  runner,
+  limiter,
+  batchSize,
+  whenEmpty,
+  whenNoLongerShared,
+}: CohortParts): Cohort => {
   const entries = new Map<string, Entry>();
   /** To run though not everything is: new subscribers, changed rows, what a lost connection has cost. */
   const due = new Set<Entry>();
@@ -146,7 +161,8 @@ export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty, whe
       const { isWanted } = entry;
       if (isWanted) {
         entry.isWanted = false;
-        for (const subscription of entry.subscriptions) if (subscription.stage === "waiting") subscription.stage = "running";
+        for (const subscription of entry.subscriptions)
+          if (subscription.stage === "waiting") subscription.stage = "running";
       }
       return isWanted ? undefined : entry.hash;
     });
@@ -209,7 +225,8 @@ export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty, whe
     await Promise.all(batchesOf(list).map((batch) => limiter.run(() => runBatch(batch))));
     isRunning = false;
     const endedAtMs = performance.now();
-    if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), LONGEST_RETRY_MS);
+    if (failureCount > 0)
+      notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), LONGEST_RETRY_MS);
     else notBeforeMs = endedAtMs + Math.min(endedAtMs - startedAtMs, LONGEST_GAP_MS);
     if (isDirty || due.size > 0) schedule(0);
   };
@@ -220,7 +237,17 @@ export const createCohort = ({ facts, runner, limiter, batchSize, whenEmpty, whe
     add: (subscription, query, row, key, rowKey) => {
       let entry = entries.get(key);
       if (entry === undefined) {
-        entry = { cohort, key, query, row, subscriptions: new Set(), hash: undefined, rowKey, isWanted: true, isFaulty: false };
+        entry = {
+          cohort,
+          key,
+          query,
+          row,
+          subscriptions: new Set(),
+          hash: undefined,
+          rowKey,
+          isWanted: true,
+          isFaulty: false,
+        };
         entries.set(key, entry);
         const sameRow = byRow.get(rowKey ?? ANY_ROW);
         if (sameRow === undefined) byRow.set(rowKey ?? ANY_ROW, new Set([entry]));

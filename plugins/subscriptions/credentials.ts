@@ -5,7 +5,8 @@ import { cookieOf, firstHeaders, utf8Text, type Credentials, type Json } from ".
 /** Facts of the connection, which a message cannot change: rules about cookies go by them (G-AUTH-12). */
 const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
 
-const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Header values of the payload by lower-case name, the first of a name counts. */
 const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string> => {

@@ -1,4 +1,5 @@
-/** Answers of one live query as Server-Sent Events: `id` is the answer's hash. A slow client gets the newest answer when it has read the last. */
+/** Answers of one live query as Server-Sent Events: `id` is the answer's hash. A slow client gets the newest answer
+ *  when it has read the last. */
 import type { ServerResponse } from "node:http";
 import type { Answer, Headers } from "../../core/index.ts";
 import type { Heartbeat } from "./heartbeat.ts";
@@ -34,7 +35,11 @@ export interface EventStreamParts {
 }
 
 /** `start` is given the stream when the headers are out; what it returns is called once at the end, whoever ends. */
-export const answerEvents = ({ heartbeat, watchUnread }: EventStreamParts, start: (stream: EventStream) => () => void, headers: Headers = []): Answer => ({
+export const answerEvents = (
+  { heartbeat, watchUnread }: EventStreamParts,
+  start: (stream: EventStream) => () => void,
+  headers: Headers = [],
+): Answer => ({
   status: 200,
   headers: [...HEADERS, ...headers],
   stream: (response) => {
@@ -89,8 +94,9 @@ const encodeEvent = ({ id, event, data }: StreamEvent): string =>
   `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
 
 /** Whether the client asks for events before anything else. */
-export const wantsEvents = (accept: string | undefined): boolean => accept?.split(",", 1)[0]?.split(";", 1)[0]?.trim().toLowerCase() === "text/event-stream";
+export const wantsEvents = (accept: string | undefined): boolean =>
+  accept?.split(",", 1)[0]?.split(";", 1)[0]?.trim().toLowerCase() === "text/event-stream";
 
 /** What the client had last, before its connection broke. */
-export const lastEventId = (header: string | undefined): string | undefined => (header !== undefined && /^[\w.-]{1,64}$/.test(header) ? header : undefined);
-
+export const lastEventId = (header: string | undefined): string | undefined =>
+  header !== undefined && /^[\w.-]{1,64}$/.test(header) ? header : undefined;

@@ -4,7 +4,9 @@ import type { GqlEngine } from "../graphql/api.ts";
 
 /** Reason of the close: the message that the same credential gets over HTTP. @rule G-WS-10 */
 export const forbidden = (engine: GqlEngine, error: unknown): string => {
-  const { errors } = JSON.parse(engine.encodeErrors(error, undefined).body) as { readonly errors: readonly { readonly message: string }[] };
+  const { errors } = JSON.parse(engine.encodeErrors(error, undefined).body) as {
+    readonly errors: readonly { readonly message: string }[];
+  };
   return `Forbidden: ${errors[0]?.message ?? "access denied"}`;
 };
 

@@ -2,9 +2,22 @@
 import { isRelApiError } from "../../core/index.ts";
 
 /** The database was not reached, or gave up for reasons that pass: no answer, run again. */
-const LOST: ReadonlySet<string> = new Set(["connection-lost", "connection-failed", "pool-timeout", "model-not-loaded", "57P01", "57P02", "57P03", "57P05", "40001", "40P01", "53300"]);
+const LOST: ReadonlySet<string> = new Set([
+  "connection-lost",
+  "connection-failed",
+  "pool-timeout",
+  "model-not-loaded",
+  "57P01",
+  "57P02",
+  "57P03",
+  "57P05",
+  "40001",
+  "40P01",
+  "53300",
+]);
 
-export const isLost = (error: unknown): boolean => isRelApiError(error) && (LOST.has(error.code) || error.code.startsWith("08"));
+export const isLost = (error: unknown): boolean =>
+  isRelApiError(error) && (LOST.has(error.code) || error.code.startsWith("08"));
 
 /** Names and rights: the same for every subscriber, whatever its values. */
 const OF_ALL: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);

@@ -1,5 +1,5 @@
-/** `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-ws` of older clients (the package
- *  `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
+/** `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-ws` of older
+ *  clients (the package `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
 import { atExpiry, EXPIRED } from "./expiry.ts";
@@ -12,14 +12,17 @@ const OLD_PATH = "/v1alpha1/graphql";
 export const legacyWebsocket = definePlugin({
   name: "legacy-websocket",
   requires: ["graphql", "live-queries"],
-  apply: (_hooks, context) => socketsOf(context).add({ name: "graphql-ws", isDefaultOn: (path) => path !== "/v1/graphql/ws", open: converse }),
+  apply: (_hooks, context) =>
+    socketsOf(context).add({ name: "graphql-ws", isDefaultOn: (path) => path !== "/v1/graphql/ws", open: converse }),
 });
 
 const KEEP_ALIVE = encodeFrame('{"type":"ka"}');
 
-const startFailed = (message: string): RelApiError => new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
+const startFailed = (message: string): RelApiError =>
+  new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
 
-const dataText = (id: string, payload: string): string => `{"type":"data","id":${JSON.stringify(id)},"payload":${payload}}`;
+const dataText = (id: string, payload: string): string =>
+  `{"type":"data","id":${JSON.stringify(id)},"payload":${payload}}`;
 
 interface GqlError {
   readonly message: string;
@@ -36,7 +39,8 @@ const converse = (connection: Connection): Conversation => {
   let forgetExpiry: (() => void) | undefined;
   let hasEnded = false;
 
-  const errorOf = (error: unknown): GqlError => (JSON.parse(engine.encodeErrors(error, session).body) as { readonly errors: readonly [GqlError] }).errors[0];
+  const errorOf = (error: unknown): GqlError =>
+    (JSON.parse(engine.encodeErrors(error, session).body) as { readonly errors: readonly [GqlError] }).errors[0];
 
   /** One error in the words of the path. @rule G-WSL-4 G-WSL-7 */
   const oneError = (error: unknown): Json => {
@@ -48,7 +52,8 @@ const converse = (connection: Connection): Conversation => {
   const errorsText = (error: unknown): string => JSON.stringify({ errors: [oneError(error)] });
 
   /** @rule G-WSL-4 */
-  const refusalText = (error: unknown): string => (path === OLD_PATH ? JSON.stringify(oneError(error)) : errorsText(error));
+  const refusalText = (error: unknown): string =>
+    path === OLD_PATH ? JSON.stringify(oneError(error)) : errorsText(error);
 
   const complete = (id: string): void => outbox.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
 
@@ -85,15 +90,26 @@ const converse = (connection: Connection): Conversation => {
   const start = (id: string, payload: Json): Promise<void> | void => {
     const limit = context.options.maxSocketOperations;
     const reason =
-      refusal !== undefined ? startFailed(`cannot start as connection_init failed with: ${refusal}`)
-      : session === undefined ? startFailed("start received before the connection is initialised")
-      : running.has(id) ? startFailed(`an operation already exists with this id: ${id}`)
-      : running.size >= limit ? tooManyOperations(limit)
-      : undefined;
+      refusal !== undefined
+        ? startFailed(`cannot start as connection_init failed with: ${refusal}`)
+        : session === undefined
+          ? startFailed("start received before the connection is initialised")
+          : running.has(id)
+            ? startFailed(`an operation already exists with this id: ${id}`)
+            : running.size >= limit
+              ? tooManyOperations(limit)
+              : undefined;
     if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(oneError(reason)));
     const liveText = (isError: boolean, text: string): string => {
       if (!isError) return dataText(id, `{"data":${text}}`);
-      return dataText(id, path === OLD_PATH ? JSON.stringify({ errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(inOldWords) }) : text);
+      return dataText(
+        id,
+        path === OLD_PATH
+          ? JSON.stringify({
+              errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(inOldWords),
+            })
+          : text,
+      );
     };
     const sink: OperationSink = {
       refused: (error) => sendError(id, refusalText(error)),
@@ -122,7 +138,9 @@ const converse = (connection: Connection): Conversation => {
       message = readMessage(engine.parseJson(text));
     } catch (error) {
       const detail = error instanceof Error ? error.message : "no message";
-      return outbox.send(JSON.stringify({ type: "connection_error", payload: `parsing ClientMessage failed, ${detail}` }));
+      return outbox.send(
+        JSON.stringify({ type: "connection_error", payload: `parsing ClientMessage failed, ${detail}` }),
+      );
     }
     const { type, id, payload } = message;
     switch (type) {
@@ -148,7 +166,12 @@ const converse = (connection: Connection): Conversation => {
   };
 };
 
-const inOldWords = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({ path, error: message, code, ...(internal === undefined ? {} : { internal }) });
+const inOldWords = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({
+  path,
+  error: message,
+  code,
+  ...(internal === undefined ? {} : { internal }),
+});
 
 interface Message {
   readonly type: "connection_init" | "start" | "stop" | "connection_terminate";
@@ -170,6 +193,10 @@ const readMessage = (value: Json): Message => {
       if (typeof id !== "string") throw new Error("the key 'id' was not present");
       return { type, id, ...(payload === undefined ? {} : { payload }) };
     default:
-      throw new Error(type === undefined ? "the key 'type' was not present" : `unexpected type ${JSON.stringify(type)} for ClientMessage`);
+      throw new Error(
+        type === undefined
+          ? "the key 'type' was not present"
+          : `unexpected type ${JSON.stringify(type)} for ClientMessage`,
+      );
   }
 };

@@ -1,6 +1,18 @@
-/** `subscription { album(where: {id: {_eq: 1}}) { title sold } }`: any query as a live one, answered at once and again whenever its answer
- *  changes. The engine behind all transports; change sources are plugins on `watchChanges`. @rule G-SUB-3 … G-SUB-8 */
-import { definePlugin, fillSlots, isMultiplexable, subscriberSlots, type Interest, type PluginContext, type Program, type RelApiHooks, type Slot, type Unwatch } from "../../core/index.ts";
+/** `subscription { album(where: {id: {_eq: 1}}) { title sold } }`: any query as a live one, answered at once and again
+ *  whenever its answer changes. The engine behind all transports; change sources are plugins on `watchChanges`. @rule
+ *  G-SUB-3 … G-SUB-8 */
+import {
+  definePlugin,
+  fillSlots,
+  isMultiplexable,
+  subscriberSlots,
+  type Interest,
+  type PluginContext,
+  type Program,
+  type RelApiHooks,
+  type Slot,
+  type Unwatch,
+} from "../../core/index.ts";
 import { createBases } from "./bases.ts";
 import { createCohort, type Cohort, type CohortFacts, type Subscription } from "./cohort.ts";
 import { createLimiter } from "./limiter.ts";
@@ -46,7 +58,8 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     return number;
   };
 
-  /** The columns of the statement over all subscribers, for this one; undefined: it runs alone. @throws RelApiError `missing-session-variable` */
+  /** The columns of the statement over all subscribers, for this one; undefined: it runs alone. @throws RelApiError
+   *  `missing-session-variable` */
   const rowOf = (query: LiveQuery): string | undefined => {
     const { programs, session } = query;
     const [only] = programs;
@@ -74,7 +87,10 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
         };
         const unwatch = hooks.watchChanges.call(interest, cohort.changed);
         watches.set(cohort, unwatch ?? (() => undefined));
-        if (unwatch === undefined) return context.logger.warn("no plugin watches for changes of a live query: it is answered once", { relations: [...relations] });
+        if (unwatch === undefined)
+          return context.logger.warn("no plugin watches for changes of a live query: it is answered once", {
+            relations: [...relations],
+          });
         // nobody watched until now
         cohort.changed();
       },
@@ -93,20 +109,30 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
     const [only] = programs;
     if (only === undefined || programs.length > 1) return undefined;
     let found = rowKeys.get(only.program);
-    if (found === undefined) rowKeys.set(only.program, (found = { key: rowKeyOf(read, only.program, context.model()) }));
+    if (found === undefined)
+      rowKeys.set(only.program, (found = { key: rowKeyOf(read, only.program, context.model()) }));
     return found.key;
   };
 
-  /** By different callers: a pre-request function may do anything with what it knows of them; only one statement over all of them takes
-   *  their session variables from slots. @rule G-SUB-10 */
+  /** By different callers: a pre-request function may do anything with what it knows of them; only one statement over
+   *  all of them takes their session variables from slots. @rule G-SUB-10 */
   const isShareable = ({ programs }: LiveQuery, row: string | undefined): boolean =>
-    row !== undefined && (context.options.dbPreRequest ?? "") === "" && programs.every(({ program }) => program.isProven === true && !disproved.has(program));
+    row !== undefined &&
+    (context.options.dbPreRequest ?? "") === "" &&
+    programs.every(({ program }) => program.isProven === true && !disproved.has(program));
 
   const cohortOf = (query: LiveQuery, row: string | undefined, rowKey: RowKey | undefined): Cohort => {
     const facts = { ...factsOf(query, row, numberOf, isShareable(query, row)), keyColumn: rowKey?.column };
     let cohort = cohorts.get(facts.key);
     if (cohort === undefined) {
-      cohort = createCohort({ facts, runner, limiter, batchSize: context.options.liveQueryBatchSize, whenEmpty: forget, whenNoLongerShared: unshare });
+      cohort = createCohort({
+        facts,
+        runner,
+        limiter,
+        batchSize: context.options.liveQueryBatchSize,
+        whenEmpty: forget,
+        whenNoLongerShared: unshare,
+      });
       cohorts.set(facts.key, cohort);
       watch(cohort);
     }
@@ -122,12 +148,26 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
       const hash = hashOf(text);
       if (subscription.lastHash === hash) return;
       subscription.lastHash = hash;
-      return void queueMicrotask(() => all.has(subscription) && subscription.subscriber.answer({ hash, text, isError: false }));
+      return void queueMicrotask(
+        () => all.has(subscription) && subscription.subscriber.answer({ hash, text, isError: false }),
+      );
     }
     const row = rowOf(query);
-    const values = row ?? JSON.stringify(query.programs.map((one) => one.values.map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value))));
+    const values =
+      row ??
+      JSON.stringify(
+        query.programs.map((one) =>
+          one.values.map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value)),
+        ),
+      );
     const rowKey = rowKeyOfQuery(query);
-    cohortOf(query, row, rowKey).add(subscription, query, row, `${query.form}\n${values}`, rowKey && keyText(query.programs[0]?.values[rowKey.param]));
+    cohortOf(query, row, rowKey).add(
+      subscription,
+      query,
+      row,
+      `${query.form}\n${values}`,
+      rowKey && keyText(query.programs[0]?.values[rowKey.param]),
+    );
   };
 
   /** One that cannot be placed ends. */
@@ -191,16 +231,30 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
 const RETRY_MS = 1000;
 
 /** Requests keep at least half of the pool. */
-const concurrencyOf = (poolCount: number, isEmbedded: boolean): number => (isEmbedded ? 1 : Math.max(1, Math.min(4, poolCount >> 1)));
+const concurrencyOf = (poolCount: number, isEmbedded: boolean): number =>
+  isEmbedded ? 1 : Math.max(1, Math.min(4, poolCount >> 1));
 
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** The key is made of the very things that the statement is run with. @rule G-SUB-6 G-SUB-10 */
-const factsOf = (query: LiveQuery, row: string | undefined, numberOf: (program: Program) => number, isShared: boolean): Omit<CohortFacts, "keyColumn"> => {
+const factsOf = (
+  query: LiveQuery,
+  row: string | undefined,
+  numberOf: (program: Program) => number,
+  isShared: boolean,
+): Omit<CohortFacts, "keyColumn"> => {
   const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
   const { isAdmin, role, databaseRole, claims, claimsText, variables } = session;
-  const relations = programs.length === 1 ? (programs[0]?.program.relations ?? NOTHING) : new Set(programs.flatMap(({ program }) => [...program.relations]));
-  const access: CohortFacts["access"] = { schema, keepsLoginPath, ...(settings === undefined ? {} : { settings }), ...(isolation === undefined ? {} : { isolation }) };
+  const relations =
+    programs.length === 1
+      ? (programs[0]?.program.relations ?? NOTHING)
+      : new Set(programs.flatMap(({ program }) => [...program.relations]));
+  const access: CohortFacts["access"] = {
+    schema,
+    keepsLoginPath,
+    ...(settings === undefined ? {} : { settings }),
+    ...(isolation === undefined ? {} : { isolation }),
+  };
   const caller = [isAdmin, databaseRole ?? null, role, isShared ? null : [claimsText ?? claims, variables]];
   return {
     key: JSON.stringify([programs.map(({ program }) => numberOf(program)), row !== undefined, caller, access]),

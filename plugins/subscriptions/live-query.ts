@@ -19,7 +19,8 @@ export interface LiveQuery {
 
 /** @throws RelApiError `missing-session-variable` */
 export const refuseMissing = ({ programs, session }: LiveQuery): void => {
-  for (const { program, values } of programs) for (const statement of program.statements) fillSlots(statement.slots, values, session);
+  for (const { program, values } of programs)
+    for (const statement of program.statements) fillSlots(statement.slots, values, session);
 };
 
 /** Where a live query comes from. */
@@ -46,7 +47,8 @@ export interface Subscriber {
 
 /** Offered under `LIVE_QUERIES` by the plugin of that name. */
 export interface LiveQueries {
-  /** `lastHash`: of the answer that the subscriber has already. Returns how to stop. @throws what `plan` throws, and `missing-session-variable` */
+  /** `lastHash`: of the answer that the subscriber has already. Returns how to stop. @throws what `plan` throws, and
+   *  `missing-session-variable` */
   subscribe(source: LiveSource, subscriber: Subscriber, lastHash?: string): () => void;
   /** Asks the change sources anew: one has come or gone. Everything runs once, since nobody watched in between. */
   rewatch(): void;
@@ -55,10 +57,20 @@ export interface LiveQueries {
 export const LIVE_QUERIES = "live-queries";
 
 /** A subscription of the GraphQL surface; its answers are texts of the `data` object. */
-export const graphqlSource = (context: PluginContext, engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource => ({
+export const graphqlSource = (
+  context: PluginContext,
+  engine: GqlEngine,
+  request: GqlRequest,
+  session: Session,
+  settings?: Execution["settings"],
+): LiveSource => ({
   plan: () => {
     const operation = engine.prepare(request, session).bind(request.variables);
-    const programs = operation.steps.map(({ planned, values, path }) => ({ program: context.prepare(planned, session, "graphql"), values, path }));
+    const programs = operation.steps.map(({ planned, values, path }) => ({
+      program: context.prepare(planned, session, "graphql"),
+      values,
+      path,
+    }));
     operation.keep();
     return {
       session,
@@ -66,9 +78,14 @@ export const graphqlSource = (context: PluginContext, engine: GqlEngine, request
       keepsLoginPath: true,
       ...(settings === undefined ? {} : { settings }),
       programs,
-      ...(operation.steps.length === 1 && operation.steps[0] !== undefined ? { read: operation.steps[0].planned.plan } : {}),
+      ...(operation.steps.length === 1 && operation.steps[0] !== undefined
+        ? { read: operation.steps[0].planned.plan }
+        : {}),
       // the usual one is its one body, whatever the selection is called
-      form: operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {}) ? "" : JSON.stringify(operation.outputs),
+      form:
+        operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {})
+          ? ""
+          : JSON.stringify(operation.outputs),
       assemble: (bodies) => engine.assemble(operation, bodies),
     };
   },

@@ -1,5 +1,13 @@
-/** Changes by `NOTIFY`: of tables that carry the triggers which `relapi live-triggers` prints. For databases whose log may not be read. */
-import { definePlugin, type Changed, type Interest, type Model, type PluginContext, type Unwatch } from "../../core/index.ts";
+/** Changes by `NOTIFY`: of tables that carry the triggers which `relapi live-triggers` prints. For databases whose log
+ *  may not be read. */
+import {
+  definePlugin,
+  type Changed,
+  type Interest,
+  type Model,
+  type PluginContext,
+  type Unwatch,
+} from "../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../core/engine/sql/fragment.ts";
 import { loadBases } from "./bases.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
@@ -57,10 +65,17 @@ const createNotifications = (context: PluginContext): Notifications => {
 
   return {
     load: (model) => {
-      load(model).catch((error: unknown) => context.logger.warn("triggers for live queries could not be looked up", { reason: reasonOf(error) }));
+      load(model).catch((error: unknown) =>
+        context.logger.warn("triggers for live queries could not be looked up", { reason: reasonOf(error) }),
+      );
     },
     watch: (interest, changed) => {
-      if (interest.isOpenEnded || interest.relations.size === 0 || ![...interest.relations].every((name) => triggered.has(name))) return undefined;
+      if (
+        interest.isOpenEnded ||
+        interest.relations.size === 0 ||
+        ![...interest.relations].every((name) => triggered.has(name))
+      )
+        return undefined;
       watchers.set(changed, interest);
       stop ??= context.listen(CHANNEL, heard, missed);
       return () => {
@@ -73,13 +88,18 @@ const createNotifications = (context: PluginContext): Notifications => {
   };
 };
 
-/** Hands over the SQL that installs the triggers on every table behind the exposed schemas, once the schema is loaded. */
+/** Hands over the SQL that installs the triggers on every table behind the exposed schemas, once the schema is loaded.
+ *  */
 export const liveTriggers = (take: (text: string) => void) =>
   definePlugin({
     name: "live-triggers",
     apply: (_hooks, context) => {
       context.onModel((model) => {
-        loadTriggerSql(context, model).then(take).catch((error: unknown) => context.logger.error("the SQL of the live triggers could not be made", { reason: reasonOf(error) })); // nobody waits for it
+        loadTriggerSql(context, model)
+          .then(take)
+          .catch((error: unknown) =>
+            context.logger.error("the SQL of the live triggers could not be made", { reason: reasonOf(error) }),
+          ); // nobody waits for it
       });
     },
   });
@@ -87,14 +107,19 @@ export const liveTriggers = (take: (text: string) => void) =>
 const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
   const bases = await loadBases(context);
   const exposed = [...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`);
-  const names = await context.query<{ schema: string; name: string }>(sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`);
+  const names = await context.query<{ schema: string; name: string }>(
+    sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,
+  );
   const wanted = bases.of(exposed).tables;
   const routine = ident(model.schemas[0] ?? "public", TRIGGER);
   const statements = [
     sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${literal(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,
     ...names
       .filter(({ schema, name }) => wanted.has(`${schema}.${name}`))
-      .map(({ schema, name }) => sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`),
+      .map(
+        ({ schema, name }) =>
+          sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`,
+      ),
     // a running server looks for triggers when it reads the schema
     sql`notify ${ident(context.options.dbChannel)}`,
   ];

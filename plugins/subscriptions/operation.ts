@@ -22,7 +22,12 @@ export interface OperationSink {
 export type Started = (() => void) | Promise<void> | undefined;
 
 /** `readRequest` may throw. @rule G-SUB-9 G-WS-4 G-WS-16 */
-export const startOperation = (connection: Connection, session: Session, readRequest: () => GqlRequest, sink: OperationSink): Started => {
+export const startOperation = (
+  connection: Connection,
+  session: Session,
+  readRequest: () => GqlRequest,
+  sink: OperationSink,
+): Started => {
   const { engine, live, context, settings } = connection;
   try {
     const request = readRequest();
@@ -37,7 +42,11 @@ export const startOperation = (connection: Connection, session: Session, readReq
     }
     const operation = document.bind(request.variables);
     return engine
-      .run(operation, session, { settings, onGone: connection.onGone, end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit" })
+      .run(operation, session, {
+        settings,
+        onGone: connection.onGone,
+        end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
+      })
       .then(sink.done, sink.failed);
   } catch (error) {
     sink.refused(error);
@@ -47,4 +56,9 @@ export const startOperation = (connection: Connection, session: Session, readReq
 
 /** The limit of the settings. */
 export const tooManyOperations = (limit: number): RelApiError =>
-  new RelApiError({ code: "bad-request", status: 400, message: `too many operations on one connection: the limit is ${limit}`, path: "$" });
+  new RelApiError({
+    code: "bad-request",
+    status: 400,
+    message: `too many operations on one connection: the limit is ${limit}`,
+    path: "$",
+  });

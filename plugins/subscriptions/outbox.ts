@@ -1,4 +1,5 @@
-/** What goes out on a socket. Replies go at once; answers of live queries wait while the client is slow, and only the newest of each is kept. */
+/** What goes out on a socket. Replies go at once; answers of live queries wait while the client is slow, and only the
+ *  newest of each is kept. */
 import type { Duplex } from "node:stream";
 
 export interface Outbox {
@@ -21,9 +22,14 @@ interface Kept {
 /** Bytes that may lie in the socket's buffer before the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** `isOpen`: the socket may still be written to. `whenSlow`: called with every message that joins others which the client has not read. `whenFast`: called when
- *  it has read everything. */
-export const createOutbox = (socket: Duplex, isOpen: () => boolean, whenSlow: () => void, whenFast: () => void): Outbox => {
+/** `isOpen`: the socket may still be written to. `whenSlow`: called with every message that joins others which the
+ *  client has not read. `whenFast`: called when it has read everything. */
+export const createOutbox = (
+  socket: Duplex,
+  isOpen: () => boolean,
+  whenSlow: () => void,
+  whenFast: () => void,
+): Outbox => {
   const kept = new Map<string, Kept>();
   let isDraining = false;
 

@@ -1,4 +1,5 @@
-/** Changes by asking: every `LIVE_QUERY_INTERVAL` one small question, whether anything was committed. What no commit tells runs each time. @rule G-SUB-4 */
+/** Changes by asking: every `LIVE_QUERY_INTERVAL` one small question, whether anything was committed. What no commit
+ *  tells runs each time. @rule G-SUB-4 */
 import { definePlugin, type Changed, type Interest, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 

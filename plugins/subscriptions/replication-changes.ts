@@ -1,6 +1,16 @@
-/** Changes as the database commits them, by logical replication: only live queries that read a changed table run again. Where `wal_level` or
- *  rights do not allow it, the next source watches. */
-import { definePlugin, isRelApiError, type Changed, type ChangeFeed, type ChangeFeedHandlers, type Interest, type PluginContext, type RowChanges, type Unwatch } from "../../core/index.ts";
+/** Changes as the database commits them, by logical replication: only live queries that read a changed table run again.
+ *  Where `wal_level` or rights do not allow it, the next source watches. */
+import {
+  definePlugin,
+  isRelApiError,
+  type Changed,
+  type ChangeFeed,
+  type ChangeFeedHandlers,
+  type Interest,
+  type PluginContext,
+  type RowChanges,
+  type Unwatch,
+} from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 
@@ -34,14 +44,19 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const dispatch = createDispatch(context, (relations) => {
     for (const [relation, keys] of relations) {
       // a live query of several relations hears of each: it runs once all the same
-      for (const [changed, { keyColumn }] of byRelation.get(relation) ?? []) changed(keyColumn !== undefined && keyColumn === keyColumns.get(relation) ? keys : undefined);
+      for (const [changed, { keyColumn }] of byRelation.get(relation) ?? [])
+        changed(keyColumn !== undefined && keyColumn === keyColumns.get(relation) ? keys : undefined);
     }
   });
 
   const open = async (): Promise<void> => {
     state = "opening";
     try {
-      const opened = await context.openChangeFeed({ committed: dispatch, lost, keyColumn: (relation) => keyColumns.get(relation) });
+      const opened = await context.openChangeFeed({
+        committed: dispatch,
+        lost,
+        keyColumn: (relation) => keyColumns.get(relation),
+      });
       if (isEnding) return void (await opened.end());
       feed = opened;
       state = "open";
@@ -52,7 +67,9 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       if (isEnding) return;
       if (mayPass(error)) return retryLater();
       state = "refused";
-      logger.info("no logical replication for live queries, another source of changes is used", { reason: reasonOf(error) });
+      logger.info("no logical replication for live queries, another source of changes is used", {
+        reason: reasonOf(error),
+      });
     }
   };
 
@@ -127,9 +144,13 @@ const reasonOf = (error: unknown): string => {
 const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 const PAUSE_MS = 2;
 
-/** A commit is told when it stands in the log, which is a moment before other sessions see it (much longer with synchronous replication): a
- *  live query that ran in between would miss it for good. So the snapshot is looked at first, once for all commits that came meanwhile. */
-const createDispatch = (context: PluginContext, changed: (changes: RowChanges) => void): ChangeFeedHandlers["committed"] => {
+/** A commit is told when it stands in the log, which is a moment before other sessions see it (much longer with
+ *  synchronous replication): a live query that ran in between would miss it for good. So the snapshot is looked at
+ *  first, once for all commits that came meanwhile. */
+const createDispatch = (
+  context: PluginContext,
+  changed: (changes: RowChanges) => void,
+): ChangeFeedHandlers["committed"] => {
   let waiting = new Map<number, RowChanges>();
   let isAsking = false;
 
@@ -176,6 +197,11 @@ const LOW_BITS = 0xffff_ffffn;
 const readSnapshot = (text: string): ((xid: number) => boolean) => {
   const [, next = "0", running = ""] = text.split(":");
   const limit = Number(BigInt(next) & LOW_BITS);
-  const open = new Set(running.split(",").filter((id) => id !== "").map((id) => Number(BigInt(id) & LOW_BITS)));
+  const open = new Set(
+    running
+      .split(",")
+      .filter((id) => id !== "")
+      .map((id) => Number(BigInt(id) & LOW_BITS)),
+  );
   return (xid) => ((xid - limit) | 0) < 0 && !open.has(xid);
 };

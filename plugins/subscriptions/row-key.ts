@@ -1,5 +1,15 @@
 /** Live queries of one row: which row, where the primary key tells. Changes of other rows are none of theirs. */
-import { baseTypeOf, columnOf, relationOf, type BoundValue, type Model, type Plan, type Predicate, type Program, type Read } from "../../core/index.ts";
+import {
+  baseTypeOf,
+  columnOf,
+  relationOf,
+  type BoundValue,
+  type Model,
+  type Plan,
+  type Predicate,
+  type Program,
+  type Read,
+} from "../../core/index.ts";
 
 export interface RowKey {
   /** `schema.name` */
@@ -17,15 +27,23 @@ const TEXTS: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
 };
 
-/** Undefined: the answer may depend on other rows too. What `transformPlan` adds only narrows a read, so the plan before it tells enough. */
+/** Undefined: the answer may depend on other rows too. What `transformPlan` adds only narrows a read, so the plan
+ *  before it tells enough. */
 export const rowKeyOf = (plan: Plan | undefined, program: Program, model: Model): RowKey | undefined => {
   const read = readOf(plan);
-  if (read === undefined || !("relation" in read.from) || program.isOpenEnded || program.relations.size !== 1) return undefined;
+  if (read === undefined || !("relation" in read.from) || program.isOpenEnded || program.relations.size !== 1)
+    return undefined;
   const relation = relationOf(model, read.from.relation);
   const [column, ...others] = relation?.primaryKey ?? [];
-  if (relation?.kind !== "table" || column === undefined || others.length > 0 || !isReadOnce(program, relation)) return undefined;
+  if (relation?.kind !== "table" || column === undefined || others.length > 0 || !isReadOnce(program, relation))
+    return undefined;
   const declared = columnOf(relation, column);
-  if (declared === undefined || model.representations.has(declared.type) || TEXTS[baseTypeOf(model, declared.type)?.name ?? ""] === undefined) return undefined;
+  if (
+    declared === undefined ||
+    model.representations.has(declared.type) ||
+    TEXTS[baseTypeOf(model, declared.type)?.name ?? ""] === undefined
+  )
+    return undefined;
   const param = paramOf(read.where, column);
   return param === undefined ? undefined : { relation: `${relation.schema}.${relation.name}`, column, param };
 };
@@ -42,7 +60,10 @@ const readOf = (plan: Plan | undefined): Read | undefined => {
 };
 
 /** An embed, a permission or a count that looks at the table again names it again. */
-const isReadOnce = ({ statements }: Program, { schema, name }: { readonly schema: string; readonly name: string }): boolean => {
+const isReadOnce = (
+  { statements }: Program,
+  { schema, name }: { readonly schema: string; readonly name: string },
+): boolean => {
   const quoted = [schema, name].map((part) => `"${part.replaceAll('"', '""')}"`).join(".");
   return statements.length === 1 && statements[0]?.text.split(quoted).length === 2;
 };
@@ -56,8 +77,10 @@ const paramOf = (predicate: Predicate | undefined, column: string): number | und
     }
     return undefined;
   }
-  if (predicate?.kind !== "compare" || predicate.operator !== "eq" || predicate.quantifier !== undefined) return undefined;
+  if (predicate?.kind !== "compare" || predicate.operator !== "eq" || predicate.quantifier !== undefined)
+    return undefined;
   const { left, operand } = predicate;
-  if (left.kind !== "column" || left.name !== column || (left.path?.length ?? 0) > 0 || left.of !== undefined) return undefined;
+  if (left.kind !== "column" || left.name !== column || (left.path?.length ?? 0) > 0 || left.of !== undefined)
+    return undefined;
   return operand !== undefined && "param" in operand && operand.apply === undefined ? operand.param : undefined;
 };

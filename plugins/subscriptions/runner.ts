@@ -1,21 +1,36 @@
 /** Runs a batch of entries: by one statement over all of them where the program allows it, else one by one. */
 import { createHash } from "node:crypto";
-import { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, typesProgram, type PluginContext, type Program, type ResultRow } from "../../core/index.ts";
+import {
+  ANSWER_SEPARATOR,
+  isMultiplexable,
+  multiplex,
+  needsTypes,
+  typesProgram,
+  type PluginContext,
+  type Program,
+  type ResultRow,
+} from "../../core/index.ts";
 import type { CohortFacts, Entry } from "./cohort.ts";
 import type { LiveAnswer } from "./live-query.ts";
 
 export interface Runner {
-  /** Answers in the order of the entries; undefined where the hash is that of the entry. `hashes`: undefined asks for the text whatever it is.
-   *  @throws RelApiError of the first statement that fails, `NoLongerShared` */
-  run(facts: CohortFacts, entries: readonly Entry[], hashes: readonly (string | undefined)[]): Promise<readonly (LiveAnswer | undefined)[]>;
+  /** Answers in the order of the entries; undefined where the hash is that of the entry. `hashes`: undefined asks for
+   *  the text whatever it is. @throws RelApiError of the first statement that fails, `NoLongerShared` */
+  run(
+    facts: CohortFacts,
+    entries: readonly Entry[],
+    hashes: readonly (string | undefined)[],
+  ): Promise<readonly (LiveAnswer | undefined)[]>;
 }
 
-/** What different callers were answered together for does not hold any more: the answers of the run are nobody's. @rule G-SUB-11 */
+/** What different callers were answered together for does not hold any more: the answers of the run are nobody's. @rule
+ *  G-SUB-11 */
 export class NoLongerShared extends Error {}
 
 export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
 
-/** A statement over many subscribers costs as much as many statements, which makes the planner compile it: far more work than it saves. */
+/** A statement over many subscribers costs as much as many statements, which makes the planner compile it: far more
+ *  work than it saves. */
 const NO_JIT = ["jit", "off"] as const;
 
 /** @rule G-SUB-5 G-SUB-6 */
@@ -26,13 +41,25 @@ export const createRunner = (context: PluginContext): Runner => {
 
   const inferTypes = async (facts: CohortFacts, program: Program): Promise<readonly string[]> => {
     const asked = typesProgram(program, `relapi_live_${process.pid}_${++typesCount}`);
-    const [row] = await context.execute({ ...facts.access, session: facts.session, access: "read only", programs: [{ program: asked, values: [] }], end: "commit", skipPreRequest: true });
+    const [row] = await context.execute({
+      ...facts.access,
+      session: facts.session,
+      access: "read only",
+      programs: [{ program: asked, values: [] }],
+      end: "commit",
+      skipPreRequest: true,
+    });
     return JSON.parse(row?.["types"] ?? "[]") as string[]; // names written by the catalog
   };
 
   const prepare = async (facts: CohortFacts, program: Program): Promise<Program | undefined> => {
     if (!isMultiplexable(program)) return undefined;
-    const tables = program.isProven === true ? [...context.model().relations.values()].filter(({ schema, name }) => program.relations.has(`${schema}.${name}`)) : undefined;
+    const tables =
+      program.isProven === true
+        ? [...context.model().relations.values()].filter(({ schema, name }) =>
+            program.relations.has(`${schema}.${name}`),
+          )
+        : undefined;
     return multiplex(program, needsTypes(program) ? await inferTypes(facts, program) : undefined, tables);
   };
 
@@ -52,7 +79,12 @@ export const createRunner = (context: PluginContext): Runner => {
     return found;
   };
 
-  const runTogether = async (facts: CohortFacts, program: Program, entries: readonly Entry[], hashes: readonly (string | undefined)[]): Promise<readonly (LiveAnswer | undefined)[]> => {
+  const runTogether = async (
+    facts: CohortFacts,
+    program: Program,
+    entries: readonly Entry[],
+    hashes: readonly (string | undefined)[],
+  ): Promise<readonly (LiveAnswer | undefined)[]> => {
     let rows = "[";
     entries.forEach((entry, i) => {
       const hash = hashes[i];
@@ -62,7 +94,14 @@ export const createRunner = (context: PluginContext): Runner => {
     rows += "]";
     const path = entries[0]?.query.programs[0]?.path;
     const settings = [...(facts.access.settings ?? []), NO_JIT];
-    const [row] = await context.execute({ ...facts.access, settings, session: facts.session, access: "read only", programs: [{ program, values: [rows], ...(path === undefined ? {} : { path }) }], end: "commit" });
+    const [row] = await context.execute({
+      ...facts.access,
+      settings,
+      session: facts.session,
+      access: "read only",
+      programs: [{ program, values: [rows], ...(path === undefined ? {} : { path }) }],
+      end: "commit",
+    });
     if (facts.isShared && row?.["changed"] === "t") throw new NoLongerShared();
     const answers: (LiveAnswer | undefined)[] = entries.map(() => undefined);
     const text = row?.["answers"];
@@ -73,13 +112,27 @@ export const createRunner = (context: PluginContext): Runner => {
       const id = Number(piece.slice(0, first));
       const entry = entries[id];
       if (entry === undefined) continue;
-      answers[id] = { hash: piece.slice(first + 1, second), text: entry.query.assemble([piece.slice(second + 1)]), isError: false };
+      answers[id] = {
+        hash: piece.slice(first + 1, second),
+        text: entry.query.assemble([piece.slice(second + 1)]),
+        isError: false,
+      };
     }
     return answers;
   };
 
-  const runAlone = async (facts: CohortFacts, { query }: Entry, hash: string | undefined): Promise<LiveAnswer | undefined> => {
-    const rows: readonly ResultRow[] = await context.execute({ ...facts.access, session: query.session, access: "read only", programs: query.programs, end: "commit" });
+  const runAlone = async (
+    facts: CohortFacts,
+    { query }: Entry,
+    hash: string | undefined,
+  ): Promise<LiveAnswer | undefined> => {
+    const rows: readonly ResultRow[] = await context.execute({
+      ...facts.access,
+      session: query.session,
+      access: "read only",
+      programs: query.programs,
+      end: "commit",
+    });
     const text = query.assemble(rows.map((row) => row["body"] ?? null));
     const found = hashOf(text);
     return found === hash ? undefined : { hash: found, text, isError: false };

@@ -1,4 +1,5 @@
-/** Thousands of clients say every five seconds that they are there. What says nothing else is taken from the socket before it is read as a WebSocket's. */
+/** Thousands of clients say every five seconds that they are there. What says nothing else is taken from the socket
+ *  before it is read as a WebSocket's. */
 import type { Duplex } from "node:stream";
 
 /** Frames of a client: one frame, masked, of a text of less than 126 bytes. */
@@ -9,8 +10,9 @@ const MASKED = 0x80;
 
 type OnData = (this: Duplex, chunk: Buffer) => void;
 
-/** Drops each chunk of the socket that is one whole text message of `texts` (of up to 125 bytes each) and nothing more; all else goes on to the
- *  reader. A chunk from within a longer message is no masked message of these but by its sender's own doing. */
+/** Drops each chunk of the socket that is one whole text message of `texts` (of up to 125 bytes each) and nothing more;
+ *  all else goes on to the reader. A chunk from within a longer message is no masked message of these but by its
+ *  sender's own doing. */
 export const skim = (socket: Duplex, texts: readonly Uint8Array[]): void => {
   const readers = socket.listeners("data");
   const read = readers[0] as OnData | undefined;
@@ -28,6 +30,7 @@ export const skim = (socket: Duplex, texts: readonly Uint8Array[]): void => {
 const isMessage = (chunk: Buffer, text: Uint8Array): boolean => {
   const { length } = text;
   if (chunk.length !== TEXT_AT + length || chunk[0] !== FIRST_BYTE || chunk[1] !== (MASKED | length)) return false;
-  for (let i = 0; i < length; i++) if (((chunk[TEXT_AT + i] ?? 0) ^ (chunk[MASK_AT + (i & 3)] ?? 0)) !== text[i]) return false;
+  for (let i = 0; i < length; i++)
+    if (((chunk[TEXT_AT + i] ?? 0) ^ (chunk[MASK_AT + (i & 3)] ?? 0)) !== text[i]) return false;
   return true;
 };

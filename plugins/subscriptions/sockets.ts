@@ -1,4 +1,5 @@
-/** WebSocket upgrades on the GraphQL addresses, and the connections they become, whichever protocol is spoken on them. */
+/** WebSocket upgrades on the GraphQL addresses, and the connections they become, whichever protocol is spoken on them.
+ *  */
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
@@ -90,14 +91,21 @@ const createSockets = (context: PluginContext): Sockets => {
     if (!PATHS.has(path)) return false;
     const { origin } = request.headers;
     if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
-      refuse(socket, 400, '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}');
+      refuse(
+        socket,
+        400,
+        '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}',
+      );
       return true;
     }
     if (isClosing || open.size >= context.options.maxSockets) {
       refuse(socket, 503, '{"path":"$","error":"too many connections","code":"unexpected"}', "Retry-After: 1\r\n");
       return true;
     }
-    const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
+    const offered = (request.headers["sec-websocket-protocol"] ?? "")
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "");
     const protocol =
       offered.length === 0
         ? (protocols.find((each) => each.isDefaultOn(path)) ?? protocols[0])
@@ -113,10 +121,17 @@ const createSockets = (context: PluginContext): Sockets => {
     return true;
   };
 
-  const converse = (webSocket: WebSocket, socket: Duplex, request: IncomingMessage, path: string, protocol: SocketProtocol): void => {
+  const converse = (
+    webSocket: WebSocket,
+    socket: Duplex,
+    request: IncomingMessage,
+    path: string,
+    protocol: SocketProtocol,
+  ): void => {
     const engine = context.service<GqlEngine>("graphql");
     const live = context.service<LiveQueries>(LIVE_QUERIES);
-    if (engine === undefined || live === undefined) throw new Error("a socket protocol was applied without the plugins it requires");
+    if (engine === undefined || live === undefined)
+      throw new Error("a socket protocol was applied without the plugins it requires");
     const goneListeners = new Set<() => void>();
     const waiting: string[] = [];
     let isBusy = false;
@@ -128,8 +143,17 @@ const createSockets = (context: PluginContext): Sockets => {
       () => next(),
     );
     const conversation = protocol.open({
-      path, request, context, engine, live, heartbeat, outbox,
-      settings: [["request.method", "GET"], ["request.path", path]],
+      path,
+      request,
+      context,
+      engine,
+      live,
+      heartbeat,
+      outbox,
+      settings: [
+        ["request.method", "GET"],
+        ["request.path", path],
+      ],
       close: (code, reason) => webSocket.close(code, cutReason(reason)),
       onGone: (listener) => {
         goneListeners.add(listener);
@@ -138,7 +162,9 @@ const createSockets = (context: PluginContext): Sockets => {
     });
 
     const failed = (fault: unknown): void => {
-      logger.error("a socket message failed by a fault of the server", { cause: fault instanceof Error ? fault : String(fault) });
+      logger.error("a socket message failed by a fault of the server", {
+        cause: fault instanceof Error ? fault : String(fault),
+      });
       webSocket.close(1011, "internal error");
     };
 
@@ -183,7 +209,9 @@ const createSockets = (context: PluginContext): Sockets => {
     heartbeat.close();
     if (open.size === 0) return;
     const all = [...open];
-    const closed = Promise.all(all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))));
+    const closed = Promise.all(
+      all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
+    );
     for (const webSocket of all) {
       webSocket.resume(); // a paused one would not read the client's close
       webSocket.close(1001);
@@ -210,5 +238,7 @@ const cutReason = (reason: string): string => {
 
 const refuse = (socket: Duplex, status: number, body: string, headers = ""): void => {
   socket.on("error", () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
+  );
 };

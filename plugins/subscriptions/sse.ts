@@ -1,5 +1,14 @@
-/** `curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`: live queries over plain HTTP, on both surfaces, for clients without WebSocket. */
-import { definePlugin, isRelApiError, RelApiError, STATUSES_OF_BODIES, type Exchange, type PluginContext, type Surface } from "../../core/index.ts";
+/** `curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`: live queries over plain HTTP, on both surfaces,
+ *  for clients without WebSocket. */
+import {
+  definePlugin,
+  isRelApiError,
+  RelApiError,
+  STATUSES_OF_BODIES,
+  type Exchange,
+  type PluginContext,
+  type Surface,
+} from "../../core/index.ts";
 import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
 import { atExpiry } from "./expiry.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
@@ -37,8 +46,17 @@ const PATHS: ReadonlySet<string> = new Set(["/v1/graphql", "/v1alpha1/graphql", 
 const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surface => {
   const engineOf = (): GqlEngine | undefined => context.service<GqlEngine>("graphql");
 
-  const stream = (engine: GqlEngine, { session, path }: Exchange, text: string, lastId: string | undefined, events: EventStream): (() => void) => {
-    const settings = [["request.method", "POST"], ["request.path", path]] as const;
+  const stream = (
+    engine: GqlEngine,
+    { session, path }: Exchange,
+    text: string,
+    lastId: string | undefined,
+    events: EventStream,
+  ): (() => void) => {
+    const settings = [
+      ["request.method", "POST"],
+      ["request.path", path],
+    ] as const;
     const finish = (body: string): void => {
       events.offer({ event: "next", data: body });
       events.end({ event: "complete", data: "" });
@@ -49,13 +67,16 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
       const document = engine.prepare(request, session);
       if (document.operation !== "subscription") {
         const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
-        void engine.run(document.bind(request.variables), session, { settings, end }).then((data) => finish(`{"data":${data}}`), refuse);
+        void engine
+          .run(document.bind(request.variables), session, { settings, end })
+          .then((data) => finish(`{"data":${data}}`), refuse);
         return () => undefined;
       }
       const stop = liveOf(context).subscribe(
         graphqlSource(context, engine, request, session, settings),
         {
-          answer: ({ hash, text: body, isError }) => events.offer({ id: idOf(hash), event: "next", data: isError ? body : `{"data":${body}}` }),
+          answer: ({ hash, text: body, isError }) =>
+            events.offer({ id: idOf(hash), event: "next", data: isError ? body : `{"data":${body}}` }),
           end: (error) => (error === undefined ? events.end({ event: "complete", data: "" }) : refuse(error)),
         },
         lastId,
@@ -74,12 +95,15 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
   return {
     // whose rules of tokens and roles count
     name: "graphql",
-    match: (path, method, request) => method === "POST" && PATHS.has(path) && wantsEvents(request.headers.accept) && engineOf() !== undefined,
+    match: (path, method, request) =>
+      method === "POST" && PATHS.has(path) && wantsEvents(request.headers.accept) && engineOf() !== undefined,
     handle: async (exchange) => {
       const engine = engineOf();
       if (engine === undefined) throw new Error("matched without a GraphQL surface");
       const text = (await exchange.body()).toString("utf8");
-      return answerEvents({ heartbeat, watchUnread: context.watchUnread }, (events) => stream(engine, exchange, text, lastEventId(exchange.header("last-event-id")), events));
+      return answerEvents({ heartbeat, watchUnread: context.watchUnread }, (events) =>
+        stream(engine, exchange, text, lastEventId(exchange.header("last-event-id")), events),
+      );
     },
     encodeError: (error, { session }) => ({
       status: STATUSES_OF_BODIES.has(error.status) ? error.status : 200,
@@ -94,7 +118,12 @@ const readJson = (engine: GqlEngine, text: string) => {
     return engine.parseJson(text);
   } catch (error) {
     if (isRelApiError(error)) throw error;
-    throw new RelApiError({ code: "invalid-json", status: 400, message: `Error in $: ${error instanceof Error ? error.message : "no JSON"}`, path: "$" });
+    throw new RelApiError({
+      code: "invalid-json",
+      status: 400,
+      message: `Error in $: ${error instanceof Error ? error.message : "no JSON"}`,
+      path: "$",
+    });
   }
 };
 
@@ -120,8 +149,10 @@ const orEvents =
       const stop = liveOf(context).subscribe(
         source,
         {
-          answer: ({ hash, text, isError }) => events.offer({ id: idOf(hash), ...(isError ? { event: "failure" } : {}), data: text }),
-          end: (error) => events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) }),
+          answer: ({ hash, text, isError }) =>
+            events.offer({ id: idOf(hash), ...(isError ? { event: "failure" } : {}), data: text }),
+          end: (error) =>
+            events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) }),
         },
         lastEventId(exchange.header("last-event-id")),
       );

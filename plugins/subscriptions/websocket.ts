@@ -1,4 +1,5 @@
-/** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-transport-ws`. @rule G-WS-1 … G-WS-21 */
+/** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol
+ *  `graphql-transport-ws`. @rule G-WS-1 … G-WS-21 */
 import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
@@ -12,7 +13,9 @@ const INIT_MS = 3000;
 
 const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
 /** What most clients answer it with. */
-const USUAL_PONGS = ['{"type":"pong"}', '{"type":"pong","payload":{"message":"keepalive"}}'].map((text) => Buffer.from(text));
+const USUAL_PONGS = ['{"type":"pong"}', '{"type":"pong","payload":{"message":"keepalive"}}'].map((text) =>
+  Buffer.from(text),
+);
 
 export const websocketTransport = definePlugin({
   name: "websocket-transport",
@@ -53,9 +56,13 @@ const transport = (): SocketProtocol => {
 const MAX_KEPT_BYTES = 1024 * 1024;
 
 /** Bodies go in as the database wrote them. */
-const nextText = (id: string, text: string, isError: boolean): string => `{"id":${JSON.stringify(id)},"type":"next","payload":${isError ? text : `{"data":${text}}`}}`;
+const nextText = (id: string, text: string, isError: boolean): string =>
+  `{"id":${JSON.stringify(id)},"type":"next","payload":${isError ? text : `{"data":${text}}`}}`;
 
-const converse = (connection: Connection, encodeNext: (id: string, text: string, isError: boolean) => Uint8Array): Conversation => {
+const converse = (
+  connection: Connection,
+  encodeNext: (id: string, text: string, isError: boolean) => Uint8Array,
+): Conversation => {
   const { outbox, context, engine, heartbeat } = connection;
   const running = new Map<string, () => void>();
   let session: Session | undefined;
@@ -79,7 +86,9 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
       found = await context.authorize(socketCredentials(connection.request, payload));
     } catch (error) {
       const isRefused = isRelApiError(error) && error.status < 500;
-      return isRefused ? connection.close(4403, forbidden(engine, error)) : connection.close(4500, "Internal server error");
+      return isRefused
+        ? connection.close(4403, forbidden(engine, error))
+        : connection.close(4500, "Internal server error");
     }
     if (hasEnded) return;
     session = found;
@@ -128,14 +137,21 @@ const converse = (connection: Connection, encodeNext: (id: string, text: string,
     try {
       message = readMessage(engine.parseJson(text));
     } catch (error) {
-      return connection.close(4400, `Parsing client message failed: ${error instanceof Error ? error.message : "no message"}`);
+      return connection.close(
+        4400,
+        `Parsing client message failed: ${error instanceof Error ? error.message : "no message"}`,
+      );
     }
     const { type, id, payload } = message;
     switch (type) {
       case "connection_init":
         return init(payload);
       case "ping":
-        return outbox.send(payload === undefined ? '{"type":"pong"}' : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }));
+        return outbox.send(
+          payload === undefined
+            ? '{"type":"pong"}'
+            : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
+        );
       case "subscribe":
         return subscribe(id ?? "", payload ?? null);
       case "complete":

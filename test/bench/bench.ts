@@ -1,6 +1,7 @@
-/** `npm run bench`: requests per second of this service (on node:http and in Express) against handlers written by hand, in turn in one
- *  run, as ratios. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one on this machine.
- *  BENCH_BASELINE: the folder of another checkout, built; its relapi runs beside this one's, and the ratio of the two is a column more. */
+/** `npm run bench`: requests per second of this service (on node:http and in Express) against handlers written by hand,
+ *  in turn in one run, as ratios. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one on
+ *  this machine. BENCH_BASELINE: the folder of another checkout, built; its relapi runs beside this one's, and the
+ *  ratio of the two is a column more. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,8 +32,15 @@ const CONTESTANTS: readonly Contestant[] = [
   { label: "(d) Express + pg, res.json", variant: "ordinary", isGraphql: false },
 ];
 
-const startContestant = async (program: string, variant: string, scenario: number, databaseUrl: string): Promise<{ readonly port: number; readonly process: ChildProcess }> => {
-  const child = spawn(process.execPath, [program, variant, String(scenario), databaseUrl], { stdio: ["ignore", "pipe", "inherit"] });
+const startContestant = async (
+  program: string,
+  variant: string,
+  scenario: number,
+  databaseUrl: string,
+): Promise<{ readonly port: number; readonly process: ChildProcess }> => {
+  const child = spawn(process.execPath, [program, variant, String(scenario), databaseUrl], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout?.once("data", (text: Buffer) => resolve(Number(String(text).trim())));
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
@@ -52,20 +60,32 @@ const measure = async (port: number, scenario: Scenario, isGraphql: boolean, sec
       {
         setupRequest: (request) =>
           isGraphql
-            ? { ...request, method: "POST", path: "/v1/graphql", headers: { "content-type": "application/json" }, body: JSON.stringify({ query: scenario.graphql, variables: { id: next() } }) }
+            ? {
+                ...request,
+                method: "POST",
+                path: "/v1/graphql",
+                headers: { "content-type": "application/json" },
+                body: JSON.stringify({ query: scenario.graphql, variables: { id: next() } }),
+              }
             : { ...request, method: "GET", path: scenario.rest(next()) },
       },
     ],
   });
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} answers were no 2xx, ${result.errors} failed`);
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${result.non2xx} answers were no 2xx, ${result.errors} failed`);
   return result.requests.total / result.duration;
 };
 
 /** Of rounds that ran side by side: the median of their ratios. */
 const ofBaseline = (values: readonly number[], before: readonly number[] | undefined): string =>
-  BASELINE === undefined ? "" : before === undefined ? " |" : ` ${median(values.map((value, round) => value / (before[round] as number))).toFixed(3)} |`; // as many rounds
+  BASELINE === undefined
+    ? ""
+    : before === undefined
+      ? " |"
+      : ` ${median(values.map((value, round) => value / (before[round] as number))).toFixed(3)} |`; // as many rounds
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 const server = await startServer();
 try {
@@ -85,9 +105,13 @@ try {
     const baselineRates = new Map<string, number[]>();
     for (let round = 0; round <= ROUNDS; round++) {
       for (const contestant of CONTESTANTS) {
-        const hasBaseline = BASELINE_SERVER !== undefined && (contestant.variant === "relapi" || contestant.variant === "express");
+        const hasBaseline =
+          BASELINE_SERVER !== undefined && (contestant.variant === "relapi" || contestant.variant === "express");
         // who comes first in a round comes second in the next
-        const programs = [[rates, OWN_SERVER] as const, ...(hasBaseline ? [[baselineRates, BASELINE_SERVER] as const] : [])];
+        const programs = [
+          [rates, OWN_SERVER] as const,
+          ...(hasBaseline ? [[baselineRates, BASELINE_SERVER] as const] : []),
+        ];
         if (round % 2 === 1) programs.reverse();
         for (const [taken, program] of programs) {
           const rate = await rateOf(program, contestant);
@@ -99,10 +123,14 @@ try {
     const bare = median(rates.get("(c) bare node:http + pg, text") ?? []);
     const ordinary = median(rates.get("(d) Express + pg, res.json") ?? []);
     const more = BASELINE === undefined ? ["", ""] : [" of the baseline |", "---|"];
-    process.stdout.write(`\n| ${scenario.name} | requests/s | of (c) | of (d) |${more[0]}\n|---|---|---|---|${more[1]}\n`);
+    process.stdout.write(
+      `\n| ${scenario.name} | requests/s | of (c) | of (d) |${more[0]}\n|---|---|---|---|${more[1]}\n`,
+    );
     for (const [label, values] of rates) {
       const rate = median(values);
-      process.stdout.write(`| ${label} | ${rate.toFixed(0)} | ${(rate / bare).toFixed(2)} | ${(rate / ordinary).toFixed(2)} |${ofBaseline(values, baselineRates.get(label))}\n`);
+      process.stdout.write(
+        `| ${label} | ${rate.toFixed(0)} | ${(rate / bare).toFixed(2)} | ${(rate / ordinary).toFixed(2)} |${ofBaseline(values, baselineRates.get(label))}\n`,
+      );
     }
   }
 } finally {

@@ -33,10 +33,12 @@ export interface Scenario {
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "read by key",
-    textSql: "select coalesce(json_agg(t), '[]')::text as body from (select track_id, name, album_id, composer, milliseconds, unit_price from track where track_id = $1) t",
+    textSql:
+      "select coalesce(json_agg(t), '[]')::text as body from (select track_id, name, album_id, composer, milliseconds, unit_price from track where track_id = $1) t",
     rowsSql: "select track_id, name, album_id, composer, milliseconds, unit_price from track where track_id = $1",
     rest: (key) => `/api/track?select=track_id,name,album_id,composer,milliseconds,unit_price&track_id=eq.${key}`,
-    graphql: "query ($id: Int!) { track_by_pk(track_id: $id) { track_id name album_id composer milliseconds unit_price } }",
+    graphql:
+      "query ($id: Int!) { track_by_pk(track_id: $id) { track_id name album_id composer milliseconds unit_price } }",
     keys: 10000,
   },
   {
@@ -48,7 +50,8 @@ export const SCENARIOS: readonly Scenario[] = [
       (select coalesce(json_agg(x), '[]') from (select k.name, (select row_to_json(g) from (select name from genre where genre_id = k.genre_id) g) as genre from track k where k.album_id = a.album_id) x) as tracks
       from album a where a.artist_id = $1`,
     rest: (key) => `/api/album?select=title,artist(name),track(name,genre(name))&artist_id=eq.${key}`,
-    graphql: "query ($id: Int!) { album(where: {artist_id: {_eq: $id}}) { title artist { name } tracks { name genre { name } } } }",
+    graphql:
+      "query ($id: Int!) { album(where: {artist_id: {_eq: $id}}) { title artist { name } tracks { name genre { name } } } }",
     keys: 275,
   },
 ];

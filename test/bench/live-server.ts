@@ -1,5 +1,5 @@
-/** The server under test in a process of its own: `node live-server.js <database url> <replication|polling>`; prints its port and answers
- *  each message with what it has used so far. */
+/** The server under test in a process of its own: `node live-server.js <database url> <replication|polling>`; prints
+ *  its port and answers each message with what it has used so far. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { compose, relApi, without } from "../../core/index.ts";
@@ -18,4 +18,6 @@ process.on("message", (message) => {
   const { user, system } = process.cpuUsage();
   process.send?.({ cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage().rss });
 });
-server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () => process.send?.({ port: (server.address() as AddressInfo).port }));
+server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () =>
+  process.send?.({ port: (server.address() as AddressInfo).port }),
+);

@@ -1,6 +1,7 @@
-/** `npm run bench:live`: live queries of one server process. Subscribers have a WebSocket each, on a row of their own or all on one row; what is
- *  measured is the time from sending the commit to each subscriber's answer, answers that never came, and what the server uses while nothing
- *  happens. Needs a PostgreSQL with `wal_level` logical: TEST_DATABASE_URL (superuser), or the server programs of one on this machine. */
+/** `npm run bench:live`: live queries of one server process. Subscribers have a WebSocket each, on a row of their own
+ *  or all on one row; what is measured is the time from sending the commit to each subscriber's answer, answers that
+ *  never came, and what the server uses while nothing happens. Needs a PostgreSQL with `wal_level` logical:
+ *  TEST_DATABASE_URL (superuser), or the server programs of one on this machine. */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
@@ -26,8 +27,14 @@ const ask = <Answer>(child: ChildProcess, message: string): Promise<Answer> =>
     child.send(message);
   });
 
-const startLive = async (databaseUrl: string, source: string): Promise<{ readonly child: ChildProcess; readonly port: number }> => {
-  const child = fork(fileURLToPath(new URL("./live-server.js", import.meta.url)), [databaseUrl, source], { execArgv: ["--expose-gc"], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+const startLive = async (
+  databaseUrl: string,
+  source: string,
+): Promise<{ readonly child: ChildProcess; readonly port: number }> => {
+  const child = fork(fileURLToPath(new URL("./live-server.js", import.meta.url)), [databaseUrl, source], {
+    execArgv: ["--expose-gc"],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
   const port = await new Promise<number>((resolve, reject) => {
     child.once("message", (message) => resolve((message as { port: number }).port));
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
@@ -46,7 +53,9 @@ const QUERY = "subscription ($id: Int!) { seat_by_pk(id: $id) { id n name } }";
 
 const connect = (port: number, id: number, heard: (client: Client) => void): Promise<Client> =>
   new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/graphql/ws`, ["graphql-transport-ws"], { perMessageDeflate: false });
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/graphql/ws`, ["graphql-transport-ws"], {
+      perMessageDeflate: false,
+    });
     const client: Client = { socket, n: -1 };
     socket.on("error", reject);
     socket.on("open", () => {
@@ -67,7 +76,12 @@ const connect = (port: number, id: number, heard: (client: Client) => void): Pro
     });
   });
 
-const connectAll = async (port: number, count: number, idOf: (i: number) => number, heard: (client: Client) => void): Promise<readonly Client[]> => {
+const connectAll = async (
+  port: number,
+  count: number,
+  idOf: (i: number) => number,
+  heard: (client: Client) => void,
+): Promise<readonly Client[]> => {
   const clients: Client[] = [];
   for (let i = 0; i < count; i += 100) {
     const some = Array.from({ length: Math.min(100, count - i) }, (_, k) => connect(port, idOf(i + k), heard));
@@ -78,14 +92,20 @@ const connectAll = async (port: number, count: number, idOf: (i: number) => numb
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const percentile = (sorted: readonly number[], part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+const percentile = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 
 interface Measured {
   readonly timesMs: number[];
   lostCount: number;
 }
 
-const measure = async (database: pg.Client, update: string, concerned: number, state: { n: number; heard: (client: Client) => void }): Promise<Measured> => {
+const measure = async (
+  database: pg.Client,
+  update: string,
+  concerned: number,
+  state: { n: number; heard: (client: Client) => void },
+): Promise<Measured> => {
   const measured: Measured = { timesMs: [], lostCount: 0 };
   for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
     const n = ++state.n;
@@ -127,9 +147,19 @@ try {
         await database.query("update seat set n = 0");
         const state = { n: 0, heard: (_client: Client): void => undefined };
         // connections, statements and code are warm before memory is looked at
-        const first = await connectAll(port, 1, () => 1, () => undefined);
+        const first = await connectAll(
+          port,
+          1,
+          () => 1,
+          () => undefined,
+        );
         const before = await ask<Used>(child, "collect");
-        const clients = await connectAll(port, count, (i) => (isShared ? 1 : i + 1), (client) => state.heard(client));
+        const clients = await connectAll(
+          port,
+          count,
+          (i) => (isShared ? 1 : i + 1),
+          (client) => state.heard(client),
+        );
         await pause(2000);
         const open = await ask<Used>(child, "collect");
         await pause(IDLE_MS);
@@ -138,11 +168,24 @@ try {
         const memory = ((open.rssBytes - before.rssBytes) / count / 1024).toFixed(1);
         const cases = isShared
           ? [["the one row of all", "update seat set n = $n where id = 1", count] as const]
-          : [["every row, one commit", `update seat set n = $n where id <= ${count}`, count] as const, ["one row of one", "update seat set n = $n where id = 1", 1] as const];
+          : [
+              ["every row, one commit", `update seat set n = $n where id <= ${count}`, count] as const,
+              ["one row of one", "update seat set n = $n where id = 1", 1] as const,
+            ];
         for (const [label, update, concerned] of cases) {
           const { timesMs, lostCount } = await measure(database, update, concerned, state);
           timesMs.sort((a, b) => a - b);
-          row([source, count, label, percentile(timesMs, 0.5).toFixed(0), percentile(timesMs, 0.99).toFixed(0), (timesMs.at(-1) ?? Number.NaN).toFixed(0), lostCount, idleCpu, memory]);
+          row([
+            source,
+            count,
+            label,
+            percentile(timesMs, 0.5).toFixed(0),
+            percentile(timesMs, 0.99).toFixed(0),
+            (timesMs.at(-1) ?? Number.NaN).toFixed(0),
+            lostCount,
+            idleCpu,
+            memory,
+          ]);
         }
         for (const { socket } of [...first, ...clients]) socket.terminate();
         const ended = new Promise((resolve) => child.once("exit", resolve));

@@ -1,5 +1,5 @@
-/** The server of the memory benchmark in a process of its own, with a small heap: `node memory-server.js <database url> <connections>`; prints its
- *  port to its parent and answers each message with what it holds. */
+/** The server of the memory benchmark in a process of its own, with a small heap: `node memory-server.js <database url>
+ *  <connections>`; prints its port to its parent and answers each message with what it holds. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { relApi } from "../../core/index.ts";
@@ -9,12 +9,24 @@ import { MEMORY_SECRET } from "../support/memory-data.ts";
 const [, , databaseUrl, connections] = process.argv;
 if (databaseUrl === undefined) throw new Error("usage: memory-server.js <database url> <connections>");
 
-const api = relApi(fullCompat({ databaseUrl, anonRole: "bench_anon", logLevel: "error", dbPool: Number(connections ?? 4), jwtSecret: MEMORY_SECRET }));
+const api = relApi(
+  fullCompat({
+    databaseUrl,
+    anonRole: "bench_anon",
+    logLevel: "error",
+    dbPool: Number(connections ?? 4),
+    jwtSecret: MEMORY_SECRET,
+  }),
+);
 await api.ready;
 const server = createServer(api);
 process.on("message", () => {
   (globalThis as { gc?: () => void }).gc?.();
-  process.send?.({ heapBytes: process.memoryUsage().heapUsed, externalBytes: process.memoryUsage().external, peakBytes: process.resourceUsage().maxRSS * 1024 });
+  process.send?.({
+    heapBytes: process.memoryUsage().heapUsed,
+    externalBytes: process.memoryUsage().external,
+    peakBytes: process.resourceUsage().maxRSS * 1024,
+  });
 });
 process.on("disconnect", () => process.exit(0));
 server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }));

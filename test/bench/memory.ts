@@ -1,6 +1,7 @@
-/** `npm run bench:memory`: what small requests make a server and its backends keep and hold, and whether that stays below the limits here; exits
- *  with 1 where it does not. Needs a PostgreSQL 14 or later: TEST_DATABASE_URL (superuser), or the server programs of one on this machine.
- *  BENCH_LOADS=batch,roles takes those whose name has one of the words. */
+/** `npm run bench:memory`: what small requests make a server and its backends keep and hold, and whether that stays
+ *  below the limits here; exits with 1 where it does not. Needs a PostgreSQL 14 or later: TEST_DATABASE_URL
+ *  (superuser), or the server programs of one on this machine. BENCH_LOADS=batch,roles takes those whose name has one
+ *  of the words. */
 import { fileURLToPath } from "node:url";
 import { MEMORY_SQL } from "../support/memory-data.ts";
 import { cellsOf, excesses, HEADINGS, limitsFor, LOADS, measure, type Limits } from "../support/memory-loads.ts";
@@ -18,12 +19,20 @@ try {
   const { url, client } = await openFreshDatabase(server, "relapi_memory");
   await client.query(MEMORY_SQL);
   await client.end();
-  process.stdout.write(`limits: ${LIMITS.heapMegabytes} MB of heap and buffers after a collection, ${LIMITS.peakMegabytes} MB at the most, ${LIMITS.backendMegabytes} MB of one backend\n`);
+  process.stdout.write(
+    `limits: ${LIMITS.heapMegabytes} MB of heap and buffers after a collection, ${LIMITS.peakMegabytes} MB at the most, ${LIMITS.backendMegabytes} MB of one backend\n`,
+  );
   row(HEADINGS);
   row(HEADINGS.map(() => "---"));
   for (const load of LOADS.filter(({ name }) => WORDS.some((word) => name.includes(word)))) {
     const limits = limitsFor(load, LIMITS);
-    const figures = await measure(load, fileURLToPath(new URL("./memory-server.js", import.meta.url)), url, SCALE, MAX_SECONDS);
+    const figures = await measure(
+      load,
+      fileURLToPath(new URL("./memory-server.js", import.meta.url)),
+      url,
+      SCALE,
+      MAX_SECONDS,
+    );
     row(cellsOf(figures, limits));
     if (excesses(figures, limits).length > 0) process.exitCode = 1;
   }

@@ -1,4 +1,5 @@
-/** A PostgreSQL for benchmarks: TEST_DATABASE_URL, or one started from the programs on this machine and stopped afterwards. */
+/** A PostgreSQL for benchmarks: TEST_DATABASE_URL, or one started from the programs on this machine and stopped
+ *  afterwards. */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -13,7 +14,10 @@ export interface BenchServer {
 }
 
 /** A connection to an empty database of that name; the role `bench_anon` is there. */
-export const openFreshDatabase = async (server: BenchServer, name: string): Promise<{ readonly url: string; readonly client: pg.Client }> => {
+export const openFreshDatabase = async (
+  server: BenchServer,
+  name: string,
+): Promise<{ readonly url: string; readonly client: pg.Client }> => {
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   await admin.query("do $$ begin create role bench_anon; exception when duplicate_object then null; end $$");
@@ -39,8 +43,11 @@ const freePort = (): Promise<number> =>
 const programs = (): string => {
   const root = "/usr/lib/postgresql";
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
-  const found = versions.map((version) => join(root, version, "bin")).find((folder) => existsSync(join(folder, "initdb")));
-  if (found === undefined) throw new Error("no PostgreSQL here: set TEST_DATABASE_URL to a superuser's connection string");
+  const found = versions
+    .map((version) => join(root, version, "bin"))
+    .find((folder) => existsSync(join(folder, "initdb")));
+  if (found === undefined)
+    throw new Error("no PostgreSQL here: set TEST_DATABASE_URL to a superuser's connection string");
   return found;
 };
 
@@ -52,14 +59,17 @@ const withDatabase = (url: string, database: string): string => {
 
 export const startServer = async (settings: readonly string[] = []): Promise<BenchServer> => {
   const given = process.env["TEST_DATABASE_URL"];
-  if (given !== undefined) return { url: given, urlOf: (database) => withDatabase(given, database), stop: async () => {} };
+  if (given !== undefined)
+    return { url: given, urlOf: (database) => withDatabase(given, database), stop: async () => {} };
   const bin = programs();
   const folder = mkdtempSync(join(tmpdir(), "relapi-bench-"));
   const isRoot = process.getuid?.() === 0;
   // the server refuses to run as root
   const run = (program: string, ...parameters: string[]): void => {
     const command = isRoot ? "runuser" : join(bin, program);
-    execFileSync(command, isRoot ? ["-u", "postgres", "--", join(bin, program), ...parameters] : parameters, { stdio: "ignore" });
+    execFileSync(command, isRoot ? ["-u", "postgres", "--", join(bin, program), ...parameters] : parameters, {
+      stdio: "ignore",
+    });
   };
   if (isRoot) {
     const [, , uid, gid] = execFileSync("getent", ["passwd", "postgres"]).toString().split(":");
@@ -70,7 +80,16 @@ export const startServer = async (settings: readonly string[] = []): Promise<Ben
   run("initdb", "-D", data, "-U", "postgres", "-A", "trust");
   appendFileSync(
     join(data, "postgresql.conf"),
-    [`port = ${port}`, `unix_socket_directories = '${folder}'`, "listen_addresses = '127.0.0.1'", "fsync = off", "wal_level = logical", "max_connections = 200", ...settings, ""].join("\n"),
+    [
+      `port = ${port}`,
+      `unix_socket_directories = '${folder}'`,
+      "listen_addresses = '127.0.0.1'",
+      "fsync = off",
+      "wal_level = logical",
+      "max_connections = 200",
+      ...settings,
+      "",
+    ].join("\n"),
   );
   run("pg_ctl", "-D", data, "-w", "-l", join(folder, "log"), "start");
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;

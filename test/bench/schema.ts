@@ -1,6 +1,6 @@
-/** `npm run bench:schema`: what a database of many tables costs before anything is asked of it: starting, the first answers on both surfaces,
- *  the introspection of one role's GraphQL schema, and the memory held afterwards. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the
- *  server programs of one on this machine. */
+/** `npm run bench:schema`: what a database of many tables costs before anything is asked of it: starting, the first
+ *  answers on both surfaces, the introspection of one role's GraphQL schema, and the memory held afterwards. Needs a
+ *  PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one on this machine. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getIntrospectionQuery } from "graphql";
@@ -37,10 +37,26 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 const server = await startServer();
 try {
   const { url: databaseUrl, client: database } = await openFreshDatabase(server, "relapi_tables");
-  for (const statement of [SCHEMA_SQL, "grant select, insert, update, delete on all tables in schema public to bench_anon", "analyze"]) await database.query(statement);
+  for (const statement of [
+    SCHEMA_SQL,
+    "grant select, insert, update, delete on all tables in schema public to bench_anon",
+    "analyze",
+  ])
+    await database.query(statement);
   await database.end();
 
-  row(["ms until ready", "REST, first answer", "GraphQL, first query", "GraphQL, first mutation", "introspection", "again", "MB of its text", "MB of heap before", "MB more after a query", "MB more after introspection"]);
+  row([
+    "ms until ready",
+    "REST, first answer",
+    "GraphQL, first query",
+    "GraphQL, first mutation",
+    "introspection",
+    "again",
+    "MB of its text",
+    "MB of heap before",
+    "MB more after a query",
+    "MB more after introspection",
+  ]);
   row(Array.from({ length: 10 }, () => "---"));
   for (let round = 0; round < ROUNDS; round++) {
     const before = heapMegabytes();
@@ -51,19 +67,42 @@ try {
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
     let length = 0;
     const ask = async (path: string, query?: string): Promise<void> => {
-      const response = await fetch(url + path, query === undefined ? {} : { method: "POST", body: JSON.stringify({ query }), headers: { "content-type": "application/json" } });
+      const response = await fetch(
+        url + path,
+        query === undefined
+          ? {}
+          : { method: "POST", body: JSON.stringify({ query }), headers: { "content-type": "application/json" } },
+      );
       const bytes = await response.arrayBuffer();
       length = bytes.byteLength;
-      if (!response.ok || Buffer.from(bytes.slice(0, 10)).toString() === '{"errors":') throw new Error(Buffer.from(bytes.slice(0, 1000)).toString());
+      if (!response.ok || Buffer.from(bytes.slice(0, 10)).toString() === '{"errors":')
+        throw new Error(Buffer.from(bytes.slice(0, 1000)).toString());
     };
     const restMs = await timed(() => ask("/api/thing_7?select=id,name,thing_6(name)&limit=1"));
-    const queryMs = await timed(() => ask("/v1/graphql", "{ thing_8(where: {price: {_gt: 3}}, order_by: {id: asc}) { id thing_7 { name } } }"));
-    const mutationMs = await timed(() => ask("/v1/graphql", 'mutation { update_thing_9(where: {id: {_eq: 1}}, _set: {name: "x"}) { affected_rows } }'));
+    const queryMs = await timed(() =>
+      ask("/v1/graphql", "{ thing_8(where: {price: {_gt: 3}}, order_by: {id: asc}) { id thing_7 { name } } }"),
+    );
+    const mutationMs = await timed(() =>
+      ask("/v1/graphql", 'mutation { update_thing_9(where: {id: {_eq: 1}}, _set: {name: "x"}) { affected_rows } }'),
+    );
     const afterQuery = heapMegabytes();
     const introspectionMs = await timed(() => ask("/v1/graphql", getIntrospectionQuery()));
     const againMs = await timed(() => ask("/v1/graphql", getIntrospectionQuery()));
     const afterAll = heapMegabytes();
-    row([readyMs, restMs, queryMs, mutationMs, introspectionMs, againMs, length / 1024 / 1024, before, afterQuery - before, afterAll - before].map((value) => value.toFixed(0)));
+    row(
+      [
+        readyMs,
+        restMs,
+        queryMs,
+        mutationMs,
+        introspectionMs,
+        againMs,
+        length / 1024 / 1024,
+        before,
+        afterQuery - before,
+        afterAll - before,
+      ].map((value) => value.toFixed(0)),
+    );
     await new Promise((resolve) => http.close(resolve));
     await api.close();
   }

@@ -9,7 +9,8 @@ import { SCENARIOS } from "./data.ts";
 
 const [, , variant, scenarioIndex, databaseUrl] = process.argv;
 const scenario = SCENARIOS[Number(scenarioIndex)];
-if (scenario === undefined || databaseUrl === undefined) throw new Error("usage: server.js <variant> <scenario> <database url>");
+if (scenario === undefined || databaseUrl === undefined)
+  throw new Error("usage: server.js <variant> <scenario> <database url>");
 
 const keyOf = (url: string | undefined): number => Number((url ?? "").slice((url ?? "").lastIndexOf(".") + 1));
 
@@ -17,11 +18,17 @@ const listenerOf = async (): Promise<RequestListener> => {
   if (variant === "bare") {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
     return (request, response) => {
-      pool.query({ name: "q", text: scenario.textSql, values: [keyOf(request.url)] }).then((result) => {
-        const body = (result.rows[0] as { body: string }).body;
-        response.writeHead(200, { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(body) });
-        response.end(body);
-      }, (error: Error) => response.writeHead(500).end(error.message));
+      pool.query({ name: "q", text: scenario.textSql, values: [keyOf(request.url)] }).then(
+        (result) => {
+          const body = (result.rows[0] as { body: string }).body;
+          response.writeHead(200, {
+            "content-type": "application/json; charset=utf-8",
+            "content-length": Buffer.byteLength(body),
+          });
+          response.end(body);
+        },
+        (error: Error) => response.writeHead(500).end(error.message),
+      );
     };
   }
   if (variant === "ordinary") {

@@ -1,4 +1,5 @@
-/** A headless Chromium, driven over its debugging protocol: enough to open a page, run something on it and take its picture. */
+/** A headless Chromium, driven over its debugging protocol: enough to open a page, run something on it and take its
+ *  picture. */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,13 +29,22 @@ interface Message {
   readonly error?: { readonly message: string };
 }
 
-/** Every other host is unreachable, so that a page that needs one shows it. `before`: run in the page before its own scripts. */
+/** Every other host is unreachable, so that a page that needs one shows it. `before`: run in the page before its own
+ *  scripts. */
 export const openPage = async (url: string, before = ""): Promise<Page> => {
   if (chromium === undefined) throw new Error("no Chromium here");
   const profile = mkdtempSync(join(tmpdir(), "relapi-browser-"));
   const child = spawn(chromium, [
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1280,800", "--remote-debugging-port=0",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", `--user-data-dir=${profile}`, "about:blank",
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--window-size=1280,800",
+    "--remote-debugging-port=0",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    `--user-data-dir=${profile}`,
+    "about:blank",
   ]);
   const endpoint = await new Promise<string>((resolve, reject) => {
     let output = "";
@@ -53,7 +63,10 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
   socket.on("message", (data) => {
     const message = JSON.parse(String(data)) as Message;
     if (message.id !== undefined) waiting.get(message.id)?.(message);
-    if (message.method === "Runtime.exceptionThrown") faults.push(String(message.params.exceptionDetails.exception?.description ?? message.params.exceptionDetails.text));
+    if (message.method === "Runtime.exceptionThrown")
+      faults.push(
+        String(message.params.exceptionDetails.exception?.description ?? message.params.exceptionDetails.text),
+      );
     if (message.method === "Network.requestWillBeSent") {
       const asked = new URL(message.params.request.url);
       if (asked.protocol.startsWith("http") && asked.host !== host) faults.push(`asked for ${asked.href}`);
@@ -80,20 +93,26 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
   await call("Page.navigate", { url });
 
   const evaluate = async <Value>(expression: string): Promise<Value> => {
-    const { result, exceptionDetails } = await call("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
-    if (exceptionDetails !== undefined) throw new Error(String(exceptionDetails.exception?.description ?? exceptionDetails.text));
+    const { result, exceptionDetails } = await call("Runtime.evaluate", {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined)
+      throw new Error(String(exceptionDetails.exception?.description ?? exceptionDetails.text));
     return result.value as Value;
   };
   return {
     evaluate,
     until: async (expression, timeoutMs = 30_000) => {
-      for (const endMs = Date.now() + timeoutMs; ; ) {
+      for (const endMs = Date.now() + timeoutMs; ;) {
         if (await evaluate(`Boolean(${expression})`)) return;
         if (Date.now() > endMs) throw new Error(`not so after ${timeoutMs} ms: ${expression}`);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     },
-    screenshot: async () => Buffer.from((await call("Page.captureScreenshot", { format: "png" })).data as string, "base64"),
+    screenshot: async () =>
+      Buffer.from((await call("Page.captureScreenshot", { format: "png" })).data as string, "base64"),
     faults,
     close: async () => {
       const ended = new Promise((resolve) => child.once("exit", resolve));

@@ -14,7 +14,11 @@ export interface Demo {
 /** The header that says who the caller is, in the words of the engine whose clients these are. */
 export const secretHeader = { "x-hasura-admin-secret": adminSecret };
 
-export const asShopper = (userId: number): Record<string, string> => ({ ...secretHeader, "x-hasura-role": "shopper", "X-Hasura-User-Id": String(userId) });
+export const asShopper = (userId: number): Record<string, string> => ({
+  ...secretHeader,
+  "x-hasura-role": "shopper",
+  "X-Hasura-User-Id": String(userId),
+});
 
 export const serveDemo = async (options: RelApiOptions = {}): Promise<Demo> => {
   const served = await serve({

@@ -40,10 +40,19 @@ const roles: [role: string, headers: Record<string, string>][] = [
 ];
 
 /** Everything that any version of the tools asks for. */
-const everything = getIntrospectionQuery({ descriptions: true, directiveIsRepeatable: true, inputValueDeprecation: true, oneOf: true, schemaDescription: true, specifiedByUrl: true });
+const everything = getIntrospectionQuery({
+  descriptions: true,
+  directiveIsRepeatable: true,
+  inputValueDeprecation: true,
+  oneOf: true,
+  schemaDescription: true,
+  specifiedByUrl: true,
+});
 
 const schemaOf = async (headers: Record<string, string>, query = everything): Promise<GraphQLSchema> =>
-  buildClientSchema(await request<IntrospectionQuery>({ url: demo.graphqlUrl, document: query, requestHeaders: headers }));
+  buildClientSchema(
+    await request<IntrospectionQuery>({ url: demo.graphqlUrl, document: query, requestHeaders: headers }),
+  );
 
 describe.each(roles)("graphql-js, %s", (_role, headers) => {
   test("G-INT-1 G-INT-3 the schema is built, valid, printed, and the same when read back", async () => {
@@ -64,7 +73,9 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
   test("G-ROOT-1 G-ROOT-2 every list of the schema answers all of its columns", async () => {
     const schema = await schemaOf(headers);
     const query = schema.getQueryType() as GraphQLObjectType; // every role here reads something
-    const lists = Object.values(query.getFields()).filter((field) => field.args.every((arg) => !isNonNullType(arg.type)));
+    const lists = Object.values(query.getFields()).filter((field) =>
+      field.args.every((arg) => !isNonNullType(arg.type)),
+    );
     const document = `{ ${lists.map((field) => `${field.name}(limit: 2) { ${leaves(field)} }`).join("\n")} }`;
     const answer = await request<Record<string, any>>({ url: demo.graphqlUrl, document, requestHeaders: headers });
     expect(Object.keys(answer)).toEqual(lists.map((field) => field.name));
@@ -87,13 +98,24 @@ describe("graphql-request", () => {
   const client = new GraphQLClient(demo.graphqlUrl, { headers: secretHeader });
 
   test("G-HTTP-10 the raw answer: status, headers, data", async () => {
-    const { status, headers, data } = await rawRequest<any>(demo.graphqlUrl, "{ album_by_pk(album_id: 1) { title } }", {}, { "x-request-id": "my own" });
-    expect([status, headers.get("content-type"), headers.get("x-request-id")]).toEqual([200, "application/json; charset=utf-8", "my own"]);
+    const { status, headers, data } = await rawRequest<any>(
+      demo.graphqlUrl,
+      "{ album_by_pk(album_id: 1) { title } }",
+      {},
+      { "x-request-id": "my own" },
+    );
+    expect([status, headers.get("content-type"), headers.get("x-request-id")]).toEqual([
+      200,
+      "application/json; charset=utf-8",
+      "my own",
+    ]);
     expect(data).toEqual({ album_by_pk: { title: "For Those About To Rock We Salute You" } });
   });
 
   test.each(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"])("G-HTTP-2 the same at %s", async (path) => {
-    expect(await request(`${demo.url}${path}`, "{ genre_by_pk(genre_id: 1) { name path } }")).toEqual({ genre_by_pk: { name: "Rock", path: "music.rock" } });
+    expect(await request(`${demo.url}${path}`, "{ genre_by_pk(genre_id: 1) { name path } }")).toEqual({
+      genre_by_pk: { name: "Rock", path: "music.rock" },
+    });
   });
 
   test("G-HTTP-3 the older address refuses by status, the others by the body alone", async () => {
@@ -104,41 +126,73 @@ describe("graphql-request", () => {
       );
     const [now, older] = await Promise.all([refusalAt("/v1/graphql"), refusalAt("/v1alpha1/graphql")]);
     expect([now.response.status, older.response.status]).toEqual([200, 400]);
-    expect(now.response.errors).toEqual([{ message: "field 'albun' not found in type: 'query_root'", extensions: { path: "$.selectionSet.albun", code: "validation-failed" } }]);
+    expect(now.response.errors).toEqual([
+      {
+        message: "field 'albun' not found in type: 'query_root'",
+        extensions: { path: "$.selectionSet.albun", code: "validation-failed" },
+      },
+    ]);
     expect(older.response.errors).toEqual(now.response.errors);
   });
 
   test("G-HTTP-5 a batch", async () => {
     const document = "query ($id: Int!) { artist_by_pk(artist_id: $id) { name } }";
-    const answer = await batchRequests<any>({ url: demo.graphqlUrl, documents: [1, 2].map((id) => ({ document, variables: { id } })) });
+    const answer = await batchRequests<any>({
+      url: demo.graphqlUrl,
+      documents: [1, 2].map((id) => ({ document, variables: { id } })),
+    });
     expect(answer.map((each: any) => each.data.artist_by_pk.name)).toEqual(["AC/DC", "Accept"]);
   });
 
   test("G-DOC-2 several operations, of which this client names none", async () => {
     const document = "query First { artist(limit: 1) { name } } query Second { album(limit: 1) { title } }";
     await expect(client.request(document)).rejects.toMatchObject({
-      response: { errors: [{ message: "exactly one operation has to be present in the document when operationName is not specified", extensions: { path: "$", code: "validation-failed" } }] },
+      response: {
+        errors: [
+          {
+            message: "exactly one operation has to be present in the document when operationName is not specified",
+            extensions: { path: "$", code: "validation-failed" },
+          },
+        ],
+      },
     });
   });
 
   test("G-ERR-1 an error leaves no data, whatever the client makes of errors", async () => {
     const lenient = new GraphQLClient(demo.graphqlUrl, { headers: secretHeader, errorPolicy: "all" });
-    const { data, errors } = await lenient.rawRequest("{ artist(limit: 1) { name } broken: album(limit: 1, where: {nothing: 1}) { title } }");
+    const { data, errors } = await lenient.rawRequest(
+      "{ artist(limit: 1) { name } broken: album(limit: 1, where: {nothing: 1}) { title } }",
+    );
     expect(data).toBe(undefined);
-    expect(errors).toMatchObject([{ message: "field 'nothing' not found in type: 'album_bool_exp'", extensions: { path: "$.selectionSet.album.args.where.nothing" } }]);
+    expect(errors).toMatchObject([
+      {
+        message: "field 'nothing' not found in type: 'album_bool_exp'",
+        extensions: { path: "$.selectionSet.album.args.where.nothing" },
+      },
+    ]);
   });
 
   test("G-AUTH-4 a wrong secret", async () => {
     const refused = client.request("{ __typename }", {}, { "x-hasura-admin-secret": "wrong" });
-    await expect(refused).rejects.toMatchObject({ response: { status: 200, errors: [{ message: "invalid x-session-admin-secret", extensions: { path: "$", code: "access-denied" } }] } });
+    await expect(refused).rejects.toMatchObject({
+      response: {
+        status: 200,
+        errors: [{ message: "invalid x-session-admin-secret", extensions: { path: "$", code: "access-denied" } }],
+      },
+    });
   });
 
   test("http: a request that is given up does no harm", async () => {
     const giveUp = new AbortController();
-    const started = client.request({ document: "{ track { name invoice_lines { invoice { customer { full_name } } } } }", signal: giveUp.signal });
+    const started = client.request({
+      document: "{ track { name invoice_lines { invoice { customer { full_name } } } } }",
+      signal: giveUp.signal,
+    });
     setTimeout(() => giveUp.abort(), 20);
     await expect(started).rejects.toThrow(/abort/i);
-    expect(await client.request("{ artist_by_pk(artist_id: 1) { name } }")).toEqual({ artist_by_pk: { name: "AC/DC" } });
+    expect(await client.request("{ artist_by_pk(artist_id: 1) { name } }")).toEqual({
+      artist_by_pk: { name: "AC/DC" },
+    });
   });
 });
 
@@ -152,7 +206,8 @@ describe("@apollo/client", () => {
         playlist: { keyFields: ["playlist_id"] },
       },
     });
-  const overHttp = (): ApolloClient => new ApolloClient({ link: new HttpLink({ uri: demo.graphqlUrl, headers: secretHeader }), cache: cacheByKeys() });
+  const overHttp = (): ApolloClient =>
+    new ApolloClient({ link: new HttpLink({ uri: demo.graphqlUrl, headers: secretHeader }), cache: cacheByKeys() });
 
   test("G-DOC-10 type names make rows one in the cache: a mutation's answer reaches the queries that watch", async () => {
     const client = overHttp();
@@ -173,10 +228,17 @@ describe("@apollo/client", () => {
       if (!loading) names.push(data?.artist_by_pk?.name);
     });
     await expect.poll(() => names).toEqual(["Alice In Chains"]);
-    await client.mutate({ mutation: gql('mutation { update_artist_by_pk(pk_columns: {artist_id: 5}, _set: {name: "Alice"}) { artist_id name } }') });
+    await client.mutate({
+      mutation: gql(
+        'mutation { update_artist_by_pk(pk_columns: {artist_id: 5}, _set: {name: "Alice"}) { artist_id name } }',
+      ),
+    });
     await expect.poll(() => names).toEqual(["Alice In Chains", "Alice"]);
     watched.unsubscribe();
-    expect(client.cache.extract()).toMatchObject({ 'artist:{"artist_id":5}': { __typename: "artist", name: "Alice" }, 'album:{"album_id":7}': { __typename: "album", title: "Facelift" } });
+    expect(client.cache.extract()).toMatchObject({
+      'artist:{"artist_id":5}': { __typename: "artist", name: "Alice" },
+      'album:{"album_id":7}': { __typename: "album", title: "Facelift" },
+    });
     client.stop();
   });
 
@@ -202,16 +264,24 @@ describe("@apollo/client", () => {
   });
 
   test("G-HTTP-5 batched queries, of which one fails alone", async () => {
-    const client = new ApolloClient({ link: new BatchHttpLink({ uri: demo.graphqlUrl, headers: secretHeader, batchInterval: 10 }), cache: cacheByKeys() });
+    const client = new ApolloClient({
+      link: new BatchHttpLink({ uri: demo.graphqlUrl, headers: secretHeader, batchInterval: 10 }),
+      cache: cacheByKeys(),
+    });
     const [first, second, third] = await Promise.allSettled([
       client.query<any>({ query: gql("{ album_by_pk(album_id: 2) { album_id title } }") }),
       client.query({ query: gql("{ album_by_pk(album_id: 2) { album_id tittle } }") }),
       client.query<any>({ query: gql("{ genre_by_pk(genre_id: 2) { name } }") }),
     ]);
-    expect(first).toMatchObject({ status: "fulfilled", value: { data: { album_by_pk: { title: "Balls to the Wall" } } } });
+    expect(first).toMatchObject({
+      status: "fulfilled",
+      value: { data: { album_by_pk: { title: "Balls to the Wall" } } },
+    });
     expect(third).toMatchObject({ status: "fulfilled", value: { data: { genre_by_pk: { name: "Jazz" } } } });
     const error = second.status === "rejected" ? (second.reason as unknown) : undefined;
-    expect(CombinedGraphQLErrors.is(error) && error.errors).toMatchObject([{ message: "field 'tittle' not found in type: 'album'" }]);
+    expect(CombinedGraphQLErrors.is(error) && error.errors).toMatchObject([
+      { message: "field 'tittle' not found in type: 'album'" },
+    ]);
     client.stop();
   });
 
@@ -221,10 +291,18 @@ describe("@apollo/client", () => {
     const client = new ApolloClient({ link: new GraphQLWsLink(socket), cache: cacheByKeys() });
     const { data: own } = await client.query<any>({ query: gql("{ customer { full_name } }") });
     expect(own.customer).toMatchObject([{ full_name: "Leonie Köhler" }]);
-    const { data: made } = await client.mutate<any>({ mutation: gql('mutation { insert_playlist_one(object: {name: "Mine"}) { playlist_id owner_id: customer { email } } }') });
+    const { data: made } = await client.mutate<any>({
+      mutation: gql(
+        'mutation { insert_playlist_one(object: {name: "Mine"}) { playlist_id owner_id: customer { email } } }',
+      ),
+    });
     expect(made.insert_playlist_one.owner_id).toMatchObject({ email: "leonekohler@surfeu.de" });
-    const refused = await client.mutate({ mutation: gql('mutation { insert_artist_one(object: {name: "Not mine"}) { name } }') }).catch((error: unknown) => error);
-    expect(CombinedGraphQLErrors.is(refused) && refused.errors).toMatchObject([{ message: "field 'insert_artist_one' not found in type: 'mutation_root'" }]);
+    const refused = await client
+      .mutate({ mutation: gql('mutation { insert_artist_one(object: {name: "Not mine"}) { name } }') })
+      .catch((error: unknown) => error);
+    expect(CombinedGraphQLErrors.is(refused) && refused.errors).toMatchObject([
+      { message: "field 'insert_artist_one' not found in type: 'mutation_root'" },
+    ]);
     client.stop();
   });
 });
@@ -233,10 +311,18 @@ describe("graphql-ws", () => {
   test("G-SUB-3 G-WS-7 a live query by iteration, ended by the client", async () => {
     const socket = createClient({ url: demo.wsUrl, connectionParams: { headers: secretHeader } });
     const titles: unknown[] = [];
-    for await (const { data } of socket.iterate<any>({ query: "subscription ($id: Int!) { album_by_pk(album_id: $id) { title } }", variables: { id: 3 } })) {
+    for await (const { data } of socket.iterate<any>({
+      query: "subscription ($id: Int!) { album_by_pk(album_id: $id) { title } }",
+      variables: { id: 3 },
+    })) {
       titles.push(data.album_by_pk.title);
       if (titles.length === 2) break;
-      await request(demo.graphqlUrl, 'mutation { update_album_by_pk(pk_columns: {album_id: 3}, _set: {title: "Restless"}) { album_id } }', {}, secretHeader);
+      await request(
+        demo.graphqlUrl,
+        'mutation { update_album_by_pk(pk_columns: {album_id: 3}, _set: {title: "Restless"}) { album_id } }',
+        {},
+        secretHeader,
+      );
     }
     expect(titles).toEqual(["Restless and Wild", "Restless"]);
     await socket.dispose();
@@ -245,13 +331,25 @@ describe("graphql-ws", () => {
   test("G-WS-6 a document that is refused ends the operation with its errors", async () => {
     const socket = createClient({ url: demo.wsUrl });
     const refused = socket.iterate({ query: "subscription { albun { title } }" }).next();
-    await expect(refused).rejects.toEqual([{ message: "field 'albun' not found in type: 'subscription_root'", extensions: { path: "$.selectionSet.albun", code: "validation-failed" } }]);
+    await expect(refused).rejects.toEqual([
+      {
+        message: "field 'albun' not found in type: 'subscription_root'",
+        extensions: { path: "$.selectionSet.albun", code: "validation-failed" },
+      },
+    ]);
     await socket.dispose();
   });
 
   test("G-WS-10 a wrong secret closes the connection for good", async () => {
-    const socket = createClient({ url: demo.wsUrl, retryAttempts: 0, connectionParams: { headers: { "x-hasura-admin-secret": "wrong" } } });
-    await expect(socket.iterate({ query: "{ __typename }" }).next()).rejects.toMatchObject({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
+    const socket = createClient({
+      url: demo.wsUrl,
+      retryAttempts: 0,
+      connectionParams: { headers: { "x-hasura-admin-secret": "wrong" } },
+    });
+    await expect(socket.iterate({ query: "{ __typename }" }).next()).rejects.toMatchObject({
+      code: 4403,
+      reason: "Forbidden: invalid x-session-admin-secret",
+    });
     await socket.dispose();
   });
 });

@@ -1,4 +1,5 @@
-/** Types generated from the running service, compiled in strict mode, and the generated documents sent by two clients. */
+/** Types generated from the running service, compiled in strict mode, and the generated documents sent by two clients.
+ *  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -29,12 +30,15 @@ describe("graphql-codegen", () => {
     expect(text).toMatch(/export type AlbumsQueryVariables = Exact<\{\s*where\?: InputMaybe<Album_Bool_Exp>/);
     expect(text).toContain("export const AlbumsDocument = ");
     expect(text).toMatch(/'AlbumPartsFragment': AlbumPartsFragment/);
-    expect(text).toMatch(/export enum Album_Constraint \{\s*\/\*\* unique or primary key constraint on columns "album_id" \*\/\s*AlbumPkey = 'album_pkey'\s*\}/);
+    expect(text).toMatch(
+      /export enum Album_Constraint \{\s*\/\*\* unique or primary key constraint on columns "album_id" \*\/\s*AlbumPkey = 'album_pkey'\s*\}/,
+    );
   });
 
   test("G-GEN-8 G-GEN-9 nullability of columns, relationships and inputs reaches the types", async () => {
     const text = await generated("gql/graphql.ts");
-    const typeOf = (name: string): string => new RegExp(`export type ${name} = \\{([^]*?)\\n\\};`).exec(text)?.[1] ?? "";
+    const typeOf = (name: string): string =>
+      new RegExp(`export type ${name} = \\{([^]*?)\\n\\};`).exec(text)?.[1] ?? "";
     expect(typeOf("Employee")).toMatch(/\n {2}birth_date\?: Maybe<Scalars\['date'\]\['output'\]>;/);
     expect(typeOf("Employee")).toMatch(/\n {2}address: Scalars\['jsonb'\]\['output'\];/);
     expect(typeOf("Employee")).toMatch(/\n {2}employee\?: Maybe<Employee>;/);
@@ -44,15 +48,20 @@ describe("graphql-codegen", () => {
     expect(typeOf("Track_Insert_Input")).toMatch(/\n {2}genre\?: InputMaybe<Genre_Obj_Rel_Insert_Input>;/);
     expect(typeOf("Track_Updates")).toMatch(/\n {2}where: Track_Bool_Exp;/);
     expect(typeOf("Album_On_Conflict")).toMatch(/\n {2}update_columns\?: Array<Album_Update_Column>;/);
-    expect(typeOf("Ltree_Comparison_Exp")).toMatch(/\n {2}_matches_any\?: InputMaybe<Array<Scalars\['String'\]\['input'\]>>;/);
+    expect(typeOf("Ltree_Comparison_Exp")).toMatch(
+      /\n {2}_matches_any\?: InputMaybe<Array<Scalars\['String'\]\['input'\]>>;/,
+    );
   });
 
   test("G-PRM-6 what a role may not use is not in the types generated for it", async () => {
-    const names = async (file: string): Promise<string[]> => [...(await generated(file)).matchAll(/^export (?:type|enum) (\w+)/gm)].map(([, name]) => name!);
+    const names = async (file: string): Promise<string[]> =>
+      [...(await generated(file)).matchAll(/^export (?:type|enum) (\w+)/gm)].map(([, name]) => name!);
     const [all, visitor] = await Promise.all([names("reports.types.ts"), names("visitor.types.ts")]);
     expect(all).toEqual(expect.arrayContaining(["Mutation_Root", "Invoice", "Invoice_Bool_Exp", "Album_Bool_Exp"]));
     expect(visitor).toEqual(expect.arrayContaining(["Query_Root", "Subscription_Root", "Album_Bool_Exp"]));
-    expect(visitor.filter((name) => /^(Mutation_Root$|Invoice|Customer|\w+_(Set|Insert)_Input)/.test(name))).toEqual([]);
+    expect(visitor.filter((name) => /^(Mutation_Root$|Invoice|Customer|\w+_(Set|Insert)_Input)/.test(name))).toEqual(
+      [],
+    );
   });
 });
 
@@ -60,7 +69,8 @@ describe.each([
   ["graphql-request", "byGraphqlRequest", 900],
   ["@apollo/client", "byApollo", 901],
 ])("%s", (name, maker, freeKey) => {
-  const storiesAs = (headers: Record<string, string> = endpoint.headers): any => shop.stories(shop[maker]({ ...endpoint, headers }));
+  const storiesAs = (headers: Record<string, string> = endpoint.headers): any =>
+    shop.stories(shop[maker]({ ...endpoint, headers }));
 
   test("G-BEXP-1 G-ORD-1 G-DOC-12 a list by variables of input types, with fragments in fragments", async () => {
     const rock = {
@@ -77,9 +87,15 @@ describe.each([
       tracks: 10,
       price: "9.90",
       last: "Spellbound",
-      first: "For Those About To Rock (We Salute You), Angus Young & Malcolm Young & Brian Johnson, 5:43, music.rock, mpeg_audio 11170334",
+      first:
+        "For Those About To Rock (We Salute You), Angus Young & Malcolm Young & Brian Johnson, 5:43, music.rock, mpeg_audio 11170334",
     };
-    expect(await storiesAs().albumsOf("AC/DC", true)).toEqual({ types: ["album"], albums: [rock, salute], albumCount: 2, artistCount: 1 });
+    expect(await storiesAs().albumsOf("AC/DC", true)).toEqual({
+      types: ["album"],
+      albums: [rock, salute],
+      albumCount: 2,
+      artistCount: 1,
+    });
     const short = await storiesAs().albumsOf("AC/DC", false);
     expect(short.albums.map((each: any) => each.first)).toEqual([undefined, undefined]);
   });
@@ -89,7 +105,11 @@ describe.each([
   });
 
   test("G-ROOT-3 G-ROOT-6 one row by its key, or null", async () => {
-    expect(await storiesAs().album(4)).toEqual({ title: "Let There Be Rock", hasTracks: false, siblings: ["For Those About To Rock We Salute You"] });
+    expect(await storiesAs().album(4)).toEqual({
+      title: "Let There Be Rock",
+      hasTracks: false,
+      siblings: ["For Those About To Rock We Salute You"],
+    });
     expect(await storiesAs().album(-4)).toBe(null);
   });
 
@@ -111,7 +131,10 @@ describe.each([
   });
 
   test("G-FN-3 a function with arguments and its aggregate", async () => {
-    expect(await storiesAs().search("love -hate")).toEqual({ names: ["Love In An Elevator", "Let Me Love You Baby", "My Love"], count: 99 });
+    expect(await storiesAs().search("love -hate")).toEqual({
+      names: ["Love In An Elevator", "Let Me Love You Baby", "My Love"],
+      count: 99,
+    });
   });
 
   test("G-OP-19 G-OP-20 G-OP-21 ltree operators, defaults of variables", async () => {
@@ -127,15 +150,30 @@ describe.each([
 
   test("G-TYP-24 G-OP-35 columns of an enumerated type, bigint", async () => {
     expect(await storiesAs().files()).toEqual({
-      aggregate: { count: 1, files: 2, max: { bytes: 1059546140, format: "protected_mpeg4_video" }, sum: { bytes: 2113970086 } },
+      aggregate: {
+        count: 1,
+        files: 2,
+        max: { bytes: 1059546140, format: "protected_mpeg4_video" },
+        sum: { bytes: 2113970086 },
+      },
       nodes: ["protected_mpeg4_video", "protected_mpeg4_video"],
     });
   });
 
   test("G-NST-1 G-INS-4 G-UPS-1 nested inserts four tables deep, beside an upsert", async () => {
     const genre = `Choir by ${name}`;
-    const track = { name: "Second", milliseconds: 2000, unit_price: "0.10", composers: ["a", "b"], genre: { data: { name: genre, path: `music.choir_${freeKey}` } }, track_file: { data: { format: "purchased_aac_audio", bytes: 9007199254740991 } } };
-    const answer = await storiesAs().addArtists([{ name: "Choir", albums: { data: [{ title: "B", tracks: { data: [track] } }, { title: "A" }] } }, { artist_id: 26, name: "Azymuth" }]);
+    const track = {
+      name: "Second",
+      milliseconds: 2000,
+      unit_price: "0.10",
+      composers: ["a", "b"],
+      genre: { data: { name: genre, path: `music.choir_${freeKey}` } },
+      track_file: { data: { format: "purchased_aac_audio", bytes: 9007199254740991 } },
+    };
+    const answer = await storiesAs().addArtists([
+      { name: "Choir", albums: { data: [{ title: "B", tracks: { data: [track] } }, { title: "A" }] } },
+      { artist_id: 26, name: "Azymuth" },
+    ]);
     expect(answer).toEqual({
       affected_rows: 7,
       returning: [
@@ -144,7 +182,18 @@ describe.each([
           name: "Choir",
           albums: [
             { title: "A", tracks: [] },
-            { title: "B", tracks: [{ name: "Second", composers: ["a", "b"], unit_price: 0.1, genre: { path: `music.choir_${freeKey}` }, track_file: { format: "purchased_aac_audio", bytes: 9007199254740991 } }] },
+            {
+              title: "B",
+              tracks: [
+                {
+                  name: "Second",
+                  composers: ["a", "b"],
+                  unit_price: 0.1,
+                  genre: { path: `music.choir_${freeKey}` },
+                  track_file: { format: "purchased_aac_audio", bytes: 9007199254740991 },
+                },
+              ],
+            },
           ],
         },
         { artist_id: 26, name: "Azymuth", albums: [] },
@@ -165,7 +214,11 @@ describe.each([
 
   test("G-UPD-1c G-UPD-1e parts of a document changed, a column set to null", async () => {
     const address = { city: "Banff", state: "AB", street: "1111 6 Ave SW", postal_code: "T2P 5M5" };
-    expect(await storiesAs().moveEmployee(3, "Banff")).toEqual({ phone: null, moved: { ...address, floor: 3 }, trimmed: address });
+    expect(await storiesAs().moveEmployee(3, "Banff")).toEqual({
+      phone: null,
+      moved: { ...address, floor: 3 },
+      trimmed: address,
+    });
   });
 
   test("G-AUTH-3 G-FN-2 a function that writes, for the customer of the session", async () => {
@@ -179,7 +232,11 @@ describe.each([
       ],
     });
     const stranger = storiesAs();
-    expect(await stranger.refusalOf(() => stranger.purchase([1]))).toEqual({ message: "a purchase needs a customer", code: "permission-error", path: "$" });
+    expect(await stranger.refusalOf(() => stranger.purchase([1]))).toEqual({
+      message: "a purchase needs a customer",
+      code: "permission-error",
+      path: "$",
+    });
   });
 
   test("G-HTTP-4 G-ERR-1 refusals arrive as the client's own error", async () => {
@@ -190,7 +247,11 @@ describe.each([
       path: "$.selectionSet.album.args.limit",
     });
     const visitor = storiesAs({});
-    expect(await visitor.refusalOf(() => visitor.purchase([1]))).toEqual({ message: "no mutations exist", code: "validation-failed", path: "$" });
+    expect(await visitor.refusalOf(() => visitor.purchase([1]))).toEqual({
+      message: "no mutations exist",
+      code: "validation-failed",
+      path: "$",
+    });
   });
 });
 

@@ -22,9 +22,17 @@ export interface Project {
 }
 
 /** A failed program has said why on one of its outputs, which the error's own message leaves out. */
-const runNode = async (folder: string, program: string, args: readonly string[], environment: Record<string, string> = {}): Promise<void> => {
+const runNode = async (
+  folder: string,
+  program: string,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<void> => {
   try {
-    await run(process.execPath, [join(modules, program), ...args], { cwd: folder, env: { PATH: process.env["PATH"], HOME: folder, ...environment } });
+    await run(process.execPath, [join(modules, program), ...args], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], HOME: folder, ...environment },
+    });
   } catch (error) {
     const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
     throw new Error(`${program} failed:\n${stdout}${stderr}`, { cause: error });
@@ -35,12 +43,17 @@ const runNode = async (folder: string, program: string, args: readonly string[],
 export const startProject = async (): Promise<Project> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "relapi-client-")));
   atFileEnd(() => rm(folder, { recursive: true, force: true }));
-  for (const name of await readdir(sources)) await writeFile(join(folder, name.replace(/\.txt$/, "")), await readFile(join(sources, name)));
+  for (const name of await readdir(sources))
+    await writeFile(join(folder, name.replace(/\.txt$/, "")), await readFile(join(sources, name)));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await symlink(modules, join(folder, "node_modules"));
   return {
     folder,
-    generate: (endpoint) => runNode(folder, "@graphql-codegen/cli/cjs/bin.js", ["--config", "codegen.ts", "--silent"], { ENDPOINT: endpoint, ADMIN_SECRET: adminSecret }),
+    generate: (endpoint) =>
+      runNode(folder, "@graphql-codegen/cli/cjs/bin.js", ["--config", "codegen.ts", "--silent"], {
+        ENDPOINT: endpoint,
+        ADMIN_SECRET: adminSecret,
+      }),
     compile: () => runNode(folder, "typescript/bin/tsc", ["-p", "."]),
   };
 };

@@ -1,7 +1,16 @@
 /** What is kept between requests, and under what. */
 import { describe, expect, test } from "vitest";
 import { createCounters } from "../../core/kernel/counters.ts";
-import { createCaches, observeSession, type Ask, type CacheLimits, type Caches, type Question, type Session, type WithSession } from "../../core/index.ts";
+import {
+  createCaches,
+  observeSession,
+  type Ask,
+  type CacheLimits,
+  type Caches,
+  type Question,
+  type Session,
+  type WithSession,
+} from "../../core/index.ts";
 
 interface Source {
   readonly name: string;
@@ -14,9 +23,14 @@ const HAS_LIMIT: Question<Source, boolean> = { name: "has limit", of: ({ limit }
 const LIMIT: Question<Source, number | undefined> = { name: "limit", of: ({ limit }) => limit };
 const MODEL: Question<Source, object | undefined> = { name: "model", of: ({ model }) => model };
 
-const open = (limits: Partial<CacheLimits> = {}): { readonly caches: Caches; readonly count: (name: string) => number } => {
+const open = (
+  limits: Partial<CacheLimits> = {},
+): { readonly caches: Caches; readonly count: (name: string) => number } => {
   const counters = createCounters();
-  return { caches: createCaches("cache", { maxBytes: () => 1_000_000, ...limits }, counters), count: (name) => counters.get(`cache-${name}`) };
+  return {
+    caches: createCaches("cache", { maxBytes: () => 1_000_000, ...limits }, counters),
+    count: (name) => counters.get(`cache-${name}`),
+  };
 };
 
 /** What a cache of that maker answers, and how often it was made. */
@@ -42,13 +56,24 @@ const keeping = (make: (ask: Ask<Source>) => string, limits: Partial<CacheLimits
 describe("keys", () => {
   test("R-CAC-1 what was asked is the key, what was not asked is not", () => {
     const { get, made } = keeping((ask) => `${ask(NAME)}!`);
-    expect([get({ name: "a", limit: 1 }), get({ name: "a", limit: 2 }), get({ name: "b" }), get({ name: "a" })]).toEqual(["a!", "a!", "b!", "a!"]);
+    expect([
+      get({ name: "a", limit: 1 }),
+      get({ name: "a", limit: 2 }),
+      get({ name: "b" }),
+      get({ name: "a" }),
+    ]).toEqual(["a!", "a!", "b!", "a!"]);
     expect(made()).toBe(2);
   });
 
   test("R-CAC-1 a question that only some sources lead to is in the key of those", () => {
     const { get, made } = keeping((ask) => (ask(HAS_LIMIT) ? `${ask(NAME)} ${ask(LIMIT)}` : "all"));
-    expect([get({ name: "a" }), get({ name: "b" }), get({ name: "a", limit: 1 }), get({ name: "a", limit: 2 }), get({ name: "a", limit: 1 })]).toEqual(["all", "all", "a 1", "a 2", "a 1"]);
+    expect([
+      get({ name: "a" }),
+      get({ name: "b" }),
+      get({ name: "a", limit: 1 }),
+      get({ name: "a", limit: 2 }),
+      get({ name: "a", limit: 1 }),
+    ]).toEqual(["all", "all", "a 1", "a 2", "a 1"]);
     expect(made()).toBe(3);
   });
 
@@ -66,7 +91,11 @@ describe("keys", () => {
     const FIRST: Question<Source, string> = { name: "first", of: ({ name }) => name.split("|")[0] ?? "" };
     const SECOND: Question<Source, string> = { name: "second", of: ({ name }) => name.split("|")[1] ?? "" };
     const { get, made } = keeping((ask) => JSON.stringify([ask(FIRST), ask(SECOND)]));
-    expect([get({ name: "a b|c" }), get({ name: "a|b c" }), get({ name: "a b|c" })]).toEqual(['["a b","c"]', '["a","b c"]', '["a b","c"]']);
+    expect([get({ name: "a b|c" }), get({ name: "a|b c" }), get({ name: "a b|c" })]).toEqual([
+      '["a b","c"]',
+      '["a","b c"]',
+      '["a b","c"]',
+    ]);
     expect(made()).toBe(2);
   });
 
@@ -89,7 +118,12 @@ describe("keys", () => {
       found.keep();
       return found.made;
     };
-    expect([get({ name: "a", limit: 1 }), get({ name: "a", limit: 2 }), get({ name: "b", limit: 1 }), get({ name: "a", limit: 1 })]).toEqual(["<a>1", "<a>2", "<b>1", "<a>1"]);
+    expect([
+      get({ name: "a", limit: 1 }),
+      get({ name: "a", limit: 2 }),
+      get({ name: "b", limit: 1 }),
+      get({ name: "a", limit: 1 }),
+    ]).toEqual(["<a>1", "<a>2", "<b>1", "<a>1"]);
     expect(made).toBe(3);
   });
 
@@ -106,7 +140,9 @@ describe("keys", () => {
 
   test("R-CAC-1 a maker that asks when it is done is refused", () => {
     const { get } = keeping((ask) => ask as unknown as string);
-    expect(() => (get({ name: "a" }) as unknown as Ask<Source>)(NAME)).toThrow('"texts" asks for "name" after it was made');
+    expect(() => (get({ name: "a" }) as unknown as Ask<Source>)(NAME)).toThrow(
+      '"texts" asks for "name" after it was made',
+    );
   });
 });
 
@@ -117,7 +153,9 @@ describe("what is kept", () => {
       return ask(NAME);
     });
     cache.get({ name: "a" });
-    expect([() => get({ name: "bad" }), () => get({ name: "bad" })].map((each) => expect(each).toThrow("refused"))).toHaveLength(2);
+    expect(
+      [() => get({ name: "bad" }), () => get({ name: "bad" })].map((each) => expect(each).toThrow("refused")),
+    ).toHaveLength(2);
     expect([count("entries"), made()]).toEqual([0, 3]);
     const early = cache.get({ name: "a" });
     caches.clear();
@@ -156,7 +194,9 @@ describe("what is kept", () => {
 });
 
 describe("sessions", () => {
-  const session = (variables: Record<string, string>, more: Partial<Session> = {}): WithSession => ({ session: { role: "clerk", isAdmin: false, claims: {}, variables, ...more } });
+  const session = (variables: Record<string, string>, more: Partial<Session> = {}): WithSession => ({
+    session: { role: "clerk", isAdmin: false, claims: {}, variables, ...more },
+  });
 
   const madeBy = (make: (session: Session) => unknown) => {
     const { caches } = open();
@@ -177,10 +217,32 @@ describe("sessions", () => {
   };
 
   test("R-CAC-1 only what was looked at counts: the role, one variable, the names of all", () => {
-    expect(madeBy(({ role }) => role)(session({ a: "1" }), session({ a: "2" }), session({}, { role: "other" }))).toBe(2);
-    expect(madeBy(({ variables }) => variables["a"])(session({ a: "1", b: "1" }), session({ a: "1", b: "2" }), session({ a: "2" }), session({}))).toBe(3);
+    expect(madeBy(({ role }) => role)(session({ a: "1" }), session({ a: "2" }), session({}, { role: "other" }))).toBe(
+      2,
+    );
+    expect(
+      madeBy(({ variables }) => variables["a"])(
+        session({ a: "1", b: "1" }),
+        session({ a: "1", b: "2" }),
+        session({ a: "2" }),
+        session({}),
+      ),
+    ).toBe(3);
     expect(madeBy(({ variables }) => "a" in variables)(session({ a: "1" }), session({}), session({ b: "1" }))).toBe(2);
-    expect(madeBy(({ variables }) => ({ ...variables }))(session({ a: "1" }), session({ a: "1", b: "1" }), session({ a: "2" }), session({ a: "1" }))).toBe(3);
-    expect(madeBy(({ claims }) => claims["sub"])(session({}, { claims: { sub: "1" } }), session({}, { claims: { sub: "1" } }), session({}, { claims: { sub: "2" } }))).toBe(2);
+    expect(
+      madeBy(({ variables }) => ({ ...variables }))(
+        session({ a: "1" }),
+        session({ a: "1", b: "1" }),
+        session({ a: "2" }),
+        session({ a: "1" }),
+      ),
+    ).toBe(3);
+    expect(
+      madeBy(({ claims }) => claims["sub"])(
+        session({}, { claims: { sub: "1" } }),
+        session({}, { claims: { sub: "1" } }),
+        session({}, { claims: { sub: "2" } }),
+      ),
+    ).toBe(2);
   });
 });

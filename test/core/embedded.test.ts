@@ -63,12 +63,16 @@ const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
 describe("embedded: protocol", () => {
   it("embedded: simple and extended queries, binary results and 20 MB values in both directions", async () => {
     const client = await connect();
-    expect((await client.query("select 1 as a; select 2 as b") as unknown as pg.QueryResult[]).map(({ rows }) => rows)).toEqual([[{ a: 1 }], [{ b: 2 }]]);
+    expect(
+      ((await client.query("select 1 as a; select 2 as b")) as unknown as pg.QueryResult[]).map(({ rows }) => rows),
+    ).toEqual([[{ a: 1 }], [{ b: 2 }]]);
     expect((await client.query("select $1::int + 1 as sum", [41])).rows).toEqual([{ sum: 42 }]);
     const bytes = await client.query({ text: "select '\\x0102'::bytea as b", binary: true } as pg.QueryConfig);
     expect(bytes.rows[0]).toEqual({ b: Buffer.from([1, 2]) });
     const large = "é".repeat(10 * 1024 * 1024);
-    expect((await client.query("select octet_length($1) as length, $1 as text", [large])).rows).toEqual([{ length: 20 * 1024 * 1024, text: large }]);
+    expect((await client.query("select octet_length($1) as length, $1 as text", [large])).rows).toEqual([
+      { length: 20 * 1024 * 1024, text: large },
+    ]);
   });
 
   it("embedded: many rows arrive whole and in order", async () => {
@@ -105,13 +109,9 @@ describe("embedded: protocol", () => {
       client.query("select $1::int as n", [2]),
     ];
     const settled = await Promise.allSettled(sent);
-    expect(settled.map((result) => (result.status === "fulfilled" ? result.value.command : result.reason.code))).toEqual([
-      "BEGIN",
-      "22012",
-      "25P02",
-      "ROLLBACK",
-      "SELECT",
-    ]);
+    expect(
+      settled.map((result) => (result.status === "fulfilled" ? result.value.command : result.reason.code)),
+    ).toEqual(["BEGIN", "22012", "25P02", "ROLLBACK", "SELECT"]);
     expect((await sent[4])?.rows).toEqual([{ n: 2 }]);
   });
 
@@ -171,7 +171,8 @@ describe("embedded: protocol", () => {
 describe("embedded: many clients, one backend", () => {
   it("embedded: two clients may use one name for different statements", async () => {
     const [one, two] = await Promise.all([connect(), connect()]);
-    const ask = (client: pg.Client, text: string): Promise<pg.QueryResult> => client.query({ name: "same", text, values: [1] });
+    const ask = (client: pg.Client, text: string): Promise<pg.QueryResult> =>
+      client.query({ name: "same", text, values: [1] });
     const long = "n".repeat(62);
     for (let round = 0; round < 3; round += 1) {
       expect((await ask(one, "select $1::int as one")).rows).toEqual([{ one: 1 }]);
@@ -187,7 +188,9 @@ describe("embedded: many clients, one backend", () => {
     const order: string[] = [];
     await one.query("begin");
     await one.query("insert into account values (1, 10)");
-    const outside = two.query("select count(*)::int as n from account").then(({ rows }) => order.push(`two sees ${rows[0].n}`));
+    const outside = two
+      .query("select count(*)::int as n from account")
+      .then(({ rows }) => order.push(`two sees ${rows[0].n}`));
     await one.query("insert into account values (2, 20)");
     order.push("one inserts");
     await one.query("rollback");
@@ -197,7 +200,9 @@ describe("embedded: many clients, one backend", () => {
 
   it("embedded: statements of many clients are answered to whom they belong", async () => {
     const answers = await Promise.all(
-      Array.from({ length: 500 }, (_, n) => pool.query({ name: `n${n % 7}`, text: `select $1::int as n, ${n % 7} as name`, values: [n] })),
+      Array.from({ length: 500 }, (_, n) =>
+        pool.query({ name: `n${n % 7}`, text: `select $1::int as n, ${n % 7} as name`, values: [n] }),
+      ),
     );
     expect(answers.every(({ rows }, n) => rows[0].n === n && rows[0].name === n % 7)).toBe(true);
   });
@@ -245,7 +250,9 @@ describe("embedded: many clients, one backend", () => {
     const client = await connect();
     await client.query("begin");
     const running = client.query("insert into broken select n from generate_series(1, 100000) as n");
-    (client as unknown as { connection: { stream: NodeJS.ReadWriteStream & { destroy(): void } } }).connection.stream.destroy();
+    (
+      client as unknown as { connection: { stream: NodeJS.ReadWriteStream & { destroy(): void } } }
+    ).connection.stream.destroy();
     await expect(running).rejects.toThrow();
     expect((await pool.query("select count(*)::int as n from broken")).rows).toEqual([{ n: 0 }]);
   });
@@ -307,17 +314,26 @@ describe("embedded: life of a database", () => {
   });
 
   it("embedded: a dump is an image to start from", async () => {
-    const { database, pool: own } = start({ extensions: ["pg_trgm"], loadScript: "create extension pg_trgm; create table word as select 'relapi' as word" });
+    const { database, pool: own } = start({
+      extensions: ["pg_trgm"],
+      loadScript: "create extension pg_trgm; create table word as select 'relapi' as word",
+    });
     await own.query("insert into word values ('relay')");
     const path = join(folder, "own.image");
     writeFileSync(path, await database.dump());
     const again = start({ image: path, extensions: ["pg_trgm"] });
-    expect((await again.pool.query("select word from word where word % 'relaxi' order by 1")).rows).toEqual([{ word: "relapi" }, { word: "relay" }]);
+    expect((await again.pool.query("select word from word where word % 'relaxi' order by 1")).rows).toEqual([
+      { word: "relapi" },
+      { word: "relay" },
+    ]);
   });
 
   it("embedded: several extensions work beside each other", async () => {
     const names = ["ltree", "pg_trgm", "citext", "hstore", "pgcrypto", "unaccent", "uuid-ossp"];
-    const { database, pool: own } = start({ extensions: names, loadScript: names.map((name) => `create extension "${name}";`).join("\n") });
+    const { database, pool: own } = start({
+      extensions: names,
+      loadScript: names.map((name) => `create extension "${name}";`).join("\n"),
+    });
     const path = join(folder, "extensions.image");
     writeFileSync(path, await database.dump());
     const uses = `select 'a.b'::ltree ~ 'a.*'::lquery as ltree, 'relapi' % 'relaxi' as pg_trgm, 'A'::citext = 'a' as citext, 'a=>1'::hstore -> 'a' as hstore,
@@ -338,8 +354,12 @@ describe("embedded: life of a database", () => {
   });
 
   it("embedded: what cannot start says why", async () => {
-    expect(() => startEmbeddedDatabase({ image: join(folder, "none.image") })).toThrow(/there is no image .*none\.image/);
-    await expect(start({ extensions: ["no_such_thing"] }).database.ready).rejects.toThrow(/extension "no_such_thing" is not part of PGlite/);
+    expect(() => startEmbeddedDatabase({ image: join(folder, "none.image") })).toThrow(
+      /there is no image .*none\.image/,
+    );
+    await expect(start({ extensions: ["no_such_thing"] }).database.ready).rejects.toThrow(
+      /extension "no_such_thing" is not part of PGlite/,
+    );
     const { database, pool: own } = start({ loadScript: "create table a (id int); selct 1" });
     await expect(database.ready).rejects.toThrow(/syntax error at or near "selct"/);
     await expect(own.query("select 1")).rejects.toThrow(/selct/);
@@ -395,28 +415,49 @@ describe("embedded: the demo database", () => {
       const client = await own.connect();
       try {
         await client.query("begin");
-        await client.query("select set_config('role', $1, true), set_config('session.user_id', $2, true)", [role, userId]);
+        await client.query("select set_config('role', $1, true), set_config('session.user_id', $2, true)", [
+          role,
+          userId,
+        ]);
         return await client.query(text);
       } finally {
         await client.query("rollback");
         client.release();
       }
     };
-    expect((await as("anon", "", "select revenue from sales_by_country where country_code = 'CZ'")).rows).toEqual([{ revenue: "90.24" }]);
-    expect((await as("anon", "", "select name from artist a where exists (select from bestsellers(a)) and name = 'AC/DC'")).rows.length).toBe(1);
+    expect((await as("anon", "", "select revenue from sales_by_country where country_code = 'CZ'")).rows).toEqual([
+      { revenue: "90.24" },
+    ]);
+    expect(
+      (await as("anon", "", "select name from artist a where exists (select from bestsellers(a)) and name = 'AC/DC'"))
+        .rows.length,
+    ).toBe(1);
     expect(await codeOf(as("anon", "", "select * from invoice"))).toBe("42501");
     expect(await codeOf(as("anon", "", "select email from employee"))).toBe("42501");
     expect((await as("shopper", "5", "select distinct customer_id from invoice")).rows).toEqual([{ customer_id: 5 }]);
     expect((await as("shopper", "", "select * from invoice")).rows).toEqual([]);
-    expect((await as("shopper", "5", "update customer set phone = 'x' returning customer_id")).rows).toEqual([{ customer_id: 5 }]);
-    expect((await as("shopper", "5", "select customer_id, total from purchase(array[1, 2, 2])")).rows).toEqual([{ customer_id: 5, total: "2.97" }]);
+    expect((await as("shopper", "5", "update customer set phone = 'x' returning customer_id")).rows).toEqual([
+      { customer_id: 5 },
+    ]);
+    expect((await as("shopper", "5", "select customer_id, total from purchase(array[1, 2, 2])")).rows).toEqual([
+      { customer_id: 5, total: "2.97" },
+    ]);
     expect(await codeOf(as("shopper", "5", "select * from purchase(array[0])"))).toBe("23503");
     expect(await codeOf(as("shopper", "", "select * from purchase(array[1])"))).toBe("42501");
-    expect((await as("shopper", "5", "insert into playlist (name) values ('mine') returning owner_id")).rows).toEqual([{ owner_id: 5 }]);
+    expect((await as("shopper", "5", "insert into playlist (name) values ('mine') returning owner_id")).rows).toEqual([
+      { owner_id: 5 },
+    ]);
     expect(await codeOf(as("shopper", "5", "insert into playlist_track values (1, 3503)"))).toMatch(/42501|23505/);
-    expect((await as("clerk", "3", "select distinct support_rep_id from customer")).rows).toEqual([{ support_rep_id: 3 }]);
-    expect((await as("clerk", "3", "insert into artist (name) values ('New') returning artist_id")).rows).toEqual([{ artist_id: 276 }]);
-    expect((await as("anon", "", "select count(*)::int as n from genre g, subgenres(g) where g.path = 'music.rock'")).rows[0].n).toBe(5);
+    expect((await as("clerk", "3", "select distinct support_rep_id from customer")).rows).toEqual([
+      { support_rep_id: 3 },
+    ]);
+    expect((await as("clerk", "3", "insert into artist (name) values ('New') returning artist_id")).rows).toEqual([
+      { artist_id: 276 },
+    ]);
+    expect(
+      (await as("anon", "", "select count(*)::int as n from genre g, subgenres(g) where g.path = 'music.rock'")).rows[0]
+        .n,
+    ).toBe(5);
     expect((await as("anon", "", "select name from search_track('\"smells like\"')")).rows.length).toBeGreaterThan(0);
   });
 });

@@ -4,7 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectionUrls, mayBeEncryption } from "../../core/engine/database/connection-string.ts";
 import { createDatabase, type Database } from "../../core/engine/database/database.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
-import { createCaches, isRelApiError, resolveOptions, type BoundValue, type Execution, type Logger, type Model, type RelApiError, type RelApiOptions, type ResultRow, type Role, type Session } from "../../core/index.ts";
+import {
+  createCaches,
+  isRelApiError,
+  resolveOptions,
+  type BoundValue,
+  type Execution,
+  type Logger,
+  type Model,
+  type RelApiError,
+  type RelApiOptions,
+  type ResultRow,
+  type Role,
+  type Session,
+} from "../../core/index.ts";
 import type { Slot } from "../../core/engine/sql/fragment.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../../core/engine/sql/program.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
@@ -12,12 +25,23 @@ import { capabilities, testDatabase, type TestDatabase } from "../support/databa
 let db: TestDatabase;
 const warnings: string[] = [];
 const silent = () => undefined;
-const logger: Logger = { error: silent, warn: (message) => void warnings.push(message), info: silent, debug: silent, access: silent };
+const logger: Logger = {
+  error: silent,
+  warn: (message) => void warnings.push(message),
+  info: silent,
+  debug: silent,
+  access: silent,
+};
 const opened: Database[] = [];
 
 const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => {
   const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options });
-  const database = createDatabase(() => resolved, logger, () => model as Model | undefined, createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()));
+  const database = createDatabase(
+    () => resolved,
+    logger,
+    () => model as Model | undefined,
+    createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()),
+  );
   opened.push(database);
   return database;
 };
@@ -46,22 +70,59 @@ afterAll(async () => {
   for (const each of opened) await each.close();
 });
 
-const anon: Session = { role: "sea_anon", databaseRole: "sea_anon", isAdmin: false, claims: { role: "sea_anon" }, variables: { "x-session-role": "sea_anon" } };
-const admin: Session = { role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } };
-
-const statement = (text: string, columns: readonly string[], slots: readonly Slot[] = [], more: Partial<ProgramStatement> = {}): ProgramStatement => ({ text, columns, slots, ...more });
-
-const program = (statements: readonly ProgramStatement[], checks: readonly ProgramCheck[] = [], isProven = false): Program => ({ statements, main: statements.length - 1, checks, relations: new Set(), isOpenEnded: false, isProven });
-
-const run = (text: string, more: Partial<Execution> & { readonly values?: readonly BoundValue[]; readonly on?: Database; readonly columns?: readonly string[]; readonly isProven?: boolean } = {}): Promise<readonly ResultRow[]> => {
-  const { values = [], on = database, columns = ["body"], isProven, ...execution } = more;
-  const slots = values.map((_, param): Slot => ({ param }));
-  return on.execute({ session: anon, access: "read write", schema: "exe", end: "commit", programs: [{ program: program([statement(text, columns, slots)], [], isProven), values }], ...execution });
+const anon: Session = {
+  role: "sea_anon",
+  databaseRole: "sea_anon",
+  isAdmin: false,
+  claims: { role: "sea_anon" },
+  variables: { "x-session-role": "sea_anon" },
+};
+const admin: Session = {
+  role: "admin",
+  isAdmin: true,
+  claims: { role: "admin" },
+  variables: { "x-session-role": "admin" },
 };
 
-const bodyOf = async (text: string, more: Parameters<typeof run>[1] = {}): Promise<string | null | undefined> => (await run(text, more))[0]?.["body"];
+const statement = (
+  text: string,
+  columns: readonly string[],
+  slots: readonly Slot[] = [],
+  more: Partial<ProgramStatement> = {},
+): ProgramStatement => ({ text, columns, slots, ...more });
 
-const settings = async (more: Parameters<typeof run>[1] = {}): Promise<Record<string, string | null>> => JSON.parse((await bodyOf("select exe.settings()", more)) ?? "null");
+const program = (
+  statements: readonly ProgramStatement[],
+  checks: readonly ProgramCheck[] = [],
+  isProven = false,
+): Program => ({ statements, main: statements.length - 1, checks, relations: new Set(), isOpenEnded: false, isProven });
+
+const run = (
+  text: string,
+  more: Partial<Execution> & {
+    readonly values?: readonly BoundValue[];
+    readonly on?: Database;
+    readonly columns?: readonly string[];
+    readonly isProven?: boolean;
+  } = {},
+): Promise<readonly ResultRow[]> => {
+  const { values = [], on = database, columns = ["body"], isProven, ...execution } = more;
+  const slots = values.map((_, param): Slot => ({ param }));
+  return on.execute({
+    session: anon,
+    access: "read write",
+    schema: "exe",
+    end: "commit",
+    programs: [{ program: program([statement(text, columns, slots)], [], isProven), values }],
+    ...execution,
+  });
+};
+
+const bodyOf = async (text: string, more: Parameters<typeof run>[1] = {}): Promise<string | null | undefined> =>
+  (await run(text, more))[0]?.["body"];
+
+const settings = async (more: Parameters<typeof run>[1] = {}): Promise<Record<string, string | null>> =>
+  JSON.parse((await bodyOf("select exe.settings()", more)) ?? "null");
 
 const failureOf = async (work: Promise<unknown>): Promise<RelApiError> => {
   const error: unknown = await work.then(
@@ -72,7 +133,8 @@ const failureOf = async (work: Promise<unknown>): Promise<RelApiError> => {
   return error;
 };
 
-const count = async (where = "true"): Promise<number> => Number((await db.query<{ n: string }>(`select count(*) as n from exe.notes where ${where}`))[0]?.n);
+const count = async (where = "true"): Promise<number> =>
+  Number((await db.query<{ n: string }>(`select count(*) as n from exe.notes where ${where}`))[0]?.n);
 
 describe("settings", () => {
   test.skipIf(!capabilities.realServer)("R-TX-8 statements are not compiled, unless somebody wants that", async () => {
@@ -82,9 +144,20 @@ describe("settings", () => {
   });
 
   test("R-TX-1 G-SES-1 search path, role, claims, variables and request are set", async () => {
-    const session: Session = { ...anon, claims: { sub: "7", role: "other" }, variables: { "x-session-role": "sea_anon", "x-session-user-id": "7", "x-session-odd name": "1" } };
+    const session: Session = {
+      ...anon,
+      claims: { sub: "7", role: "other" },
+      variables: { "x-session-role": "sea_anon", "x-session-user-id": "7", "x-session-odd name": "1" },
+    };
     const found = await settings({ session, access: "read only", settings: [["request.method", "GET"]] });
-    expect(found).toMatchObject({ user: "sea_anon", path: '"exe", "public"', user_id: "7", read_only: "on", isolation: "read committed", method: "GET" });
+    expect(found).toMatchObject({
+      user: "sea_anon",
+      path: '"exe", "public"',
+      user_id: "7",
+      read_only: "on",
+      isolation: "read committed",
+      method: "GET",
+    });
     expect(found["claims"]).toBe('{"sub":"7","role":"sea_anon"}');
     expect(found["variables"]).toBe('{"x-session-role":"sea_anon","x-session-user-id":"7","x-session-odd name":"1"}');
     expect(found["hasura"]).toBe('{"x-hasura-role":"sea_anon","x-hasura-user-id":"7","x-hasura-odd name":"1"}');
@@ -95,13 +168,23 @@ describe("settings", () => {
   });
 
   test("R-TX-6 G-SES-7 nothing of a transaction is left on its connection", async () => {
-    await settings({ session: { ...anon, variables: { "x-session-user-id": "7", "x-session-role": "sea_anon" } }, access: "read only", settings: [["request.method", "GET"]] });
+    await settings({
+      session: { ...anon, variables: { "x-session-user-id": "7", "x-session-role": "sea_anon" } },
+      access: "read only",
+      settings: [["request.method", "GET"]],
+    });
     const next = await settings({ session: admin });
     expect(next).toMatchObject({ user_id: "", method: "", read_only: "off", claims: '{"role":"admin"}' });
     expect(next["user"]).not.toBe("sea_anon");
     await failureOf(run("select 1 / 0", { session: { ...anon, variables: { "x-session-user-id": "8" } } }));
     expect(await settings({ session: admin })).toMatchObject({ user_id: "", user: next["user"] });
-    expect((await database.query<{ who: string; readonly: string }>({ chunks: ["select current_user as who, current_setting('transaction_read_only') as readonly"] } as never))[0]).toEqual({ who: next["user"], readonly: "off" });
+    expect(
+      (
+        await database.query<{ who: string; readonly: string }>({
+          chunks: ["select current_user as who, current_setting('transaction_read_only') as readonly"],
+        } as never)
+      )[0],
+    ).toEqual({ who: next["user"], readonly: "off" });
   });
 
   test("settings of the acting role and the application's are set, the role's before the role", async () => {
@@ -114,11 +197,17 @@ describe("settings", () => {
 
   test("more settings than a function takes arguments", async () => {
     const many = Array.from({ length: 230 }, (_, i): readonly [string, string] => [`many.n${i}`, String(i)]);
-    expect(await bodyOf("select current_setting('many.n0') || current_setting('many.n229') || current_user", { settings: many })).toBe("0229sea_anon");
+    expect(
+      await bodyOf("select current_setting('many.n0') || current_setting('many.n229') || current_user", {
+        settings: many,
+      }),
+    ).toBe("0229sea_anon");
   });
 
   test("R-AUT-11 a role that is not there is the database's 22023, status 401", async () => {
-    expect(await failureOf(run("select 1", { session: { ...anon, databaseRole: "no one", role: "no one" } }))).toMatchObject({ code: "22023", status: 401, message: 'role "no one" does not exist' });
+    expect(
+      await failureOf(run("select 1", { session: { ...anon, databaseRole: "no one", role: "no one" } })),
+    ).toMatchObject({ code: "22023", status: 401, message: 'role "no one" does not exist' });
     expect((await settings())["user"]).toBe("sea_anon");
   });
 
@@ -126,14 +215,21 @@ describe("settings", () => {
     const on = open({ dbPreRequest: "exe.before" });
     expect(await bodyOf("select current_setting('exe.before', true)", { on })).toBe("sea_anon");
     expect(await bodyOf("select current_setting('exe.before', true)", { on, skipPreRequest: true })).toBe("");
-    expect(await bodyOf("select current_setting('exe.before', true)", { on: open({ dbPreRequest: "before" }) })).toBe("sea_anon");
+    expect(await bodyOf("select current_setting('exe.before', true)", { on: open({ dbPreRequest: "before" }) })).toBe(
+      "sea_anon",
+    );
   });
 });
 
 describe("access, isolation and end", () => {
   test("R-TX-2 a read-only transaction refuses to write", async () => {
-    expect(await failureOf(run("insert into exe.notes values (1, 'x')", { access: "read only" }))).toMatchObject({ code: "25006", status: 405 });
-    expect(await failureOf(run("insert into exe.notes values (1, 'x')", { access: "read only", end: "rollback" }))).toMatchObject({ code: "25006" });
+    expect(await failureOf(run("insert into exe.notes values (1, 'x')", { access: "read only" }))).toMatchObject({
+      code: "25006",
+      status: 405,
+    });
+    expect(
+      await failureOf(run("insert into exe.notes values (1, 'x')", { access: "read only", end: "rollback" })),
+    ).toMatchObject({ code: "25006" });
     expect(await count()).toBe(0);
   });
 
@@ -141,7 +237,9 @@ describe("access, isolation and end", () => {
     expect((await settings({ isolation: "serializable", access: "read only" }))["isolation"]).toBe("serializable");
     expect((await settings({ isolation: "REPEATABLE READ" }))["isolation"]).toBe("repeatable read");
     const roles = new Map<string, Partial<Role>>([["postgres", { settings: [], isolation: "serializable" }]]);
-    expect((await settings({ on: open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" }) }))["isolation"]).toBe("read committed");
+    expect(
+      (await settings({ on: open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" }) }))["isolation"],
+    ).toBe("read committed");
   });
 
   test("R-TX-5 rollback leaves nothing, its answer is complete", async () => {
@@ -156,20 +254,45 @@ describe("access, isolation and end", () => {
   });
 
   test("R-TX-5 a deferred constraint that fails at the commit undoes everything", async () => {
-    expect(await failureOf(run("insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'"))).toMatchObject({ code: "23505", facts: { constraint: "notes_twin_key", sqlstate: "23505" } });
+    expect(
+      await failureOf(run("insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'")),
+    ).toMatchObject({ code: "23505", facts: { constraint: "notes_twin_key", sqlstate: "23505" } });
     expect(await count()).toBe(0);
   });
 
   test("several statements are one transaction, their columns one row, the main one's win", async () => {
-    const both = program([statement("insert into exe.notes values (1, 'one') returning text, 'first'", ["one", "body"]), statement("select text || '!' from exe.notes where id = 1", ["body"])]);
-    const rows = await database.execute({ session: anon, access: "read write", schema: "exe", end: "rollback", programs: [{ program: both, values: [] }, { program: program([statement("select 2", ["two"])]), values: [] }] });
+    const both = program([
+      statement("insert into exe.notes values (1, 'one') returning text, 'first'", ["one", "body"]),
+      statement("select text || '!' from exe.notes where id = 1", ["body"]),
+    ]);
+    const rows = await database.execute({
+      session: anon,
+      access: "read write",
+      schema: "exe",
+      end: "rollback",
+      programs: [
+        { program: both, values: [] },
+        { program: program([statement("select 2", ["two"])]), values: [] },
+      ],
+    });
     expect(rows).toEqual([{ one: "one", body: "one!" }, { two: "2" }]);
     expect(await count()).toBe(0);
   });
 
   test("the failure of a later statement undoes the earlier ones, and names its place", async () => {
-    const both = program([statement("insert into exe.notes values (1, 'one') returning id", ["id"], [], { path: "$.first" }), statement("insert into exe.notes values (1, 'again') returning id", ["id"], [], { path: "$.second" })]);
-    const error = await failureOf(database.execute({ session: anon, access: "read write", schema: "exe", end: "commit", programs: [{ program: both, values: [] }] }));
+    const both = program([
+      statement("insert into exe.notes values (1, 'one') returning id", ["id"], [], { path: "$.first" }),
+      statement("insert into exe.notes values (1, 'again') returning id", ["id"], [], { path: "$.second" }),
+    ]);
+    const error = await failureOf(
+      database.execute({
+        session: anon,
+        access: "read write",
+        schema: "exe",
+        end: "commit",
+        programs: [{ program: both, values: [] }],
+      }),
+    );
     expect(error).toMatchObject({ code: "23505", path: "$.second", details: "Key (id)=(1) already exists." });
     expect(await count()).toBe(0);
   });
@@ -189,15 +312,30 @@ describe("access, isolation and end", () => {
   });
 
   test("G-PRM-9 G-NST-6 checks of a program that do not hold roll back", async () => {
-    const write = statement("insert into exe.notes values (1, 'x') returning text, $1::bool, $2::int", ["text", "check", "count"], [{ param: 0 }, { param: 1 }]);
+    const write = statement(
+      "insert into exe.notes values (1, 'x') returning text, $1::bool, $2::int",
+      ["text", "check", "count"],
+      [{ param: 0 }, { param: 1 }],
+    );
     const checks: readonly ProgramCheck[] = [
       { statement: 0, column: "check", kind: "permission", message: "", path: "$.p" },
       { statement: 0, column: "count", kind: "step", message: "nothing came of it", path: "$.s" },
     ];
-    const attempt = (values: readonly BoundValue[]) => database.execute({ session: anon, access: "read write", schema: "exe", end: "commit", programs: [{ program: program([write], checks), values }] });
+    const attempt = (values: readonly BoundValue[]) =>
+      database.execute({
+        session: anon,
+        access: "read write",
+        schema: "exe",
+        end: "commit",
+        programs: [{ program: program([write], checks), values }],
+      });
     expect(await failureOf(attempt(["f", "1"]))).toMatchObject({ code: "permission-check-failed", path: "$.p" });
     expect(await failureOf(attempt([null, "1"]))).toMatchObject({ code: "permission-check-failed" });
-    expect(await failureOf(attempt(["t", "0"]))).toMatchObject({ code: "step-wrote-nothing", message: "nothing came of it", path: "$.s" });
+    expect(await failureOf(attempt(["t", "0"]))).toMatchObject({
+      code: "step-wrote-nothing",
+      message: "nothing came of it",
+      path: "$.s",
+    });
     expect(await count()).toBe(0);
     expect(await attempt(["t", "1"])).toEqual([{ text: "x", check: "t", count: "1" }]);
     await db.query("truncate exe.notes");
@@ -207,9 +345,12 @@ describe("access, isolation and end", () => {
 describe("values and rows", () => {
   test("values go out bound, and come back as PostgreSQL wrote them", async () => {
     const text = "a'b\\ \u{1f600} é".repeat(9000);
-    expect(await run("select $1::text, $2::numeric, $3::int, length($4::bytea)", { values: [text, "12.500", null, new Uint8Array([0, 1, 255])], columns: ["text", "number", "none", "bytes"] })).toEqual([
-      { text, number: "12.500", none: null, bytes: "3" },
-    ]);
+    expect(
+      await run("select $1::text, $2::numeric, $3::int, length($4::bytea)", {
+        values: [text, "12.500", null, new Uint8Array([0, 1, 255])],
+        columns: ["text", "number", "none", "bytes"],
+      }),
+    ).toEqual([{ text, number: "12.500", none: null, bytes: "3" }]);
   });
 
   test("a body of megabytes arrives whole", async () => {
@@ -217,17 +358,44 @@ describe("values and rows", () => {
   });
 
   test("several rows of one column are joined where the statement says so", async () => {
-    const rows = (isMultiRow: boolean) => database.execute({ session: anon, access: "read only", schema: "exe", end: "commit", programs: [{ program: program([statement("select n from generate_series(1, 3) n", ["body"], [], { isMultiRow })]), values: [] }] });
+    const rows = (isMultiRow: boolean) =>
+      database.execute({
+        session: anon,
+        access: "read only",
+        schema: "exe",
+        end: "commit",
+        programs: [
+          {
+            program: program([statement("select n from generate_series(1, 3) n", ["body"], [], { isMultiRow })]),
+            values: [],
+          },
+        ],
+      });
     expect(await rows(true)).toEqual([{ body: "1\n2\n3" }]);
     expect(await rows(false)).toEqual([{ body: "1" }]);
   });
 
   test("G-FIL-7 session variables fill their slots; a missing one is an error before anything runs", async () => {
-    const slots: readonly Slot[] = [{ session: "x-session-user-id" }, { session: "x-session-none", optional: true }, { sessionJson: true }];
+    const slots: readonly Slot[] = [
+      { session: "x-session-user-id" },
+      { session: "x-session-none", optional: true },
+      { sessionJson: true },
+    ];
     const asked = program([statement("select $1::text, $2::text, $3::json", ["id", "none", "all"], slots)]);
-    const execution = { access: "read only", schema: "exe", end: "commit", programs: [{ program: asked, values: [] }] } as const;
-    expect(await database.execute({ ...execution, session: { ...anon, variables: { "x-session-user-id": "7" } } })).toEqual([{ id: "7", none: null, all: '{"x-session-user-id":"7","x-hasura-user-id":"7"}' }]);
-    expect(await failureOf(database.execute({ ...execution, session: anon }))).toMatchObject({ code: "missing-session-variable", message: 'missing session variable: "x-session-user-id"', path: "$" });
+    const execution = {
+      access: "read only",
+      schema: "exe",
+      end: "commit",
+      programs: [{ program: asked, values: [] }],
+    } as const;
+    expect(
+      await database.execute({ ...execution, session: { ...anon, variables: { "x-session-user-id": "7" } } }),
+    ).toEqual([{ id: "7", none: null, all: '{"x-session-user-id":"7","x-hasura-user-id":"7"}' }]);
+    expect(await failureOf(database.execute({ ...execution, session: anon }))).toMatchObject({
+      code: "missing-session-variable",
+      message: 'missing session variable: "x-session-user-id"',
+      path: "$",
+    });
   });
 });
 
@@ -245,7 +413,12 @@ describe("prepared statements", () => {
 
   test("a statement that failed can be run again", async () => {
     const divide = "select 10 / $1::int";
-    for (const [divisor, outcome] of [["0", "22012"], ["5", "2"], ["0", "22012"], ["2", "5"]] as const) {
+    for (const [divisor, outcome] of [
+      ["0", "22012"],
+      ["5", "2"],
+      ["0", "22012"],
+      ["2", "5"],
+    ] as const) {
       if (outcome === "22012") expect((await failureOf(run(divide, { values: [divisor] }))).code).toBe(outcome);
       else expect(await bodyOf(divide, { values: [divisor] })).toBe(outcome);
     }
@@ -268,22 +441,28 @@ describe("prepared statements", () => {
     expect(await bodyOf("select $1::int + 1", { on, values: ["1"] })).toBe("2");
   });
 
-  test.skipIf(!capabilities.realServer)("a pooler that forgets them is noticed: once more without, and none from then on", async () => {
-    const on = open();
-    for (let i = 0; i < 2; i++) expect(await bodyOf("select 'kept'", { on })).toBe("kept");
-    await bodyOf("deallocate all", { on });
-    warnings.length = 0;
-    expect(await bodyOf("select 'kept'", { on })).toBe("kept");
-    expect(warnings).toEqual([expect.stringContaining("DB_PREPARED_STATEMENTS=false")]);
-    await bodyOf("deallocate all", { on });
-    expect(await bodyOf("select 'kept'", { on })).toBe("kept");
-    expect(warnings).toHaveLength(1);
-  });
+  test.skipIf(!capabilities.realServer)(
+    "a pooler that forgets them is noticed: once more without, and none from then on",
+    async () => {
+      const on = open();
+      for (let i = 0; i < 2; i++) expect(await bodyOf("select 'kept'", { on })).toBe("kept");
+      await bodyOf("deallocate all", { on });
+      warnings.length = 0;
+      expect(await bodyOf("select 'kept'", { on })).toBe("kept");
+      expect(warnings).toEqual([expect.stringContaining("DB_PREPARED_STATEMENTS=false")]);
+      await bodyOf("deallocate all", { on });
+      expect(await bodyOf("select 'kept'", { on })).toBe("kept");
+      expect(warnings).toHaveLength(1);
+    },
+  );
 
   test.skipIf(!capabilities.realServer)("a pooler that has one of that name already is noticed too", async () => {
     const on = open();
     const text = "select 'mine'";
-    const name = `relapi_${createHash("sha256").update(JSON.stringify(["sea_anon", text])).digest("base64url").slice(0, 22)}`;
+    const name = `relapi_${createHash("sha256")
+      .update(JSON.stringify(["sea_anon", text]))
+      .digest("base64url")
+      .slice(0, 22)}`;
     await bodyOf(`prepare "${name}" as select 'theirs'`, { on });
     warnings.length = 0;
     for (let i = 0; i < 2; i++) expect(await bodyOf(text, { on })).toBe("mine");
@@ -330,16 +509,34 @@ describe("connections", () => {
   });
 
   test("a snapshot is read only and has an empty search path", async () => {
-    const found = await database.snapshot(async (query) => query<{ path: string; ro: string; j: unknown }>({ chunks: ["select current_setting('search_path') as path, current_setting('transaction_read_only') as ro, '{\"a\":[1]}'::json as j"] } as never));
+    const found = await database.snapshot(async (query) =>
+      query<{ path: string; ro: string; j: unknown }>({
+        chunks: [
+          "select current_setting('search_path') as path, current_setting('transaction_read_only') as ro, '{\"a\":[1]}'::json as j",
+        ],
+      } as never),
+    );
     expect(found).toEqual([{ path: "", ro: "on", j: { a: [1] } }]);
-    await expect(database.snapshot(async (query) => query({ chunks: ["create table x ()"] } as never))).rejects.toMatchObject({ code: "25006" });
+    await expect(
+      database.snapshot(async (query) => query({ chunks: ["create table x ()"] } as never)),
+    ).rejects.toMatchObject({ code: "25006" });
     expect((await settings())["user"]).toBe("sea_anon");
   });
 });
 
 describe.skipIf(!capabilities.realServer)("a server", () => {
-  const backends = async (name: string): Promise<number> => Number((await db.query<{ n: string }>("select count(*) as n from pg_stat_activity where application_name = $1 and datname = current_database()", [name]))[0]?.n);
-  const named = (name: string): RelApiOptions => ({ databaseUrl: `${db.options.databaseUrl}?application_name=${name}` });
+  const backends = async (name: string): Promise<number> =>
+    Number(
+      (
+        await db.query<{ n: string }>(
+          "select count(*) as n from pg_stat_activity where application_name = $1 and datname = current_database()",
+          [name],
+        )
+      )[0]?.n,
+    );
+  const named = (name: string): RelApiOptions => ({
+    databaseUrl: `${db.options.databaseUrl}?application_name=${name}`,
+  });
   const until = async (holds: () => Promise<boolean>, withinMs = 3000): Promise<void> => {
     const endMs = Date.now() + withinMs;
     while (!(await holds())) {
@@ -366,7 +563,15 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
         },
       }),
     );
-    await until(async () => (await db.query("select from pg_stat_activity where pid = $1 and query like '%pg_sleep(20)%' and state = 'active'", [pid])).length > 0);
+    await until(
+      async () =>
+        (
+          await db.query(
+            "select from pg_stat_activity where pid = $1 and query like '%pg_sleep(20)%' and state = 'active'",
+            [pid],
+          )
+        ).length > 0,
+    );
     leave();
     expect(await running).toMatchObject({ code: "request-cancelled", status: 499 });
     expect(Date.now() - startedAtMs).toBeLessThan(3000);
@@ -377,7 +582,9 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const on = open();
     const first = run("select pg_sleep(0.3)", { on });
     let leave: () => void = silent;
-    const second = failureOf(run("insert into exe.notes values (77, 'x')", { on, onGone: (listener) => ((leave = listener), silent) }));
+    const second = failureOf(
+      run("insert into exe.notes values (77, 'x')", { on, onGone: (listener) => ((leave = listener), silent) }),
+    );
     leave();
     await first;
     expect((await second).code).toBe("request-cancelled");
@@ -393,7 +600,9 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
 
   test("R-SC-5 a backend that is ended fails its request and is replaced", async () => {
     const on = open(named("relapi_ended"));
-    expect(await failureOf(run("select pg_terminate_backend(pg_backend_pid())", { on, session: admin }))).toMatchObject({ status: 503, headers: [["Retry-After", "1"]] });
+    expect(await failureOf(run("select pg_terminate_backend(pg_backend_pid())", { on, session: admin }))).toMatchObject(
+      { status: 503, headers: [["Retry-After", "1"]] },
+    );
     expect(await bodyOf("select 1", { on })).toBe("1");
     await db.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi_ended'");
     await until(async () => (await backends("relapi_ended")) === 0);
@@ -436,7 +645,8 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
   test("reads go to the replicas in turn, writes never", async () => {
     const replica = (name: string) => `${db.options.databaseUrl}?application_name=${name}`;
     const on = open({ databaseReplicaUrls: [replica("relapi_r1"), replica("relapi_r2")] });
-    const where = (mayUseReplica: boolean) => bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on, mayUseReplica });
+    const where = (mayUseReplica: boolean) =>
+      bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on, mayUseReplica });
     const places = [await where(true), await where(true), await where(true), await where(true)];
     expect(places.sort()).toEqual(["relapi_r1", "relapi_r1", "relapi_r2", "relapi_r2"]);
     expect(await where(false)).toBe("relapi");
@@ -444,32 +654,50 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
 
   test("connection strings may be lists of name=value", async () => {
     const url = new URL(db.options.databaseUrl as string);
-    const on = open({ databaseUrl: `host=${url.hostname} port=${url.port || "5432"} user='${url.username}' password='it\\'s' dbname = ${url.pathname.slice(1)} application_name='a b'` });
-    expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on })).toBe("a b");
+    const on = open({
+      databaseUrl: `host=${url.hostname} port=${url.port || "5432"} user='${url.username}' password='it\\'s' dbname = ${url.pathname.slice(1)} application_name='a b'`,
+    });
+    expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on })).toBe(
+      "a b",
+    );
   });
 
   test("encryption is what sslmode says to libpq: preferred means that it may be missing, and none said that it may be wanted", async () => {
     const urls = (text: string) => connectionUrls(text, {});
-    expect(urls("postgres://u@h/d")).toEqual(["postgres://u@h/d", "postgres://u@h/d?sslmode=require&uselibpqcompat=true"]);
-    expect(urls("postgres://u@h/d?sslmode=prefer&application_name=a")).toEqual(["require", "disable"].map((mode) => `postgres://u@h/d?&application_name=a&sslmode=${mode}&uselibpqcompat=true`));
-    expect(urls("host=h dbname=d sslmode=allow")).toEqual(["disable", "require"].map((mode) => `postgres://h/d?&sslmode=${mode}&uselibpqcompat=true`));
+    expect(urls("postgres://u@h/d")).toEqual([
+      "postgres://u@h/d",
+      "postgres://u@h/d?sslmode=require&uselibpqcompat=true",
+    ]);
+    expect(urls("postgres://u@h/d?sslmode=prefer&application_name=a")).toEqual(
+      ["require", "disable"].map((mode) => `postgres://u@h/d?&application_name=a&sslmode=${mode}&uselibpqcompat=true`),
+    );
+    expect(urls("host=h dbname=d sslmode=allow")).toEqual(
+      ["disable", "require"].map((mode) => `postgres://h/d?&sslmode=${mode}&uselibpqcompat=true`),
+    );
     expect(urls("postgres://u@h/d?sslmode=require")).toEqual(["postgres://u@h/d?sslmode=require&uselibpqcompat=true"]);
     expect(urls("postgres:///d?host=/tmp")).toEqual(["postgres:///d?host=/tmp"]);
     expect(urls("postgres://u@h/d?ssl=true")).toEqual(["postgres://u@h/d?ssl=true"]);
     expect(connectionUrls("postgres://u@h/d", { PGSSLMODE: "require" })).toEqual(["postgres://u@h/d"]);
-    for (const [message, code] of [["no pg_hba.conf entry for host \"10.0.0.1\", user \"u\", database \"d\", no encryption", "28000"], ["SSL connection is required", "08P01"], ["The server does not support SSL connections", undefined]] as const)
+    for (const [message, code] of [
+      ['no pg_hba.conf entry for host "10.0.0.1", user "u", database "d", no encryption', "28000"],
+      ["SSL connection is required", "08P01"],
+      ["The server does not support SSL connections", undefined],
+    ] as const)
       expect(mayBeEncryption(message, code)).toBe(true);
-    expect(mayBeEncryption("password authentication failed for user \"u\"", "28P01")).toBe(false);
+    expect(mayBeEncryption('password authentication failed for user "u"', "28P01")).toBe(false);
     expect(mayBeEncryption("connect ECONNREFUSED 127.0.0.1:1", undefined)).toBe(false);
   });
 
-  test.skipIf(!capabilities.realServer)("each sslmode that does without encryption reaches a server that has none or some", async () => {
-    for (const mode of ["disable", "allow", "prefer"]) {
-      const on = open({ databaseUrl: `${db.options.databaseUrl}?sslmode=${mode}` });
-      expect(await bodyOf("select 1", { on })).toBe("1");
-      expect(await bodyOf("select 2", { on })).toBe("2");
-    }
-  });
+  test.skipIf(!capabilities.realServer)(
+    "each sslmode that does without encryption reaches a server that has none or some",
+    async () => {
+      for (const mode of ["disable", "allow", "prefer"]) {
+        const on = open({ databaseUrl: `${db.options.databaseUrl}?sslmode=${mode}` });
+        expect(await bodyOf("select 1", { on })).toBe("1");
+        expect(await bodyOf("select 2", { on })).toBe("2");
+      }
+    },
+  );
 
   test("R-SC-5 notifications arrive, also after the connection that listens was lost", async () => {
     const on = open();
@@ -477,7 +705,10 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     let reconnects = 0;
     on.listener.onReconnect(() => reconnects++);
     const stop = on.listener.listen("exe_channel", (payload) => heard.push(payload));
-    const listening = () => db.query<{ pid: number }>("select pid from pg_stat_activity where query ilike 'listen \"exe_channel\"' and datname = current_database()");
+    const listening = () =>
+      db.query<{ pid: number }>(
+        "select pid from pg_stat_activity where query ilike 'listen \"exe_channel\"' and datname = current_database()",
+      );
     await until(async () => (await listening()).length === 1);
     await db.query("select pg_notify('exe_channel', 'one')");
     await until(async () => heard.length === 1);

@@ -30,13 +30,21 @@ test.each([
   ["live-queries", "live-lines"],
 ])("the guide %s shows the code that is tested", (guide, file) => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
-  expect(block).toBe(read(`./guides/${file}.ts`).replaceAll("../../../core/index.ts", "relapi").replaceAll(/\.\.\/\.\.\/\.\.\/(plugins\/.*)\.ts"/g, 'relapi/$1"'));
+  expect(block).toBe(
+    read(`./guides/${file}.ts`)
+      .replaceAll("../../../core/index.ts", "relapi")
+      .replaceAll(/\.\.\/\.\.\/\.\.\/(plugins\/.*)\.ts"/g, 'relapi/$1"'),
+  );
 });
 
 test("the examples of hooks.md are those that are tested", () => {
-  const blocks = Array.from(read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g), ([, block]) => block ?? "");
+  const blocks = Array.from(
+    read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),
+    ([, block]) => block ?? "",
+  );
   expect(blocks).toHaveLength(5);
-  for (const block of blocks) expect(read("./guides/hooks.ts")).toContain(block);
+  const withoutIndent = (text: string): string => text.replace(/^ +/gm, "");
+  for (const block of blocks) expect(withoutIndent(read("./guides/hooks.ts"))).toContain(withoutIndent(block));
 });
 
 describe("hooks", async () => {
@@ -45,8 +53,20 @@ describe("hooks", async () => {
     lookUps++;
     return { role: key, isAdmin: false, databaseRole: key, claims: {}, variables: { "x-session-role": key } };
   };
-  const api = await startApi({ ...forGraphql(), parts: [...leftOut("notify-changes", "replication-changes"), rowEstimates, rowLimit, likeUuid, everyMinute, apiKeySessions(sessionOfKey)] });
-  await api.sql("create table many (id int primary key); insert into many select * from generate_series(1, 150); grant select on many to sea_anon; analyze many; grant select (id, c_uuid) on specimen to sea_anon");
+  const api = await startApi({
+    ...forGraphql(),
+    parts: [
+      ...leftOut("notify-changes", "replication-changes"),
+      rowEstimates,
+      rowLimit,
+      likeUuid,
+      everyMinute,
+      apiKeySessions(sessionOfKey),
+    ],
+  });
+  await api.sql(
+    "create table many (id int primary key); insert into many select * from generate_series(1, 150); grant select on many to sea_anon; analyze many; grant select (id, c_uuid) on specimen to sea_anon",
+  );
   await api.reload();
 
   test("R-SC-1 introspect: the model has a part more", () => {
@@ -57,7 +77,9 @@ describe("hooks", async () => {
 
   test("R-CAC-1 authorize: a session for each key, looked up once", async () => {
     const before = lookUps;
-    const readers = await Promise.all([1, 2].map(() => api.get("/artist?select=name&limit=1", { headers: { "x-api-key": "music_reader" } })));
+    const readers = await Promise.all(
+      [1, 2].map(() => api.get("/artist?select=name&limit=1", { headers: { "x-api-key": "music_reader" } })),
+    );
     await api.get("/artist", { headers: { "x-api-key": "music_nobody" } });
     expect(readers.map(({ status }) => status)).toEqual([200, 200]);
     expect(lookUps - before).toBe(2);
@@ -77,7 +99,9 @@ describe("hooks", async () => {
     const socket = await openSocket(api);
     await socket.init();
     socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { artist_by_pk(id: 4) { country } }" } });
-    expect(await socket.next((message) => message.type === "next")).toMatchObject({ payload: { data: { artist_by_pk: { country: null } } } });
+    expect(await socket.next((message) => message.type === "next")).toMatchObject({
+      payload: { data: { artist_by_pk: { country: null } } },
+    });
     expect(await socket.during(400)).toEqual([]); // the look at what was missed before anybody watched is over
     await api.sql("update artist set country = 'FR' where id = 4");
     expect(await socket.during(400)).toEqual([]); // not before the minute is over
@@ -93,7 +117,12 @@ const both = async (plugin: Plugin, more: StartOptions = {}): Promise<{ rest: Te
 
 describe("a transport", async () => {
   const api = await startApi(forGraphql({ parts: [liveLines] }));
-  const ask = (query: string) => fetch(`${api.url}/live-lines`, { method: "POST", body: JSON.stringify({ query }), headers: { "x-session-admin-secret": adminSecret } });
+  const ask = (query: string) =>
+    fetch(`${api.url}/live-lines`, {
+      method: "POST",
+      body: JSON.stringify({ query }),
+      headers: { "x-session-admin-secret": adminSecret },
+    });
 
   test("G-SUB-3 sends an answer at once and after each change", async () => {
     const response = await ask("subscription { artist_by_pk(id: 4) { country } }");
@@ -108,21 +137,42 @@ describe("a transport", async () => {
   });
 
   test("G-ERR-1 what is wrong with the request is answered as an error", async () => {
-    expect(await (await ask("subscription { nothing }")).json()).toMatchObject({ errors: [{ extensions: { code: "validation-failed" } }] });
-    expect(await (await ask("mutation { delete_artist(where: {}) { affected_rows } }")).json()).toMatchObject({ errors: [{ message: "a mutation cannot be a live query", extensions: { code: "bad-request" } }] });
+    expect(await (await ask("subscription { nothing }")).json()).toMatchObject({
+      errors: [{ extensions: { code: "validation-failed" } }],
+    });
+    expect(await (await ask("mutation { delete_artist(where: {}) { affected_rows } }")).json()).toMatchObject({
+      errors: [{ message: "a mutation cannot be a live query", extensions: { code: "bad-request" } }],
+    });
   });
 });
 
 describe("an operator", async () => {
   const { rest, graphql } = await both(prefixOperator);
   cases(rest, [
-    { title: "R-FLT-1 works in a filter", request: "GET /vessels?select=name&name=starts.Ar", answer: [{ name: "Ariel" }] },
-    { title: "R-FLT-1 works negated and in trees", request: "GET /vessels?select=name&or=(name.starts.Ar,name.not.starts.F)&order=id", answer: [{ name: "Ariel" }, { name: "Gjoa" }] },
-    { title: "R-FLT-12 on another type is the database's to refuse", request: "GET /vessels?id=starts.1", status: 404, answer: expect.objectContaining({ code: "42883" }) },
+    {
+      title: "R-FLT-1 works in a filter",
+      request: "GET /vessels?select=name&name=starts.Ar",
+      answer: [{ name: "Ariel" }],
+    },
+    {
+      title: "R-FLT-1 works negated and in trees",
+      request: "GET /vessels?select=name&or=(name.starts.Ar,name.not.starts.F)&order=id",
+      answer: [{ name: "Ariel" }, { name: "Gjoa" }],
+    },
+    {
+      title: "R-FLT-12 on another type is the database's to refuse",
+      request: "GET /vessels?id=starts.1",
+      status: 404,
+      answer: expect.objectContaining({ code: "42883" }),
+    },
   ]);
   test("G-OP-1 works in where, for texts alone", async () => {
-    expect(await graphql.gql('{ artist(where: {name: {_starts: "Ab"}}) { name } }')).toEqual({ data: { artist: [{ name: "Abba" }] } });
-    expect((await graphql.gql('{ artist(where: {id: {_starts: "1"}}) { name } }')).errors[0].message).toBe("field '_starts' not found in type: 'Int_comparison_exp'");
+    expect(await graphql.gql('{ artist(where: {name: {_starts: "Ab"}}) { name } }')).toEqual({
+      data: { artist: [{ name: "Abba" }] },
+    });
+    expect((await graphql.gql('{ artist(where: {id: {_starts: "1"}}) { name } }')).errors[0].message).toBe(
+      "field '_starts' not found in type: 'Int_comparison_exp'",
+    );
   });
 });
 
@@ -137,30 +187,77 @@ describe("an embedding mode", async () => {
         { name: "Leith", vessels: null },
       ],
     },
-    { title: "R-EMB-7 takes an alias and a filter", request: "GET /ports?select=name,vessels(id),biggest:~vessels(name)&vessels.id=eq.1&biggest.order=tonnage.desc&biggest.tonnage=lt.500&id=eq.1", answer: [{ name: "Oslo", vessels: [{ id: 1 }], biggest: { name: "Fram" } }] },
-    { title: "R-EMB-11 can be an inner join", request: "GET /ports?select=name,~vessels!inner(name)&vessels.order=tonnage", answer: [{ name: "Oslo", vessels: { name: "Fram" } }] },
-    { title: "R-ORD-3 can be ordered by", request: "GET /voyages?select=id,~vessels(name)&order=vessels(name).desc,id.desc", answer: [{ id: 3, vessels: { name: "Fram" } }, { id: 2, vessels: { name: "Ariel" } }, { id: 1, vessels: { name: "Ariel" } }] },
+    {
+      title: "R-EMB-7 takes an alias and a filter",
+      request:
+        "GET /ports?select=name,vessels(id),biggest:~vessels(name)&vessels.id=eq.1&biggest.order=tonnage.desc&biggest.tonnage=lt.500&id=eq.1",
+      answer: [{ name: "Oslo", vessels: [{ id: 1 }], biggest: { name: "Fram" } }],
+    },
+    {
+      title: "R-EMB-11 can be an inner join",
+      request: "GET /ports?select=name,~vessels!inner(name)&vessels.order=tonnage",
+      answer: [{ name: "Oslo", vessels: { name: "Fram" } }],
+    },
+    {
+      title: "R-ORD-3 can be ordered by",
+      request: "GET /voyages?select=id,~vessels(name)&order=vessels(name).desc,id.desc",
+      answer: [
+        { id: 3, vessels: { name: "Fram" } },
+        { id: 2, vessels: { name: "Ariel" } },
+        { id: 1, vessels: { name: "Ariel" } },
+      ],
+    },
     {
       title: "R-AGG-2 stands beside aggregates",
       request: "GET /voyages?select=count(),~vessels(name)",
-      check: (answer) => expect(new Set(answer.json())).toEqual(new Set([{ count: 1, vessels: { name: "Fram" } }, { count: 2, vessels: { name: "Ariel" } }])),
+      check: (answer) =>
+        expect(new Set(answer.json())).toEqual(
+          new Set([
+            { count: 1, vessels: { name: "Fram" } },
+            { count: 2, vessels: { name: "Ariel" } },
+          ]),
+        ),
     },
   ]);
   test("G-REL-2 is a field of each relationship, with the arguments of the list", async () => {
-    const answer = await graphql.gql("{ artist(order_by: {id: asc}) { albums_first(order_by: {sold: desc_nulls_last}, where: {price: {_gt: 5}}) { title artist { name } } } }");
+    const answer = await graphql.gql(
+      "{ artist(order_by: {id: asc}) { albums_first(order_by: {sold: desc_nulls_last}, where: {price: {_gt: 5}}) { title artist { name } } } }",
+    );
     expect(answer).toEqual({
-      data: { artist: [{ albums_first: { title: "Waterloo", artist: { name: "Abba" } } }, { albums_first: { title: "Debut", artist: { name: "Bjork" } } }, { albums_first: { title: "Tago Mago", artist: { name: "Can" } } }, { albums_first: null }] },
+      data: {
+        artist: [
+          { albums_first: { title: "Waterloo", artist: { name: "Abba" } } },
+          { albums_first: { title: "Debut", artist: { name: "Bjork" } } },
+          { albums_first: { title: "Tago Mago", artist: { name: "Can" } } },
+          { albums_first: null },
+        ],
+      },
     });
-    expect(await graphql.gql("{ artist(limit: 1, order_by: {id: asc}) { albums(limit: 1, order_by: {id: asc}) { title } } }")).toEqual({ data: { artist: [{ albums: [{ title: "Arrival" }] }] } });
+    expect(
+      await graphql.gql(
+        "{ artist(limit: 1, order_by: {id: asc}) { albums(limit: 1, order_by: {id: asc}) { title } } }",
+      ),
+    ).toEqual({ data: { artist: [{ albums: [{ title: "Arrival" }] }] } });
   });
 });
 
 describe("a media type", async () => {
   const accept = { accept: "application/x-ndjson" };
   cases(await startApi({ parts: [ndjsonMedia] }), [
-    { title: "R-MED-1 is taken where it is accepted", request: "GET /ports?select=id,name&order=id", headers: accept, bytes: '{"id":1,"name":"Oslo"}\n{"id":2,"name":"Leith"}', responseHeaders: { "Content-Type": "application/x-ndjson", "Content-Range": "0-1/*" } },
+    {
+      title: "R-MED-1 is taken where it is accepted",
+      request: "GET /ports?select=id,name&order=id",
+      headers: accept,
+      bytes: '{"id":1,"name":"Oslo"}\n{"id":2,"name":"Leith"}',
+      responseHeaders: { "Content-Type": "application/x-ndjson", "Content-Range": "0-1/*" },
+    },
     { title: "R-MED-1 knows an answer without rows", request: "GET /ports?id=eq.9", headers: accept, bytes: "" },
-    { title: "R-MED-1 knows functions that return values", request: "GET /rpc/tonnages", headers: accept, bytes: "853\n402\n47" },
+    {
+      title: "R-MED-1 knows functions that return values",
+      request: "GET /rpc/tonnages",
+      headers: accept,
+      bytes: "853\n402\n47",
+    },
     { title: "R-MED-1 leaves the others alone", request: "GET /ports?select=id&id=eq.1", answer: [{ id: 1 }] },
   ]);
 });
@@ -169,22 +266,54 @@ describe("a field of the GraphQL schema", async () => {
   const api = await startApi(forGraphql({ parts: [epochFields] }));
   test("G-GEN-4 stands in rows of each table, nested ones too", async () => {
     expect(await api.gql("{ artist(where: {id: {_in: [1, 3]}}, order_by: {id: asc}) { born born_epoch } }")).toEqual({
-      data: { artist: [{ born: "1972-11-01", born_epoch: 89424000 }, { born: null, born_epoch: null }] },
+      data: {
+        artist: [
+          { born: "1972-11-01", born_epoch: 89424000 },
+          { born: null, born_epoch: null },
+        ],
+      },
     });
-    expect(await api.gql("{ album_by_pk(id: 1) { artist { born_epoch } } }")).toEqual({ data: { album_by_pk: { artist: { born_epoch: 89424000 } } } });
+    expect(await api.gql("{ album_by_pk(id: 1) { artist { born_epoch } } }")).toEqual({
+      data: { album_by_pk: { artist: { born_epoch: 89424000 } } },
+    });
   });
   test("G-GEN-1 is there for those alone who may read the column", async () => {
-    expect((await api.gql("{ artist { born_epoch } }", {}, asAdmin("music_reader"))).errors[0].message).toBe("field 'born_epoch' not found in type: 'artist'");
+    expect((await api.gql("{ artist { born_epoch } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
+      "field 'born_epoch' not found in type: 'artist'",
+    );
   });
 });
 
 describe("a REST method", async () => {
   const search = { headers: { "content-type": "text/plain" } };
   cases(await startApi({ parts: [searchMethod] }), [
-    { title: "R-PATH-7 answers like GET with the body as its query", request: "SEARCH /vessels", body: "select=name&tonnage=gte.500", ...search, answer: [{ name: "Ariel" }] },
-    { title: "R-LEX-11 says what is wrong in it", request: "SEARCH /vessels", body: "name=fuzzy.x", ...search, status: 400, answer: expect.objectContaining({ code: "PGRST100" }) },
-    { title: "R-OPT-1 is told in Allow", request: "OPTIONS /vessels", responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE,SEARCH" } },
-    { title: "R-PATH-7 is no method of functions", request: "SEARCH /rpc/add_numbers", body: "a=1&b=2", ...search, status: 405 },
+    {
+      title: "R-PATH-7 answers like GET with the body as its query",
+      request: "SEARCH /vessels",
+      body: "select=name&tonnage=gte.500",
+      ...search,
+      answer: [{ name: "Ariel" }],
+    },
+    {
+      title: "R-LEX-11 says what is wrong in it",
+      request: "SEARCH /vessels",
+      body: "name=fuzzy.x",
+      ...search,
+      status: 400,
+      answer: expect.objectContaining({ code: "PGRST100" }),
+    },
+    {
+      title: "R-OPT-1 is told in Allow",
+      request: "OPTIONS /vessels",
+      responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE,SEARCH" },
+    },
+    {
+      title: "R-PATH-7 is no method of functions",
+      request: "SEARCH /rpc/add_numbers",
+      body: "a=1&b=2",
+      ...search,
+      status: 405,
+    },
   ]);
 });
 
@@ -198,26 +327,62 @@ describe("handlers of a route", async () => {
         if (remove === undefined || route.target.kind !== "relation") return route;
         const { schema, name } = route.target.relation;
         const withFilter: RestHandler = (exchange, target) => {
-          if (exchange.query === undefined) throw new RelApiError({ code: "bare-delete", status: 400, message: "DELETE needs a filter" });
+          if (exchange.query === undefined)
+            throw new RelApiError({ code: "bare-delete", status: 400, message: "DELETE needs a filter" });
           return remove(exchange, target);
         };
         const report: RestHandler = async (exchange) => {
-          const plan: Plan = { kind: "read", from: { relation: { schema, name } }, shape: "rows", output: [{ kind: "all" }] };
+          const plan: Plan = {
+            kind: "read",
+            from: { relation: { schema, name } },
+            shape: "rows",
+            output: [{ kind: "all" }],
+          };
           const program = context.prepare({ plan, envelope: { media: "application/json" } }, exchange.session, "rest");
-          const [row] = await context.execute({ session: exchange.session, access: "read only", schema, programs: [{ program, values: [] }], end: "commit" });
+          const [row] = await context.execute({
+            session: exchange.session,
+            access: "read only",
+            schema,
+            programs: [{ program, values: [] }],
+            end: "commit",
+          });
           return { status: 200, headers: [["Content-Type", "application/json"]], body: row?.["body"] ?? "" };
         };
-        return { ...route, methods: new Map([...[...route.methods].filter(([method]) => method !== "PATCH"), ["DELETE", withFilter], ["REPORT", report]]) };
+        return {
+          ...route,
+          methods: new Map([
+            ...[...route.methods].filter(([method]) => method !== "PATCH"),
+            ["DELETE", withFilter],
+            ["REPORT", report],
+          ]),
+        };
       });
     },
   });
   cases(await startApi({ parts: [careful], dbTxEnd: "rollback" }), [
-    { title: "R-PATH-7 are wrapped", request: "DELETE /logbook", status: 400, answer: { code: "bare-delete", message: "DELETE needs a filter", details: null, hint: null } },
+    {
+      title: "R-PATH-7 are wrapped",
+      request: "DELETE /logbook",
+      status: 400,
+      answer: { code: "bare-delete", message: "DELETE needs a filter", details: null, hint: null },
+    },
     { title: "R-PATH-7 still do their work", request: "DELETE /logbook?entry=eq.calm", status: 204 },
     { title: "R-PATH-7 are taken away", request: "PATCH /logbook", body: {}, status: 405 },
-    { title: "R-OPT-1 are told in Allow", request: "OPTIONS /logbook", responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,DELETE,REPORT" } },
-    { title: "R-OAS-2 are told in the description", request: "GET /", check: (answer) => expect(Object.keys(answer.json().paths["/logbook"])).toEqual(["get", "post", "delete"]) },
-    { title: "R-TX-1 ask the database", request: "REPORT /logbook", answer: [{ entry: "fair wind" }, { entry: "calm" }] },
+    {
+      title: "R-OPT-1 are told in Allow",
+      request: "OPTIONS /logbook",
+      responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,DELETE,REPORT" },
+    },
+    {
+      title: "R-OAS-2 are told in the description",
+      request: "GET /",
+      check: (answer) => expect(Object.keys(answer.json().paths["/logbook"])).toEqual(["get", "post", "delete"]),
+    },
+    {
+      title: "R-TX-1 ask the database",
+      request: "REPORT /logbook",
+      answer: [{ entry: "fair wind" }, { entry: "calm" }],
+    },
   ]);
 });
 
@@ -230,31 +395,61 @@ describe("tenants", async () => {
     insert into project values (1, 1, 'ours'), (2, 2, 'theirs');
     insert into task values (1, 1, 1, 'a'), (2, 2, 2, 'b'), (3, 2, 1, 'of another tenant, in our project')`);
   await api.reload();
-  const first = bearer({ "https://hasura.io/jwt/claims": { "x-hasura-default-role": "music_reader", "x-hasura-allowed-roles": ["music_reader"], "x-hasura-tenant-id": "1" } });
+  const first = bearer({
+    "https://hasura.io/jwt/claims": {
+      "x-hasura-default-role": "music_reader",
+      "x-hasura-allowed-roles": ["music_reader"],
+      "x-hasura-tenant-id": "1",
+    },
+  });
   const headers = asAdmin("music_reader", { "tenant-id": "1" });
 
   test("G-PRM-7 rows of other tenants are not there, whatever way leads to them", async () => {
-    expect(await api.gql("{ project { id tasks { id } } }", {}, headers)).toEqual({ data: { project: [{ id: 1, tasks: [{ id: 1 }] }] } });
-    expect(await api.gql('{ project_aggregate { aggregate { count } } task(where: {project: {name: {_eq: "theirs"}}}) { id } }', {}, headers)).toEqual({
+    expect(await api.gql("{ project { id tasks { id } } }", {}, headers)).toEqual({
+      data: { project: [{ id: 1, tasks: [{ id: 1 }] }] },
+    });
+    expect(
+      await api.gql(
+        '{ project_aggregate { aggregate { count } } task(where: {project: {name: {_eq: "theirs"}}}) { id } }',
+        {},
+        headers,
+      ),
+    ).toEqual({
       data: { project_aggregate: { aggregate: { count: 1 } }, task: [] },
     });
-    expect(await api.gql("{ project(order_by: {id: asc}) { id } }")).toEqual({ data: { project: [{ id: 1 }, { id: 2 }] } });
+    expect(await api.gql("{ project(order_by: {id: asc}) { id } }")).toEqual({
+      data: { project: [{ id: 1 }, { id: 2 }] },
+    });
   });
 
   test("R-EMB-9 the same over REST, with the tenant of the token", async () => {
-    expect((await api.get("/project?select=id,task(id)", { headers: first })).json()).toEqual([{ id: 1, task: [{ id: 1 }] }]);
+    expect((await api.get("/project?select=id,task(id)", { headers: first })).json()).toEqual([
+      { id: 1, task: [{ id: 1 }] },
+    ]);
     expect((await api.get("/project?select=id", { headers })).json()).toEqual([{ id: 1 }]);
   });
 
   test("R-WRT-1 writes stay with the tenant", async () => {
-    const inserted = await api.post("/project?select=id,tenant_id", { headers: { ...headers, prefer: "return=representation" }, body: { id: 3, tenant_id: 2, name: "new" } });
+    const inserted = await api.post("/project?select=id,tenant_id", {
+      headers: { ...headers, prefer: "return=representation" },
+      body: { id: 3, tenant_id: 2, name: "new" },
+    });
     expect(inserted.json()).toEqual([{ id: 3, tenant_id: 1 }]);
-    expect((await api.delete("/project?id=in.(2,3)", { headers: { ...headers, prefer: "return=representation" } })).json()).toHaveLength(1);
-    expect(await api.gql('mutation { update_task(where: {}, _set: {name: "z"}) { affected_rows } }', {}, headers)).toEqual({ data: { update_task: { affected_rows: 1 } } });
-    expect((await api.gql("mutation { update_task(where: {}, _set: {tenant_id: 2}) { affected_rows } }", {}, headers)).errors[0].extensions.code).toBe("permission-error");
+    expect(
+      (await api.delete("/project?id=in.(2,3)", { headers: { ...headers, prefer: "return=representation" } })).json(),
+    ).toHaveLength(1);
+    expect(
+      await api.gql('mutation { update_task(where: {}, _set: {name: "z"}) { affected_rows } }', {}, headers),
+    ).toEqual({ data: { update_task: { affected_rows: 1 } } });
+    expect(
+      (await api.gql("mutation { update_task(where: {}, _set: {tenant_id: 2}) { affected_rows } }", {}, headers))
+        .errors[0].extensions.code,
+    ).toBe("permission-error");
   });
 
   test("G-FIL-7 without a tenant nothing is answered", async () => {
-    expect((await api.gql("{ project { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe('missing session variable: "x-session-tenant-id"');
+    expect((await api.gql("{ project { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
+      'missing session variable: "x-session-tenant-id"',
+    );
   });
 });

@@ -5,7 +5,21 @@ import { Agent, createServer, request as send, type RequestListener, type Server
 import { connect, type AddressInfo } from "node:net";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
-  compose, definePlugin, relApi, RelApiError, tokenRefused, type Answer, type Exchange, type Logger, type Model, type Plugin, type PresetPart, type RelApi, type RelApiOptions, type Session, type Surface,
+  compose,
+  definePlugin,
+  relApi,
+  RelApiError,
+  tokenRefused,
+  type Answer,
+  type Exchange,
+  type Logger,
+  type Model,
+  type Plugin,
+  type PresetPart,
+  type RelApi,
+  type RelApiOptions,
+  type Session,
+  type Surface,
 } from "../../core/index.ts";
 import { adminSecret } from "../../plugins/auth/admin-secret.ts";
 import { anonymous } from "../../plugins/auth/anonymous.ts";
@@ -22,7 +36,12 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-const text = (body: string, more: Partial<Answer> = {}): Answer => ({ status: 200, headers: [["Content-Type", "text/plain"]], body, ...more });
+const text = (body: string, more: Partial<Answer> = {}): Answer => ({
+  status: 200,
+  headers: [["Content-Type", "text/plain"]],
+  body,
+  ...more,
+});
 
 type Handler = (exchange: Exchange) => Answer | Promise<Answer>;
 
@@ -44,7 +63,15 @@ const echo = (handlers: Readonly<Record<string, Handler>> = {}, more: Partial<Su
         handle: async (exchange) => {
           const handler = handlers[exchange.path.slice("/echo/".length)];
           if (handler !== undefined) return handler(exchange);
-          return text(JSON.stringify({ method: exchange.method, path: exchange.path, query: exchange.query, role: exchange.session.role, body: (await exchange.body()).toString() }));
+          return text(
+            JSON.stringify({
+              method: exchange.method,
+              path: exchange.path,
+              query: exchange.query,
+              role: exchange.session.role,
+              body: (await exchange.body()).toString(),
+            }),
+          );
         },
         encodeError,
         ...more,
@@ -54,7 +81,13 @@ const echo = (handlers: Readonly<Record<string, Handler>> = {}, more: Partial<Su
 const logged: { readonly level: string; readonly message: string; readonly facts: unknown }[] = [];
 const accessLines: string[] = [];
 const keep = (level: string) => (message: string, facts?: unknown) => void logged.push({ level, message, facts });
-const logger: Logger = { error: keep("error"), warn: keep("warn"), info: keep("info"), debug: keep("debug"), access: (line) => void accessLines.push(line) };
+const logger: Logger = {
+  error: keep("error"),
+  warn: keep("warn"),
+  info: keep("info"),
+  debug: keep("debug"),
+  access: (line) => void accessLines.push(line),
+};
 
 interface Running {
   readonly api: RelApi;
@@ -78,7 +111,16 @@ const listen = async (api: RelApi, listener: RequestListener): Promise<Running> 
   return { api, server, port, request: (method, path, parts) => sendRequest({ port, agent }, method, path, parts) };
 };
 
-const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi => relApi(compose({ plugins: [anonymous], options: { ...db.options, anonRole: "sea_anon", logger, dbChannelEnabled: false, ...options } }, ...parts));
+const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi =>
+  relApi(
+    compose(
+      {
+        plugins: [anonymous],
+        options: { ...db.options, anonRole: "sea_anon", logger, dbChannelEnabled: false, ...options },
+      },
+      ...parts,
+    ),
+  );
 
 const start = async (options: RelApiOptions = {}, ...parts: readonly PresetPart[]): Promise<Running> => {
   logged.length = 0;
@@ -94,11 +136,24 @@ describe("answers", () => {
   test("R-PATH-4 path and query arrive undecoded, the body whole", async () => {
     const { request } = await start({}, echo());
     const answer = await request("POST", "/echo/a%20b?x=1%26&y?z", { body: "payload é" });
-    expect(answer.json()).toEqual({ method: "POST", path: "/echo/a%20b", query: "x=1%26&y?z", role: "sea_anon", body: "payload é" });
+    expect(answer.json()).toEqual({
+      method: "POST",
+      path: "/echo/a%20b",
+      query: "x=1%26&y?z",
+      role: "sea_anon",
+      body: "payload é",
+    });
   });
 
   test("R-HDR-2 Content-Length with every body and with none, not on HEAD, not on 204", async () => {
-    const { request } = await start({}, echo({ none: () => ({ status: 201, headers: [] }), empty: () => ({ status: 204, headers: [] }), own: () => text("é", { headers: [["Content-Length", "99"]] }) }));
+    const { request } = await start(
+      {},
+      echo({
+        none: () => ({ status: 201, headers: [] }),
+        empty: () => ({ status: 204, headers: [] }),
+        own: () => text("é", { headers: [["Content-Length", "99"]] }),
+      }),
+    );
     expect((await request("GET", "/echo/own")).headers["content-length"]).toBe("2");
     expect(await request("POST", "/echo/none")).toMatchObject({ status: 201, headers: { "content-length": "0" } });
     const [head, empty] = [await request("HEAD", "/echo/own"), await request("DELETE", "/echo/empty")];
@@ -110,30 +165,62 @@ describe("answers", () => {
   });
 
   test("R-HDR-12 R-HDR-13 Server on every answer unless it brings its own; repeated headers stay apart; none without a name", async () => {
-    const cookies: Handler = () => text("", { headers: [["Set-Cookie", "a=1"], ["Set-Cookie", "b=2"], ["", "x"], ["sErVer", "mine"]] });
+    const cookies: Handler = () =>
+      text("", {
+        headers: [
+          ["Set-Cookie", "a=1"],
+          ["Set-Cookie", "b=2"],
+          ["", "x"],
+          ["sErVer", "mine"],
+        ],
+      });
     const { request } = await start({}, echo({ cookies }));
     const answer = await request("GET", "/echo/cookies");
-    expect(answer.rawHeaders.filter(([name]) => /set-cookie|server/i.test(name))).toEqual([["Set-Cookie", "a=1"], ["Set-Cookie", "b=2"], ["sErVer", "mine"]]);
+    expect(answer.rawHeaders.filter(([name]) => /set-cookie|server/i.test(name))).toEqual([
+      ["Set-Cookie", "a=1"],
+      ["Set-Cookie", "b=2"],
+      ["sErVer", "mine"],
+    ]);
     expect((await request("GET", "/echo")).headers["server"]).toMatch(/^relapi\/\d+\.\d+\.\d+/);
     expect((await request("GET", "/nowhere")).headers["server"]).toMatch(/^relapi\//);
   });
 
   test("R-ERR-4 a reason phrase of the answer's own", async () => {
-    const { request } = await start({}, echo({ pay: () => { throw new RelApiError({ code: "PT402", status: 402, message: "Payment Required", statusText: "Pay Up" }); } }));
+    const { request } = await start(
+      {},
+      echo({
+        pay: () => {
+          throw new RelApiError({ code: "PT402", status: 402, message: "Payment Required", statusText: "Pay Up" });
+        },
+      }),
+    );
     expect(await request("GET", "/echo/pay")).toMatchObject({ status: 402, statusText: "Pay Up" });
   });
 
   test("what is thrown by mistake shows nothing and is logged with its cause", async () => {
-    const { request } = await start({}, echo({ bug: () => { throw new TypeError("the secret is 42"); } }));
+    const { request } = await start(
+      {},
+      echo({
+        bug: () => {
+          throw new TypeError("the secret is 42");
+        },
+      }),
+    );
     const answer = await request("GET", "/echo/bug");
     expect(answer.status).toBe(500);
     expect(answer.json()).toEqual({ code: "internal", message: "internal error", role: "sea_anon" });
     const entry = logged.find(({ level }) => level === "error");
-    expect(entry?.facts).toMatchObject({ path: "/echo/bug", cause: expect.objectContaining({ message: "the secret is 42" }) });
+    expect(entry?.facts).toMatchObject({
+      path: "/echo/bug",
+      cause: expect.objectContaining({ message: "the secret is 42" }),
+    });
   });
 
   test("a header that HTTP does not allow is the server's fault, and the connection lives on", async () => {
-    const { request } = await start({}, echo({ bad: () => text("x", { headers: [["X-Bad", "a\nb"]] }), odd: () => text("x", { status: 1000 }) }));
+    const { request } = await start(
+      {},
+      echo({ bad: () => text("x", { headers: [["X-Bad", "a\nb"]] }), odd: () => text("x", { status: 1000 }) }),
+    );
     expect((await request("GET", "/echo/bad")).json()).toMatchObject({ code: "internal" });
     expect((await request("GET", "/echo/odd")).json()).toMatchObject({ code: "internal" });
     expect((await request("GET", "/echo")).status).toBe(200);
@@ -141,8 +228,19 @@ describe("answers", () => {
 
   test("R-PIPE-1 R-PIPE-2 an unknown path is 404 after the credential, in the last surface's words", async () => {
     let session: Session | undefined = { role: "sea_anon", isAdmin: false, claims: {}, variables: {} };
-    const { request } = await start({}, authorizing(() => { if (session === undefined) throw tokenRefused("bad"); return session; }), echo());
-    expect((await request("GET", "/nowhere")).json()).toEqual({ code: "path-not-found", message: "Invalid path specified in request URL", role: "sea_anon" });
+    const { request } = await start(
+      {},
+      authorizing(() => {
+        if (session === undefined) throw tokenRefused("bad");
+        return session;
+      }),
+      echo(),
+    );
+    expect((await request("GET", "/nowhere")).json()).toEqual({
+      code: "path-not-found",
+      message: "Invalid path specified in request URL",
+      role: "sea_anon",
+    });
     session = undefined;
     expect((await request("GET", "/nowhere")).status).toBe(401);
   });
@@ -158,7 +256,9 @@ describe("answers", () => {
       exchange.mark("parse");
       return text([...exchange.timings.keys()].join());
     };
-    expect((await (await start({ serverTimingEnabled: true }, echo({ timed }))).request("GET", "/echo/timed")).text).toBe("jwt,parse");
+    expect(
+      (await (await start({ serverTimingEnabled: true }, echo({ timed }))).request("GET", "/echo/timed")).text,
+    ).toBe("jwt,parse");
     expect((await (await start({}, echo({ timed }))).request("GET", "/echo/timed")).text).toBe("");
   });
 });
@@ -167,12 +267,17 @@ describe("request bodies", () => {
   test("a body over the limit is 413, announced or not", async () => {
     const { request, port } = await start({ maxBodyBytes: 1000 }, echo());
     expect((await request("POST", "/echo", { body: "x".repeat(1000) })).status).toBe(200);
-    expect((await request("POST", "/echo", { body: "x".repeat(1001) })).json()).toMatchObject({ code: "body-too-large" });
+    expect((await request("POST", "/echo", { body: "x".repeat(1001) })).json()).toMatchObject({
+      code: "body-too-large",
+    });
     const status = await new Promise((resolve, reject) => {
-      const outgoing = send({ port, method: "POST", path: "/echo", headers: { "transfer-encoding": "chunked" } }, (incoming) => {
-        resolve(incoming.statusCode);
-        incoming.resume();
-      });
+      const outgoing = send(
+        { port, method: "POST", path: "/echo", headers: { "transfer-encoding": "chunked" } },
+        (incoming) => {
+          resolve(incoming.statusCode);
+          incoming.resume();
+        },
+      );
       outgoing.on("error", reject);
       for (let i = 0; i < 20; i++) outgoing.write("y".repeat(100));
       outgoing.end();
@@ -188,7 +293,9 @@ describe("request bodies", () => {
     const headers = { "content-type": "application/json" };
     expect((await request("POST", "/echo", { headers, body: '{"a": [1, 2]}' })).json().body).toBe('{"a":[1,2]}');
     expect((await request("POST", "/echo", { headers, body: "[]" })).json().body).toBe("[]");
-    expect((await request("POST", "/echo", { headers: { "content-type": "text/csv" }, body: "a,b" })).json().body).toBe("a,b");
+    expect((await request("POST", "/echo", { headers: { "content-type": "text/csv" }, body: "a,b" })).json().body).toBe(
+      "a,b",
+    );
     expect((await request("GET", "/echo")).json().body).toBe("");
     expect(logged.filter(({ message }) => message.includes("express.json()"))).toHaveLength(1);
   });
@@ -197,7 +304,10 @@ describe("request bodies", () => {
     const api = apiOf({}, echo());
     const { request } = await listen(api, express().use(express.json()).use(api));
     logged.length = 0;
-    const answer = await request("POST", "/echo", { headers: { "content-type": "application/json" }, body: "[".repeat(45_000) + "]".repeat(45_000) });
+    const answer = await request("POST", "/echo", {
+      headers: { "content-type": "application/json" },
+      body: "[".repeat(45_000) + "]".repeat(45_000),
+    });
     expect(answer.status).toBe(400);
     expect(logged.filter(({ message }) => message.includes("fault"))).toEqual([]);
   });
@@ -206,15 +316,19 @@ describe("request bodies", () => {
     const api = apiOf({}, echo());
     const { request } = await listen(api, express().use(express.urlencoded()).use(api));
     const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
-    expect((await request("POST", "/echo", { headers, body: "name=Bo+Lee&tag=a&tag=%26b" })).json().body).toBe("name=Bo+Lee&tag=a&tag=%26b");
+    expect((await request("POST", "/echo", { headers, body: "name=Bo+Lee&tag=a&tag=%26b" })).json().body).toBe(
+      "name=Bo+Lee&tag=a&tag=%26b",
+    );
   });
 
   test("a handler before may have paused the request", async () => {
     const api = apiOf({}, echo());
-    const app = express().use((incoming, _response, next) => {
-      incoming.pause();
-      setTimeout(next, 20);
-    }).use(api);
+    const app = express()
+      .use((incoming, _response, next) => {
+        incoming.pause();
+        setTimeout(next, 20);
+      })
+      .use(api);
     const { request } = await listen(api, app);
     expect((await request("POST", "/echo", { body: "payload" })).json().body).toBe("payload");
   });
@@ -222,10 +336,14 @@ describe("request bodies", () => {
   test("R-ADM-4 a client that goes away while its credential is looked at leaves nothing that waits for its body", async () => {
     const asked = new EventEmitter();
     let letIn: () => void = () => undefined;
-    const slowly = authorizing(() => new Promise((resolve) => {
-      letIn = () => resolve({ role: "sea_anon", databaseRole: "sea_anon", isAdmin: false, claims: {}, variables: {} });
-      asked.emit("asked");
-    }));
+    const slowly = authorizing(
+      () =>
+        new Promise((resolve) => {
+          letIn = () =>
+            resolve({ role: "sea_anon", databaseRole: "sea_anon", isAdmin: false, claims: {}, variables: {} });
+          asked.emit("asked");
+        }),
+    );
     const { api, port, server } = await start({}, slowly, echo());
     await api.ready;
     const isAsked = once(asked, "asked");
@@ -245,13 +363,21 @@ describe("request bodies", () => {
 });
 
 describe("CORS", () => {
-  const preflight = (origin: string, method = "PATCH", more: Record<string, string> = {}) => ({ headers: { origin, "access-control-request-method": method, ...more } });
-  const refusing = authorizing(() => { throw tokenRefused("nobody"); });
+  const preflight = (origin: string, method = "PATCH", more: Record<string, string> = {}) => ({
+    headers: { origin, "access-control-request-method": method, ...more },
+  });
+  const refusing = authorizing(() => {
+    throw tokenRefused("nobody");
+  });
 
   test("R-COR-2 a preflight is answered before authentication, on any path, and is not logged", async () => {
     const { request } = await start({}, refusing, echo());
     for (const path of ["/echo", "/nowhere"]) {
-      const answer = await request("OPTIONS", path, preflight("https://a.example", "PATCH", { "access-control-request-headers": "X-One, prefer" }));
+      const answer = await request(
+        "OPTIONS",
+        path,
+        preflight("https://a.example", "PATCH", { "access-control-request-headers": "X-One, prefer" }),
+      );
       expect(answer).toMatchObject({ status: 200, text: "" });
       expect(Object.fromEntries(answer.rawHeaders.filter(([name]) => /access|length/i.test(name)))).toEqual({
         "Access-Control-Allow-Origin": "*",
@@ -261,7 +387,9 @@ describe("CORS", () => {
         "Content-Length": "0",
       });
     }
-    expect((await request("OPTIONS", "/echo", preflight("https://a.example"))).headers["access-control-allow-headers"]).toBeUndefined();
+    expect(
+      (await request("OPTIONS", "/echo", preflight("https://a.example"))).headers["access-control-allow-headers"],
+    ).toBeUndefined();
     expect(accessLines).toEqual([]);
     expect((await request("OPTIONS", "/echo", preflight("https://a.example", "BREW"))).status).toBe(401);
     expect((await request("OPTIONS", "/echo", { headers: { origin: "https://a.example" } })).status).toBe(401);
@@ -273,7 +401,8 @@ describe("CORS", () => {
     const answer = await request("GET", "/echo", { headers: { origin: "https://a.example" } });
     expect(answer.headers).toMatchObject({
       "access-control-allow-origin": "*",
-      "access-control-expose-headers": "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit, x-request-id",
+      "access-control-expose-headers":
+        "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit, x-request-id",
     });
     expect(answer.headers["vary"]).toBeUndefined();
     expect((await request("GET", "/echo")).rawHeaders.some(([name]) => /access-control/i.test(name))).toBe(false);
@@ -283,16 +412,29 @@ describe("CORS", () => {
     const { request } = await start({ corsAllowedOrigins: ["https://a.example", "https://*.shop.example"] }, echo());
     const get = async (origin: string) => (await request("GET", "/echo", { headers: { origin } })).headers;
     for (const origin of ["https://a.example", "https://north.shop.example"]) {
-      expect(await get(origin)).toMatchObject({ "access-control-allow-origin": origin, "access-control-allow-credentials": "true" });
+      expect(await get(origin)).toMatchObject({
+        "access-control-allow-origin": origin,
+        "access-control-allow-credentials": "true",
+      });
     }
-    for (const origin of ["https://b.example", "https://shop.example", "https://x.y.shop.example", "http://north.shop.example", "https://evil/.shop.example", "https://a.example.evil"]) {
+    for (const origin of [
+      "https://b.example",
+      "https://shop.example",
+      "https://x.y.shop.example",
+      "http://north.shop.example",
+      "https://evil/.shop.example",
+      "https://a.example.evil",
+    ]) {
       expect((await get(origin))["access-control-allow-origin"]).toBeUndefined();
     }
     expect((await request("OPTIONS", "/echo", preflight("https://b.example"))).json().method).toBe("OPTIONS");
   });
 
   test("R-OPT-1 an answer's own Access-Control-Allow-Origin is sent once", async () => {
-    const { request } = await start({}, echo({ own: () => text("", { headers: [["Access-Control-Allow-Origin", "*"]] }) }));
+    const { request } = await start(
+      {},
+      echo({ own: () => text("", { headers: [["Access-Control-Allow-Origin", "*"]] }) }),
+    );
     const answer = await request("OPTIONS", "/echo/own", { headers: { origin: "https://a.example" } });
     expect(answer.rawHeaders.filter(([name]) => name.toLowerCase() === "access-control-allow-origin")).toHaveLength(1);
   });
@@ -306,41 +448,80 @@ describe("callers", () => {
 
   test("R-AUT-8 G-AUTH-3 the admin secret makes an administrator, or a role with variables", async () => {
     const sessions: Session[] = [];
-    const { request } = await start({ adminSecret: "s1", adminSecrets: ["s2"] }, adminSecret, echo({ who: (exchange) => (sessions.push(exchange.session), text(exchange.session.role)) }));
+    const { request } = await start(
+      { adminSecret: "s1", adminSecrets: ["s2"] },
+      adminSecret,
+      echo({ who: (exchange) => (sessions.push(exchange.session), text(exchange.session.role)) }),
+    );
     const ask = (headers: Record<string, string>) => request("GET", "/echo/who", { headers });
     expect((await ask({ "x-session-admin-secret": "s2" })).text).toBe("admin");
-    expect((await ask({ "X-Hasura-Admin-Secret": "s1", "X-Session-Role": "editor", "X-Hasura-User-Id": "7", "x-session-org": "a", "x-hasura-org": "b", "x-session-use-backend-only-permissions": "Yes" })).text).toBe("editor");
+    expect(
+      (
+        await ask({
+          "X-Hasura-Admin-Secret": "s1",
+          "X-Session-Role": "editor",
+          "X-Hasura-User-Id": "7",
+          "x-session-org": "a",
+          "x-hasura-org": "b",
+          "x-session-use-backend-only-permissions": "Yes",
+        })
+      ).text,
+    ).toBe("editor");
     expect((await ask({})).text).toBe("sea_anon");
     expect((await ask({ "x-session-role": "editor" })).text).toBe("sea_anon");
-    expect(sessions[0]).toEqual({ role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } });
-    expect(sessions[1]).toEqual({ role: "editor", databaseRole: "editor", isAdmin: false, isBackend: true, claims: { role: "editor" }, variables: { "x-session-role": "editor", "x-session-user-id": "7", "x-session-org": "a" } });
+    expect(sessions[0]).toEqual({
+      role: "admin",
+      isAdmin: true,
+      claims: { role: "admin" },
+      variables: { "x-session-role": "admin" },
+    });
+    expect(sessions[1]).toEqual({
+      role: "editor",
+      databaseRole: "editor",
+      isAdmin: false,
+      isBackend: true,
+      claims: { role: "editor" },
+      variables: { "x-session-role": "editor", "x-session-user-id": "7", "x-session-org": "a" },
+    });
     expect(sessions[2]).toMatchObject({ isAnonymous: true, variables: { "x-session-role": "sea_anon" } });
   });
 
   test("G-AUTH-4 a wrong admin secret is refused, whatever else is sent", async () => {
     const { request } = await start({ adminSecret: "s1" }, adminSecret, echo());
     for (const secret of ["", "s", "s1x", "S1"]) {
-      expect((await request("GET", "/echo", { headers: { "x-session-admin-secret": secret } })).json()).toEqual({ code: "admin-secret-refused", message: "invalid x-session-admin-secret" });
+      expect((await request("GET", "/echo", { headers: { "x-session-admin-secret": secret } })).json()).toEqual({
+        code: "admin-secret-refused",
+        message: "invalid x-session-admin-secret",
+      });
     }
   });
 
   test("G-AUTH-20 the backend flag is a boolean word", async () => {
     const { request } = await start({ adminSecret: "s1" }, adminSecret, echo({}, { name: "graphql" }));
-    const answer = await request("GET", "/echo", { headers: { "x-session-admin-secret": "s1", "x-session-use-backend-only-permissions": "maybe" } });
+    const answer = await request("GET", "/echo", {
+      headers: { "x-session-admin-secret": "s1", "x-session-use-backend-only-permissions": "maybe" },
+    });
     expect(answer.json()).toMatchObject({
       code: "bad-request",
-      message: 'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive',
+      message:
+        'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive',
     });
   });
 
   test("G-AUTH-1 without an admin secret session headers count for nothing", async () => {
     const { request } = await start({}, adminSecret, echo());
-    expect((await request("GET", "/echo", { headers: { "x-session-admin-secret": "", "x-session-role": "editor" } })).json().role).toBe("sea_anon");
+    expect(
+      (await request("GET", "/echo", { headers: { "x-session-admin-secret": "", "x-session-role": "editor" } })).json()
+        .role,
+    ).toBe("sea_anon");
   });
 
   test("of repeated headers the first counts, and commas inside one are its own", async () => {
     const seen: (string | undefined)[] = [];
-    const { request } = await start({}, echo({ who: (exchange) => (seen.push(exchange.header("X-Thing"), exchange.header("x-none")), text("")) }));
+    const { request } = await start(
+      {},
+      echo({ who: (exchange) => (seen.push(exchange.header("X-Thing"), exchange.header("x-none")), text("")) }),
+    );
     await request("GET", "/echo/who", { headers: { "x-thing": ["one, two", "three"] } });
     await request("GET", "/echo/who", { headers: { "x-thing": "one, two" } });
     expect(seen).toEqual(["one, two", undefined, "one, two", undefined]);
@@ -349,27 +530,40 @@ describe("callers", () => {
 
 describe("log", () => {
   test("R-ADM-3 one line per answer, without the role when nobody was let in", async () => {
-    const { request } = await start({ anonRole: undefined }, authorizing(() => undefined), echo());
+    const { request } = await start(
+      { anonRole: undefined },
+      authorizing(() => undefined),
+      echo(),
+    );
     await request("GET", "/echo?a=%20b", { headers: { "user-agent": 'curl "8"', referer: "http://r" } });
     const body = '{"code":"anonymous-refused","message":"Anonymous access is disabled"}';
     expect(accessLines).toHaveLength(1);
-    expect(accessLines[0]).toMatch(/^127\.0\.0\.1 - - \[\d{2}\/[A-Z][a-z]{2}\/\d{4}:\d{2}:\d{2}:\d{2} \+0000\] "GET \/echo\?a=%20b HTTP\/1\.1" 401 \d+ "http:\/\/r" "curl \\"8\\""$/);
+    expect(accessLines[0]).toMatch(
+      /^127\.0\.0\.1 - - \[\d{2}\/[A-Z][a-z]{2}\/\d{4}:\d{2}:\d{2}:\d{2} \+0000\] "GET \/echo\?a=%20b HTTP\/1\.1" 401 \d+ "http:\/\/r" "curl \\"8\\""$/,
+    );
     expect(accessLines[0]).toContain(` 401 ${body.length} `);
   });
 });
 
 describe("the model", () => {
   const introspecting = (load: () => Promise<void>): Plugin =>
-    definePlugin({ name: "test-model", apply: (hooks) => hooks.introspect.tapPromise("test-model", async (model: Model) => (await load(), model)) });
+    definePlugin({
+      name: "test-model",
+      apply: (hooks) => hooks.introspect.tapPromise("test-model", async (model: Model) => (await load(), model)),
+    });
 
   test("R-SC-6 requests wait for the first load, and get 503 once it has failed, until one succeeds", async () => {
     const gate = new EventEmitter();
     const outcomes: ("ok" | "fail")[] = [];
-    const { request, api } = await start({}, introspecting(async () => {
-      const [outcome] = (await once(gate, "end")) as ["ok" | "fail"];
-      outcomes.push(outcome);
-      if (outcome === "fail") throw new Error("no catalogs");
-    }), echo());
+    const { request, api } = await start(
+      {},
+      introspecting(async () => {
+        const [outcome] = (await once(gate, "end")) as ["ok" | "fail"];
+        outcomes.push(outcome);
+        if (outcome === "fail") throw new Error("no catalogs");
+      }),
+      echo(),
+    );
     const waiting = request("GET", "/echo");
     while (gate.listenerCount("end") === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     gate.emit("end", "fail");
@@ -387,19 +581,34 @@ describe("the model", () => {
 
   test("R-SC-4 a reload that fails keeps the old model, and is logged", async () => {
     let fails = false;
-    const { request, api } = await start({}, introspecting(async () => { if (fails) throw new Error("no catalogs"); }), echo());
+    const { request, api } = await start(
+      {},
+      introspecting(async () => {
+        if (fails) throw new Error("no catalogs");
+      }),
+      echo(),
+    );
     await api.ready;
     const { version } = api.model();
     fails = true;
     await expect(api.reload()).rejects.toThrow('plugin "test-model", hook introspect: no catalogs');
     expect(api.model().version).toBe(version);
     expect((await request("GET", "/echo")).status).toBe(200);
-    expect(logged.some(({ message }) => message === "the schema could not be loaded again, the old one stays")).toBe(true);
+    expect(logged.some(({ message }) => message === "the schema could not be loaded again, the old one stays")).toBe(
+      true,
+    );
   });
 
   test("a mistake in settings found while loading ends the wait, and is not tried again", async () => {
     let loads = 0;
-    const { api } = await start({}, introspecting(async () => { loads++; throw new RelApiError({ code: "preset", status: 500, message: "METADATA is no folder" }); }), echo());
+    const { api } = await start(
+      {},
+      introspecting(async () => {
+        loads++;
+        throw new RelApiError({ code: "preset", status: 500, message: "METADATA is no folder" });
+      }),
+      echo(),
+    );
     await expect(api.ready).rejects.toThrow("METADATA is no folder");
     await new Promise((resolve) => setTimeout(resolve, 1200));
     expect(loads).toBe(1);
@@ -407,11 +616,16 @@ describe("the model", () => {
 
   test("R-SC-3 NOTIFY reloads, a burst of it once at the start and once at its end", async () => {
     let loads = 0;
-    const { api } = await start({ dbChannelEnabled: true, dbChannel: "exe_reload" }, introspecting(async () => void loads++), echo());
+    const { api } = await start(
+      { dbChannelEnabled: true, dbChannel: "exe_reload" },
+      introspecting(async () => void loads++),
+      echo(),
+    );
     await api.ready;
     const notify = (payload: string) => db.query("select pg_notify('exe_reload', $1)", [payload]);
     const until = async (count: number) => {
-      for (const endMs = Date.now() + 3000; loads < count && Date.now() < endMs; ) await new Promise((resolve) => setTimeout(resolve, 10));
+      for (const endMs = Date.now() + 3000; loads < count && Date.now() < endMs;)
+        await new Promise((resolve) => setTimeout(resolve, 10));
     };
     // the listener connects beside the load
     for (let tries = 0; loads < 2 && tries < 50; tries++) {
@@ -432,7 +646,9 @@ describe("the model", () => {
 
 describe("settings kept in the database", () => {
   const keepSetting = async (setting: string): Promise<void> => {
-    await db.query(`do $$ begin execute format('alter role %I in database %I ${setting.replaceAll("'", "''")}', current_user, current_database()); end $$`);
+    await db.query(
+      `do $$ begin execute format('alter role %I in database %I ${setting.replaceAll("'", "''")}', current_user, current_database()); end $$`,
+    );
   };
   afterEach(() => keepSetting("reset all"));
 
@@ -461,12 +677,17 @@ describe("settings kept in the database", () => {
     await keepSetting("set pgrst.db_tx_end = 'maybe'");
     await api.reload();
     expect((await request("GET", "/echo")).json().role).toBe("sea_clerk");
-    expect(logged.find(({ message }) => message.startsWith("settings kept in the database"))?.facts).toEqual({ reason: 'pgrst.db_tx_end is "maybe": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted' });
+    expect(logged.find(({ message }) => message.startsWith("settings kept in the database"))?.facts).toEqual({
+      reason:
+        'pgrst.db_tx_end is "maybe": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted',
+    });
   });
 
   test("they can be switched off, and a function may set them", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
-    await db.query("create or replace function public.exe_config() returns void language plpgsql as $$ begin perform set_config('pgrst.db_anon_role', 'sea_auditor', true); end $$");
+    await db.query(
+      "create or replace function public.exe_config() returns void language plpgsql as $$ begin perform set_config('pgrst.db_anon_role', 'sea_auditor', true); end $$",
+    );
     const role = async (options: RelApiOptions) => {
       const { request } = await start(options, echo());
       return (await request("GET", "/echo")).json().role;
@@ -488,17 +709,33 @@ describe("servers and applications", () => {
     expect((await request("GET", "/db/echo/x?y=1")).json()).toMatchObject({ path: "/echo/x", query: "y=1" });
     expect((await request("GET", "/hello")).text).toBe("hello");
     expect((await request("GET", "/db/nowhere")).text).toBe("teapot");
-    expect((await request("OPTIONS", "/db/nowhere", { headers: { origin: "http://a", "access-control-request-method": "GET" } })).text).toBe("teapot");
+    expect(
+      (
+        await request("OPTIONS", "/db/nowhere", {
+          headers: { origin: "http://a", "access-control-request-method": "GET" },
+        })
+      ).text,
+    ).toBe("teapot");
     expect(accessLines.at(-1)).toContain('"GET /db/echo/x?y=1 HTTP/1.1"');
   });
 
   test("R-ADM-4 closing waits for requests in progress", async () => {
     let finish: (() => void) | undefined;
-    const { request, api } = await start({}, echo({ slow: (exchange) => new Promise((resolve) => { finish = () => resolve(text(exchange.session.role)); }) }));
+    const { request, api } = await start(
+      {},
+      echo({
+        slow: (exchange) =>
+          new Promise((resolve) => {
+            finish = () => resolve(text(exchange.session.role));
+          }),
+      }),
+    );
     const answer = request("GET", "/echo/slow");
     while (finish === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     let isClosed = false;
-    const closing = api.close().then(() => { isClosed = true; });
+    const closing = api.close().then(() => {
+      isClosed = true;
+    });
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(isClosed).toBe(false);
     finish();
@@ -508,25 +745,50 @@ describe("servers and applications", () => {
 
   test("R-ADM-4 a plugin that fails at the end keeps nothing open", async () => {
     const closed: string[] = [];
-    const ending = (name: string, close: () => void): Plugin => definePlugin({ name, apply: (_, context) => context.onClose(close) });
-    const { api, request } = await start({}, ending("clumsy", () => { throw new Error("dropped"); }), ending("careful", () => void closed.push("careful")), echo());
+    const ending = (name: string, close: () => void): Plugin =>
+      definePlugin({ name, apply: (_, context) => context.onClose(close) });
+    const { api, request } = await start(
+      {},
+      ending("clumsy", () => {
+        throw new Error("dropped");
+      }),
+      ending("careful", () => void closed.push("careful")),
+      echo(),
+    );
     expect((await request("GET", "/echo")).status).toBe(200);
     await api.close();
     expect(closed).toEqual(["careful"]);
-    expect(logged.at(-1)).toMatchObject({ level: "error", facts: { cause: expect.objectContaining({ message: "dropped" }) } });
+    expect(logged.at(-1)).toMatchObject({
+      level: "error",
+      facts: { cause: expect.objectContaining({ message: "dropped" }) },
+    });
   });
 
   test("beside middleware that has a writeHead of its own, which knows nothing of lists of headers", async () => {
-    const api = apiOf({}, echo({ twice: () => text("here", { headers: [["Set-Cookie", "a=1"], ["set-cookie", "b=2"], ["X-One", "1"]] }) }));
-    const app = express().use((_incoming, response, next) => {
-      const { writeHead } = response;
-      response.writeHead = function (status: number, ...rest: unknown[]) {
-        if (rest.some(Array.isArray)) throw new Error("a list");
-        response.setHeader("X-Seen", String(response.getHeader("x-one")));
-        return writeHead.call(response, status, ...(rest as [])); // one of its overloads
-      } as typeof writeHead;
-      next();
-    }).use(api);
+    const api = apiOf(
+      {},
+      echo({
+        twice: () =>
+          text("here", {
+            headers: [
+              ["Set-Cookie", "a=1"],
+              ["set-cookie", "b=2"],
+              ["X-One", "1"],
+            ],
+          }),
+      }),
+    );
+    const app = express()
+      .use((_incoming, response, next) => {
+        const { writeHead } = response;
+        response.writeHead = function (status: number, ...rest: unknown[]) {
+          if (rest.some(Array.isArray)) throw new Error("a list");
+          response.setHeader("X-Seen", String(response.getHeader("x-one")));
+          return writeHead.call(response, status, ...(rest as [])); // one of its overloads
+        } as typeof writeHead;
+        next();
+      })
+      .use(api);
     const { request } = await listen(api, app);
     const answer = await request("GET", "/echo/twice");
     expect(answer).toMatchObject({ status: 200, text: "here" });
@@ -535,7 +797,19 @@ describe("servers and applications", () => {
 
   test("who waits for an answer hears when the client goes away", async () => {
     const heard = new EventEmitter();
-    const { port, api } = await start({}, echo({ wait: (exchange) => new Promise((resolve) => { exchange.onGone(() => { heard.emit("gone"); resolve(text("")); }); heard.emit("waiting"); }) }));
+    const { port, api } = await start(
+      {},
+      echo({
+        wait: (exchange) =>
+          new Promise((resolve) => {
+            exchange.onGone(() => {
+              heard.emit("gone");
+              resolve(text(""));
+            });
+            heard.emit("waiting");
+          }),
+      }),
+    );
     await api.ready;
     const waiting = once(heard, "waiting");
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
@@ -571,7 +845,8 @@ describe("upgrades", () => {
     }
     return answer;
   };
-  const upgrade = (port: number, path: string) => raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  const upgrade = (port: number, path: string) =>
+    raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
 
   test("the first to come may be a WebSocket, though nothing was attached", async () => {
     const app = express();
@@ -585,13 +860,30 @@ describe("upgrades", () => {
     const paths: readonly string[][] = [[], []];
     const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
-    const { port, server } = await listen(first, express().use("/a", first).use("/b/:tenant", express.Router().use("/c", second)));
+    const { port, server } = await listen(
+      first,
+      express().use("/a", first).use("/b/:tenant", express.Router().use("/c", second)),
+    );
     expect(await upgrade(port, "/a/v1/sockets")).toContain("101");
     expect(await upgrade(port, "/b/x/c/v1/sockets")).toContain("101");
-    for (const path of ["/v1/sockets", "/c/v1/sockets", "/a/a/v1/sockets", "/ab/v1/sockets", "/b/%zz/c/v1/sockets", "/other"]) expect(await upgrade(port, path)).toMatch(/^HTTP\/1\.1 404 /);
+    for (const path of [
+      "/v1/sockets",
+      "/c/v1/sockets",
+      "/a/a/v1/sockets",
+      "/ab/v1/sockets",
+      "/b/%zz/c/v1/sockets",
+      "/other",
+    ])
+      expect(await upgrade(port, path)).toMatch(/^HTTP\/1\.1 404 /);
     expect(paths).toEqual([["/v1/sockets", "/a/v1/sockets"], ["/v1/sockets"]]);
     expect(server.listenerCount("upgrade")).toBe(1);
-    expect(await raw(port, "GET /a/echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n", "}")).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(
+      await raw(
+        port,
+        "GET /a/echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
+        "}",
+      ),
+    ).toMatch(/^HTTP\/1\.1 200 OK/);
     await first.close();
     expect(await upgrade(port, "/b/x/c/v1/sockets")).toContain("101");
     await second.close();
@@ -614,11 +906,25 @@ describe("upgrades", () => {
   test("applications that keep their layers in other ways are looked through too", async () => {
     const api = apiOf({}, upgrading(), echo());
     // Express 4: the getter of the router throws, the layer notes what it matched; connect: the layer has a route
-    const layer = { handle: api, path: "", match(path: string) { layer.path = "/a"; return path.startsWith("/a/"); } };
-    const express4 = Object.defineProperty(() => undefined, "router", { get: () => { throw new Error("deprecated"); } });
+    const layer = {
+      handle: api,
+      path: "",
+      match(path: string) {
+        layer.path = "/a";
+        return path.startsWith("/a/");
+      },
+    };
+    const express4 = Object.defineProperty(() => undefined, "router", {
+      get: () => {
+        throw new Error("deprecated");
+      },
+    });
     Object.assign(express4, { _router: Object.assign(() => undefined, { stack: [layer] }) });
     const connectLike = Object.assign(() => undefined, { stack: [{ route: "/c", handle: api }] });
-    for (const [listener, path] of [[express4, "/a/v1/sockets"], [connectLike, "/c/v1/sockets"]] as const) {
+    for (const [listener, path] of [
+      [express4, "/a/v1/sockets"],
+      [connectLike, "/c/v1/sockets"],
+    ] as const) {
       const server = createServer(listener).listen(0, "127.0.0.1");
       await once(server, "listening");
       open.push(() => void server.close());
@@ -646,12 +952,18 @@ describe("upgrades", () => {
 
   test("G-WS-17 an upgrade that nobody takes is 404 with the plugin's text", async () => {
     const { port } = await start({}, upgrading(), echo());
-    expect(await upgrade(port, "/other")).toMatch(/^HTTP\/1\.1 404 Not Found\r\n.*\r\n\r\nonly '\/v1\/sockets' is supported on websockets$/s);
+    expect(await upgrade(port, "/other")).toMatch(
+      /^HTTP\/1\.1 404 Not Found\r\n.*\r\n\r\nonly '\/v1\/sockets' is supported on websockets$/s,
+    );
   });
 
   test("an offer of another protocol is an ordinary request, with its body", async () => {
     const { port } = await start({}, upgrading(), echo());
-    const answer = await raw(port, "POST /echo/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\nContent-Length: 7\r\n\r\npayload", "}");
+    const answer = await raw(
+      port,
+      "POST /echo/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\nContent-Length: 7\r\n\r\npayload",
+      "}",
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(answer).toContain('"body":"payload"');
   });
@@ -663,7 +975,10 @@ describe("upgrades", () => {
     other.listen(0, "127.0.0.1");
     await once(other, "listening");
     open.push(() => void other.close());
-    const answer = await raw((other.address() as AddressInfo).port, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    const answer = await raw(
+      (other.address() as AddressInfo).port,
+      "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
     expect(answer).toContain("other");
     expect(other.listenerCount("upgrade")).toBe(0);
   });

@@ -72,11 +72,27 @@ const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/[^/]+\/a
 const offences = (of: (item: Import) => boolean, allowed: (item: Import) => boolean): string[] =>
   imports.filter((item) => of(item) && !allowed(item)).map((item) => `${item.from} imports ${item.specifier}`);
 
-const inside = (...folders: readonly string[]) => ({ from }: Import): boolean => folders.some((folder) => from.startsWith(`${folder}/`));
-const leadsTo = (...places: readonly string[]) => ({ to }: Import): boolean => places.some((place) => to === place || to.startsWith(`${place}/`));
+const inside =
+  (...folders: readonly string[]) =>
+  ({ from }: Import): boolean =>
+    folders.some((folder) => from.startsWith(`${folder}/`));
+const leadsTo =
+  (...places: readonly string[]) =>
+  ({ to }: Import): boolean =>
+    places.some((place) => to === place || to.startsWith(`${place}/`));
 
 /** What builds SQL: not for the surfaces, which write plans. */
-const SQL_NAMES: readonly string[] = ["sql", "ident", "value", "slot", "join", "literal", "integer", "catalogText", "toStatement"];
+const SQL_NAMES: readonly string[] = [
+  "sql",
+  "ident",
+  "value",
+  "slot",
+  "join",
+  "literal",
+  "integer",
+  "catalogText",
+  "toStatement",
+];
 
 /** What the rooms of core are told of each other: types of hooks and plugins. */
 const AGREED = ["core/hooks.ts", "core/plugin.ts"];
@@ -92,16 +108,32 @@ describe("import table", () => {
 
   test("core/kernel runs without the other rooms", () => {
     const agreed = leadsTo(...AGREED, "core/engine", "core/http");
-    expect(offences(inside("core/kernel"), (item) => !isProject(item) || leadsTo("core/kernel")(item) || (agreed(item) && item.isType))).toEqual([]);
+    expect(
+      offences(
+        inside("core/kernel"),
+        (item) => !isProject(item) || leadsTo("core/kernel")(item) || (agreed(item) && item.isType),
+      ),
+    ).toEqual([]);
   });
 
   test("core/engine runs on the kernel, without core/http", () => {
-    expect(offences(inside("core/engine"), (item) => !isProject(item) || leadsTo("core/engine", "core/kernel")(item) || (leadsTo(...AGREED)(item) && item.isType))).toEqual([]);
+    expect(
+      offences(
+        inside("core/engine"),
+        (item) =>
+          !isProject(item) || leadsTo("core/engine", "core/kernel")(item) || (leadsTo(...AGREED)(item) && item.isType),
+      ),
+    ).toEqual([]);
   });
 
   test("core/http runs on the kernel, without the engine", () => {
     const agreed = leadsTo(...AGREED, "core/engine");
-    expect(offences(inside("core/http"), (item) => !isProject(item) || leadsTo("core/http", "core/kernel")(item) || (agreed(item) && item.isType))).toEqual([]);
+    expect(
+      offences(
+        inside("core/http"),
+        (item) => !isProject(item) || leadsTo("core/http", "core/kernel")(item) || (agreed(item) && item.isType),
+      ),
+    ).toEqual([]);
   });
 
   test("core/engine/model and core/engine/plan import each other only", () => {
@@ -111,14 +143,20 @@ describe("import table", () => {
 
   test("core/engine/sql imports model, plan, errors, and types of hooks and plugins", () => {
     const rooms = leadsTo("core/engine/sql", "core/engine/model", "core/engine/plan", "core/kernel/errors.ts");
-    expect(offences(inside("core/engine/sql"), (item) => rooms(item) || (leadsTo(...AGREED)(item) && item.isType))).toEqual([]);
+    expect(
+      offences(inside("core/engine/sql"), (item) => rooms(item) || (leadsTo(...AGREED)(item) && item.isType)),
+    ).toEqual([]);
   });
 
   test("core imports core, Node and tapable; plugins and presets never", () => {
     expect(
       offences(
         ({ from }) => from.startsWith("core/"),
-        (item) => item.to.startsWith("core/") || isNode(item) || item.to === "tapable" || (item.to === "pg" && item.from === "core/engine/database/pool.ts"),
+        (item) =>
+          item.to.startsWith("core/") ||
+          isNode(item) ||
+          item.to === "tapable" ||
+          (item.to === "pg" && item.from === "core/engine/database/pool.ts"),
       ),
     ).toEqual([]);
   });
@@ -133,12 +171,23 @@ describe("import table", () => {
   });
 
   test("express is imported by presets only, PGlite by plugins/embedded", () => {
-    expect(offences(({ to }) => to === "express", ({ from }) => from.startsWith("presets/") || from.startsWith("test/"))).toEqual([]);
+    expect(
+      offences(
+        ({ to }) => to === "express",
+        ({ from }) => from.startsWith("presets/") || from.startsWith("test/"),
+      ),
+    ).toEqual([]);
     expect(offences(({ to }) => to.startsWith("@electric-sql/"), inside("plugins/embedded"))).toEqual([]);
   });
 
   test("plugins/embedded imports Node and PGlite beside core/index.ts", () => {
-    expect(offences(inside("plugins/embedded"), (item) => leadsTo("plugins/embedded", "core/index.ts")(item) || isNode(item) || item.to === "@electric-sql/pglite")).toEqual([]);
+    expect(
+      offences(
+        inside("plugins/embedded"),
+        (item) =>
+          leadsTo("plugins/embedded", "core/index.ts")(item) || isNode(item) || item.to === "@electric-sql/pglite",
+      ),
+    ).toEqual([]);
   });
 
   test("plugins import core/index.ts, their own folder and types of the api.ts of others", () => {
@@ -156,7 +205,12 @@ describe("import table", () => {
   });
 
   test("the surfaces build no SQL, but for what no plan can say", () => {
-    const builders = imports.filter(({ from, to, names }) => /^plugins\/(rest|graphql)\//.test(from) && to.startsWith("core/") && names.some((name) => SQL_NAMES.includes(name)));
+    const builders = imports.filter(
+      ({ from, to, names }) =>
+        /^plugins\/(rest|graphql)\//.test(from) &&
+        to.startsWith("core/") &&
+        names.some((name) => SQL_NAMES.includes(name)),
+    );
     expect(builders.map(({ from }) => from)).toEqual([
       "plugins/graphql/plan/functions.ts", // compiles a plan function of its own
       "plugins/rest/openapi.ts", // a statement without a plan: what the pre-request says to the answer
@@ -164,7 +218,9 @@ describe("import table", () => {
   });
 
   test("presets import core/index.ts, each other and files that define plugins", () => {
-    const isDoor = (to: string): boolean => to.startsWith("plugins/") && (to.endsWith("/index.ts") || /\bdefinePlugin\(/.test(readFileSync(join(root, to), "utf8")));
+    const isDoor = (to: string): boolean =>
+      to.startsWith("plugins/") &&
+      (to.endsWith("/index.ts") || /\bdefinePlugin\(/.test(readFileSync(join(root, to), "utf8")));
     expect(
       offences(
         (item) => item.from.startsWith("presets/") && isProject(item),
@@ -183,12 +239,18 @@ describe("import table", () => {
           item.to.startsWith("presets/") ||
           item.to.startsWith("test/support/") ||
           roomOf(item.to) === roomOf(item.from) ||
-          (item.from.startsWith("test/support/") && ["plugins/admin/index.ts", "plugins/embedded/index.ts"].includes(item.to)),
+          (item.from.startsWith("test/support/") &&
+            ["plugins/admin/index.ts", "plugins/embedded/index.ts"].includes(item.to)),
       ),
     ).toEqual([]);
   });
 
   test("nothing outside test imports test", () => {
-    expect(offences(({ from }) => !from.startsWith("test/"), ({ to }) => !to.startsWith("test/"))).toEqual([]);
+    expect(
+      offences(
+        ({ from }) => !from.startsWith("test/"),
+        ({ to }) => !to.startsWith("test/"),
+      ),
+    ).toEqual([]);
   });
 });

@@ -1,7 +1,16 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import {
-  columnOf, mayExecute, mayUseAnyColumn, mayUseColumn, mayUseRelation, mayUseSchema, nameKey, relationOf, routinesOf,
-  type Model, type Privilege,
+  columnOf,
+  mayExecute,
+  mayUseAnyColumn,
+  mayUseColumn,
+  mayUseRelation,
+  mayUseSchema,
+  nameKey,
+  relationOf,
+  routinesOf,
+  type Model,
+  type Privilege,
 } from "../../core/index.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { columnIn, inSchema, load, relationIn, routineIn, ways } from "./load-model.ts";
@@ -25,23 +34,38 @@ describe("relations", () => {
 
   test("R-PATH-5 a partition is no relation, and nothing leads to one", () => {
     expect(relationOf(model, { schema: "sea", name: "soundings_2023" })).toBeUndefined();
-    expect(ways(model, "ports").filter((way) => way.includes("soundings"))).toEqual(["one-to-many soundings by id=port_id"]);
+    expect(ways(model, "ports").filter((way) => way.includes("soundings"))).toEqual([
+      "one-to-many soundings by id=port_id",
+    ]);
   });
 
   test("R-PATH-5 names are kept byte for byte", () => {
     expect(relationIn(model, "Deck Plans").columns.map(({ name }) => name)).toEqual([
-      "Plan No", 'the "best" one', "a.b", "a:b", "(x)", "first-mate", "back\\slash", "ünï",
+      "Plan No",
+      'the "best" one',
+      "a.b",
+      "a:b",
+      "(x)",
+      "first-mate",
+      "back\\slash",
+      "ünï",
     ]);
     expect(relationIn(model, "مو").primaryKey).toEqual(["id"]);
   });
 
   test("R-SC-1 every load takes five queries and warns of exposed schemas that do not exist", async () => {
     expect(await load()).toMatchObject({ queryCount: 5, warnings: [] });
-    expect((await load({ schemas: ["sea", "atlantis"] })).warnings).toEqual(['schema "atlantis" is exposed but does not exist']);
+    expect((await load({ schemas: ["sea", "atlantis"] })).warnings).toEqual([
+      'schema "atlantis" is exposed but does not exist',
+    ]);
   });
 
   test("R-SC-1 columns have their declared type, nullability, length and comment", () => {
-    expect(columnIn(model, "certificates", "note")).toMatchObject({ sqlType: "character varying(20)", maxLength: 20, notNull: false });
+    expect(columnIn(model, "certificates", "note")).toMatchObject({
+      sqlType: "character varying(20)",
+      maxLength: 20,
+      notNull: false,
+    });
     expect(columnIn(model, "certificates", "rating")).toMatchObject({ sqlType: "sea.rating", notNull: true });
     expect(columnIn(model, "certificates", "points").comment).toBe("Points at the last test");
     expect(columnIn(model, "moorings", "fee").sqlType).toBe("numeric(8,2)");
@@ -52,12 +76,23 @@ describe("relations", () => {
   });
 
   test("G-GEN-8 NOT NULL, default and length of a domain, and of the domain below it, count for the column", async () => {
-    const { model } = await inSchema(setup, `
+    const { model } = await inSchema(
+      setup,
+      `
       create domain yard.short as varchar(4) not null default 'none';
       create domain yard.shorter as yard.short;
-      create table yard.tags (a yard.short, b yard.shorter, c yard.short default 'own', d varchar)`);
-    expect(columnIn(model, "tags", "a", "yard")).toMatchObject({ notNull: true, maxLength: 4, default: "'none'::character varying" });
-    expect(columnIn(model, "tags", "b", "yard")).toMatchObject({ notNull: true, maxLength: 4, default: "'none'::character varying" });
+      create table yard.tags (a yard.short, b yard.shorter, c yard.short default 'own', d varchar)`,
+    );
+    expect(columnIn(model, "tags", "a", "yard")).toMatchObject({
+      notNull: true,
+      maxLength: 4,
+      default: "'none'::character varying",
+    });
+    expect(columnIn(model, "tags", "b", "yard")).toMatchObject({
+      notNull: true,
+      maxLength: 4,
+      default: "'none'::character varying",
+    });
     expect(columnIn(model, "tags", "c", "yard").default).toContain("'own'");
     expect(columnIn(model, "tags", "d", "yard").maxLength).toBeUndefined();
     expect(columnIn(model, "tags", "d", "yard").notNull).toBe(false);
@@ -78,15 +113,23 @@ describe("relations", () => {
   });
 
   test("R-SC-1 dropped columns leave neither gaps nor wrong keys", async () => {
-    const { model } = await inSchema(setup, `
+    const { model } = await inSchema(
+      setup,
+      `
       create table yard.a (gone int, id int primary key);
       create table yard.b (gone int, also int, a_id int references yard.a, unique (also, a_id));
       alter table yard.a drop column gone;
-      alter table yard.b drop column gone`);
+      alter table yard.b drop column gone`,
+    );
     expect(relationIn(model, "a", "yard").primaryKey).toEqual(["id"]);
-    expect(relationIn(model, "b", "yard").columns.map(({ name, position }) => [name, position])).toEqual([["also", 2], ["a_id", 3]]);
+    expect(relationIn(model, "b", "yard").columns.map(({ name, position }) => [name, position])).toEqual([
+      ["also", 2],
+      ["a_id", 3],
+    ]);
     expect(relationIn(model, "b", "yard").foreignKeys[0]).toMatchObject({ columns: ["a_id"], targetColumns: ["id"] });
-    expect(relationIn(model, "b", "yard").uniqueKeys).toEqual([{ name: "b_also_a_id_key", columns: ["also", "a_id"], isPrimary: false }]);
+    expect(relationIn(model, "b", "yard").uniqueKeys).toEqual([
+      { name: "b_also_a_id_key", columns: ["also", "a_id"], isPrimary: false },
+    ]);
   });
 
   test("R-OPT-4 what a view can write comes from the database", () => {
@@ -105,7 +148,10 @@ describe("relations", () => {
   });
 
   test("G-MET-12 relations and routines of hidden schemas are loaded by name where a plugin asks for them", async () => {
-    const names = { relations: [{ schema: "hold", name: "port_copy" }], routines: [{ schema: "hold", name: "secret_label" }] };
+    const names = {
+      relations: [{ schema: "hold", name: "port_copy" }],
+      routines: [{ schema: "hold", name: "secret_label" }],
+    };
     const { model } = await load({ schemas: ["land"], parts: { "catalog-wanted": names } });
     expect(relationIn(model, "port_copy", "hold").primaryKey).toEqual(["id"]);
     expect(routineIn(model, "secret_label", "hold").parameters).toHaveLength(1);
@@ -115,14 +161,17 @@ describe("relations", () => {
 
 describe("routines", () => {
   test("R-RPC-1 procedures, aggregates and trigger functions are left out", () => {
-    for (const name of ["tidy", "product", "announce_bell", "notice_text"]) expect(routinesOf(model, { schema: "sea", name })).toEqual([]);
+    for (const name of ["tidy", "product", "announce_bell", "notice_text"])
+      expect(routinesOf(model, { schema: "sea", name })).toEqual([]);
     expect(routinesOf(model, { schema: "sea", name: "unnamed" })).toHaveLength(1);
     expect(routinesOf(model, { schema: "sea", name: "find" })).toHaveLength(2);
   });
 
   test("R-RPC-4 parameters have names, modes, defaults, and types without length limits", () => {
     const parameters = (name: string) =>
-      routineIn(model, name).parameters.map(({ name, sqlType, mode, hasDefault }) => `${mode} ${name} ${sqlType}${hasDefault ? " default" : ""}`);
+      routineIn(model, name).parameters.map(
+        ({ name, sqlType, mode, hasDefault }) => `${mode} ${name} ${sqlType}${hasDefault ? " default" : ""}`,
+      );
     expect(parameters("code_of")).toEqual(["in code character varying", "in bits bit varying default"]);
     expect(parameters("join_words")).toEqual(["in separator text default", "variadic words text[] default"]);
     expect(parameters("greet")).toEqual(["in name text default", "in greeting text default"]);
@@ -135,14 +184,27 @@ describe("routines", () => {
 
   test("R-RPC-11 results: kind, relation below domains, set", () => {
     const returns = (name: string) => routineIn(model, name).returns;
-    expect(returns("vessels_of")).toMatchObject({ kind: "composite", isSet: true, relation: { schema: "sea", name: "vessels" } });
-    expect(returns("domain_vessels")).toMatchObject({ kind: "composite", isSet: true, relation: { schema: "sea", name: "vessels" } });
-    expect(returns("vessel_named")).toMatchObject({ kind: "composite", isSet: false, relation: { schema: "sea", name: "vessels" } });
+    expect(returns("vessels_of")).toMatchObject({
+      kind: "composite",
+      isSet: true,
+      relation: { schema: "sea", name: "vessels" },
+    });
+    expect(returns("domain_vessels")).toMatchObject({
+      kind: "composite",
+      isSet: true,
+      relation: { schema: "sea", name: "vessels" },
+    });
+    expect(returns("vessel_named")).toMatchObject({
+      kind: "composite",
+      isSet: false,
+      relation: { schema: "sea", name: "vessels" },
+    });
     expect(returns("where_is")).toMatchObject({ kind: "composite", relation: undefined });
     expect(returns("where_is").columns.map(({ name }) => name)).toEqual(["lat", "lon"]);
     expect(returns("pair")).toMatchObject({ kind: "record", isSet: false, columns: [] });
     expect(returns("rename_vessel").kind).toBe("void");
-    for (const name of ["fleet_weight", "favourite_shade", "best_rating", "flags_of", "spec_of", "banner"]) expect(returns(name).kind).toBe("scalar");
+    for (const name of ["fleet_weight", "favourite_shade", "best_rating", "flags_of", "spec_of", "banner"])
+      expect(returns(name).kind).toBe("scalar");
     expect(returns("tonnages")).toMatchObject({ kind: "scalar", isSet: true });
   });
 
@@ -161,16 +223,28 @@ describe("routines", () => {
   test("R-RPC-16 SET clauses, volatility, strictness and ROWS are kept", async () => {
     expect(routineIn(model, "patient").settings).toEqual([["statement_timeout", "7s"]]);
     expect(routineIn(model, "isolated").settings).toEqual([["default_transaction_isolation", "repeatable read"]]);
-    expect(["add_numbers", "who", "write_log"].map((name) => routineIn(model, name).volatility)).toEqual(["immutable", "stable", "volatile"]);
+    expect(["add_numbers", "who", "write_log"].map((name) => routineIn(model, name).volatility)).toEqual([
+      "immutable",
+      "stable",
+      "volatile",
+    ]);
     expect(routineIn(model, "home_harbour").rows).toBe(1);
-    const { model: odd } = await inSchema(setup, `create function yard.f(a int) returns int language sql strict set "my.key" = 'a=b' as 'select a'`);
+    const { model: odd } = await inSchema(
+      setup,
+      `create function yard.f(a int) returns int language sql strict set "my.key" = 'a=b' as 'select a'`,
+    );
     expect(routineIn(odd, "f", "yard")).toMatchObject({ isStrict: true, settings: [["my.key", "a=b"]] });
   });
 
   test("R-CMP-1 functions of a row are loaded from the extra search path too, others of it are not", () => {
     expect(routineIn(model, "hull_code", "public").parameters).toHaveLength(1);
     expect(routinesOf(model, { schema: "hold", name: "secret_label" })).toEqual([]);
-    expect([...model.routines.values()].flat().filter(({ schema }) => schema === "public").map(({ name }) => name)).toEqual(["hull_code"]);
+    expect(
+      [...model.routines.values()]
+        .flat()
+        .filter(({ schema }) => schema === "public")
+        .map(({ name }) => name),
+    ).toEqual(["hull_code"]);
     expect(routinesOf(model, { schema: "sea", name: "label" })).toHaveLength(2);
   });
 });
@@ -186,13 +260,19 @@ describe("types", () => {
       for (const { type } of [...parameters, ...returns.columns, returns]) expect(isKnown(type)).toBe(true);
     }
     for (const { element, base, attributes = [] } of model.types.values()) {
-      for (const oid of [element, base, ...attributes.map(({ type }) => type)]) if (oid !== undefined) expect(isKnown(oid)).toBe(true);
+      for (const oid of [element, base, ...attributes.map(({ type }) => type)])
+        if (oid !== undefined) expect(isKnown(oid)).toBe(true);
     }
   });
 
   test("G-TYP-24 enums, domains, composites, arrays, ranges", () => {
     const typeOf = (relation: string, name: string) => model.types.get(columnIn(model, relation, name).type);
-    expect(typeOf("certificates", "rating")).toMatchObject({ kind: "enum", labels: ["ordinary", "able", "master"], sqlName: "sea.rating", category: "E" });
+    expect(typeOf("certificates", "rating")).toMatchObject({
+      kind: "enum",
+      labels: ["ordinary", "able", "master"],
+      sqlName: "sea.rating",
+      category: "E",
+    });
     const shade = typeOf("paints", "shade");
     expect(shade).toMatchObject({ kind: "domain", sqlName: "sea.colour" });
     expect(model.types.get(shade?.base ?? 0)?.name).toBe("int4");
@@ -201,21 +281,29 @@ describe("types", () => {
     expect(lamps).toMatchObject({ kind: "array", sqlName: 'sea."position"[]' });
     expect(model.types.get(lamps?.element ?? 0)?.name).toBe("position");
     expect(typeOf("charters", "period")?.kind).toBe("range");
-    expect(model.types.get(relationIn(model, "ports").rowType)).toMatchObject({ kind: "composite", relation: { schema: "sea", name: "ports" } });
+    expect(model.types.get(relationIn(model, "ports").rowType)).toMatchObject({
+      kind: "composite",
+      relation: { schema: "sea", name: "ports" },
+    });
     expect(typeOf("kinds", "c_ltree")).toMatchObject({ name: "ltree", sqlName: "public.ltree" });
   });
 
   test("R-RPC-4 the SQL name of a type casts without a length limit", async () => {
-    const named = [...model.types.values()].filter(({ name }) => ["bpchar", "bit", "varchar", "_bpchar"].includes(name));
+    const named = [...model.types.values()].filter(({ name }) =>
+      ["bpchar", "bit", "varchar", "_bpchar"].includes(name),
+    );
     expect(named).toHaveLength(4);
-    const rows = await setup.query(`select 'abc'::${named.find(({ name }) => name === "bpchar")?.sqlName} as c, '101'::${named.find(({ name }) => name === "bit")?.sqlName} as b`);
+    const rows = await setup.query(
+      `select 'abc'::${named.find(({ name }) => name === "bpchar")?.sqlName} as c, '101'::${named.find(({ name }) => name === "bit")?.sqlName} as b`,
+    );
     expect(rows).toEqual([{ c: "abc", b: "101" }]);
   });
 
   test("G-TYP-21 types that operators name are there without a column of them", async () => {
     const { model } = await load({ schemas: ["land"] });
     const names = new Set([...model.types.values()].map(({ name }) => name));
-    for (const name of ["int4", "_text", "jsonb", "tsquery", "lquery", "_lquery", "ltxtquery"]) expect(names).toContain(name);
+    for (const name of ["int4", "_text", "jsonb", "tsquery", "lquery", "_lquery", "ltxtquery"])
+      expect(names).toContain(name);
     expect(model.extensions.get("ltree")).toBe("public");
   });
 
@@ -233,11 +321,14 @@ describe("types", () => {
       fromJson: { schema: "sea", name: "colour_from_json" },
       fromText: { schema: "sea", name: "colour_from_text" },
     });
-    expect(model.representations.get(columnIn(model, "paints", "mixed_at").type)).toEqual({ toJson: { schema: "sea", name: "epoch_to_json" } });
+    expect(model.representations.get(columnIn(model, "paints", "mixed_at").type)).toEqual({
+      toJson: { schema: "sea", name: "epoch_to_json" },
+    });
   });
 
   test("R-REP-1 casts the login role may not execute are left out", async () => {
-    const { model } = await inSchema(setup, 
+    const { model } = await inSchema(
+      setup,
       `create domain yard.code as int;
        create function yard.show(yard.code) returns json language sql as $$ select to_json('c' || $1::int) $$;
        revoke execute on function yard.show(yard.code) from public;
@@ -249,7 +340,9 @@ describe("types", () => {
   });
 
   test("R-MED-4 aggregates over rows or anything that return a media type domain", () => {
-    expect(model.mediaHandlers.map(({ mediaType, relation, isBytea }) => ({ mediaType, relation: relation?.name, isBytea }))).toEqual([
+    expect(
+      model.mediaHandlers.map(({ mediaType, relation, isBytea }) => ({ mediaType, relation: relation?.name, isBytea })),
+    ).toEqual([
       { mediaType: "text/csv", relation: "notices", isBytea: false },
       { mediaType: "text/plain", relation: "notices", isBytea: false },
       { mediaType: "text/plain", relation: "paints", isBytea: false },
@@ -294,7 +387,12 @@ describe("privileges", () => {
       `select r.rolname as role, p.oid::int4 as oid, has_function_privilege(r.oid, p.oid, 'execute') as allowed
        from pg_roles r, pg_proc p join pg_namespace n on n.oid = p.pronamespace
        where r.rolname = any ($1) and n.nspname = any ($2) and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype`,
-      (row) => mayExecute(of, row["role"]!, [...of.routines.values()].flat().find(({ oid }) => oid === Number(row["oid"]))!),
+      (row) =>
+        mayExecute(
+          of,
+          row["role"]!,
+          [...of.routines.values()].flat().find(({ oid }) => oid === Number(row["oid"]))!,
+        ),
     );
     await ask(
       `select r.rolname as role, n.nspname as schema, has_schema_privilege(r.oid, n.oid, 'usage') as allowed
@@ -311,12 +409,23 @@ describe("privileges", () => {
   });
 
   test("R-OPT-3 membership, inheritance, predefined roles, owners and quoted names count as in the database", async () => {
-    const options = capabilities.version >= 16 ? "grant sea_yard_group to sea_yard_half with inherit false" : "alter role sea_yard_half noinherit; grant sea_yard_group to sea_yard_half";
-    const roles = ["sea_yard_group", "sea_yard_member", "sea_yard_half", "sea_yard_reader", "sea_yard_writer", 'sea yard "odd"=/,'];
+    const options =
+      capabilities.version >= 16
+        ? "grant sea_yard_group to sea_yard_half with inherit false"
+        : "alter role sea_yard_half noinherit; grant sea_yard_group to sea_yard_half";
+    const roles = [
+      "sea_yard_group",
+      "sea_yard_member",
+      "sea_yard_half",
+      "sea_yard_reader",
+      "sea_yard_writer",
+      'sea yard "odd"=/,',
+    ];
     const quoted = roles.map((name) => `"${name.replaceAll('"', '""')}"`);
     const dropRoles = async () => {
       for (const [i, name] of roles.entries()) {
-        if ((await setup.query("select from pg_roles where rolname = $1", [name])).length === 1) await setup.query(`drop owned by ${quoted[i]} cascade; drop role ${quoted[i]}`);
+        if ((await setup.query("select from pg_roles where rolname = $1", [name])).length === 1)
+          await setup.query(`drop owned by ${quoted[i]} cascade; drop role ${quoted[i]}`);
       }
     };
     await setup.query("drop schema if exists yard cascade");
@@ -353,17 +462,26 @@ describe("privileges", () => {
   test("R-TX-6 role settings: those the login role may set, the isolation level apart", async () => {
     const { model } = await load({ as: "sea_login" });
     expect(model.loginRole).toBe("sea_login");
-    expect(model.roles.get("sea_clerk")?.settings).toEqual([["statement_timeout", "5s"], ["app.desk", "front"]]);
+    expect(model.roles.get("sea_clerk")?.settings).toEqual([
+      ["statement_timeout", "5s"],
+      ["app.desk", "front"],
+    ]);
     expect(model.roles.get("sea_auditor")).toMatchObject({ settings: [], isolation: "serializable" });
   });
 
   test.skipIf(capabilities.version < 15)("R-TX-6 a parameter granted to the login role is set as well", async () => {
     // A role of the test's own: grants on parameters belong to the cluster, and other files look at sea_login.
     const drop = "revoke set on parameter log_statement from sea_yard_login; drop role sea_yard_login";
-    await setup.query("create role sea_yard_login; grant sea_clerk to sea_yard_login; grant set on parameter log_statement to sea_yard_login");
+    await setup.query(
+      "create role sea_yard_login; grant sea_clerk to sea_yard_login; grant set on parameter log_statement to sea_yard_login",
+    );
     try {
       const { model } = await load({ as: "sea_yard_login" });
-      expect(model.roles.get("sea_clerk")?.settings.map(([name]) => name)).toEqual(["statement_timeout", "app.desk", "log_statement"]);
+      expect(model.roles.get("sea_clerk")?.settings.map(([name]) => name)).toEqual([
+        "statement_timeout",
+        "app.desk",
+        "log_statement",
+      ]);
     } finally {
       await setup.query(drop);
     }
@@ -380,6 +498,8 @@ describe("privileges", () => {
     const { model: seen } = await load({ as: "sea_login" });
     expect([...seen.relations.keys()]).toEqual([...model.relations.keys()]);
     expect([...seen.routines.keys()]).toEqual([...model.routines.keys()]);
-    expect(seen.relations.get(nameKey({ schema: "sea", name: "certificates" }))).toEqual(relationIn(model, "certificates"));
+    expect(seen.relations.get(nameKey({ schema: "sea", name: "certificates" }))).toEqual(
+      relationIn(model, "certificates"),
+    );
   });
 });

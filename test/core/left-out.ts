@@ -7,11 +7,13 @@ export const requiring = (name: string): readonly string[] => {
   const { plugins } = fullCompat({});
   if (!plugins.some((plugin) => plugin.name === name)) throw new Error(`fullCompat has no plugin "${name}"`);
   const gone = new Set([name]);
-  for (let known = 0; known !== gone.size; ) {
+  for (let known = 0; known !== gone.size;) {
     known = gone.size;
-    for (const plugin of plugins) if (plugin.requires?.some((required) => gone.has(required)) === true) gone.add(plugin.name);
+    for (const plugin of plugins)
+      if (plugin.requires?.some((required) => gone.has(required)) === true) gone.add(plugin.name);
   }
   return [...gone];
 };
 
-export const leftOut = (...names: readonly string[]): readonly PresetPart[] => [...new Set(names.flatMap(requiring))].map(without);
+export const leftOut = (...names: readonly string[]): readonly PresetPart[] =>
+  [...new Set(names.flatMap(requiring))].map(without);

@@ -1,7 +1,19 @@
 /** Runs the introspect taps on the test database, as at a start. */
 import {
-  columnOf, createHooks, emptyModel, relationOf, resolveOptions, routinesOf, toStatement,
-  type Column, type IntrospectContext, type Model, type Plugin, type Relation, type Relationship, type Routine,
+  columnOf,
+  createHooks,
+  emptyModel,
+  relationOf,
+  resolveOptions,
+  routinesOf,
+  toStatement,
+  type Column,
+  type IntrospectContext,
+  type Model,
+  type Plugin,
+  type Relation,
+  type Relationship,
+  type Routine,
 } from "../../core/index.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../../plugins/introspect/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
@@ -24,7 +36,12 @@ export interface Loaded {
 const PLUGINS: readonly Plugin[] = [catalogIntrospection, relationships, computedRelationships];
 
 /** One read-only transaction, empty search path. */
-export const load = async ({ schemas = ["sea", "land"], extraSearchPath = ["public"], as, parts = {} }: LoadSettings = {}): Promise<Loaded> => {
+export const load = async ({
+  schemas = ["sea", "land"],
+  extraSearchPath = ["public"],
+  as,
+  parts = {},
+}: LoadSettings = {}): Promise<Loaded> => {
   const client = await (await testDatabase()).connect();
   const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name; // quoted
   const warnings: string[] = [];

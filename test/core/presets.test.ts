@@ -1,6 +1,17 @@
 /** Presets as values, the order of plugins, and every start-up error in its words. */
 import { afterEach, describe, expect, test } from "vitest";
-import { compose, definePlugin, relApi, Stage, without, type OperatorSpec, type Plugin, type PresetPart, type RelApi, type RelApiHooks } from "../../core/index.ts";
+import {
+  compose,
+  definePlugin,
+  relApi,
+  Stage,
+  without,
+  type OperatorSpec,
+  type Plugin,
+  type PresetPart,
+  type RelApi,
+  type RelApiHooks,
+} from "../../core/index.ts";
 import { orderPlugins } from "../../core/kernel/preset.ts";
 import { fullCompat, gqlCompat, minimal, restCompat } from "../../presets/index.ts";
 
@@ -9,7 +20,13 @@ const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "
 
 const plugin = (name: string, more: Omit<Plugin, "name"> = {}): Plugin => definePlugin({ name, ...more });
 
-const operator = (name: string, types: readonly string[], more: Partial<OperatorSpec> = {}): OperatorSpec => ({ name, types, operand: "scalar", compile: (column) => column, ...more });
+const operator = (name: string, types: readonly string[], more: Partial<OperatorSpec> = {}): OperatorSpec => ({
+  name,
+  types,
+  operand: "scalar",
+  compile: (column) => column,
+  ...more,
+});
 
 const opened: RelApi[] = [];
 afterEach(async () => {
@@ -22,12 +39,16 @@ const start = (...parts: readonly PresetPart[]): RelApi => {
   return api;
 };
 
-const namesOf = (...parts: readonly PresetPart[]): readonly string[] => orderPlugins(compose(...parts)).map((each) => each.name);
+const namesOf = (...parts: readonly PresetPart[]): readonly string[] =>
+  orderPlugins(compose(...parts)).map((each) => each.name);
 
 describe("composition", () => {
   test("plugins add up, options merge and the later wins, undefined changes nothing", () => {
     const [a, b] = [plugin("a"), plugin("b")];
-    const preset = compose({ plugins: [a], options: { dbPool: 3, anonRole: "x" } }, b, { plugins: [], options: { dbPool: 4, anonRole: undefined } });
+    const preset = compose({ plugins: [a], options: { dbPool: 3, anonRole: "x" } }, b, {
+      plugins: [],
+      options: { dbPool: 4, anonRole: undefined },
+    });
     expect(preset.plugins).toEqual([a, b]);
     expect(preset.options).toEqual({ dbPool: 4, anonRole: "x" });
   });
@@ -50,7 +71,9 @@ describe("composition", () => {
   });
 
   test("without a name that is not there is refused, and the known ones are listed", () => {
-    expect(() => compose(plugin("a"), plugin("b"), without("c"))).toThrow('without("c"), part 3 of the preset, finds no plugin of that name before it: known are "a", "b"');
+    expect(() => compose(plugin("a"), plugin("b"), without("c"))).toThrow(
+      'without("c"), part 3 of the preset, finds no plugin of that name before it: known are "a", "b"',
+    );
   });
 });
 
@@ -58,7 +81,13 @@ describe("order", () => {
   test("what is required comes first, then stage, then the order of the list", () => {
     const late = plugin("late", { stage: Stage.late });
     const early = plugin("early", { stage: Stage.early });
-    expect(namesOf(late, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), early)).toEqual(["early", "b", "z", "a", "late"]);
+    expect(namesOf(late, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), early)).toEqual([
+      "early",
+      "b",
+      "z",
+      "a",
+      "late",
+    ]);
   });
 
   test("before is kept where the other is present", () => {
@@ -66,12 +95,16 @@ describe("order", () => {
   });
 
   test("a late plugin that an early one requires is applied before it", () => {
-    expect(namesOf(plugin("a", { stage: Stage.early, requires: ["b"] }), plugin("b", { stage: Stage.late }))).toEqual(["b", "a"]);
+    expect(namesOf(plugin("a", { stage: Stage.early, requires: ["b"] }), plugin("b", { stage: Stage.late }))).toEqual([
+      "b",
+      "a",
+    ]);
   });
 
   test("taps run in the order of the plugins", async () => {
     const told: string[] = [];
-    const teller = (name: string, more: Omit<Plugin, "name"> = {}): Plugin => plugin(name, { ...more, apply: () => void told.push(name) });
+    const teller = (name: string, more: Omit<Plugin, "name"> = {}): Plugin =>
+      plugin(name, { ...more, apply: () => void told.push(name) });
     start(teller("a", { requires: ["b"] }), teller("b"), teller("c", { stage: Stage.early }));
     expect(told).toEqual(["c", "b", "a"]);
   });
@@ -79,7 +112,11 @@ describe("order", () => {
 
 describe("start-up errors", () => {
   test("a requirement that a part removed names both and the part", () => {
-    const preset = [plugin("live-queries"), plugin("notify-changes", { requires: ["live-queries"] }), without("live-queries")] as const;
+    const preset = [
+      plugin("live-queries"),
+      plugin("notify-changes", { requires: ["live-queries"] }),
+      without("live-queries"),
+    ] as const;
     expect(() => relApi(compose({ plugins: [], options }, ...preset))).toThrow(
       'plugin "notify-changes" requires "live-queries", which part 4 of the preset removed: remove both or keep both',
     );
@@ -87,7 +124,9 @@ describe("start-up errors", () => {
 
   test("what an inner preset removed is told as the part that it is", () => {
     const inner = compose(plugin("a"), without("a"));
-    expect(() => start(inner, plugin("b", { requires: ["a"] }))).toThrow('plugin "b" requires "a", which part 2 of the preset removed');
+    expect(() => start(inner, plugin("b", { requires: ["a"] }))).toThrow(
+      'plugin "b" requires "a", which part 2 of the preset removed',
+    );
   });
 
   test("a requirement that never was lists the known names", () => {
@@ -97,11 +136,20 @@ describe("start-up errors", () => {
   });
 
   test("plugins that wait for each other are told as a circle", () => {
-    expect(() => start(plugin("a", { before: ["b"] }), plugin("b", { before: ["a"] }))).toThrow('plugins wait for each other: "a" before "b", "b" before "a"');
-    expect(() => start(plugin("a", { requires: ["b"] }), plugin("b", { requires: ["a"] }))).toThrow('plugins wait for each other: "a" requires "b", "b" requires "a"');
-    expect(() => start(plugin("free"), plugin("a", { before: ["b"] }), plugin("b", { before: ["c"] }), plugin("c", { before: ["b"] }))).toThrow(
-      'plugins wait for each other: "b" before "c", "c" before "b"',
+    expect(() => start(plugin("a", { before: ["b"] }), plugin("b", { before: ["a"] }))).toThrow(
+      'plugins wait for each other: "a" before "b", "b" before "a"',
     );
+    expect(() => start(plugin("a", { requires: ["b"] }), plugin("b", { requires: ["a"] }))).toThrow(
+      'plugins wait for each other: "a" requires "b", "b" requires "a"',
+    );
+    expect(() =>
+      start(
+        plugin("free"),
+        plugin("a", { before: ["b"] }),
+        plugin("b", { before: ["c"] }),
+        plugin("c", { before: ["b"] }),
+      ),
+    ).toThrow('plugins wait for each other: "b" before "c", "c" before "b"');
   });
 
   test("a name that is not kebab-case is refused", () => {
@@ -109,21 +157,33 @@ describe("start-up errors", () => {
   });
 
   test("doubled names are found in a preset that was not composed", () => {
-    expect(() => relApi({ plugins: [plugin("a"), plugin("b"), plugin("a")], options })).toThrow('plugin name "a" is used twice (plugins 1 and 3 of the preset)');
+    expect(() => relApi({ plugins: [plugin("a"), plugin("b"), plugin("a")], options })).toThrow(
+      'plugin name "a" is used twice (plugins 1 and 3 of the preset)',
+    );
   });
 
   test("operators whose types overlap are refused, by whatever name", () => {
     const one = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
     const refused = (spec: OperatorSpec) => () => start(one, plugin("trigram", { operators: [spec] }));
-    expect(refused(operator("fuzzy", ["text"]))).toThrow('operator "fuzzy" on text is declared by "fuzzy-operator" and by "trigram": their types must not overlap');
-    expect(refused(operator("similar", ["any"], { rest: "fuzzy" }))).toThrow('REST operator "fuzzy" on text is declared by');
-    expect(refused(operator("similar", ["name"], { graphql: "_fuzzy" }))).toThrow('GraphQL operator "_fuzzy" on name is declared by');
+    expect(refused(operator("fuzzy", ["text"]))).toThrow(
+      'operator "fuzzy" on text is declared by "fuzzy-operator" and by "trigram": their types must not overlap',
+    );
+    expect(refused(operator("similar", ["any"], { rest: "fuzzy" }))).toThrow(
+      'REST operator "fuzzy" on text is declared by',
+    );
+    expect(refused(operator("similar", ["name"], { graphql: "_fuzzy" }))).toThrow(
+      'GraphQL operator "_fuzzy" on name is declared by',
+    );
     expect(refused(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }))).not.toThrow();
     expect(refused(operator("fuzzy", ["json"]))).not.toThrow();
   });
 
   test("groups of types overlap with their members", () => {
-    const refused = (types: readonly string[]) => () => start(plugin("a", { operators: [operator("x", ["array", "range"])] }), plugin("b", { operators: [operator("x", types)] }));
+    const refused = (types: readonly string[]) => () =>
+      start(
+        plugin("a", { operators: [operator("x", ["array", "range"])] }),
+        plugin("b", { operators: [operator("x", types)] }),
+      );
     expect(refused(["_int4"])).toThrow('operator "x" on _int4');
     expect(refused(["tstzrange"])).toThrow('operator "x" on tstzrange');
     expect(refused(["int4", "enum"])).not.toThrow();
@@ -131,26 +191,40 @@ describe("start-up errors", () => {
 
   test("an embedding mode belongs to one plugin", () => {
     const embeds = [{ mode: "fold", compile: () => ({ columns: [] }) }];
-    expect(() => start(plugin("a", { embeds }), plugin("b", { embeds }))).toThrow('embedding mode "fold" is declared by "a" and by "b": rename one or drop one of the plugins');
+    expect(() => start(plugin("a", { embeds }), plugin("b", { embeds }))).toThrow(
+      'embedding mode "fold" is declared by "a" and by "b": rename one or drop one of the plugins',
+    );
   });
 
   test("an async function in a plain tap of an awaited hook is refused", () => {
     const async = plugin("keys", { apply: (hooks) => hooks.authorize.tap("keys", (async () => undefined) as never) });
-    expect(() => start(async)).toThrow('plugin "keys" hands an async function to authorize.tap, whose promise would be taken for the answer: use tapPromise');
-    const introspect = plugin("more", { apply: (hooks) => hooks.introspect.tap("more", (async (model: unknown) => model) as never) });
+    expect(() => start(async)).toThrow(
+      'plugin "keys" hands an async function to authorize.tap, whose promise would be taken for the answer: use tapPromise',
+    );
+    const introspect = plugin("more", {
+      apply: (hooks) => hooks.introspect.tap("more", (async (model: unknown) => model) as never),
+    });
     expect(() => start(introspect)).toThrow("introspect.tap");
   });
 
   test("two taps of one name on one hook are refused", () => {
-    const twice = plugin("keys", { apply: (hooks) => [1, 2].forEach(() => hooks.authorize.tap("keys", () => undefined)) });
-    expect(() => start(twice)).toThrow('hook authorize has two taps named "keys" (plugin "keys"): give each its own name');
+    const twice = plugin("keys", {
+      apply: (hooks) => [1, 2].forEach(() => hooks.authorize.tap("keys", () => undefined)),
+    });
+    expect(() => start(twice)).toThrow(
+      'hook authorize has two taps named "keys" (plugin "keys"): give each its own name',
+    );
   });
 
   test("a tap after the start is refused, on hooks made later too", () => {
     let kept: RelApiHooks | undefined;
     start(plugin("late-comer", { apply: (hooks) => void (kept = hooks) }));
-    expect(() => kept?.authorize.tap("late-comer", () => undefined)).toThrow('hook authorize is sealed: "late-comer" tapped it after relApi(preset) had applied the plugins; tap in the plugin\'s apply');
-    expect(() => kept?.compileFilter.for("eq").tap("late-comer", () => undefined)).toThrow('hook compileFilter.for("eq") is sealed');
+    expect(() => kept?.authorize.tap("late-comer", () => undefined)).toThrow(
+      'hook authorize is sealed: "late-comer" tapped it after relApi(preset) had applied the plugins; tap in the plugin\'s apply',
+    );
+    expect(() => kept?.compileFilter.for("eq").tap("late-comer", () => undefined)).toThrow(
+      'hook compileFilter.for("eq") is sealed',
+    );
   });
 
   test("what a tap throws by mistake carries plugin and hook in front", () => {
@@ -164,7 +238,9 @@ describe("start-up errors", () => {
       },
     });
     start(faulty);
-    expect(() => kept?.transformPlan.call({} as never, {} as never)).toThrow('plugin "faulty", hook transformPlan: x is not a function');
+    expect(() => kept?.transformPlan.call({} as never, {} as never)).toThrow(
+      'plugin "faulty", hook transformPlan: x is not a function',
+    );
   });
 
   test("two offers of one service are refused", () => {
@@ -173,7 +249,9 @@ describe("start-up errors", () => {
   });
 
   test("R-PROF-6 system schemas cannot be exposed", () => {
-    expect(() => start({ plugins: [], options: { dbSchemas: ["public", "pg_catalog"] } })).toThrow("dbSchemas names pg_catalog");
+    expect(() => start({ plugins: [], options: { dbSchemas: ["public", "pg_catalog"] } })).toThrow(
+      "dbSchemas names pg_catalog",
+    );
     expect(() => start({ plugins: [], options: { dbSchemas: [] } })).toThrow("dbSchemas is empty");
   });
 
@@ -184,9 +262,18 @@ describe("start-up errors", () => {
     [{ dbMaxRows: -1 }, "the option dbMaxRows is -1: a number from 0 on is accepted"],
     [{ dbAggregatesEnabled: "true" }, 'the option dbAggregatesEnabled is "true": true or false is accepted'],
     [{ anonRole: null }, "the option anonRole is null: any text is accepted"],
-    [{ dbTxEnd: "never" }, 'the option dbTxEnd is "never": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted'],
-    [{ databaseUrl: "mysql://u:topsecret@h/d" }, "the option databaseUrl has a value that is not accepted: a connection string, postgres://user:password@host:5432/database or host=... dbname=... is accepted"],
-    [{ databaseReplicaUrls: ["postgres://h/d", "nonsense"] }, "the option databaseReplicaUrls has a value that is not accepted: a list of connection strings is accepted"],
+    [
+      { dbTxEnd: "never" },
+      'the option dbTxEnd is "never": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted',
+    ],
+    [
+      { databaseUrl: "mysql://u:topsecret@h/d" },
+      "the option databaseUrl has a value that is not accepted: a connection string, postgres://user:password@host:5432/database or host=... dbname=... is accepted",
+    ],
+    [
+      { databaseReplicaUrls: ["postgres://h/d", "nonsense"] },
+      "the option databaseReplicaUrls has a value that is not accepted: a list of connection strings is accepted",
+    ],
   ])("an option of another kind is refused: %j", (wrong, message) => {
     expect(() => start({ plugins: [], options: wrong as object })).toThrow(message); // as a program without types may have it
   });
@@ -209,6 +296,8 @@ describe("presets", () => {
   test("fullCompat is both surfaces", () => {
     const names = (parts: readonly Plugin[]): readonly string[] => parts.map((each) => each.name).sort();
     const full = names(fullCompat(options).plugins);
-    expect(full).toEqual([...new Set([...names(restCompat(options).plugins), ...names(gqlCompat(options).plugins)])].sort());
+    expect(full).toEqual(
+      [...new Set([...names(restCompat(options).plugins), ...names(gqlCompat(options).plugins)])].sort(),
+    );
   });
 });

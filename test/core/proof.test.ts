@@ -1,4 +1,5 @@
-/** Which statements count as proven: a table of requests. Everything that is not on the list of core/engine/sql/proof.ts is not. */
+/** Which statements count as proven: a table of requests. Everything that is not on the list of
+ *  core/engine/sql/proof.ts is not. */
 import { expect, test } from "vitest";
 import { definePlugin, sql, type Execution, type PluginContext, type Program } from "../../core/index.ts";
 import { asAdmin, startApi } from "../support/api.ts";
@@ -20,10 +21,17 @@ const watching = definePlugin({
 /** Says nothing of what it is made of. */
 const unsaid = definePlugin({
   name: "unsaid",
-  operators: [{ name: "same", types: ["any"], operand: "scalar", compile: (column, operand) => sql`${column} = ${operand}` }],
+  operators: [
+    { name: "same", types: ["any"], operand: "scalar", compile: (column, operand) => sql`${column} = ${operand}` },
+  ],
 });
 
-const api = await startApi({ dbSchemas: ["sea", "land"], dbAggregatesEnabled: true, dbPlanEnabled: true, parts: [unsaid, watching] });
+const api = await startApi({
+  dbSchemas: ["sea", "land"],
+  dbAggregatesEnabled: true,
+  dbPlanEnabled: true,
+  parts: [unsaid, watching],
+});
 const gql = await startApi({ dbSchemas: ["public"], parts: [watching] });
 
 await api.sql(`
@@ -107,7 +115,11 @@ test.each([
   ["bells", false], // a trigger
   ["paints", false],
 ] as const)("R-TX-10 a write runs what the table has: insert into %s", async (table, isProven) => {
-  expect(await verdictOf(() => api.post(`/api/${table}`, { headers: { prefer: "tx=rollback, return=representation" }, body: { id: 5000 } }))).toBe(isProven);
+  expect(
+    await verdictOf(() =>
+      api.post(`/api/${table}`, { headers: { prefer: "tx=rollback, return=representation" }, body: { id: 5000 } }),
+    ),
+  ).toBe(isProven);
 });
 
 test.each([
@@ -117,16 +129,24 @@ test.each([
   ["parents", false], // a child has a trigger
   ["crates", true],
 ] as const)("R-TX-10 and what the tables have that it leads to: delete from %s", async (table, isProven) => {
-  expect(await verdictOf(() => api.delete(`/api/${table}?id=eq.1`, { headers: { prefer: "tx=rollback" } }))).toBe(isProven);
+  expect(await verdictOf(() => api.delete(`/api/${table}?id=eq.1`, { headers: { prefer: "tx=rollback" } }))).toBe(
+    isProven,
+  );
 });
 
 test.each([
-  ["{ studio(where: {name: {_ilike: \"a%\"}}, order_by: {name: asc}) { name takes { length } takes_aggregate { aggregate { count max { tempo } } } } }", true],
+  [
+    '{ studio(where: {name: {_ilike: "a%"}}, order_by: {name: asc}) { name takes { length } takes_aggregate { aggregate { count max { tempo } } } } }',
+    true,
+  ],
   ["{ studio(where: {takes: {kept: {_eq: true}}}) { name } }", true],
-  ["mutation { update_take(where: {id: {_eq: -1}}, _set: {kept: true}) { affected_rows returning { tempo studio { name } } } }", true],
+  [
+    "mutation { update_take(where: {id: {_eq: -1}}, _set: {kept: true}) { affected_rows returning { tempo studio { name } } } }",
+    true,
+  ],
   ["{ album { title } }", false], // row policies
   ["{ person { name person_title } }", false],
-  ["{ search_albums(args: {term: \"a\"}) { id } }", false],
+  ['{ search_albums(args: {term: "a"}) { id } }', false],
   ["{ album_title { title } }", false],
 ] as const)("R-TX-10 on the GraphQL surface: %s", async (query, isProven) => {
   expect(await verdictOf(() => gql.gql(query, {}, asAdmin()))).toBe(isProven);
@@ -141,9 +161,13 @@ test("R-TX-10 nothing with an operator, function or cast that rivals one of Post
   await api.sql(`create function public.same_words(varchar, varchar) returns boolean language sql as $$ select true $$;
     create operator public.= (function = public.same_words, leftarg = varchar, rightarg = varchar)`);
   expect(await proves()).toBe(false);
-  await api.sql("drop operator public.= (varchar, varchar); create aggregate public.max(int4) (sfunc = int4larger, stype = int4)");
+  await api.sql(
+    "drop operator public.= (varchar, varchar); create aggregate public.max(int4) (sfunc = int4larger, stype = int4)",
+  );
   expect(await proves()).toBe(false);
-  await api.sql("drop aggregate public.max(int4); create type public.weather as enum ('fair'); create function public.weather_json(public.weather) returns json language sql as $$ select '1'::json $$");
+  await api.sql(
+    "drop aggregate public.max(int4); create type public.weather as enum ('fair'); create function public.weather_json(public.weather) returns json language sql as $$ select '1'::json $$",
+  );
   expect(await proves()).toBe(true);
   await api.sql("create cast (public.weather as json) with function public.weather_json(public.weather)");
   expect(await proves()).toBe(false);

@@ -1,4 +1,5 @@
-/** Pages that say what plugins there are: made from the registry, or compared with it. `vitest run -u` writes operators.md again. */
+/** Pages that say what plugins there are: made from the registry, or compared with it. `vitest run -u` writes
+ *  operators.md again. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -11,24 +12,54 @@ const docs = (path: string): string => fileURLToPath(new URL(`../../docs/${path}
 const { plugins } = fullCompat({});
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n");
+  [head, head.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)
+    .join("\n");
 
 const code = (text: string | undefined): string => (text === undefined ? "" : `\`${text}\``);
 
-const typesOf = ({ types, exceptTypes = [] }: OperatorSpec): string => types.join(", ") + (exceptTypes.length === 0 ? "" : ` except ${exceptTypes.join(", ")}`);
+const typesOf = ({ types, exceptTypes = [] }: OperatorSpec): string =>
+  types.join(", ") + (exceptTypes.length === 0 ? "" : ` except ${exceptTypes.join(", ")}`);
 
 const operandOf = ({ operand, operandType, keywords = [], isQuantifiable, hasOption }: OperatorSpec): string =>
-  [operand === "keyword" ? keywords.join(", ") : operand, operandType && `of ${operandType}`, isQuantifiable === true && "(any), (all)", hasOption === true && "(language)"].filter(Boolean).join(" ");
+  [
+    operand === "keyword" ? keywords.join(", ") : operand,
+    operandType && `of ${operandType}`,
+    isQuantifiable === true && "(any), (all)",
+    hasOption === true && "(language)",
+  ]
+    .filter(Boolean)
+    .join(" ");
 
 const operatorsPage = (): string => {
   const sections = plugins
     .filter((plugin) => (plugin.operators ?? []).length > 0)
     .map((plugin) => {
-      const rows = (plugin.operators ?? []).map((spec) => [code(restNameOf(spec)), code(graphqlNameOf(spec)), typesOf(spec), operandOf(spec), spec.description ?? ""]);
+      const rows = (plugin.operators ?? []).map((spec) => [
+        code(restNameOf(spec)),
+        code(graphqlNameOf(spec)),
+        typesOf(spec),
+        operandOf(spec),
+        spec.description ?? "",
+      ]);
       return `## ${plugin.name}\n\n${table(["REST", "GraphQL", "Types (GraphQL)", "Operand", "Description"], rows)}`;
     });
-  const updates = plugins.flatMap((plugin) => (plugin.updateOperators ?? []).map((spec) => [code(spec.graphql), spec.types.join(", "), plugin.name, spec.description]));
-  const embeds = plugins.flatMap((plugin) => (plugin.embeds ?? []).map(({ mode, rest, graphql }) => [mode, rest === undefined ? "" : code(`${rest.prefix}rel(…)`), graphql === undefined ? "" : code(`rel${graphql.suffix}`), plugin.name]));
+  const updates = plugins.flatMap((plugin) =>
+    (plugin.updateOperators ?? []).map((spec) => [
+      code(spec.graphql),
+      spec.types.join(", "),
+      plugin.name,
+      spec.description,
+    ]),
+  );
+  const embeds = plugins.flatMap((plugin) =>
+    (plugin.embeds ?? []).map(({ mode, rest, graphql }) => [
+      mode,
+      rest === undefined ? "" : code(`${rest.prefix}rel(…)`),
+      graphql === undefined ? "" : code(`rel${graphql.suffix}`),
+      plugin.name,
+    ]),
+  );
   return `${[
     "# Operators",
     "What the plugins of `fullCompat` declare, by plugin. This page is written from their declarations by `test/core/reference-docs.test.ts`.",
@@ -48,7 +79,13 @@ test("operators.md is what the plugins declare", async () => {
 
 test("presets.md names every plugin of fullCompat, and no other", () => {
   const page = readFileSync(docs("guides/presets.md"), "utf8").split("## Plugins of fullCompat")[1] ?? "";
-  const named = page.split("\n").flatMap((line) => (line.startsWith("| `") ? Array.from((line.split(" | ")[0] ?? "").matchAll(/`([a-z-]+)`/g), ([, name]) => name ?? "") : []));
+  const named = page
+    .split("\n")
+    .flatMap((line) =>
+      line.startsWith("| `")
+        ? Array.from((line.split(" | ")[0] ?? "").matchAll(/`([a-z-]+)`/g), ([, name]) => name ?? "")
+        : [],
+    );
   expect([...named].sort()).toEqual(plugins.map((plugin) => plugin.name).sort());
   expect(restCompat({}).plugins.length + gqlCompat({}).plugins.length).toBeGreaterThan(named.length);
 });
@@ -60,7 +97,8 @@ test("hooks.md names every hook", () => {
 
 test("errors.md has every code that the surfaces map to", () => {
   const page = readFileSync(docs("reference/errors.md"), "utf8");
-  const source = (path: string): string => readFileSync(fileURLToPath(new URL(`../../plugins/${path}`, import.meta.url)), "utf8");
+  const source = (path: string): string =>
+    readFileSync(fileURLToPath(new URL(`../../plugins/${path}`, import.meta.url)), "utf8");
   const rest = Array.from(source("rest/encode-error.ts").matchAll(/"(PGRST[0-9X]+)"/g), ([, name]) => name ?? "");
   const graphql = Array.from(source("graphql/errors.ts").matchAll(/code: "([a-z-]+)"/g), ([, name]) => name ?? "");
   expect(rest.length).toBeGreaterThan(30);

@@ -13,7 +13,9 @@ beforeAll(async () => {
 
 describe("views", () => {
   test("R-REL-4 columns are traced through joins, subqueries, CTEs and views, whatever their names; expressions are not", async () => {
-    const { model } = await inSchema(setup, `
+    const { model } = await inSchema(
+      setup,
+      `
       create table yard.base (id int primary key, "a {b} (c) \\ d" int, n int);
       create table yard.other (id int primary key, base_id int references yard.base);
       create view yard.odd as
@@ -30,7 +32,8 @@ describe("views", () => {
       create view yard.merged as select id, b.n from yard.base b full join yard.other using (id);
       create view yard.united as select id from yard.base union select id from yard.other;
       create view yard.grouped as select id, count(*) as n from yard.base group by id;
-      create view yard.odder as select "the id" as "še }" from yard.odd`);
+      create view yard.odder as select "the id" as "še }" from yard.odd`,
+    );
     const key = (name: string) => relationIn(model, name, "yard").primaryKey;
     expect(key("odd")).toEqual(["the id"]);
     expect(key("deep")).toEqual(["base_key", "other_key"]);
@@ -52,23 +55,29 @@ describe("views", () => {
   });
 
   test("R-REL-4 views that read each other are cut", async () => {
-    const { model } = await inSchema(setup, `
+    const { model } = await inSchema(
+      setup,
+      `
       create table yard.base (id int primary key);
       create view yard.a as select id from yard.base;
       create view yard.b as select id from yard.a;
-      create or replace view yard.a as select id from yard.b`);
+      create or replace view yard.a as select id from yard.b`,
+    );
     expect(relationIn(model, "a", "yard").primaryKey).toEqual([]);
     expect(relationIn(model, "b", "yard").writable).toEqual({ insert: false, update: false, delete: false });
   });
 
   test("R-REL-5 a view has a key only if it shows all of its columns", async () => {
-    const { model } = await inSchema(setup, `
+    const { model } = await inSchema(
+      setup,
+      `
       create table yard.berths (port int, number int, primary key (port, number));
       create table yard.moorings (id int primary key, port int, number int, foreign key (port, number) references yard.berths);
       create view yard.whole as select number as no, port as harbour from yard.berths;
       create view yard.half as select port from yard.berths;
       create view yard.half_key as select id, port from yard.moorings;
-      create view yard.whole_key as select id, number, port from yard.moorings`);
+      create view yard.whole_key as select id, number, port from yard.moorings`,
+    );
     expect(relationIn(model, "whole", "yard").primaryKey).toEqual(["harbour", "no"]);
     expect(relationIn(model, "half", "yard").primaryKey).toEqual([]);
     expect(ways(model, "moorings", undefined, "yard")).toEqual([
@@ -93,8 +102,14 @@ describe("views", () => {
   });
 
   test("R-REL-6 a column shown several times gives one relationship for every combination", () => {
-    expect(ways(model, "fleet_twice", "ports")).toEqual(["many-to-one ports by home_port_id=id", "many-to-one ports by port_again=id"]);
-    expect(ways(model, "voyages", "fleet_twice")).toEqual(["many-to-one fleet_twice by vessel_id=id", "many-to-one fleet_twice by vessel_id=same_id"]);
+    expect(ways(model, "fleet_twice", "ports")).toEqual([
+      "many-to-one ports by home_port_id=id",
+      "many-to-one ports by port_again=id",
+    ]);
+    expect(ways(model, "voyages", "fleet_twice")).toEqual([
+      "many-to-one fleet_twice by vessel_id=id",
+      "many-to-one fleet_twice by vessel_id=same_id",
+    ]);
     const ids = relationIn(model, "fleet_twice").relationships.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -110,10 +125,13 @@ describe("views", () => {
   });
 
   test("R-REL-7 a view of a partition has the partition's key", async () => {
-    const { model } = await inSchema(setup, `
+    const { model } = await inSchema(
+      setup,
+      `
       create table yard.soundings (id int, year int, primary key (id, year)) partition by list (year);
       create table yard.soundings_1 partition of yard.soundings for values in (1);
-      create view yard.first as select year, id from yard.soundings_1`);
+      create view yard.first as select year, id from yard.soundings_1`,
+    );
     expect([...model.relations.values()].map(({ name }) => name)).toEqual(["first", "soundings"]);
     expect(relationIn(model, "first", "yard").primaryKey).toEqual(["id", "year"]);
   });
@@ -125,23 +143,32 @@ describe("relationships", () => {
     expect(ways(model, "voyages", "vessels")).toEqual(["many-to-one vessels by vessel_id=id"]);
     expect(ways(model, "registrations", "vessels")).toEqual(["one-to-one vessels by vessel_id=id"]);
     expect(ways(model, "vessels", "registrations")).toEqual(["one-to-one registrations by id=vessel_id"]);
-    const { model: other } = await inSchema(setup, `
+    const { model: other } = await inSchema(
+      setup,
+      `
       create table yard.a (x int, y int, primary key (x, y));
       create table yard.b (p int, q int, r int, unique (q, p), unique (p, q, r), foreign key (p, q) references yard.a);
-      create table yard.c (p int unique, q int, foreign key (p, q) references yard.a)`);
+      create table yard.c (p int unique, q int, foreign key (p, q) references yard.a)`,
+    );
     expect(ways(other, "b", "a", "yard")).toEqual(["one-to-one a by p=x,q=y"]);
     expect(ways(other, "c", "a", "yard")).toEqual(["many-to-one a by p=x,q=y"]);
   });
 
   test("R-REL-2 keys to and from partitioned tables count once", async () => {
-    const { model } = await inSchema(setup, `
+    const { model } = await inSchema(
+      setup,
+      `
       create table yard.ports (id int primary key);
       create table yard.visits (id int, year int, port_id int references yard.ports, primary key (id, year)) partition by list (year);
       create table yard.visits_1 partition of yard.visits for values in (1);
       create table yard.visits_2 partition of yard.visits for values in (2);
-      create table yard.bills (visit_id int, year int, foreign key (visit_id, year) references yard.visits)`);
+      create table yard.bills (visit_id int, year int, foreign key (visit_id, year) references yard.visits)`,
+    );
     expect(ways(model, "ports", undefined, "yard")).toEqual(["one-to-many visits by id=port_id"]);
-    expect(ways(model, "visits", undefined, "yard")).toEqual(["many-to-one ports by port_id=id", "one-to-many bills by id=visit_id,year=year"]);
+    expect(ways(model, "visits", undefined, "yard")).toEqual([
+      "many-to-one ports by port_id=id",
+      "one-to-many bills by id=visit_id,year=year",
+    ]);
     expect(ways(model, "bills", undefined, "yard")).toEqual(["many-to-one visits by visit_id=id,year=year"]);
   });
 
@@ -154,12 +181,15 @@ describe("relationships", () => {
       "many-to-many cranes by shifts[id=dock_id|id=backup_crane_id]",
       "many-to-many cranes by shifts[id=dock_id|id=crane_id]",
     ]);
-    const { model: other } = await inSchema(setup, `
+    const { model: other } = await inSchema(
+      setup,
+      `
       create table yard.a (id int primary key);
       create table yard.b (id int primary key);
       create table yard.outside (a_id int references yard.a, b_id int references yard.b, primary key (a_id));
       create table yard.single (a_id int references yard.a, b_id int unique references yard.b, primary key (a_id, b_id));
-      create table yard.wider (a_id int references yard.a, b_id int references yard.b, n int, primary key (n, b_id, a_id))`);
+      create table yard.wider (a_id int references yard.a, b_id int references yard.b, n int, primary key (n, b_id, a_id))`,
+    );
     expect(ways(other, "a", "b", "yard")).toEqual(["many-to-many b by wider[id=a_id|id=b_id]"]);
   });
 
@@ -176,15 +206,23 @@ describe("relationships", () => {
   });
 
   test("R-REL-9 a function of one row to rows of a relation is a relationship, to-one when single or ROWS 1", () => {
-    expect(ways(model, "vessels", "ports")).toEqual(["many-to-one ports by home_harbour()", "many-to-one ports by home_port_id=id"]);
+    expect(ways(model, "vessels", "ports")).toEqual([
+      "many-to-one ports by home_harbour()",
+      "many-to-one ports by home_port_id=id",
+    ]);
     expect(ways(model, "ports", "vessels")).toEqual([
       "many-to-one vessels by flagship()",
       "one-to-many vessels by heavy_vessels()",
       "one-to-many vessels by id=home_port_id",
     ]);
     expect(ways(model, "vessels", "vessels")).toEqual(["one-to-many vessels by peers()"]);
-    expect(ways(model, "sailors", "sailors").filter((way) => way.endsWith("()"))).toEqual(["one-to-many sailors by peers()"]);
-    expect(ways(model, "ports", "depots")).toEqual(["one-to-many depots by id=port_id", "one-to-many depots by land_depots()"]);
+    expect(ways(model, "sailors", "sailors").filter((way) => way.endsWith("()"))).toEqual([
+      "one-to-many sailors by peers()",
+    ]);
+    expect(ways(model, "ports", "depots")).toEqual([
+      "one-to-many depots by id=port_id",
+      "one-to-many depots by land_depots()",
+    ]);
   });
 
   test("R-REL-9 it replaces detected relationships to a relation of the function's name", () => {
@@ -193,13 +231,22 @@ describe("relationships", () => {
   });
 
   test("R-REL-10 a key of a table to itself leads both ways, told apart by who holds the key", () => {
-    const own = relationIn(model, "sailors").relationships.filter(({ constraint }) => constraint === "sailors_mentor_id_fkey");
-    expect(own.map(({ cardinality, isToOne, isOwnKey, columns }) => ({ cardinality, isToOne, isOwnKey, columns }))).toEqual([
+    const own = relationIn(model, "sailors").relationships.filter(
+      ({ constraint }) => constraint === "sailors_mentor_id_fkey",
+    );
+    expect(
+      own.map(({ cardinality, isToOne, isOwnKey, columns }) => ({ cardinality, isToOne, isOwnKey, columns })),
+    ).toEqual([
       { cardinality: "many-to-one", isToOne: true, isOwnKey: true, columns: [["mentor_id", "id"]] },
       { cardinality: "one-to-many", isToOne: false, isOwnKey: false, columns: [["id", "mentor_id"]] },
     ]);
-    const twins = relationIn(model, "buoys").relationships.filter(({ constraint }) => constraint === "buoys_twin_id_fkey");
-    expect(twins.map(({ isToOne, isOwnKey }) => [isToOne, isOwnKey])).toEqual([[true, true], [true, false]]);
+    const twins = relationIn(model, "buoys").relationships.filter(
+      ({ constraint }) => constraint === "buoys_twin_id_fkey",
+    );
+    expect(twins.map(({ isToOne, isOwnKey }) => [isToOne, isOwnKey])).toEqual([
+      [true, true],
+      [true, false],
+    ]);
     expect(ways(model, "buoys").filter((way) => way.startsWith("many-to-many"))).toEqual([
       "many-to-many buoys by buoy_links[id=from_id|id=to_id]",
       "many-to-many buoys by buoy_links[id=to_id|id=from_id]",
@@ -207,14 +254,18 @@ describe("relationships", () => {
   });
 
   test("R-REL-1 ids are unique per source and the same after a reload", async () => {
-    const idsOf = (of: Model) => new Map([...of.relations].map(([key, relation]) => [key, relation.relationships.map(({ id }) => id)]));
+    const idsOf = (of: Model) =>
+      new Map([...of.relations].map(([key, relation]) => [key, relation.relationships.map(({ id }) => id)]));
     for (const ids of idsOf(model).values()) expect(new Set(ids).size).toBe(ids.length);
     expect(idsOf((await load()).model)).toEqual(idsOf(model));
     expect(relationIn(model, "voyages").relationships.map(({ id }) => id)).toContain("voyages_origin_id_fkey>ports");
-    const { model: odd } = await inSchema(setup, `
+    const { model: odd } = await inSchema(
+      setup,
+      `
       create table yard.a (id int primary key);
       create table yard.b (a_id int constraint same references yard.a);
-      create table yard.c (a_id int constraint same references yard.a)`);
+      create table yard.c (a_id int constraint same references yard.a)`,
+    );
     const ids = relationIn(odd, "a", "yard").relationships.map(({ id }) => id);
     expect(new Set(ids).size).toBe(2);
   });

@@ -39,10 +39,16 @@ test("R-FUZ-1 what is equally similar is told apart by the runs", () => {
 
 test("R-FUZ-1 a name of the set is its own best suggestion", () => {
   fc.assert(
-    fc.property(fc.uniqueArray(fc.stringMatching(/^[a-z_]{3,12}$/), { minLength: 1, selector: (name) => name.replaceAll("_", "") }), (names) => {
-      const all = createFuzzySet(names);
-      for (const name of names) if (name.replaceAll("_", "") !== "") expect(all.suggest(name, 1)).toBe(name);
-    }),
+    fc.property(
+      fc.uniqueArray(fc.stringMatching(/^[a-z_]{3,12}$/), {
+        minLength: 1,
+        selector: (name) => name.replaceAll("_", ""),
+      }),
+      (names) => {
+        const all = createFuzzySet(names);
+        for (const name of names) if (name.replaceAll("_", "") !== "") expect(all.suggest(name, 1)).toBe(name);
+      },
+    ),
   );
 });
 

@@ -35,8 +35,62 @@ const parses = (parse: () => unknown): boolean => {
 // --- any text -------------------------------------------------------------------------------------------------------
 
 const pieces = [
-  "id", "name", "first-mate", "ü", "a b", '"', '\\"', "\\", "(", ")", ",", ".", ":", "::", "!", "*", "->", "->>", "-", ">", "{", "}", "not", "not.", "and", "or", "in.", "is.", "eq.", "eq(any).", "fts(english).",
-  "null", "asc", "desc", "nullsfirst", "count()", "sum()", "...", "inner", "left", "text", "1", "-2", " ", "\t", "\n", "\u0000", "🚢", "%", "&", ";", "=", "order", "limit", "select", "columns",
+  "id",
+  "name",
+  "first-mate",
+  "ü",
+  "a b",
+  '"',
+  '\\"',
+  "\\",
+  "(",
+  ")",
+  ",",
+  ".",
+  ":",
+  "::",
+  "!",
+  "*",
+  "->",
+  "->>",
+  "-",
+  ">",
+  "{",
+  "}",
+  "not",
+  "not.",
+  "and",
+  "or",
+  "in.",
+  "is.",
+  "eq.",
+  "eq(any).",
+  "fts(english).",
+  "null",
+  "asc",
+  "desc",
+  "nullsfirst",
+  "count()",
+  "sum()",
+  "...",
+  "inner",
+  "left",
+  "text",
+  "1",
+  "-2",
+  " ",
+  "\t",
+  "\n",
+  "\u0000",
+  "🚢",
+  "%",
+  "&",
+  ";",
+  "=",
+  "order",
+  "limit",
+  "select",
+  "columns",
 ];
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
@@ -57,41 +111,61 @@ describe("any text is parsed or refused", () => {
     ["query string with arguments", (raw) => parseQuery(grammar, raw, "arguments")],
   ];
   test.each(parsers)("R-LEX-10 %s", (_name, parse) => {
-    fc.assert(fc.property(text, (raw) => void parses(() => parse(raw))), { numRuns: 2000 });
+    fc.assert(
+      fc.property(text, (raw) => void parses(() => parse(raw))),
+      { numRuns: 2000 },
+    );
   });
 
   test("R-PRF-1 preferences are never refused while they are read", () => {
-    fc.assert(fc.property(text, (raw) => void parsePreferences(raw)), { numRuns: 1000 });
+    fc.assert(
+      fc.property(text, (raw) => void parsePreferences(raw)),
+      { numRuns: 1000 },
+    );
   });
 
   test("R-URL-1 percent escapes of any kind are decoded to well-formed text", () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.constantFrom("%", "%2", "%zz", "%e9", "%c3%a9", "%00", "%ff"), fc.string({ maxLength: 3 }))), (parts) => {
-        // throws on text that is not well-formed
-        encodeURIComponent(decodePercent(parts.join("")));
-      }),
+      fc.property(
+        fc.array(
+          fc.oneof(fc.constantFrom("%", "%2", "%zz", "%e9", "%c3%a9", "%00", "%ff"), fc.string({ maxLength: 3 })),
+        ),
+        (parts) => {
+          // throws on text that is not well-formed
+          encodeURIComponent(decodePercent(parts.join("")));
+        },
+      ),
       { numRuns: 1000 },
     );
   });
 
   test("R-URL-1 what encodeURIComponent makes is decoded again", () => {
-    fc.assert(fc.property(fc.string({ unit: "grapheme" }), (raw) => void expect(decodePercent(encodeURIComponent(raw))).toBe(raw)));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "grapheme" }),
+        (raw) => void expect(decodePercent(encodeURIComponent(raw))).toBe(raw),
+      ),
+    );
   });
 
   test("R-RNG-4 a window lies within all that was asked for", () => {
     const number = fc.bigInt({ min: -5n, max: 12n });
     fc.assert(
-      fc.property(fc.record({ limit: fc.option(number, { nil: undefined }), offset: fc.option(number, { nil: undefined }) }), fc.option(fc.tuple(fc.nat(9), fc.nat(9)), { nil: undefined }), (range, header) => {
-        parses(() => {
-          const window = resolveRange(range, header === undefined ? undefined : `${header[0]}-${header[1]}`);
-          expect(window.offset >= 0n).toBe(true);
-          if (range.limit !== undefined) expect(window.limit !== undefined && window.limit <= range.limit).toBe(true);
-          if (header !== undefined && window.limit !== 0n) {
-            expect(window.offset >= BigInt(header[0])).toBe(true);
-            expect(window.offset + (window.limit ?? 0n) - 1n <= BigInt(header[1])).toBe(true);
-          }
-        });
-      }),
+      fc.property(
+        fc.record({ limit: fc.option(number, { nil: undefined }), offset: fc.option(number, { nil: undefined }) }),
+        fc.option(fc.tuple(fc.nat(9), fc.nat(9)), { nil: undefined }),
+        (range, header) => {
+          parses(() => {
+            const window = resolveRange(range, header === undefined ? undefined : `${header[0]}-${header[1]}`);
+            expect(window.offset >= 0n).toBe(true);
+            if (range.limit !== undefined) expect(window.limit !== undefined && window.limit <= range.limit).toBe(true);
+            if (header !== undefined && window.limit !== 0n) {
+              expect(window.offset >= BigInt(header[0])).toBe(true);
+              expect(window.offset + (window.limit ?? 0n) - 1n <= BigInt(header[1])).toBe(true);
+            }
+          });
+        },
+      ),
       { numRuns: 2000 },
     );
   });
@@ -103,7 +177,23 @@ describe("any text is parsed or refused", () => {
     ["filter", (raw: string) => parseFilter(grammar, "id", raw)],
     ["tree path", (raw: string) => parseTreePath(raw)],
   ])("R-LEX-10 long texts take no long time: %s", (_name, parse) => {
-    for (const piece of ["a(", "(", "a,", "a:", "or(", "and(id.eq.1,", '"', "a->", "not.", "a.", "{", "in.(", "...a(", "a-", " "]) {
+    for (const piece of [
+      "a(",
+      "(",
+      "a,",
+      "a:",
+      "or(",
+      "and(id.eq.1,",
+      '"',
+      "a->",
+      "not.",
+      "a.",
+      "{",
+      "in.(",
+      "...a(",
+      "a-",
+      " ",
+    ]) {
       const raw = piece.repeat(Math.floor(60_000 / piece.length));
       const start = performance.now();
       parses(() => parse(raw));
@@ -119,13 +209,25 @@ const quote = (raw: string): string => `"${raw.replace(/["\\]/g, "\\$&")}"`;
 const isPlain = (raw: string): boolean => /^[\p{L}0-9_$]+(?:[ -][\p{L}0-9_$]+)*$/u.test(raw);
 const printName = (raw: string): string => (isPlain(raw) && raw !== "count" ? raw : quote(raw));
 
-const name = fc.oneof(fc.constantFrom("id", "name", "first-mate", "Just a Name", "a$b$", "123", "ünï"), fc.string({ unit: "grapheme", maxLength: 8 }));
+const name = fc.oneof(
+  fc.constantFrom("id", "name", "first-mate", "Just a Name", "a$b$", "123", "ünï"),
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+);
 const step = fc.oneof(
-  fc.record({ arrow: fc.constantFrom("->" as const, "->>" as const), key: fc.integer({ min: -99, max: 99 }).map(String), isIndex: fc.constant(true) }),
-  fc.record({ arrow: fc.constantFrom("->" as const, "->>" as const), key: fc.string({ unit: "grapheme", maxLength: 6 }), isIndex: fc.constant(false) }),
+  fc.record({
+    arrow: fc.constantFrom("->" as const, "->>" as const),
+    key: fc.integer({ min: -99, max: 99 }).map(String),
+    isIndex: fc.constant(true),
+  }),
+  fc.record({
+    arrow: fc.constantFrom("->" as const, "->>" as const),
+    key: fc.string({ unit: "grapheme", maxLength: 6 }),
+    isIndex: fc.constant(false),
+  }),
 );
 const field: fc.Arbitrary<Field> = fc.record({ name, path: fc.array(step, { maxLength: 3 }) });
-const printField = (one: Field): string => printName(one.name) + one.path.map(({ arrow, key, isIndex }) => arrow + (isIndex ? key : quote(key))).join("");
+const printField = (one: Field): string =>
+  printName(one.name) + one.path.map(({ arrow, key, isIndex }) => arrow + (isIndex ? key : quote(key))).join("");
 
 const type = fc.constantFrom("text", "int4", "double precision", "_text");
 const aggregate = fc.constantFrom("sum" as const, "avg" as const, "count" as const, "max" as const, "min" as const);
@@ -134,7 +236,10 @@ const present = (item: object): object => JSON.parse(JSON.stringify(item)) as ob
 const leaf: fc.Arbitrary<SelectItem> = fc.oneof(
   fc.constant({ kind: "all" as const }),
   fc.record({ kind: fc.constant("count" as const), alias: name, cast: type }, { requiredKeys: ["kind"] }),
-  fc.record({ kind: fc.constant("field" as const), field, alias: name, cast: type, aggregate }, { requiredKeys: ["kind", "field"] }),
+  fc.record(
+    { kind: fc.constant("field" as const), field, alias: name, cast: type, aggregate },
+    { requiredKeys: ["kind", "field"] },
+  ),
 );
 const { items } = fc.letrec<{ items: readonly SelectItem[]; item: SelectItem }>((tie) => ({
   items: fc.array(tie("item"), { maxLength: 4, minLength: 1 }),
@@ -162,8 +267,10 @@ const printItem = (item: SelectItem): string => {
   if (item.kind === "all") return "*";
   const alias = item.alias === undefined ? "" : `${printName(item.alias)}:`;
   if (item.kind === "count") return `${alias}count()${item.cast === undefined ? "" : `::${item.cast}`}`;
-  if (item.kind === "field") return `${alias}${printField(item.field)}${item.cast === undefined ? "" : `::${item.cast}`}${item.aggregate === undefined ? "" : `.${item.aggregate}()`}`;
-  const hint = item.hint === undefined ? "" : `!${/^(left|inner)/.test(item.hint) ? quote(item.hint) : printName(item.hint)}`;
+  if (item.kind === "field")
+    return `${alias}${printField(item.field)}${item.cast === undefined ? "" : `::${item.cast}`}${item.aggregate === undefined ? "" : `.${item.aggregate}()`}`;
+  const hint =
+    item.hint === undefined ? "" : `!${/^(left|inner)/.test(item.hint) ? quote(item.hint) : printName(item.hint)}`;
   return `${item.mode === "spread" ? "..." : alias}${printName(item.name)}${hint}${item.join === undefined ? "" : `!${item.join}`}(${item.items.map(printItem).join(",")})`;
 };
 
@@ -177,13 +284,25 @@ interface Spoken {
   readonly value: string;
 }
 const spoken: fc.Arbitrary<Spoken> = fc.oneof(
-  fc.record({ field, isNegated: fc.boolean(), operator: fc.constantFrom("eq", "neq", "gt", "isdistinct", "match", "cs", "fts"), value: operand }),
-  fc.record({ field, isNegated: fc.boolean(), operator: fc.constantFrom("eq", "lte", "imatch"), quantifier: fc.constantFrom("any" as const, "all" as const), value: operand }),
+  fc.record({
+    field,
+    isNegated: fc.boolean(),
+    operator: fc.constantFrom("eq", "neq", "gt", "isdistinct", "match", "cs", "fts"),
+    value: operand,
+  }),
+  fc.record({
+    field,
+    isNegated: fc.boolean(),
+    operator: fc.constantFrom("eq", "lte", "imatch"),
+    quantifier: fc.constantFrom("any" as const, "all" as const),
+    value: operand,
+  }),
 );
 const isBare = (raw: string): boolean => !/[,)]/.test(raw) && !raw.startsWith('"') && !raw.startsWith("{");
 const printSpoken = (one: Spoken, isInTree: boolean): string =>
   `${one.isNegated ? "not." : ""}${one.operator}${one.quantifier === undefined ? "" : `(${one.quantifier})`}.${!isInTree || isBare(one.value) ? one.value : quote(one.value)}`;
-const meaning = ({ isNegated, operator, quantifier, value, field: on }: Condition | Spoken): object => present({ isNegated, operator, quantifier, value, field: on });
+const meaning = ({ isNegated, operator, quantifier, value, field: on }: Condition | Spoken): object =>
+  present({ isNegated, operator, quantifier, value, field: on });
 
 interface SpokenGroup {
   readonly kind: "and" | "or";
@@ -191,18 +310,34 @@ interface SpokenGroup {
   readonly of: readonly (Spoken | SpokenGroup)[];
 }
 const { group } = fc.letrec<{ group: SpokenGroup; part: Spoken | SpokenGroup }>((tie) => ({
-  group: fc.record({ kind: fc.constantFrom("and" as const, "or" as const), isNegated: fc.boolean(), of: fc.array(tie("part"), { minLength: 1, maxLength: 3 }) }),
+  group: fc.record({
+    kind: fc.constantFrom("and" as const, "or" as const),
+    isNegated: fc.boolean(),
+    of: fc.array(tie("part"), { minLength: 1, maxLength: 3 }),
+  }),
   part: fc.oneof({ depthSize: "small", withCrossShrink: true }, spoken, tie("group")),
 }));
 const printPart = (part: Spoken | SpokenGroup): string =>
-  "of" in part ? `${part.isNegated ? "not." : ""}${part.kind}(${part.of.map(printPart).join(", ")})` : `${printTreeField(part.field)}.${printSpoken(part, true)}`;
+  "of" in part
+    ? `${part.isNegated ? "not." : ""}${part.kind}(${part.of.map(printPart).join(", ")})`
+    : `${printTreeField(part.field)}.${printSpoken(part, true)}`;
 // a bare name may not begin with an operator word of the tree
-const printTreeField = (one: Field): string => (/^(and|or|not)/.test(one.name) ? quote(one.name) + printField({ ...one, name: "x" }).slice(1) : printField(one));
-const treeMeaning = (tree: LogicTree): object => (tree.kind === "condition" ? meaning(tree.condition) : { kind: tree.kind, isNegated: tree.isNegated, of: tree.of.map(treeMeaning) });
-const partMeaning = (part: Spoken | SpokenGroup): object => ("of" in part ? { kind: part.kind, isNegated: part.isNegated, of: part.of.map(partMeaning) } : meaning(part));
+const printTreeField = (one: Field): string =>
+  /^(and|or|not)/.test(one.name) ? quote(one.name) + printField({ ...one, name: "x" }).slice(1) : printField(one);
+const treeMeaning = (tree: LogicTree): object =>
+  tree.kind === "condition"
+    ? meaning(tree.condition)
+    : { kind: tree.kind, isNegated: tree.isNegated, of: tree.of.map(treeMeaning) };
+const partMeaning = (part: Spoken | SpokenGroup): object =>
+  "of" in part ? { kind: part.kind, isNegated: part.isNegated, of: part.of.map(partMeaning) } : meaning(part);
 
 const term: fc.Arbitrary<OrderTerm> = fc.record(
-  { embed: name, field, direction: fc.constantFrom("asc" as const, "desc" as const), nulls: fc.constantFrom("first" as const, "last" as const) },
+  {
+    embed: name,
+    field,
+    direction: fc.constantFrom("asc" as const, "desc" as const),
+    nulls: fc.constantFrom("first" as const, "last" as const),
+  },
   { requiredKeys: ["field"] },
 );
 const printTerm = (one: OrderTerm): string =>
@@ -245,7 +380,10 @@ describe("what is printed is read back", () => {
     fc.assert(
       fc.property(group, (wanted) => {
         const raw = `(${wanted.of.map(printPart).join(",")})`;
-        expect(treeMeaning(parseLogic(grammar, wanted.isNegated ? `not.${wanted.kind}` : wanted.kind, raw).part), raw).toEqual(partMeaning(wanted));
+        expect(
+          treeMeaning(parseLogic(grammar, wanted.isNegated ? `not.${wanted.kind}` : wanted.kind, raw).part),
+          raw,
+        ).toEqual(partMeaning(wanted));
       }),
       { numRuns: 1500 },
     );
@@ -256,7 +394,9 @@ describe("what is printed is read back", () => {
       fc.property(fc.array(operand, { minLength: 1 }), (elements) => {
         const { part } = parseFilter(grammar, "name", `in.(${elements.map(quote).join(",")})`);
         // the literal is PostgreSQL's: undo it by its two rules
-        const read = [...(part.value ?? "").matchAll(/"((?:[^"\\]|\\[^])*)"/gu)].map((match) => (match[1] ?? "").replace(/\\([^])/gu, "$1"));
+        const read = [...(part.value ?? "").matchAll(/"((?:[^"\\]|\\[^])*)"/gu)].map((match) =>
+          (match[1] ?? "").replace(/\\([^])/gu, "$1"),
+        );
         expect(read).toEqual(elements);
       }),
       { numRuns: 1000 },

@@ -1,4 +1,5 @@
-/** Settings as texts: environment variables, their aliases, what is refused and in which words; the standalone server's process. */
+/** Settings as texts: environment variables, their aliases, what is refused and in which words; the standalone server's
+ *  process. */
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -32,18 +33,49 @@ const SHORTENED: Readonly<Record<string, readonly string[]>> = {
 
 describe("environment variables", () => {
   test("without any of them the embedded database listens on port 3000", () => {
-    expect(readEnvironment({ PATH: "/bin", HOME: "/" })).toEqual({ options: {}, server: { port: 3000, unixSocketMode: 0o660, workers: 1 } });
+    expect(readEnvironment({ PATH: "/bin", HOME: "/" })).toEqual({
+      options: {},
+      server: { port: 3000, unixSocketMode: 0o660, workers: 1 },
+    });
   });
 
   test("each is read as what it is", () => {
     const { options, server } = readEnvironment({
-      DATABASE_URL: url, COMPAT_MODE: "true", DB_SCHEMAS: "sea, land", DB_EXTRA_SEARCH_PATH: "", ANON_ROLE: "guest", JWT_SECRET: "0123456789", DB_POOL: "3", DB_TX_END: "rollback-allow-override",
-      DATABASE_REPLICA_URLS: `${url}1,${url}2`, CORS_ALLOWED_ORIGINS: "https://a, https://b", LOG_LEVEL: "crit", ADMIN_SECRETS: '["a","b"]', APP_SETTINGS_REGION: "north", DB_MAX_ROWS: "0",
-      HOST: "!6", PORT: "0", SERVER_UNIX_SOCKET_MODE: "0600", ADMIN_PORT: "3001", WORKERS: "4",
+      DATABASE_URL: url,
+      COMPAT_MODE: "true",
+      DB_SCHEMAS: "sea, land",
+      DB_EXTRA_SEARCH_PATH: "",
+      ANON_ROLE: "guest",
+      JWT_SECRET: "0123456789",
+      DB_POOL: "3",
+      DB_TX_END: "rollback-allow-override",
+      DATABASE_REPLICA_URLS: `${url}1,${url}2`,
+      CORS_ALLOWED_ORIGINS: "https://a, https://b",
+      LOG_LEVEL: "crit",
+      ADMIN_SECRETS: '["a","b"]',
+      APP_SETTINGS_REGION: "north",
+      DB_MAX_ROWS: "0",
+      HOST: "!6",
+      PORT: "0",
+      SERVER_UNIX_SOCKET_MODE: "0600",
+      ADMIN_PORT: "3001",
+      WORKERS: "4",
     });
     expect(options).toEqual({
-      databaseUrl: url, compatMode: true, dbSchemas: ["sea", "land"], dbExtraSearchPath: [], anonRole: "guest", jwtSecret: "0123456789", dbPool: 3, dbTxEnd: "rollback-allow-override",
-      databaseReplicaUrls: [`${url}1`, `${url}2`], corsAllowedOrigins: ["https://a", "https://b"], logLevel: "silent", adminSecrets: ["a", "b"], appSettings: { region: "north" }, dbMaxRows: 0,
+      databaseUrl: url,
+      compatMode: true,
+      dbSchemas: ["sea", "land"],
+      dbExtraSearchPath: [],
+      anonRole: "guest",
+      jwtSecret: "0123456789",
+      dbPool: 3,
+      dbTxEnd: "rollback-allow-override",
+      databaseReplicaUrls: [`${url}1`, `${url}2`],
+      corsAllowedOrigins: ["https://a", "https://b"],
+      logLevel: "silent",
+      adminSecrets: ["a", "b"],
+      appSettings: { region: "north" },
+      dbMaxRows: 0,
     });
     expect(server).toEqual({ host: "::", port: 0, unixSocketMode: 0o600, adminPort: 3001, workers: 4 });
   });
@@ -54,7 +86,10 @@ describe("environment variables", () => {
     expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h", PGRST_DB_ANON_ROLE: "p" })).toBe("p");
     expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h", PGRST_DB_ANON_ROLE: "p", ANON_ROLE: "o" })).toBe("o");
     expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h", PGRST_DB_ANON_ROLE: "", ANON_ROLE: "" })).toBe("h");
-    expect(readEnvironment({ PGRST_APP_SETTINGS_A: "1", PGRST_APP_SETTINGS_B: "2", APP_SETTINGS_A: "3" }).options.appSettings).toEqual({ a: "3", b: "2" });
+    expect(
+      readEnvironment({ PGRST_APP_SETTINGS_A: "1", PGRST_APP_SETTINGS_B: "2", APP_SETTINGS_A: "3" }).options
+        .appSettings,
+    ).toEqual({ a: "3", b: "2" });
   });
 
   test("every setting of the reference page is read, under every name", () => {
@@ -62,20 +97,38 @@ describe("environment variables", () => {
     const rows = page.split("\n").filter((line) => line.startsWith("| `"));
     const told = rows.flatMap((row) => {
       const [, own = "", aliases = ""] = row.split("|");
-      const names = (cell: string): readonly string[] => [...cell.matchAll(/`([A-Z_]+[A-Z])`/g)].map((match) => match[1] as string);
-      return [...names(own), ...names(aliases).filter((name) => !name.startsWith("_")), ...[...aliases.matchAll(/`(_[A-Z_]+)`/g)].flatMap((match) => SHORTENED[match[1] as string] ?? ["?"])];
+      const names = (cell: string): readonly string[] =>
+        [...cell.matchAll(/`([A-Z_]+[A-Z])`/g)].map((match) => match[1] as string);
+      return [
+        ...names(own),
+        ...names(aliases).filter((name) => !name.startsWith("_")),
+        ...[...aliases.matchAll(/`(_[A-Z_]+)`/g)].flatMap((match) => SHORTENED[match[1] as string] ?? ["?"]),
+      ];
     });
     expect(told.length).toBeGreaterThan(90);
-    const refused = told.filter((name) => name !== "ANON_ROLE" && refusal({ [name]: "\u0001 no such value" }) === "" && JSON.stringify(readEnvironment({ [name]: "\u0001 no such value" })) === JSON.stringify(readEnvironment({})));
+    const refused = told.filter(
+      (name) =>
+        name !== "ANON_ROLE" &&
+        refusal({ [name]: "\u0001 no such value" }) === "" &&
+        JSON.stringify(readEnvironment({ [name]: "\u0001 no such value" })) === JSON.stringify(readEnvironment({})),
+    );
     expect(refused).toEqual([]);
   });
 
   test("flags of the engine set the options of their names, an own setting comes first", () => {
-    const read = (flags: string, more: Environment = {}) => readEnvironment({ HASURA_GRAPHQL_EXPERIMENTAL_FEATURES: flags, ...more }).options;
-    expect(read("naming_convention, no_null_unbound_variable_default,disable_postgres_arrays")).toEqual({ noNullUnboundVariableDefault: true, disablePostgresArrays: true });
+    const read = (flags: string, more: Environment = {}) =>
+      readEnvironment({ HASURA_GRAPHQL_EXPERIMENTAL_FEATURES: flags, ...more }).options;
+    expect(read("naming_convention, no_null_unbound_variable_default,disable_postgres_arrays")).toEqual({
+      noNullUnboundVariableDefault: true,
+      disablePostgresArrays: true,
+    });
     expect(read("inherited_roles,streaming_subscriptions")).toEqual({});
-    expect(read("disable_postgres_arrays", { DISABLE_POSTGRES_ARRAYS: "false" })).toEqual({ disablePostgresArrays: false });
-    expect(refusal({ EXPERIMENTAL_FEATURES: "naming_convention,fast" })).toMatch(/^EXPERIMENTAL_FEATURES is "naming_convention,fast": a list of .*naming_convention.*, separated by commas, is accepted$/);
+    expect(read("disable_postgres_arrays", { DISABLE_POSTGRES_ARRAYS: "false" })).toEqual({
+      disablePostgresArrays: false,
+    });
+    expect(refusal({ EXPERIMENTAL_FEATURES: "naming_convention,fast" })).toMatch(
+      /^EXPERIMENTAL_FEATURES is "naming_convention,fast": a list of .*naming_convention.*, separated by commas, is accepted$/,
+    );
   });
 
   test("no option is set by two settings", () => {
@@ -91,13 +144,28 @@ describe("environment variables", () => {
     [{ PGRST_SERVER_PORT: "70000" }, 'PGRST_SERVER_PORT is "70000": a whole number from 0 to 65535 is accepted'],
     [{ DB_POOL: "0" }, 'DB_POOL is "0": a whole number from 1 to 10000 is accepted'],
     [{ DB_MAX_ROWS: "-1" }, 'DB_MAX_ROWS is "-1": a whole number from 0 on is accepted'],
-    [{ DB_TX_END: "maybe" }, 'DB_TX_END is "maybe": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted'],
-    [{ HASURA_GRAPHQL_LOG_LEVEL: "loud" }, 'HASURA_GRAPHQL_LOG_LEVEL is "loud": one of silent, error, warn, info, debug is accepted'],
+    [
+      { DB_TX_END: "maybe" },
+      'DB_TX_END is "maybe": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted',
+    ],
+    [
+      { HASURA_GRAPHQL_LOG_LEVEL: "loud" },
+      'HASURA_GRAPHQL_LOG_LEVEL is "loud": one of silent, error, warn, info, debug is accepted',
+    ],
     [{ SERVER_UNIX_SOCKET_MODE: "999" }, 'SERVER_UNIX_SOCKET_MODE is "999": a file mode from 600 to 777 is accepted'],
     [{ SERVER_TRACE_HEADER: "a b" }, 'SERVER_TRACE_HEADER is "a b": the name of a header is accepted'],
-    [{ OPENAPI_SERVER_PROXY_URI: "ftp://x" }, 'OPENAPI_SERVER_PROXY_URI is "ftp://x": an http or https URL is accepted'],
-    [{ WORKERS: "2" }, 'WORKERS is "2" without DATABASE_URL: the embedded database lives in one process, set DATABASE_URL or leave WORKERS out'],
-    [{ DATA_DIR: "/x", DATABASE_URL: url }, "DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out"],
+    [
+      { OPENAPI_SERVER_PROXY_URI: "ftp://x" },
+      'OPENAPI_SERVER_PROXY_URI is "ftp://x": an http or https URL is accepted',
+    ],
+    [
+      { WORKERS: "2" },
+      'WORKERS is "2" without DATABASE_URL: the embedded database lives in one process, set DATABASE_URL or leave WORKERS out',
+    ],
+    [
+      { DATA_DIR: "/x", DATABASE_URL: url },
+      "DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out",
+    ],
   ])("%j is refused in one clear line", (environment, line) => {
     expect(refusal(environment)).toBe(line);
   });
@@ -107,10 +175,22 @@ describe("environment variables", () => {
   });
 
   test("a secret is never printed", () => {
-    const secrets: Environment = { DATABASE_URL: "mysql://root:pa55word@db/x", ADMIN_SECRETS: "pa55word", DATABASE_REPLICA_URLS: "pa55word" };
+    const secrets: Environment = {
+      DATABASE_URL: "mysql://root:pa55word@db/x",
+      ADMIN_SECRETS: "pa55word",
+      DATABASE_REPLICA_URLS: "pa55word",
+    };
     expect(refusal(secrets)).not.toContain("pa55word");
-    expect(refusal(secrets)).toContain("DATABASE_URL has a value that is not accepted: a connection string, postgres://user:password@host:5432/database or host=... dbname=... is accepted");
-    expect(SETTINGS.filter((setting) => setting.isSecret === true).map((setting) => setting.option)).toEqual(["databaseUrl", "jwtSecret", "adminSecret", "databaseReplicaUrls", "adminSecrets"]);
+    expect(refusal(secrets)).toContain(
+      "DATABASE_URL has a value that is not accepted: a connection string, postgres://user:password@host:5432/database or host=... dbname=... is accepted",
+    );
+    expect(SETTINGS.filter((setting) => setting.isSecret === true).map((setting) => setting.option)).toEqual([
+      "databaseUrl",
+      "jwtSecret",
+      "adminSecret",
+      "databaseReplicaUrls",
+      "adminSecrets",
+    ]);
   });
 });
 
@@ -143,7 +223,7 @@ const run = (environment: Environment): Process => {
     child,
     output: () => output,
     said: async (text) => {
-      for (const endMs = Date.now() + 25_000; !output.includes(text); ) {
+      for (const endMs = Date.now() + 25_000; !output.includes(text);) {
         if (Date.now() > endMs || child.exitCode !== null) throw new Error(`"${text}" was not said:\n${output}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -159,7 +239,9 @@ const get = (options: object): Promise<{ status: number; body: string; retryAfte
     const outgoing = request(options, (incoming) => {
       let body = "";
       incoming.on("data", (chunk) => (body += String(chunk)));
-      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, body, retryAfter: incoming.headers["retry-after"] }));
+      incoming.on("end", () =>
+        resolve({ status: incoming.statusCode ?? 0, body, retryAfter: incoming.headers["retry-after"] }),
+      );
     });
     outgoing.on("error", reject);
     outgoing.end();
@@ -176,11 +258,17 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
     const started = run({ PORT: "0" });
     await started.said("Try:");
     const port = portOf(started);
-    expect(started.output()).toContain(`on the embedded demo database, in memory\n  REST       http://127.0.0.1:${port}/api\n`);
+    expect(started.output()).toContain(
+      `on the embedded demo database, in memory\n  REST       http://127.0.0.1:${port}/api\n`,
+    );
     const commands = [...started.output().matchAll(/curl '([^']+)'/g)].map((match) => match[1] as string);
     expect(commands).toHaveLength(3);
     for (const command of commands.slice(0, 2)) {
-      const { status, body } = await get(new URL(command).searchParams.size > 0 ? { port, path: command.slice(command.indexOf("/api")) } : { port, path: "/" });
+      const { status, body } = await get(
+        new URL(command).searchParams.size > 0
+          ? { port, path: command.slice(command.indexOf("/api")) }
+          : { port, path: "/" },
+      );
       expect([command, status]).toEqual([command, 200]);
       expect(JSON.parse(body)).toHaveLength(3);
     }
@@ -193,14 +281,25 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
     await new Promise((resolve) => other.once("listening", resolve));
     const { port } = other.address() as AddressInfo;
     const { databaseUrl } = (await testDatabase()).options;
-    const started = run({ PORT: String(port), HOST: "127.0.0.1", ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }) });
+    const started = run({
+      PORT: String(port),
+      HOST: "127.0.0.1",
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    });
     expect(await started.ended()).toBe(1);
     expect(started.output()).toMatch(/^relapi: listen EADDRINUSE: [^\n]*\n$/m);
     other.close();
   });
 
   describe.skipIf(!capabilities.realServer)("on a server", () => {
-    const onServer = async (environment: Environment = {}): Promise<Environment> => ({ DATABASE_URL: (await testDatabase()).options.databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon", PORT: "0", HOST: "127.0.0.1", ...environment });
+    const onServer = async (environment: Environment = {}): Promise<Environment> => ({
+      DATABASE_URL: (await testDatabase()).options.databaseUrl,
+      DB_SCHEMAS: "sea",
+      ANON_ROLE: "sea_anon",
+      PORT: "0",
+      HOST: "127.0.0.1",
+      ...environment,
+    });
 
     test("it listens on a socket file with its mode, in place of a left-over one", async () => {
       const socket = join(folder, "relapi.sock");
@@ -208,7 +307,10 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
         const started = run(await onServer({ SERVER_UNIX_SOCKET: socket, SERVER_UNIX_SOCKET_MODE: "600" }));
         await started.said("Try:");
         expect(statSync(socket).mode & 0o777).toBe(0o600);
-        expect(await get({ socketPath: socket, path: "/api/ports?select=name&limit=1" })).toMatchObject({ status: 200, body: '[{"name":"Oslo"}]' });
+        expect(await get({ socketPath: socket, path: "/api/ports?select=name&limit=1" })).toMatchObject({
+          status: 200,
+          body: '[{"name":"Oslo"}]',
+        });
         started.child.kill(end);
         await started.ended();
       }
@@ -237,7 +339,7 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
       await db.query("create table sea.made_later (id int); grant select on sea.made_later to sea_anon");
       started.child.kill("SIGUSR1");
       const port = portOf(started);
-      for (const endMs = Date.now() + 10_000; (await get({ port, path: "/api/made_later" })).status !== 200; ) {
+      for (const endMs = Date.now() + 10_000; (await get({ port, path: "/api/made_later" })).status !== 200;) {
         if (Date.now() > endMs) throw new Error("the table did not come");
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -245,7 +347,11 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
     });
 
     test("R-SC-6 it listens while the database is away, and says 503 with when to come again", async () => {
-      const started = run({ DATABASE_URL: "postgres://x@127.0.0.1:1/x", ANON_ROLE: "x", SERVER_UNIX_SOCKET: join(folder, "away.sock") });
+      const started = run({
+        DATABASE_URL: "postgres://x@127.0.0.1:1/x",
+        ANON_ROLE: "x",
+        SERVER_UNIX_SOCKET: join(folder, "away.sock"),
+      });
       await started.said("the schema could not be loaded");
       const { status, body, retryAfter } = await get({ socketPath: join(folder, "away.sock"), path: "/api/x" });
       expect([status, JSON.parse(body).code]).toEqual([503, "PGRST002"]);
@@ -259,11 +365,16 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
       await started.said("Try:");
       const port = portOf(started);
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
-      const workers = (): readonly number[] => spawnSync("ps", ["-o", "pid=", "--ppid", String(started.child.pid)]).stdout.toString().split("\n").map(Number).filter((pid) => pid > 0);
+      const workers = (): readonly number[] =>
+        spawnSync("ps", ["-o", "pid=", "--ppid", String(started.child.pid)])
+          .stdout.toString()
+          .split("\n")
+          .map(Number)
+          .filter((pid) => pid > 0);
       const before = workers();
       expect(before).toHaveLength(2);
       process.kill(before[0] as number, "SIGKILL");
-      for (const endMs = Date.now() + 10_000; workers().filter((pid) => pid !== before[0]).length < 2; ) {
+      for (const endMs = Date.now() + 10_000; workers().filter((pid) => pid !== before[0]).length < 2;) {
         if (Date.now() > endMs) throw new Error("no worker came in its place");
         await new Promise((resolve) => setTimeout(resolve, 100));
       }

@@ -5,7 +5,14 @@ import { forGraphql, startApi } from "../support/api.ts";
 
 const fuzzyOperator = definePlugin({
   name: "fuzzy-operator",
-  operators: [{ name: "fuzzy", types: ["text"], operand: "scalar", compile: (column, operand) => sql`public.similarity(${column}, ${operand}) > 0.3` }],
+  operators: [
+    {
+      name: "fuzzy",
+      types: ["text"],
+      operand: "scalar",
+      compile: (column, operand) => sql`public.similarity(${column}, ${operand}) > 0.3`,
+    },
+  ],
 });
 
 const rest = await startApi({ parts: [fuzzyOperator] });
@@ -14,7 +21,9 @@ const without = await startApi();
 
 test("R-FLT-1 an operator of a plugin works in REST filters, negated and in trees", async () => {
   expect((await rest.get("/vessels?select=name&name=fuzzy.Ariell")).json()).toEqual([{ name: "Ariel" }]);
-  expect((await rest.get("/vessels?select=name&or=(name.fuzzy.Arial,name.not.fuzzy.xyz)&order=id")).json()).toHaveLength(3);
+  expect(
+    (await rest.get("/vessels?select=name&or=(name.fuzzy.Arial,name.not.fuzzy.xyz)&order=id")).json(),
+  ).toHaveLength(3);
 });
 
 test("G-OP-1 the same operator is offered by the comparison type of text alone", async () => {

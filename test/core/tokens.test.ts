@@ -24,7 +24,10 @@ const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const ed = generateKeyPairSync("ed25519");
 
-const jwkOf = (key: KeyObject, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({ ...key.export({ format: "jwk" }), ...more });
+const jwkOf = (key: KeyObject, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
+  ...key.export({ format: "jwk" }),
+  ...more,
+});
 const pemOf = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
 
 describe("role claim key", () => {
@@ -66,12 +69,24 @@ describe("role claim key", () => {
     expect(parseRoleClaimKey(expression)(claims)).toEqual(role);
   });
 
-  test.each(["", "role", ".", "..", ".role.", ".roles[0", ".roles[x]", '.roles[?(@ == "x")].more', '.roles[?(@ ~ "x")]', "$.", "$.roles[", "$.roles[?(@ = 'x')]", "[0]", ".role;drop"])(
-    "R-AUT-7 %j stops the start",
-    (expression) => {
-      expect(() => parseRoleClaimKey(expression)).toThrow(/^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) /);
-    },
-  );
+  test.each([
+    "",
+    "role",
+    ".",
+    "..",
+    ".role.",
+    ".roles[0",
+    ".roles[x]",
+    '.roles[?(@ == "x")].more',
+    '.roles[?(@ ~ "x")]',
+    "$.",
+    "$.roles[",
+    "$.roles[?(@ = 'x')]",
+    "[0]",
+    ".role;drop",
+  ])("R-AUT-7 %j stops the start", (expression) => {
+    expect(() => parseRoleClaimKey(expression)).toThrow(/^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) /);
+  });
 });
 
 describe("paths of claims", () => {
@@ -98,12 +113,15 @@ describe("paths of claims", () => {
 });
 
 describe("numbers of claims", () => {
-  test.each(["12345678901234567890", "-9007199254740993", "0.12345678901234567", "1e400"])("R-TX-6 %s keeps its digits", (number) => {
-    const text = `{"a":"12345678901234567890 \\" 1","n":${number},"l":[${number}]}`;
-    const exact = parseExact(text, JSON.parse(text)) as { n: string };
-    expect(exactJson(exact)).toBe(text);
-    expect(textOf(exact.n)).toBe(number);
-  });
+  test.each(["12345678901234567890", "-9007199254740993", "0.12345678901234567", "1e400"])(
+    "R-TX-6 %s keeps its digits",
+    (number) => {
+      const text = `{"a":"12345678901234567890 \\" 1","n":${number},"l":[${number}]}`;
+      const exact = parseExact(text, JSON.parse(text)) as { n: string };
+      expect(exactJson(exact)).toBe(text);
+      expect(textOf(exact.n)).toBe(number);
+    },
+  );
   test("R-TX-6 ordinary numbers stay numbers, also beside great ones", () => {
     const text = '{"n":1.5,"i":3,"e":1e3,"big":12345678901234567890}';
     expect(parseExact(text, JSON.parse(text))).toMatchObject({ n: 1.5, i: 3, e: 1000 });
@@ -116,13 +134,33 @@ describe("key settings", () => {
   const accepted: [string, JwtSecret, { jwtSecretIsBase64?: boolean }?, string[]?][] = [
     ["a plain secret", "0123456789012345678901234567890x", {}, ["HS256"]],
     ["a secret in base64", Buffer.alloc(32, 250).toString("base64"), { jwtSecretIsBase64: true }, ["HS256"]],
-    ["a secret in the URL alphabet", Buffer.alloc(32, 250).toString("base64url"), { jwtSecretIsBase64: true }, ["HS256"]],
+    [
+      "a secret in the URL alphabet",
+      Buffer.alloc(32, 250).toString("base64url"),
+      { jwtSecretIsBase64: true },
+      ["HS256"],
+    ],
     ["a PEM key", pemOf(rsa.publicKey), {}, ["RS256", "RS384", "RS512"]],
     ["a JWK as text", JSON.stringify(jwkOf(ec.publicKey)), {}, ["ES256"]],
     ["a JWK as object", jwkOf(rsa.publicKey, { alg: "PS256" }), {}, ["PS256"]],
-    ["a private JWK", rsa.privateKey.export({ format: "jwk" }) as Record<string, unknown>, {}, ["RS256", "RS384", "RS512"]],
-    ["a JWKS in base64", Buffer.from(JSON.stringify({ keys: [jwkOf(ed.publicKey)] })).toString("base64"), { jwtSecretIsBase64: true }, ["EdDSA", "Ed25519"]],
-    ["a JWKS with keys for other things", { keys: [jwkOf(rsa.publicKey, { use: "enc" }), { kty: "XYZ" }, jwkOf(ec.publicKey)] }, {}, ["ES256"]],
+    [
+      "a private JWK",
+      rsa.privateKey.export({ format: "jwk" }) as Record<string, unknown>,
+      {},
+      ["RS256", "RS384", "RS512"],
+    ],
+    [
+      "a JWKS in base64",
+      Buffer.from(JSON.stringify({ keys: [jwkOf(ed.publicKey)] })).toString("base64"),
+      { jwtSecretIsBase64: true },
+      ["EdDSA", "Ed25519"],
+    ],
+    [
+      "a JWKS with keys for other things",
+      { keys: [jwkOf(rsa.publicKey, { use: "enc" }), { kty: "XYZ" }, jwkOf(ec.publicKey)] },
+      {},
+      ["ES256"],
+    ],
     ["a key object", { type: "HS512", key: "s".repeat(64) }, {}, ["HS512"]],
     ["a key object with PEM", { type: "PS384", key: pemOf(rsa.publicKey) }, {}, ["PS384"]],
     ["Ed25519", { type: "Ed25519", key: pemOf(ed.publicKey) }, {}, ["EdDSA", "Ed25519"]],
@@ -150,30 +188,68 @@ describe("key settings", () => {
     ["a public key as secret", { type: "HS256", key: pemOf(rsa.publicKey) }, /takes a secret, and a PEM key/],
     ["a secret as public key", { type: "RS256", key: SECRET.repeat(3) }, /no PEM public key/],
     ["a key on another curve", { type: "ES384", key: pemOf(ec.publicKey) }, /no key for the algorithm ES384/],
-    ["a small RSA key", { type: "RS256", key: pemOf(generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey) }, /an RSA key of 1024 bits/],
-    ["both namespace and path", { type: "HS256", key: SECRET.repeat(3), claims_namespace: "a", claims_namespace_path: "$.a" }, /both claims_namespace and claims_namespace_path/],
-    ["a path that is none", { type: "HS256", key: SECRET.repeat(3), claims_namespace_path: "$..a" }, /claims_namespace_path that is no path/],
-    ["a claims_map without roles", { type: "HS256", key: SECRET.repeat(3), claims_map: { "x-session-user-id": { path: "$.sub" } } }, /claims_map without x-session-allowed-roles/],
-    ["a claims_map of other claims", { type: "HS256", key: SECRET.repeat(3), claims_map: { sub: "x" } }, /claims_map with "sub"/],
-    ["an unknown claims_format", { type: "HS256", key: SECRET.repeat(3), claims_format: "xml" }, /claims_format that is neither/],
-    ["a header of no kind", { type: "HS256", key: SECRET.repeat(3), header: { type: "Query" } }, /a header that is none of/],
+    [
+      "a small RSA key",
+      { type: "RS256", key: pemOf(generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey) },
+      /an RSA key of 1024 bits/,
+    ],
+    [
+      "both namespace and path",
+      { type: "HS256", key: SECRET.repeat(3), claims_namespace: "a", claims_namespace_path: "$.a" },
+      /both claims_namespace and claims_namespace_path/,
+    ],
+    [
+      "a path that is none",
+      { type: "HS256", key: SECRET.repeat(3), claims_namespace_path: "$..a" },
+      /claims_namespace_path that is no path/,
+    ],
+    [
+      "a claims_map without roles",
+      { type: "HS256", key: SECRET.repeat(3), claims_map: { "x-session-user-id": { path: "$.sub" } } },
+      /claims_map without x-session-allowed-roles/,
+    ],
+    [
+      "a claims_map of other claims",
+      { type: "HS256", key: SECRET.repeat(3), claims_map: { sub: "x" } },
+      /claims_map with "sub"/,
+    ],
+    [
+      "an unknown claims_format",
+      { type: "HS256", key: SECRET.repeat(3), claims_format: "xml" },
+      /claims_format that is neither/,
+    ],
+    [
+      "a header of no kind",
+      { type: "HS256", key: SECRET.repeat(3), header: { type: "Query" } },
+      /a header that is none of/,
+    ],
     ["a skew that is no number", { type: "HS256", key: SECRET.repeat(3), allowed_skew: "1 minute" }, /allowed_skew/],
     ["an address that is none", { jwk_url: "ftp://keys" }, /no http or https address/],
-    ["two for one place", [{ type: "HS256", key: SECRET.repeat(3) }, { type: "HS384", key: SECRET.repeat(4) }], /two configurations that read tokens from the same place/],
+    [
+      "two for one place",
+      [
+        { type: "HS256", key: SECRET.repeat(3) },
+        { type: "HS384", key: SECRET.repeat(4) },
+      ],
+      /two configurations that read tokens from the same place/,
+    ],
   ];
-  test.each(refused)("R-AUT-3 G-AUTH-11 %s stops the start, and the key is not told", (_title, secret, message, isBase64 = false) => {
-    let caught: unknown;
-    try {
-      settings(secret, { jwtSecretIsBase64: isBase64 });
-    } catch (error) {
-      caught = error;
-    }
-    expect(caught).toMatchObject({ code: "preset", message: expect.stringMatching(message) });
-    const { message: told } = caught as Error;
-    expect(told).toMatch(/^jwtSecret \(JWT_SECRET\) /);
-    expect(told).not.toContain("\n");
-    expect(told).not.toContain(SECRET);
-  });
+  test.each(refused)(
+    "R-AUT-3 G-AUTH-11 %s stops the start, and the key is not told",
+    (_title, secret, message, isBase64 = false) => {
+      let caught: unknown;
+      try {
+        settings(secret, { jwtSecretIsBase64: isBase64 });
+      } catch (error) {
+        caught = error;
+      }
+      expect(caught).toMatchObject({ code: "preset", message: expect.stringMatching(message) });
+      const { message: told } = caught as Error;
+      expect(told).toMatch(/^jwtSecret \(JWT_SECRET\) /);
+      expect(told).not.toContain("\n");
+      expect(told).not.toContain(SECRET);
+    },
+  );
 });
 
 describe("reading a token", () => {
@@ -183,8 +259,18 @@ describe("reading a token", () => {
     return "failure" in reading ? reading.failure.kind : "verified";
   };
   const signed: [string, string, KeyObject, Record<string, unknown>][] = [
-    ...["RS256", "RS384", "RS512"].map((alg): [string, string, KeyObject, Record<string, unknown>] => [alg, alg, rsa.privateKey, jwkOf(rsa.publicKey)]),
-    ...["PS256", "PS384", "PS512"].map((alg): [string, string, KeyObject, Record<string, unknown>] => [alg, alg, rsa.privateKey, { type: alg, key: pemOf(rsa.publicKey) }]),
+    ...["RS256", "RS384", "RS512"].map((alg): [string, string, KeyObject, Record<string, unknown>] => [
+      alg,
+      alg,
+      rsa.privateKey,
+      jwkOf(rsa.publicKey),
+    ]),
+    ...["PS256", "PS384", "PS512"].map((alg): [string, string, KeyObject, Record<string, unknown>] => [
+      alg,
+      alg,
+      rsa.privateKey,
+      { type: alg, key: pemOf(rsa.publicKey) },
+    ]),
     ...(["P-256", "P-384", "P-521"] as const).map((curve, i): [string, string, KeyObject, Record<string, unknown>] => {
       const pair = generateKeyPairSync("ec", { namedCurve: curve });
       return [curve, ["ES256", "ES384", "ES512"][i]!, pair.privateKey, jwkOf(pair.publicKey)];
@@ -195,18 +281,30 @@ describe("reading a token", () => {
     const token = signToken({ role: "x" }, { algorithm, key });
     expect(failure(token, secret)).toBe("verified");
     const [head, , signature] = token.split(".");
-    expect(failure(`${head}.${Buffer.from('{"role":"y"}').toString("base64url")}.${signature}`, secret)).toBe("bad-signature");
+    expect(failure(`${head}.${Buffer.from('{"role":"y"}').toString("base64url")}.${signature}`, secret)).toBe(
+      "bad-signature",
+    );
     expect(failure(`${head}.${token.split(".")[1]}.`, secret)).toBe("bad-signature");
     expect(failure(`${head}.${token.split(".")[1]}.AAAA`, secret)).toBe("bad-signature");
   });
-  test.each(["HS256", "HS384", "HS512"])("R-AUT-3 %s verifies with a key object, a plain secret is for HS256", (algorithm) => {
-    const token = signToken({}, { algorithm });
-    expect(failure(token, { type: algorithm, key: jwtSecret })).toBe("verified");
-    expect(failure(token)).toBe(algorithm === "HS256" ? "verified" : "no-key");
-  });
+  test.each(["HS256", "HS384", "HS512"])(
+    "R-AUT-3 %s verifies with a key object, a plain secret is for HS256",
+    (algorithm) => {
+      const token = signToken({}, { algorithm });
+      expect(failure(token, { type: algorithm, key: jwtSecret })).toBe("verified");
+      expect(failure(token)).toBe(algorithm === "HS256" ? "verified" : "no-key");
+    },
+  );
   test("R-AUT-3 kid: a token that names one takes only the key of that name", () => {
-    const set = { keys: [jwkOf(rsa.publicKey, { kid: "one" }), jwkOf(ec.publicKey, { kid: "two" }), jwkOf(generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey)] };
-    const by = (kid: unknown) => failure(signToken({}, { algorithm: "RS256", key: rsa.privateKey, header: { kid } }), set);
+    const set = {
+      keys: [
+        jwkOf(rsa.publicKey, { kid: "one" }),
+        jwkOf(ec.publicKey, { kid: "two" }),
+        jwkOf(generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey),
+      ],
+    };
+    const by = (kid: unknown) =>
+      failure(signToken({}, { algorithm: "RS256", key: rsa.privateKey, header: { kid } }), set);
     expect(by("one")).toBe("verified");
     expect(by(undefined)).toBe("verified");
     expect(by("two")).toBe("no-key");
@@ -254,7 +352,11 @@ const plugin = (given: RelApiOptions) => {
   return {
     session,
     /** The role, or why there is none. */
-    ask: async (token: string): Promise<string | undefined> => session(token).then((found) => found?.role, (error: Error) => error.message),
+    ask: async (token: string): Promise<string | undefined> =>
+      session(token).then(
+        (found) => found?.role,
+        (error: Error) => error.message,
+      ),
     change: (next: RelApiOptions) => {
       options = resolveOptions(next);
     },
@@ -338,7 +440,9 @@ describe("keys by address", () => {
   test("G-AUTH-11 without any keys yet tokens are refused", async () => {
     const url = await serve(() => ({ status: 503, body: "" }));
     const { ask, close } = plugin({ jwtSecret: { jwk_url: url.href } });
-    expect(await ask(signToken({ role: "x" }, { algorithm: "EdDSA", key: ed.privateKey }))).toBe("No suitable key or wrong key type");
+    expect(await ask(signToken({ role: "x" }, { algorithm: "EdDSA", key: ed.privateKey }))).toBe(
+      "No suitable key or wrong key type",
+    );
     close();
   });
 
@@ -351,7 +455,9 @@ describe("keys by address", () => {
     server?.close();
   });
   let authorization: string | undefined;
-  const serve = async (answer: () => { status?: number; headers?: Record<string, string>; body: string }): Promise<URL> => {
+  const serve = async (
+    answer: () => { status?: number; headers?: Record<string, string>; body: string },
+  ): Promise<URL> => {
     server = createServer((request, response) => {
       ({ authorization } = request.headers);
       const { status = 200, headers = {}, body } = answer();
@@ -369,7 +475,11 @@ describe("keys by address", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let keys = [jwkOf(rsa.publicKey, { kid: "one" }), { kty: "RSA", kid: "broken" }];
     let status = 200;
-    const url = await serve(() => ({ status, headers: { "cache-control": "max-age=120" }, body: JSON.stringify({ keys }) }));
+    const url = await serve(() => ({
+      status,
+      headers: { "cache-control": "max-age=120" },
+      body: JSON.stringify({ keys }),
+    }));
     const changed = vi.fn();
     const log: unknown[] = [];
     const opened = openRing(url, log, changed);

@@ -1,32 +1,60 @@
 /** The traversals of plans: every part is reached, on the right relation, and nothing changes that nobody changes. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { mapPlan, visitPlan, type Model, type Plan, type Read, type Relation, type Relationship } from "../../core/index.ts";
+import {
+  mapPlan,
+  visitPlan,
+  type Model,
+  type Plan,
+  type Read,
+  type Relation,
+  type Relationship,
+} from "../../core/index.ts";
 import { nameKey } from "../../core/engine/model/model.ts";
 
 const named = (name: string) => ({ schema: "sea", name });
 
 const relationship = (id: string, target: string, more: Partial<Relationship> = {}): Relationship => ({
-  id, cardinality: "many-to-one", isToOne: true, source: named("voyages"), target: named(target), columns: [["a", "b"]], constraint: id, isOwnKey: true, ...more,
+  id,
+  cardinality: "many-to-one",
+  isToOne: true,
+  source: named("voyages"),
+  target: named(target),
+  columns: [["a", "b"]],
+  constraint: id,
+  isOwnKey: true,
+  ...more,
 });
 
-const relation = (name: string, relationships: readonly Relationship[] = [], kind: Relation["kind"] = "table"): Relation =>
-  ({ ...named(name), kind, relationships, columns: [] }) as unknown as Relation; // what the walk looks at
+const relation = (
+  name: string,
+  relationships: readonly Relationship[] = [],
+  kind: Relation["kind"] = "table",
+): Relation => ({ ...named(name), kind, relationships, columns: [] }) as unknown as Relation; // what the walk looks at
 
 let model: Model;
 beforeAll(() => {
   const relations = [
-    relation("voyages", [relationship("vessel", "vessels"), relationship("crew", "sailors", { junction: { relation: named("crew"), sourceConstraint: "", targetConstraint: "", source: [], target: [] } })]),
+    relation("voyages", [
+      relationship("vessel", "vessels"),
+      relationship("crew", "sailors", {
+        junction: { relation: named("crew"), sourceConstraint: "", targetConstraint: "", source: [], target: [] },
+      }),
+    ]),
     relation("vessels", [relationship("port", "ports"), relationship("computed", "ports", { routine: named("f") })]),
     relation("ports"),
     relation("sailors"),
     relation("crew"),
     relation("fleet", [], "view"),
   ];
-  model = { relations: new Map(relations.map((each) => [nameKey(each), each])), routines: new Map() } as unknown as Model; // what the walk looks at
+  model = {
+    relations: new Map(relations.map((each) => [nameKey(each), each])),
+    routines: new Map(),
+  } as unknown as Model; // what the walk looks at
 });
 
 const column = (name: string) => ({ kind: "column", name }) as const;
-const compare = (name: string, param: number) => ({ kind: "compare", left: column(name), operator: "eq", operand: { param } }) as const;
+const compare = (name: string, param: number) =>
+  ({ kind: "compare", left: column(name), operator: "eq", operand: { param } }) as const;
 
 /** Every kind of node, each with a value of its own. */
 const plan: Read = {
@@ -36,22 +64,82 @@ const plan: Read = {
   output: [
     { kind: "all" },
     { kind: "constant", as: "c", value: "x" },
-    { kind: "value", as: "v", value: { kind: "masked", of: { kind: "cast", type: "text", of: { kind: "apply", function: "f", of: { ...column("a"), path: [{ arrow: "->", key: { param: 1 } }] } } }, when: compare("b", 2) } },
+    {
+      kind: "value",
+      as: "v",
+      value: {
+        kind: "masked",
+        of: {
+          kind: "cast",
+          type: "text",
+          of: { kind: "apply", function: "f", of: { ...column("a"), path: [{ arrow: "->", key: { param: 1 } }] } },
+        },
+        when: compare("b", 2),
+      },
+    },
     { kind: "value", as: "w", value: { kind: "computed", routine: named("f"), arguments: [{ value: { param: 3 } }] } },
-    { kind: "aggregate", as: "s", fn: "sum", of: [{ kind: "related-aggregate", relationship: "vessel", fn: "sum", of: [column("tonnage")], where: compare("d", 4) }] },
+    {
+      kind: "aggregate",
+      as: "s",
+      fn: "sum",
+      of: [
+        {
+          kind: "related-aggregate",
+          relationship: "vessel",
+          fn: "sum",
+          of: [column("tonnage")],
+          where: compare("d", 4),
+        },
+      ],
+    },
     { kind: "object", as: "o", of: [{ kind: "nodes", as: "n", of: [{ kind: "value", as: "e", value: column("e") }] }] },
     {
-      kind: "embed", as: "vessel", id: "e1", mode: "nest", via: { relationship: "vessel" }, join: "left",
-      read: { kind: "read", from: { relation: named("vessels") }, shape: "rows", output: [{ kind: "value", as: "f", value: column("f") }], where: { kind: "related", relationship: "port", where: compare("g", 5) } },
+      kind: "embed",
+      as: "vessel",
+      id: "e1",
+      mode: "nest",
+      via: { relationship: "vessel" },
+      join: "left",
+      read: {
+        kind: "read",
+        from: { relation: named("vessels") },
+        shape: "rows",
+        output: [{ kind: "value", as: "f", value: column("f") }],
+        where: { kind: "related", relationship: "port", where: compare("g", 5) },
+      },
     },
   ],
   where: {
     kind: "and",
     of: [
-      { kind: "not", of: { kind: "related", relationship: "crew", where: { kind: "compare", left: column("h"), operator: "eq", operand: { expression: { kind: "related", relationship: "x", value: column("i") } }, option: { param: 6 } } } },
-      { kind: "or", of: [{ kind: "exists", from: named("fleet"), where: compare("j", 7) }, { kind: "embedded", embed: "e1", isNull: true }] },
+      {
+        kind: "not",
+        of: {
+          kind: "related",
+          relationship: "crew",
+          where: {
+            kind: "compare",
+            left: column("h"),
+            operator: "eq",
+            operand: { expression: { kind: "related", relationship: "x", value: column("i") } },
+            option: { param: 6 },
+          },
+        },
+      },
+      {
+        kind: "or",
+        of: [
+          { kind: "exists", from: named("fleet"), where: compare("j", 7) },
+          { kind: "embedded", embed: "e1", isNull: true },
+        ],
+      },
       { kind: "computed-rows", routine: named("g"), target: named("ports"), where: compare("k", 8) },
-      { kind: "compare", left: column("l"), operator: "in", operand: { items: [{ param: 9 }, { fields: { x: { param: 10 }, y: { param: 11 } } }] } },
+      {
+        kind: "compare",
+        left: column("l"),
+        operator: "in",
+        operand: { items: [{ param: 9 }, { fields: { x: { param: 10 }, y: { param: 11 } } }] },
+      },
     ],
   },
   orderBy: [{ by: { kind: "embedded", embed: "e1", name: "f", path: [{ arrow: "->", key: { param: 12 } }] } }],
@@ -65,22 +153,82 @@ const writes: Plan = {
   steps: [
     {
       write: {
-        kind: "insert", into: named("voyages"), rows: { cells: [{ column: "a", value: { param: 1 } }, { column: "b" }] }, set: [{ column: "c", value: { param: 2 } }], check: compare("d", 3), only: [{ column: "e", value: { param: 4 } }],
-        onConflict: { target: { columns: ["a"] }, update: [], set: [{ column: "f", value: { param: 5 } }], where: compare("g", 6), check: compare("h", 7) },
+        kind: "insert",
+        into: named("voyages"),
+        rows: { cells: [{ column: "a", value: { param: 1 } }, { column: "b" }] },
+        set: [{ column: "c", value: { param: 2 } }],
+        check: compare("d", 3),
+        only: [{ column: "e", value: { param: 4 } }],
+        onConflict: {
+          target: { columns: ["a"] },
+          update: [],
+          set: [{ column: "f", value: { param: 5 } }],
+          where: compare("g", 6),
+          check: compare("h", 7),
+        },
       },
     },
-    { write: { kind: "insert", into: named("vessels"), rows: { payload: { param: 8 }, shape: "array", columns: [], missing: "null" } } },
-    { write: { kind: "update", relation: named("vessels"), where: compare("i", 9), assignments: [{ column: "j", operator: "inc", operand: { param: 10 } }] } },
-    { write: { kind: "delete", from: named("ports"), where: compare("k", 11), returning: { kind: "read", from: { written: named("ports") }, shape: "rows", output: [], limit: { param: 12 } } } },
+    {
+      write: {
+        kind: "insert",
+        into: named("vessels"),
+        rows: { payload: { param: 8 }, shape: "array", columns: [], missing: "null" },
+      },
+    },
+    {
+      write: {
+        kind: "update",
+        relation: named("vessels"),
+        where: compare("i", 9),
+        assignments: [{ column: "j", operator: "inc", operand: { param: 10 } }],
+      },
+    },
+    {
+      write: {
+        kind: "delete",
+        from: named("ports"),
+        where: compare("k", 11),
+        returning: { kind: "read", from: { written: named("ports") }, shape: "rows", output: [], limit: { param: 12 } },
+      },
+    },
   ],
-  result: { kind: "read", from: { written: named("voyages"), steps: [0] }, shape: "rows", output: [{ kind: "affected", as: "n" }], where: compare("l", 13) },
+  result: {
+    kind: "read",
+    from: { written: named("voyages"), steps: [0] },
+    shape: "rows",
+    output: [{ kind: "affected", as: "n" }],
+    where: compare("l", 13),
+  },
 };
 
 const call: Plan = {
   kind: "bundle",
   fields: [
     { as: "t", value: "x" },
-    { as: "b", bundle: { kind: "bundle", fields: [{ as: "r", read: { kind: "read", from: { call: { routine: named("f"), oid: 1, arguments: [{ name: "a", value: { param: 1 } }], payload: { json: { param: 2 }, shape: "object", names: [] } } }, shape: "rows", output: [] } }] } },
+    {
+      as: "b",
+      bundle: {
+        kind: "bundle",
+        fields: [
+          {
+            as: "r",
+            read: {
+              kind: "read",
+              from: {
+                call: {
+                  routine: named("f"),
+                  oid: 1,
+                  arguments: [{ name: "a", value: { param: 1 } }],
+                  payload: { json: { param: 2 }, shape: "object", names: [] },
+                },
+              },
+              shape: "rows",
+              output: [],
+            },
+          },
+        ],
+      },
+    },
   ],
 };
 
@@ -97,20 +245,44 @@ describe("plan walk", () => {
     expect(params(plan)).toEqual(upTo(14));
     expect(params(writes)).toEqual(upTo(13));
     expect(params(call)).toEqual(upTo(2));
-    expect(params({ kind: "call", call: { routine: named("f"), oid: 1, arguments: [{ value: { param: 1 } }] }, returns: "rows", result: { ...plan, limit: undefined, offset: undefined } })).toHaveLength(13);
+    expect(
+      params({
+        kind: "call",
+        call: { routine: named("f"), oid: 1, arguments: [{ value: { param: 1 } }] },
+        returns: "rows",
+        result: { ...plan, limit: undefined, offset: undefined },
+      }),
+    ).toHaveLength(13);
   });
 
   test("columns are seen with the relation whose they are", () => {
     const seen: Record<string, string | undefined> = {};
-    visitPlan(plan, model, { expression: (expression, { relation: of, root }) => void (expression.kind === "column" && (seen[expression.name] = `${of?.name} in ${root?.name}`)) });
+    visitPlan(plan, model, {
+      expression: (expression, { relation: of, root }) =>
+        void (expression.kind === "column" && (seen[expression.name] = `${of?.name} in ${root?.name}`)),
+    });
     expect(seen).toEqual({
-      a: "voyages in voyages", b: "voyages in voyages", tonnage: "vessels in voyages", d: "vessels in voyages", e: "voyages in voyages", f: "vessels in vessels", g: "ports in vessels",
-      h: "sailors in voyages", i: "undefined in voyages", j: "fleet in voyages", k: "ports in voyages", l: "voyages in voyages", m: "voyages in voyages",
+      a: "voyages in voyages",
+      b: "voyages in voyages",
+      tonnage: "vessels in voyages",
+      d: "vessels in voyages",
+      e: "voyages in voyages",
+      f: "vessels in vessels",
+      g: "ports in vessels",
+      h: "sailors in voyages",
+      i: "undefined in voyages",
+      j: "fleet in voyages",
+      k: "ports in voyages",
+      l: "voyages in voyages",
+      m: "voyages in voyages",
     });
   });
 
   test("what nothing changes is the same object, and looking changes nothing", () => {
-    for (const each of [plan, writes, call]) expect(mapPlan(each, model, { value: (ref) => ref, read: (read) => read, predicate: (predicate) => predicate })).toBe(each);
+    for (const each of [plan, writes, call])
+      expect(
+        mapPlan(each, model, { value: (ref) => ref, read: (read) => read, predicate: (predicate) => predicate }),
+      ).toBe(each);
   });
 
   test("a change is a copy along its path alone, with the keys in their order", () => {
@@ -122,9 +294,20 @@ describe("plan walk", () => {
   });
 
   test("filters can be added to every read by its relation", () => {
-    const filtered = mapPlan(plan, model, { read: (read, { relation: of }) => ({ ...read, where: { kind: "and", of: [...(read.where === undefined ? [] : [read.where]), compare(`only_${of?.name}`, 99)] } }) });
+    const filtered = mapPlan(plan, model, {
+      read: (read, { relation: of }) => ({
+        ...read,
+        where: {
+          kind: "and",
+          of: [...(read.where === undefined ? [] : [read.where]), compare(`only_${of?.name}`, 99)],
+        },
+      }),
+    });
     const added: string[] = [];
-    visitPlan(filtered, model, { expression: (expression) => void (expression.kind === "column" && expression.name.startsWith("only_") && added.push(expression.name)) });
+    visitPlan(filtered, model, {
+      expression: (expression) =>
+        void (expression.kind === "column" && expression.name.startsWith("only_") && added.push(expression.name)),
+    });
     expect(added.sort()).toEqual(["only_vessels", "only_voyages"]);
   });
 });

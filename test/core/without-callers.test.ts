@@ -1,11 +1,13 @@
-/** What callers and live queries meet where a plugin is missing: schemes of authentication, metadata, transports, sources of changes. */
+/** What callers and live queries meet where a plugin is missing: schemes of authentication, metadata, transports,
+ *  sources of changes. */
 import { describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { leftOut } from "./left-out.ts";
 
-const start = (names: readonly string[], more: StartOptions = {}): Promise<TestApi> => startApi(forGraphql({ ...more, parts: leftOut(...names) }));
+const start = (names: readonly string[], more: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ ...more, parts: leftOut(...names) }));
 
 const countries = "{ artist(limit: 1, order_by: {id: asc}) { country } }";
 
@@ -21,21 +23,41 @@ describe("schemes", async () => {
   test("G-AUTH-1 without admin-secret its header is a header like any other, right or wrong: the next scheme answers", async () => {
     const { errors } = await askAs(noSecret, asAdmin());
     expect(errors[0].message).toBe("field 'country' not found in type: 'artist'"); // the anonymous role may read names alone
-    expect((await noSecret.get("/artist?select=name&id=eq.1", { headers: { "x-session-admin-secret": "wrong" } })).json()).toEqual([{ name: "Abba" }]);
-    expect(await askAs(noSecret, bearer({ "https://hasura.io/jwt/claims": { "x-hasura-default-role": "music_reader", "x-hasura-allowed-roles": ["music_reader"] } }))).toEqual({
+    expect(
+      (await noSecret.get("/artist?select=name&id=eq.1", { headers: { "x-session-admin-secret": "wrong" } })).json(),
+    ).toEqual([{ name: "Abba" }]);
+    expect(
+      await askAs(
+        noSecret,
+        bearer({
+          "https://hasura.io/jwt/claims": {
+            "x-hasura-default-role": "music_reader",
+            "x-hasura-allowed-roles": ["music_reader"],
+          },
+        }),
+      ),
+    ).toEqual({
       data: { artist: [{ country: "SE" }] },
     });
   });
 
   test("R-AUT-1 without jwt-tokens a token is nobody's: the next scheme answers", async () => {
-    expect((await noTokens.get("/artist?select=name&id=eq.1", { headers: wrongToken })).json()).toEqual([{ name: "Abba" }]);
-    expect((await noTokens.get("/artist?select=country&id=eq.1", { headers: bearer({ role: "music_reader" }) })).status).toBe(401);
+    expect((await noTokens.get("/artist?select=name&id=eq.1", { headers: wrongToken })).json()).toEqual([
+      { name: "Abba" },
+    ]);
+    expect(
+      (await noTokens.get("/artist?select=country&id=eq.1", { headers: bearer({ role: "music_reader" }) })).status,
+    ).toBe(401);
     expect(await askAs(noTokens, { ...wrongToken, ...asAdmin() })).toEqual({ data: { artist: [{ country: "SE" }] } });
   });
 
   test("R-AUT-6 without anonymous nobody is refused, whatever anonRole says", async () => {
     const answer = await noAnonymous.get("/artist?select=name");
-    expect([answer.status, answer.json().code, answer.headers["www-authenticate"]]).toEqual([401, "PGRST302", "Bearer"]);
+    expect([answer.status, answer.json().code, answer.headers["www-authenticate"]]).toEqual([
+      401,
+      "PGRST302",
+      "Bearer",
+    ]);
     expect((await askAs(noAnonymous)).errors[0].extensions.code).toBe("access-denied");
     expect(await askAs(noAnonymous, asAdmin())).toEqual({ data: { artist: [{ country: "SE" }] } });
   });
@@ -70,8 +92,13 @@ describe("metadata", async () => {
   test("G-PRM-3 without metadata-permissions grants count, and nobody acts as the login role", async () => {
     expect(await whole.gql(musicians, {}, asAdmin("music_reader"))).toEqual({ data: { Musician: [{ id: 2 }] } });
     expect(await whole.gql(musicians, {}, asAdmin("visitor"))).toEqual({ data: { Musician: [{ id: 2 }] } });
-    expect((await noPermissions.gql("{ Musician(order_by: {id: asc}) { id country } }", {}, asAdmin("music_reader"))).data.Musician).toHaveLength(4);
-    expect((await noPermissions.gql(musicians, {}, asAdmin("visitor"))).errors[0].message).toBe("field 'Musician' not found in type: 'query_root'");
+    expect(
+      (await noPermissions.gql("{ Musician(order_by: {id: asc}) { id country } }", {}, asAdmin("music_reader"))).data
+        .Musician,
+    ).toHaveLength(4);
+    expect((await noPermissions.gql(musicians, {}, asAdmin("visitor"))).errors[0].message).toBe(
+      "field 'Musician' not found in type: 'query_root'",
+    );
   });
 
   test.each([
@@ -85,7 +112,8 @@ describe("metadata", async () => {
 
 describe("live queries", async () => {
   const subscription = "subscription { artist_by_pk(id: 4) { country } }";
-  const country = (api: TestApi, value: string | null): Promise<unknown> => api.sql("update artist set country = $1 where id = 4", [value]);
+  const country = (api: TestApi, value: string | null): Promise<unknown> =>
+    api.sql("update artist set country = $1 where id = 4", [value]);
   const closing = (api: TestApi, protocol: string, path?: string): Promise<unknown> =>
     openSocket(api, { protocols: [protocol], ...(path === undefined ? {} : { path }) }).then(
       ({ closed }) => closed,
@@ -95,7 +123,9 @@ describe("live queries", async () => {
     const socket = await openSocket(api);
     await socket.init();
     socket.send({ id: "1", type: "subscribe", payload: { query: subscription } });
-    expect(await socket.next((message) => message.type === "next")).toMatchObject({ payload: { data: { artist_by_pk: { country: null } } } });
+    expect(await socket.next((message) => message.type === "next")).toMatchObject({
+      payload: { data: { artist_by_pk: { country: null } } },
+    });
     return socket;
   };
 
@@ -105,8 +135,13 @@ describe("live queries", async () => {
   const nobodyWatches = await start(["notify-changes", "replication-changes", "poll-changes"]);
 
   test("G-SUB-1 without live-queries no subscriptions exist", async () => {
-    expect((await noQueries.gql(subscription)).errors[0]).toEqual({ message: "no subscriptions exist", extensions: { path: "$", code: "validation-failed" } });
-    expect((await noQueries.gql("{ __schema { subscriptionType { name } } }")).data).toEqual({ __schema: { subscriptionType: null } });
+    expect((await noQueries.gql(subscription)).errors[0]).toEqual({
+      message: "no subscriptions exist",
+      extensions: { path: "$", code: "validation-failed" },
+    });
+    expect((await noQueries.gql("{ __schema { subscriptionType { name } } }")).data).toEqual({
+      __schema: { subscriptionType: null },
+    });
   });
 
   test("G-HTTP-12 without live-queries the address of sockets is unknown", async () => {
@@ -123,7 +158,10 @@ describe("live queries", async () => {
   });
 
   test("G-HTTP-2 without sse a subscription over HTTP is refused", async () => {
-    const answer = await noTransport.post("/v1/graphql", { headers: { accept: "text/event-stream", ...asAdmin() }, body: { query: subscription } });
+    const answer = await noTransport.post("/v1/graphql", {
+      headers: { accept: "text/event-stream", ...asAdmin() },
+      body: { query: subscription },
+    });
     expect(answer.json().errors[0].message).toBe("subscriptions are not supported over HTTP, use websockets instead");
   });
 
@@ -134,7 +172,9 @@ describe("live queries", async () => {
   test("G-SUB-4 without notify-changes and replication-changes the next source is asked", async () => {
     const socket = await subscribed(noLegacy);
     await country(noLegacy, "FR");
-    expect(await socket.next((message) => message.type === "next")).toMatchObject({ payload: { data: { artist_by_pk: { country: "FR" } } } });
+    expect(await socket.next((message) => message.type === "next")).toMatchObject({
+      payload: { data: { artist_by_pk: { country: "FR" } } },
+    });
     await country(noLegacy, null);
     await socket.close();
   });

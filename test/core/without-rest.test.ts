@@ -1,94 +1,253 @@
-/** What the REST surface answers where a plugin is missing. Several that do not touch each other are left out of one preset. */
+/** What the REST surface answers where a plugin is missing. Several that do not touch each other are left out of one
+ *  preset. */
 import { describe, expect } from "vitest";
 import { capabilities, startApi, type StartOptions } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 import { leftOut } from "./left-out.ts";
 
-const start = (names: readonly string[], more: StartOptions = {}) => startApi({ dbTxEnd: "rollback", dbPlanEnabled: true, ...more, parts: leftOut(...names) });
+const start = (names: readonly string[], more: StartOptions = {}) =>
+  startApi({ dbTxEnd: "rollback", dbPlanEnabled: true, ...more, parts: leftOut(...names) });
 
-const refused = (status: number, code: string, more: Readonly<Record<string, unknown>> = {}): Pick<Case, "status" | "answer"> => ({ status, answer: expect.objectContaining({ code, ...more }) });
+const refused = (
+  status: number,
+  code: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Pick<Case, "status" | "answer"> => ({ status, answer: expect.objectContaining({ code, ...more }) });
 
 const unknownOperator = refused(400, "PGRST100", { message: expect.stringContaining("failed to parse filter") });
-const unavailable = (type: string): Pick<Case, "status" | "answer"> => refused(406, "PGRST107", { message: `None of these media types are available: ${type}` });
-const noMethod = (method: string): Pick<Case, "status" | "answer"> => refused(405, "PGRST117", { message: `Unsupported HTTP method: ${method}` });
+const unavailable = (type: string): Pick<Case, "status" | "answer"> =>
+  refused(406, "PGRST107", { message: `None of these media types are available: ${type}` });
+const noMethod = (method: string): Pick<Case, "status" | "answer"> =>
+  refused(405, "PGRST117", { message: `Unsupported HTTP method: ${method}` });
 const noPath = refused(404, "PGRST125", { message: "Invalid path specified in request URL" });
 
-const answers = (title: string, request: string, answer: unknown, more: Partial<Case> = {}): Case => ({ title, request, answer, ...more });
+const answers = (title: string, request: string, answer: unknown, more: Partial<Case> = {}): Case => ({
+  title,
+  request,
+  answer,
+  ...more,
+});
 
 describe("operators", async () => {
   const others = await start(["text-operators", "json-operators", "array-range-operators", "full-text-operators"]);
   cases(others, [
-    { title: "R-LEX-11 without text-operators like is unknown", request: "GET /vessels?name=like.A*", ...unknownOperator },
-    { title: "R-LEX-11 without text-operators ilike is unknown, negated too", request: "GET /vessels?name=not.ilike.a*", ...unknownOperator },
-    { title: "R-LEX-11 without text-operators match is unknown in trees", request: "GET /vessels?or=(name.match.A,id.eq.1)", ...refused(400, "PGRST100", { message: expect.stringContaining("failed to parse logic tree") }) },
-    { title: "R-LEX-11 without text-operators imatch is unknown with a quantifier", request: "GET /vessels?name=imatch(any).{a}", ...unknownOperator },
-    { title: "R-LEX-11 without json-operators and array-range-operators cs is unknown", request: "GET /vessels?flags=cs.{NO}", ...unknownOperator },
-    { title: "R-LEX-11 without array-range-operators ov is unknown", request: "GET /vessels?flags=ov.{NO}", ...unknownOperator },
-    { title: "R-LEX-11 without array-range-operators sl is unknown", request: "GET /vessels?flags=sl.(1,2)", ...unknownOperator },
-    { title: "R-LEX-11 without full-text-operators fts is unknown", request: "GET /logbook?entry=fts.wind", ...unknownOperator },
-    { title: "R-LEX-11 without full-text-operators wfts is unknown with a language", request: "GET /logbook?entry=wfts(english).wind", ...unknownOperator },
-    answers("R-FLT-1 the operators of plugins that stay do their work", "GET /vessels?select=id&id=gte.2&order=id", [{ id: 2 }, { id: 3 }]),
+    {
+      title: "R-LEX-11 without text-operators like is unknown",
+      request: "GET /vessels?name=like.A*",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without text-operators ilike is unknown, negated too",
+      request: "GET /vessels?name=not.ilike.a*",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without text-operators match is unknown in trees",
+      request: "GET /vessels?or=(name.match.A,id.eq.1)",
+      ...refused(400, "PGRST100", { message: expect.stringContaining("failed to parse logic tree") }),
+    },
+    {
+      title: "R-LEX-11 without text-operators imatch is unknown with a quantifier",
+      request: "GET /vessels?name=imatch(any).{a}",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without json-operators and array-range-operators cs is unknown",
+      request: "GET /vessels?flags=cs.{NO}",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without array-range-operators ov is unknown",
+      request: "GET /vessels?flags=ov.{NO}",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without array-range-operators sl is unknown",
+      request: "GET /vessels?flags=sl.(1,2)",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without full-text-operators fts is unknown",
+      request: "GET /logbook?entry=fts.wind",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without full-text-operators wfts is unknown with a language",
+      request: "GET /logbook?entry=wfts(english).wind",
+      ...unknownOperator,
+    },
+    answers("R-FLT-1 the operators of plugins that stay do their work", "GET /vessels?select=id&id=gte.2&order=id", [
+      { id: 2 },
+      { id: 3 },
+    ]),
   ]);
 
-  cases(await start(["json-operators"]), [answers("R-FLT-1 cs belongs to json-operators and array-range-operators: one of them is enough", "GET /vessels?select=id&flags=cs.{PA}", [{ id: 1 }])]);
+  cases(await start(["json-operators"]), [
+    answers(
+      "R-FLT-1 cs belongs to json-operators and array-range-operators: one of them is enough",
+      "GET /vessels?select=id&flags=cs.{PA}",
+      [{ id: 1 }],
+    ),
+  ]);
 
   cases(await start(["comparison-operators"]), [
-    { title: "R-LEX-11 without comparison-operators eq is unknown", request: "GET /vessels?id=eq.1", ...unknownOperator },
-    { title: "R-LEX-11 without comparison-operators in is unknown", request: "GET /vessels?id=in.(1,2)", ...unknownOperator },
-    { title: "R-LEX-11 without comparison-operators is is unknown", request: "GET /vessels?tonnage=is.null", ...unknownOperator },
-    { title: "R-LEX-11 without comparison-operators PUT has no key to go by", request: "PUT /ports?id=eq.1", body: { id: 1, name: "Oslo" }, ...unknownOperator },
-    answers("R-FLT-1 without comparison-operators the others do their work", "GET /vessels?select=id&name=like.A*", [{ id: 1 }]),
+    {
+      title: "R-LEX-11 without comparison-operators eq is unknown",
+      request: "GET /vessels?id=eq.1",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without comparison-operators in is unknown",
+      request: "GET /vessels?id=in.(1,2)",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without comparison-operators is is unknown",
+      request: "GET /vessels?tonnage=is.null",
+      ...unknownOperator,
+    },
+    {
+      title: "R-LEX-11 without comparison-operators PUT has no key to go by",
+      request: "PUT /ports?id=eq.1",
+      body: { id: 1, name: "Oslo" },
+      ...unknownOperator,
+    },
+    answers("R-FLT-1 without comparison-operators the others do their work", "GET /vessels?select=id&name=like.A*", [
+      { id: 1 },
+    ]),
   ]);
 });
 
 describe("embeds", async () => {
-  const unknownEmbed = refused(400, "PGRST100", { message: expect.stringContaining("failed to parse select parameter") });
+  const unknownEmbed = refused(400, "PGRST100", {
+    message: expect.stringContaining("failed to parse select parameter"),
+  });
   cases(await start(["spread-embeds"]), [
-    { title: "R-LEX-11 without spread-embeds ... is unknown", request: "GET /vessels?select=id,...ports(name)", ...unknownEmbed },
-    answers("R-EMB-9 without spread-embeds nesting works", "GET /vessels?select=id,ports(name)&id=eq.1", [{ id: 1, ports: { name: "Oslo" } }]),
+    {
+      title: "R-LEX-11 without spread-embeds ... is unknown",
+      request: "GET /vessels?select=id,...ports(name)",
+      ...unknownEmbed,
+    },
+    answers("R-EMB-9 without spread-embeds nesting works", "GET /vessels?select=id,ports(name)&id=eq.1", [
+      { id: 1, ports: { name: "Oslo" } },
+    ]),
   ]);
   cases(await start(["nest-embeds"]), [
-    { title: "R-LEX-11 without nest-embeds a relation in parentheses is unknown", request: "GET /vessels?select=id,ports(name)", ...unknownEmbed },
-    { title: "R-LEX-11 without nest-embeds !inner is unknown", request: "GET /vessels?select=id,ports!inner(name)", ...unknownEmbed },
-    answers("R-SPR-1 without nest-embeds spreading works", "GET /vessels?select=id,...ports(port:name)&id=eq.1", [{ id: 1, port: "Oslo" }]),
+    {
+      title: "R-LEX-11 without nest-embeds a relation in parentheses is unknown",
+      request: "GET /vessels?select=id,ports(name)",
+      ...unknownEmbed,
+    },
+    {
+      title: "R-LEX-11 without nest-embeds !inner is unknown",
+      request: "GET /vessels?select=id,ports!inner(name)",
+      ...unknownEmbed,
+    },
+    answers("R-SPR-1 without nest-embeds spreading works", "GET /vessels?select=id,...ports(port:name)&id=eq.1", [
+      { id: 1, port: "Oslo" },
+    ]),
   ]);
   cases(await start(["computed-relationships"]), [
-    { title: "R-EMB-2 without computed-relationships functions of a row are no relationships", request: "GET /vessels?select=id,home_harbour(name)", ...refused(400, "PGRST200") },
-    answers("R-CMP-1 without computed-relationships computed fields stay", "GET /vessels?select=label&id=eq.1", [{ label: "Ariel #1" }]),
-    answers("R-EMB-9 without computed-relationships foreign keys stay", "GET /vessels?select=id,ports(name)&id=eq.1", [{ id: 1, ports: { name: "Oslo" } }]),
+    {
+      title: "R-EMB-2 without computed-relationships functions of a row are no relationships",
+      request: "GET /vessels?select=id,home_harbour(name)",
+      ...refused(400, "PGRST200"),
+    },
+    answers("R-CMP-1 without computed-relationships computed fields stay", "GET /vessels?select=label&id=eq.1", [
+      { label: "Ariel #1" },
+    ]),
+    answers("R-EMB-9 without computed-relationships foreign keys stay", "GET /vessels?select=id,ports(name)&id=eq.1", [
+      { id: 1, ports: { name: "Oslo" } },
+    ]),
   ]);
   cases(await start(["relationships"]), [
-    { title: "R-EMB-2 without relationships nothing is related", request: "GET /vessels?select=id,ports(name)", ...refused(400, "PGRST200") },
-    { title: "R-EMB-2 without relationships nothing can be spread", request: "GET /vessels?select=id,...ports(name)", ...refused(400, "PGRST200") },
+    {
+      title: "R-EMB-2 without relationships nothing is related",
+      request: "GET /vessels?select=id,ports(name)",
+      ...refused(400, "PGRST200"),
+    },
+    {
+      title: "R-EMB-2 without relationships nothing can be spread",
+      request: "GET /vessels?select=id,...ports(name)",
+      ...refused(400, "PGRST200"),
+    },
     answers("R-SEL-1 without relationships rows are read", "GET /vessels?select=id&id=eq.1", [{ id: 1 }]),
   ]);
 });
 
 describe("methods", async () => {
   cases(await start(["rest-writes"]), [
-    { title: "R-PATH-7 without rest-writes POST is no method", request: "POST /ports", body: { name: "Nowhere" }, ...noMethod("POST") },
-    { title: "R-PATH-7 without rest-writes PATCH is no method", request: "PATCH /ports?id=eq.1", body: { name: "Nowhere" }, ...noMethod("PATCH") },
-    { title: "R-PATH-7 without rest-writes PUT is no method", request: "PUT /ports?id=eq.1", body: { id: 1, name: "Nowhere" }, ...noMethod("PUT") },
-    { title: "R-PATH-7 without rest-writes DELETE is no method", request: "DELETE /ports?id=eq.1", ...noMethod("DELETE") },
-    { title: "R-OPT-1 without rest-writes Allow has no writes", request: "OPTIONS /vessels", status: 200, responseHeaders: { Allow: "OPTIONS,GET,HEAD" } },
+    {
+      title: "R-PATH-7 without rest-writes POST is no method",
+      request: "POST /ports",
+      body: { name: "Nowhere" },
+      ...noMethod("POST"),
+    },
+    {
+      title: "R-PATH-7 without rest-writes PATCH is no method",
+      request: "PATCH /ports?id=eq.1",
+      body: { name: "Nowhere" },
+      ...noMethod("PATCH"),
+    },
+    {
+      title: "R-PATH-7 without rest-writes PUT is no method",
+      request: "PUT /ports?id=eq.1",
+      body: { id: 1, name: "Nowhere" },
+      ...noMethod("PUT"),
+    },
+    {
+      title: "R-PATH-7 without rest-writes DELETE is no method",
+      request: "DELETE /ports?id=eq.1",
+      ...noMethod("DELETE"),
+    },
+    {
+      title: "R-OPT-1 without rest-writes Allow has no writes",
+      request: "OPTIONS /vessels",
+      status: 200,
+      responseHeaders: { Allow: "OPTIONS,GET,HEAD" },
+    },
     answers("R-OAS-2 without rest-writes the description has no writes", "GET /", expect.anything(), {
       check: (answer) => expect(Object.keys(answer.json().paths["/vessels"])).toEqual(["get"]),
     }),
     answers("R-RPC-1 without rest-writes functions are called", "POST /rpc/add_numbers", 3, { body: { a: 1, b: 2 } }),
   ]);
   cases(await start(["rest-rpc"]), [
-    { title: "R-PATH-6 without rest-rpc a function is no path", request: "POST /rpc/add_numbers", body: { a: 1, b: 2 }, ...noPath },
-    { title: "R-PATH-6 without rest-rpc a function is no path to read", request: "GET /rpc/add_numbers?a=1&b=2", ...noPath },
+    {
+      title: "R-PATH-6 without rest-rpc a function is no path",
+      request: "POST /rpc/add_numbers",
+      body: { a: 1, b: 2 },
+      ...noPath,
+    },
+    {
+      title: "R-PATH-6 without rest-rpc a function is no path to read",
+      request: "GET /rpc/add_numbers?a=1&b=2",
+      ...noPath,
+    },
     { title: "R-PATH-6 without rest-rpc unknown functions answer the same", request: "GET /rpc/nobody", ...noPath },
     { title: "R-OPT-7 without rest-rpc a function has no methods", request: "OPTIONS /rpc/add_numbers", ...noPath },
     answers("R-OAS-2 without rest-rpc the description has no functions", "GET /", expect.anything(), {
-      check: (answer) => expect(Object.keys(answer.json().paths).filter((path) => path.startsWith("/rpc/"))).toEqual([]),
+      check: (answer) =>
+        expect(Object.keys(answer.json().paths).filter((path) => path.startsWith("/rpc/"))).toEqual([]),
     }),
   ]);
-  cases(await start(["rest-rpc"], { dbRootSpec: "root" }), [{ title: "R-PATH-8 without rest-rpc no function answers at the root", request: "GET /", ...refused(404, "PGRST126") }]);
+  cases(await start(["rest-rpc"], { dbRootSpec: "root" }), [
+    {
+      title: "R-PATH-8 without rest-rpc no function answers at the root",
+      request: "GET /",
+      ...refused(404, "PGRST126"),
+    },
+  ]);
   cases(await start(["rest-options", "openapi-page"]), [
-    { title: "R-PATH-7 without rest-options OPTIONS is no method", request: "OPTIONS /vessels", ...noMethod("OPTIONS") },
-    { title: "R-PATH-7 without rest-options OPTIONS is no method of functions", request: "OPTIONS /rpc/add_numbers", ...refused(405, "PGRST101") },
+    {
+      title: "R-PATH-7 without rest-options OPTIONS is no method",
+      request: "OPTIONS /vessels",
+      ...noMethod("OPTIONS"),
+    },
+    {
+      title: "R-PATH-7 without rest-options OPTIONS is no method of functions",
+      request: "OPTIONS /rpc/add_numbers",
+      ...refused(405, "PGRST101"),
+    },
     {
       title: "R-COR-2 without rest-options preflights are answered",
       request: "OPTIONS /vessels",
@@ -96,22 +255,69 @@ describe("methods", async () => {
       status: 200,
       responseHeaders: { "Access-Control-Allow-Methods": /GET/ },
     },
-    { title: "R-OAS-1 without openapi-page there is no page for browsers", request: "GET /", headers: { accept: "text/html" }, ...unavailable("text/html") },
-    { title: "R-OAS-1 without openapi-page the description is there", request: "GET /", status: 200, responseHeaders: { "Content-Type": /^application\/openapi\+json/ } },
+    {
+      title: "R-OAS-1 without openapi-page there is no page for browsers",
+      request: "GET /",
+      headers: { accept: "text/html" },
+      ...unavailable("text/html"),
+    },
+    {
+      title: "R-OAS-1 without openapi-page the description is there",
+      request: "GET /",
+      status: 200,
+      responseHeaders: { "Content-Type": /^application\/openapi\+json/ },
+    },
   ]);
   cases(await start(["openapi"]), [
-    { title: "R-PATH-8 without openapi the root is disabled", request: "GET /", ...refused(404, "PGRST126", { message: "Root endpoint metadata is disabled" }) },
-    { title: "R-PATH-8 without openapi there is no page either", request: "GET /", headers: { accept: "text/html" }, ...refused(404, "PGRST126") },
-    { title: "R-OPT-8 without openapi the root offers nothing to read", request: "OPTIONS /", status: 200, responseHeaders: { Allow: "OPTIONS" } },
+    {
+      title: "R-PATH-8 without openapi the root is disabled",
+      request: "GET /",
+      ...refused(404, "PGRST126", { message: "Root endpoint metadata is disabled" }),
+    },
+    {
+      title: "R-PATH-8 without openapi there is no page either",
+      request: "GET /",
+      headers: { accept: "text/html" },
+      ...refused(404, "PGRST126"),
+    },
+    {
+      title: "R-OPT-8 without openapi the root offers nothing to read",
+      request: "OPTIONS /",
+      status: 200,
+      responseHeaders: { Allow: "OPTIONS" },
+    },
   ]);
   cases(await start(["catalog-introspection"]), [
-    { title: "R-PATH-4 without catalog-introspection there are no relations", request: "GET /vessels", ...refused(404, "PGRST205") },
-    { title: "R-RPC-1 without catalog-introspection there are no functions", request: "GET /rpc/add_numbers?a=1&b=2", ...refused(404, "PGRST202") },
+    {
+      title: "R-PATH-4 without catalog-introspection there are no relations",
+      request: "GET /vessels",
+      ...refused(404, "PGRST205"),
+    },
+    {
+      title: "R-RPC-1 without catalog-introspection there are no functions",
+      request: "GET /rpc/add_numbers?a=1&b=2",
+      ...refused(404, "PGRST202"),
+    },
   ]);
   cases(await start(["rest"]), [
-    { title: "G-HTTP-12 without rest its paths are unknown", request: "GET /vessels", status: 404, answer: { path: "$", error: "resource does not exist", code: "not-found" } },
-    { title: "G-HTTP-12 without rest its paths are unknown below the prefix too", request: "GET /api/vessels", status: 404, answer: { path: "$", error: "resource does not exist", code: "not-found" } },
-    answers("G-HTTP-1 without rest the GraphQL surface answers", "POST /v1/graphql", { data: { __typename: "query_root" } }, { body: { query: "{ __typename }" } }),
+    {
+      title: "G-HTTP-12 without rest its paths are unknown",
+      request: "GET /vessels",
+      status: 404,
+      answer: { path: "$", error: "resource does not exist", code: "not-found" },
+    },
+    {
+      title: "G-HTTP-12 without rest its paths are unknown below the prefix too",
+      request: "GET /api/vessels",
+      status: 404,
+      answer: { path: "$", error: "resource does not exist", code: "not-found" },
+    },
+    answers(
+      "G-HTTP-1 without rest the GraphQL surface answers",
+      "POST /v1/graphql",
+      { data: { __typename: "query_root" } },
+      { body: { query: "{ __typename }" } },
+    ),
   ]);
 });
 
@@ -121,36 +327,119 @@ describe("media types", async () => {
   const ARRAY = "application/vnd.pgrst.array+json";
 
   cases(await start(["csv-media", "singular-media", "stripped-media", "geojson-media", "custom-media"]), [
-    { title: "R-MED-1 without csv-media CSV is unavailable", request: "GET /vessels", ...accept("text/csv"), ...unavailable("text/csv") },
-    answers("R-MED-1 without csv-media the next best type is taken", "GET /vessels?select=id&id=eq.1", [{ id: 1 }], accept("text/csv, application/json;q=0.5")),
-    { title: "R-MED-7 without csv-media there is no plan of it", request: "GET /vessels", ...accept('application/vnd.pgrst.plan; for="text/csv"'), ...unavailable('application/vnd.pgrst.plan+text; for="text/csv"') },
-    { title: "R-MED-1 without singular-media objects are unavailable", request: "GET /vessels?id=eq.1", ...accept(OBJECT), ...unavailable(OBJECT) },
-    { title: "R-MED-3 without singular-media writes answer no objects", request: "PATCH /ports?id=eq.1", body: { name: "Oslo" }, ...accept(OBJECT), ...unavailable(OBJECT) },
-    { title: "R-MED-1 without stripped-media stripped arrays are unavailable", request: "GET /vessels", ...accept(`${ARRAY};nulls=stripped`), ...unavailable(`${ARRAY};nulls=stripped`) },
-    { title: "R-MED-1 without stripped-media stripped objects are unavailable", request: "GET /vessels?id=eq.1", ...accept(`${OBJECT};nulls=stripped`), ...unavailable(`${OBJECT};nulls=stripped`) },
+    {
+      title: "R-MED-1 without csv-media CSV is unavailable",
+      request: "GET /vessels",
+      ...accept("text/csv"),
+      ...unavailable("text/csv"),
+    },
+    answers(
+      "R-MED-1 without csv-media the next best type is taken",
+      "GET /vessels?select=id&id=eq.1",
+      [{ id: 1 }],
+      accept("text/csv, application/json;q=0.5"),
+    ),
+    {
+      title: "R-MED-7 without csv-media there is no plan of it",
+      request: "GET /vessels",
+      ...accept('application/vnd.pgrst.plan; for="text/csv"'),
+      ...unavailable('application/vnd.pgrst.plan+text; for="text/csv"'),
+    },
+    {
+      title: "R-MED-1 without singular-media objects are unavailable",
+      request: "GET /vessels?id=eq.1",
+      ...accept(OBJECT),
+      ...unavailable(OBJECT),
+    },
+    {
+      title: "R-MED-3 without singular-media writes answer no objects",
+      request: "PATCH /ports?id=eq.1",
+      body: { name: "Oslo" },
+      ...accept(OBJECT),
+      ...unavailable(OBJECT),
+    },
+    {
+      title: "R-MED-1 without stripped-media stripped arrays are unavailable",
+      request: "GET /vessels",
+      ...accept(`${ARRAY};nulls=stripped`),
+      ...unavailable(`${ARRAY};nulls=stripped`),
+    },
+    {
+      title: "R-MED-1 without stripped-media stripped objects are unavailable",
+      request: "GET /vessels?id=eq.1",
+      ...accept(`${OBJECT};nulls=stripped`),
+      ...unavailable(`${OBJECT};nulls=stripped`),
+    },
     {
       title: "R-MED-1 without geojson-media GeoJSON is unavailable, PostGIS or not",
       request: "GET /vessels",
       ...accept("application/geo+json"),
-      ...refused(406, "PGRST107", { message: "None of these media types are available: application/geo+json", details: null }),
+      ...refused(406, "PGRST107", {
+        message: "None of these media types are available: application/geo+json",
+        details: null,
+      }),
     },
-    { title: "R-MED-5 without custom-media aggregates of the database are not asked", request: "GET /notices", ...accept("text/plain"), ...unavailable("text/plain") },
-    { title: "R-MED-6 without custom-media functions of a media type are not asked", request: "GET /rpc/page", ...accept("text/html"), ...unavailable("text/html") },
+    {
+      title: "R-MED-5 without custom-media aggregates of the database are not asked",
+      request: "GET /notices",
+      ...accept("text/plain"),
+      ...unavailable("text/plain"),
+    },
+    {
+      title: "R-MED-6 without custom-media functions of a media type are not asked",
+      request: "GET /rpc/page",
+      ...accept("text/html"),
+      ...unavailable("text/html"),
+    },
     answers("R-FMT-1 plain JSON stays", "GET /vessels?select=id&id=eq.1", [{ id: 1 }]),
   ]);
   cases(await start(["json-media", "explain-media"]), [
-    { title: "R-MED-1 without json-media JSON is unavailable", request: "GET /vessels", ...accept("application/json"), ...unavailable("application/json") },
+    {
+      title: "R-MED-1 without json-media JSON is unavailable",
+      request: "GET /vessels",
+      ...accept("application/json"),
+      ...unavailable("application/json"),
+    },
     { title: "R-MED-1 without json-media nothing stands for any type", request: "GET /vessels", ...unavailable("*/*") },
-    { title: "R-MED-2 without json-media CSV stays", request: "GET /vessels?select=id&id=eq.1", ...accept("text/csv"), bytes: "id\n1" },
-    { title: "R-MED-7 without explain-media there are no plans", request: "GET /vessels", ...accept('application/vnd.pgrst.plan; for="text/csv"'), ...unavailable('application/vnd.pgrst.plan+text; for="text/csv"') },
+    {
+      title: "R-MED-2 without json-media CSV stays",
+      request: "GET /vessels?select=id&id=eq.1",
+      ...accept("text/csv"),
+      bytes: "id\n1",
+    },
+    {
+      title: "R-MED-7 without explain-media there are no plans",
+      request: "GET /vessels",
+      ...accept('application/vnd.pgrst.plan; for="text/csv"'),
+      ...unavailable('application/vnd.pgrst.plan+text; for="text/csv"'),
+    },
   ]);
-  cases(await start(["sse"]), [{ title: "R-MED-1 without sse event streams are unavailable", request: "GET /vessels", ...accept("text/event-stream"), ...unavailable("text/event-stream") }]);
-  cases(await start(["live-queries"]), [{ title: "R-MED-1 without live-queries event streams are unavailable", request: "GET /vessels", ...accept("text/event-stream"), ...unavailable("text/event-stream") }]);
+  cases(await start(["sse"]), [
+    {
+      title: "R-MED-1 without sse event streams are unavailable",
+      request: "GET /vessels",
+      ...accept("text/event-stream"),
+      ...unavailable("text/event-stream"),
+    },
+  ]);
+  cases(await start(["live-queries"]), [
+    {
+      title: "R-MED-1 without live-queries event streams are unavailable",
+      request: "GET /vessels",
+      ...accept("text/event-stream"),
+      ...unavailable("text/event-stream"),
+    },
+  ]);
 });
 
 describe.runIf(capabilities.postgis)("geometry", async () => {
   const atlas = { dbSchemas: ["atlas"], dbExtraSearchPath: ["gis"], anonRole: undefined } as const;
   cases(await start(["geo-operators"], atlas), [
-    answers("R-FLT-1 without geo-operators rows with geometry are read", "GET /spots?select=name&id=eq.1", [{ name: "Oslo" }], { headers: { "x-session-admin-secret": "admin-secret-of-the-tests" } }),
+    answers(
+      "R-FLT-1 without geo-operators rows with geometry are read",
+      "GET /spots?select=name&id=eq.1",
+      [{ name: "Oslo" }],
+      { headers: { "x-session-admin-secret": "admin-secret-of-the-tests" } },
+    ),
   ]);
 });

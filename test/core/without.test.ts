@@ -1,5 +1,5 @@
-/** Every plugin of `fullCompat` can be left out: the preset without it starts, or names what has to go with it. What is then unknown is
- *  asked in without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts. */
+/** Every plugin of `fullCompat` can be left out: the preset without it starts, or names what has to go with it. What is
+ *  then unknown is asked in without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts. */
 import { afterEach, describe, expect, test } from "vitest";
 import { compose, isRelApiError, relApi, without, type Plugin, type RelApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
@@ -41,7 +41,10 @@ describe.each(plugins.map((plugin): [string, Plugin] => [plugin.name, plugin]))(
       const error = thrownBy(() => startWithout(gone));
       if (error === undefined) break;
       if (!isRelApiError(error)) throw error;
-      const [, waiting = "", removed = ""] = /^plugin "([^"]+)" requires "([^"]+)", which part \d+ of the preset removed: remove both or keep both$/.exec(error.message) ?? [];
+      const [, waiting = "", removed = ""] =
+        /^plugin "([^"]+)" requires "([^"]+)", which part \d+ of the preset removed: remove both or keep both$/.exec(
+          error.message,
+        ) ?? [];
       expect(gone, error.message).toContain(removed);
       gone.push(waiting);
     }

@@ -8,20 +8,33 @@ gqlCases(api, [
     title: "G-AGG-1 aggregate and nodes, each optional, with aliases at every level",
     query: `{ album_aggregate(order_by: {id: asc}) { aggregate { count sum { sold } n: count } other: aggregate { s: sum { of: sold price } } nodes { id } } b: album_aggregate { __typename aggregate { __typename max { title __typename } } } }`,
     data: {
-      album_aggregate: { aggregate: { count: 5, sum: { sold: 27 }, n: 5 }, other: { s: { of: 27, price: 67.49 } }, nodes: [1, 2, 3, 4, 5].map((id) => ({ id })) },
-      b: { __typename: "album_aggregate", aggregate: { __typename: "album_aggregate_fields", max: { title: "Waterloo", __typename: "album_max_fields" } } },
+      album_aggregate: {
+        aggregate: { count: 5, sum: { sold: 27 }, n: 5 },
+        other: { s: { of: 27, price: 67.49 } },
+        nodes: [1, 2, 3, 4, 5].map((id) => ({ id })),
+      },
+      b: {
+        __typename: "album_aggregate",
+        aggregate: { __typename: "album_aggregate_fields", max: { title: "Waterloo", __typename: "album_max_fields" } },
+      },
     },
   },
   {
     title: "G-AGG-1 the example of the contract",
-    query: "{ album_aggregate(where: {live: {_eq: true}}, order_by: {id: asc}) { aggregate { count n: count(columns: [price], distinct: true) sum { sold } avg { sold } max { title } } nodes { id } } }",
-    bytes: '{"data":{"album_aggregate":{"aggregate":{"count":3,"n":3,"sum":{"sold":10},"avg":{"sold":5.0000000000000000},"max":{"title":"Tago Mago"}},"nodes":[{"id":1},{"id":3},{"id":4}]}}}',
+    query:
+      "{ album_aggregate(where: {live: {_eq: true}}, order_by: {id: asc}) { aggregate { count n: count(columns: [price], distinct: true) sum { sold } avg { sold } max { title } } nodes { id } } }",
+    bytes:
+      '{"data":{"album_aggregate":{"aggregate":{"count":3,"n":3,"sum":{"sold":10},"avg":{"sold":5.0000000000000000},"max":{"title":"Tago Mago"}},"nodes":[{"id":1},{"id":3},{"id":4}]}}}',
   },
   {
     title: "G-AGG-2 over the rows after where, distinct, order, limit and offset",
     query: `{ a: album_aggregate(limit: 2) { aggregate { count } } b: album_aggregate(order_by: {id: desc}, limit: 2, offset: 1) { aggregate { count max { id } min { id } } nodes { id } }
       c: album_aggregate(distinct_on: artist_id, order_by: [{artist_id: asc}, {id: asc}]) { aggregate { count sum { id } } } }`,
-    data: { a: { aggregate: { count: 2 } }, b: { aggregate: { count: 2, max: { id: 4 }, min: { id: 3 } }, nodes: [{ id: 4 }, { id: 3 }] }, c: { aggregate: { count: 3, sum: { id: 8 } } } },
+    data: {
+      a: { aggregate: { count: 2 } },
+      b: { aggregate: { count: 2, max: { id: 4 }, min: { id: 3 } }, nodes: [{ id: 4 }, { id: 3 }] },
+      c: { aggregate: { count: 3, sum: { id: 8 } } },
+    },
   },
   {
     title: "G-AGG-3 count of columns",
@@ -32,33 +45,65 @@ gqlCases(api, [
   {
     title: "G-AGG-3 columns: null is refused",
     query: "{ album_aggregate { aggregate { count(columns: null) } } }",
-    error: { message: "expected a list, but found null", path: "$.selectionSet.album_aggregate.selectionSet.aggregate.selectionSet.count.args.columns", code: "validation-failed" },
+    error: {
+      message: "expected a list, but found null",
+      path: "$.selectionSet.album_aggregate.selectionSet.aggregate.selectionSet.count.args.columns",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-AGG-3 distinct: null is refused",
     query: "{ album_aggregate { aggregate { count(distinct: null) } } }",
-    error: { message: "expected a boolean for type 'Boolean', but found null", path: "$.selectionSet.album_aggregate.selectionSet.aggregate.selectionSet.count.args.distinct", code: "validation-failed" },
+    error: {
+      message: "expected a boolean for type 'Boolean', but found null",
+      path: "$.selectionSet.album_aggregate.selectionSet.aggregate.selectionSet.count.args.distinct",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-AGG-4 over no rows",
-    query: "{ album_aggregate(where: {id: {_lt: 0}}) { aggregate { count sum { sold } avg { price } max { title } stddev { sold } variance { sold } } nodes { id } } }",
-    data: { album_aggregate: { aggregate: { count: 0, sum: { sold: null }, avg: { price: null }, max: { title: null }, stddev: { sold: null }, variance: { sold: null } }, nodes: [] } },
+    query:
+      "{ album_aggregate(where: {id: {_lt: 0}}) { aggregate { count sum { sold } avg { price } max { title } stddev { sold } variance { sold } } nodes { id } } }",
+    data: {
+      album_aggregate: {
+        aggregate: {
+          count: 0,
+          sum: { sold: null },
+          avg: { price: null },
+          max: { title: null },
+          stddev: { sold: null },
+          variance: { sold: null },
+        },
+        nodes: [],
+      },
+    },
   },
   {
     title: "G-AGG-5 values are PostgreSQL's",
-    query: "{ specimen_aggregate { aggregate { sum { c_int4 c_int8 c_numeric } max { c_text c_date c_mood c_text_list } } } album_aggregate { aggregate { stddev_pop { sold } var_samp { sold } avg { price } } } }",
+    query:
+      "{ specimen_aggregate { aggregate { sum { c_int4 c_int8 c_numeric } max { c_text c_date c_mood c_text_list } } } album_aggregate { aggregate { stddev_pop { sold } var_samp { sold } avg { price } } } }",
     bytes:
       '{"data":{"specimen_aggregate":{"aggregate":{"sum":{"c_int4":2147483647,"c_int8":9223372036854775807,"c_numeric":"NaN"},"max":{"c_text":"text","c_date":"2020-02-29","c_mood":"happy","c_text_list":["a","b c"]}}},' +
       '"album_aggregate":{"aggregate":{"stddev_pop":{"sold":2.4874685927665499},"var_samp":{"sold":8.2500000000000000},"avg":{"price":16.8725000000000000}}}}}',
   },
   {
     title: "G-AGG-6 over an array relationship, per parent row",
-    query: "{ artist(order_by: {id: asc}) { name albums_aggregate(where: {price: {_gt: 10}}, order_by: {id: desc}) { aggregate { count max { price } } nodes { title } } } }",
+    query:
+      "{ artist(order_by: {id: asc}) { name albums_aggregate(where: {price: {_gt: 10}}, order_by: {id: desc}) { aggregate { count max { price } } nodes { title } } } }",
     data: {
       artist: [
-        { name: "Abba", albums_aggregate: { aggregate: { count: 2, max: { price: 20 } }, nodes: [{ title: "Waterloo" }, { title: "Arrival" }] } },
+        {
+          name: "Abba",
+          albums_aggregate: {
+            aggregate: { count: 2, max: { price: 20 } },
+            nodes: [{ title: "Waterloo" }, { title: "Arrival" }],
+          },
+        },
         { name: "Bjork", albums_aggregate: { aggregate: { count: 0, max: { price: null } }, nodes: [] } },
-        { name: "Can", albums_aggregate: { aggregate: { count: 1, max: { price: 25 } }, nodes: [{ title: "Tago Mago" }] } },
+        {
+          name: "Can",
+          albums_aggregate: { aggregate: { count: 1, max: { price: 25 } }, nodes: [{ title: "Tago Mago" }] },
+        },
         { name: "Dusk", albums_aggregate: { aggregate: { count: 0, max: { price: null } }, nodes: [] } },
       ],
     },
@@ -73,6 +118,9 @@ gqlCases(api, [
     title: "G-AGG-7 nor may it be counted",
     query: "{ artist_aggregate { aggregate { count(columns: stats) } } }",
     role: "music_reader",
-    error: { message: "expected one of the values ['country', 'id', 'name'] for type 'artist_select_column', but found 'stats'" },
+    error: {
+      message:
+        "expected one of the values ['country', 'id', 'name'] for type 'artist_select_column', but found 'stats'",
+    },
   },
 ]);

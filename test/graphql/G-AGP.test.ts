@@ -32,7 +32,11 @@ gqlCases(api, [
   studios("G-AGP-3", "{count: {arguments: [], predicate: {_eq: 2}}}", "North", "South"),
   studios("G-AGP-3", "{sum: {arguments: tempo, filter: {length: {_gte: 100}}, predicate: {_eq: 180}}}", "North"),
   refused("G-AGP-4", "{}", "exactly one predicate should be specified"),
-  refused("G-AGP-4", "{count: {predicate: {_eq: 1}}, bool_or: {arguments: kept, predicate: {_eq: true}}}", "exactly one predicate should be specified"),
+  refused(
+    "G-AGP-4",
+    "{count: {predicate: {_eq: 1}}, bool_or: {arguments: kept, predicate: {_eq: true}}}",
+    "exactly one predicate should be specified",
+  ),
   studios("G-AGP-5", "{count: {predicate: {_eq: 0}}}", "Silent"),
   studios("G-AGP-5", "{bool_and: {arguments: kept, predicate: {_is_null: true}}}", "Silent"),
   {
@@ -43,9 +47,34 @@ gqlCases(api, [
     data: { artist: [{ name: "Can" }] },
   },
   refused("G-AGP-7", "{count: {distinct: true}}", "missing required field 'predicate'", ".count.predicate"),
-  refused("G-AGP-7", "{bool_and: {predicate: {_eq: true}}}", "missing required field 'arguments'", ".bool_and.arguments"),
-  refused("G-AGP-7", "{count: {predicate: null}}", "expected an object for type 'Int_comparison_exp', but found null", ".count.predicate"),
-  refused("G-AGP-7", "{count: {distinct: null, predicate: {_eq: 1}}}", "expected a boolean for type 'Boolean', but found null", ".count.distinct"),
-  refused("G-AGP-7", "{count: {filter: null, predicate: {_eq: 1}}}", "expected an object for type 'take_bool_exp', but found null", ".count.filter"),
-  refused("G-AGP-7", "{count: {arguments: null, predicate: {_eq: 1}}}", "expected a list, but found null", ".count.arguments"),
+  refused(
+    "G-AGP-7",
+    "{bool_and: {predicate: {_eq: true}}}",
+    "missing required field 'arguments'",
+    ".bool_and.arguments",
+  ),
+  refused(
+    "G-AGP-7",
+    "{count: {predicate: null}}",
+    "expected an object for type 'Int_comparison_exp', but found null",
+    ".count.predicate",
+  ),
+  refused(
+    "G-AGP-7",
+    "{count: {distinct: null, predicate: {_eq: 1}}}",
+    "expected a boolean for type 'Boolean', but found null",
+    ".count.distinct",
+  ),
+  refused(
+    "G-AGP-7",
+    "{count: {filter: null, predicate: {_eq: 1}}}",
+    "expected an object for type 'take_bool_exp', but found null",
+    ".count.filter",
+  ),
+  refused(
+    "G-AGP-7",
+    "{count: {arguments: null, predicate: {_eq: 1}}}",
+    "expected a list, but found null",
+    ".count.arguments",
+  ),
 ]);

@@ -11,7 +11,11 @@ const now = (): number => Math.floor(Date.now() / 1000);
 const ANON = { anonRole: "music_nobody" };
 const CLOSED = { anonRole: undefined };
 const HS = { type: "HS256", key: jwtSecret };
-const READER = { "x-session-default-role": "music_reader", "x-session-allowed-roles": ["music_reader", "music_editor"], "x-session-user-id": "7" };
+const READER = {
+  "x-session-default-role": "music_reader",
+  "x-session-allowed-roles": ["music_reader", "music_editor"],
+  "x-session-user-id": "7",
+};
 
 /** A claim set that a configuration reads as READER's. */
 type Claims = Readonly<Record<string, unknown>> | string;
@@ -71,7 +75,11 @@ const refused = (rows: readonly Refused[]): void => {
     test(row.title, async () => {
       const answer = await send(row);
       expect(answer.status).toBe(200);
-      expect(gqlError(answer)).toEqual({ message: typeof row.error === "string" ? row.error : expect.stringMatching(row.error), code: row.code, path: "$" });
+      expect(gqlError(answer)).toEqual({
+        message: typeof row.error === "string" ? row.error : expect.stringMatching(row.error),
+        code: row.code,
+        path: "$",
+      });
       const old = await send(row, "/v1alpha1/graphql");
       expect(old.status, "status of /v1alpha1/graphql").toBe(row.status ?? 400);
       expect(old.text).toBe(answer.text);
@@ -87,46 +95,180 @@ beforeAll(async () => {
 describe("the admin secret", () => {
   granted([
     { title: "G-AUTH-3 administrator", headers: secret, role: "admin", user: "postgres" },
-    { title: "G-AUTH-3 administrator by name", headers: { ...secret, "X-Session-Role": "admin" }, role: "admin", user: "postgres" },
-    { title: "G-AUTH-3 acts as a role, with variables of any name", headers: { ...secret, "X-Session-Role": "music_reader", "X-Session-User-Id": "7", "x-session-Org": "o 1" }, role: "music_reader", variables: { "x-session-user-id": "7", "x-session-org": "o 1" } },
-    { title: "G-AUTH-3 an administrator may have variables too", headers: { ...secret, "X-Session-User-Id": "7" }, role: "admin", user: "postgres", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-3 a token beside it is ignored", headers: { ...secret, "X-Session-Role": "music_editor" }, claims: READER, role: "music_editor" },
-    { title: "G-AUTH-3 a bad token beside it is ignored", headers: { ...secret, authorization: "Bearer bad" }, role: "admin", user: "postgres" },
-    { title: "G-AUTH-3 the other prefix", headers: { "X-Hasura-Admin-Secret": adminSecret, "X-Hasura-Role": "music_reader", "X-Hasura-User-Id": "7" }, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-3 this prefix wins over the other, whatever their order", headers: { "x-hasura-role": "music_editor", "x-hasura-user-id": "1", ...secret, "x-session-role": "music_reader", "x-session-user-id": "7" }, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-3 names in odd case", headers: { "x-SESSION-admin-SECRET": adminSecret, "X-SeSsIoN-rOlE": "music_reader" }, role: "music_reader" },
-    { title: "G-AUTH-3 a repeated header: the first counts", headers: { ...secret, "x-session-role": "music_reader", "x-session-user-id": ["7", "8"] }, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-3 letters of any alphabet", headers: { ...secret, "x-session-role": "music_reader", "x-session-name": Buffer.from("Zoë مو").toString("latin1") }, role: "music_reader", variables: { "x-session-name": "Zoë مو" } },
-    { title: "G-AUTH-2 any secret of the list", options: { adminSecrets: ["second-secret", "third-secret"] }, headers: { "x-session-admin-secret": "third-secret" }, role: "admin", user: "postgres" },
-    { title: "G-AUTH-2 the one beside the list", options: { adminSecrets: ["second-secret", "third-secret"] }, headers: secret, role: "admin", user: "postgres" },
+    {
+      title: "G-AUTH-3 administrator by name",
+      headers: { ...secret, "X-Session-Role": "admin" },
+      role: "admin",
+      user: "postgres",
+    },
+    {
+      title: "G-AUTH-3 acts as a role, with variables of any name",
+      headers: { ...secret, "X-Session-Role": "music_reader", "X-Session-User-Id": "7", "x-session-Org": "o 1" },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7", "x-session-org": "o 1" },
+    },
+    {
+      title: "G-AUTH-3 an administrator may have variables too",
+      headers: { ...secret, "X-Session-User-Id": "7" },
+      role: "admin",
+      user: "postgres",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-3 a token beside it is ignored",
+      headers: { ...secret, "X-Session-Role": "music_editor" },
+      claims: READER,
+      role: "music_editor",
+    },
+    {
+      title: "G-AUTH-3 a bad token beside it is ignored",
+      headers: { ...secret, authorization: "Bearer bad" },
+      role: "admin",
+      user: "postgres",
+    },
+    {
+      title: "G-AUTH-3 the other prefix",
+      headers: { "X-Hasura-Admin-Secret": adminSecret, "X-Hasura-Role": "music_reader", "X-Hasura-User-Id": "7" },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-3 this prefix wins over the other, whatever their order",
+      headers: {
+        "x-hasura-role": "music_editor",
+        "x-hasura-user-id": "1",
+        ...secret,
+        "x-session-role": "music_reader",
+        "x-session-user-id": "7",
+      },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-3 names in odd case",
+      headers: { "x-SESSION-admin-SECRET": adminSecret, "X-SeSsIoN-rOlE": "music_reader" },
+      role: "music_reader",
+    },
+    {
+      title: "G-AUTH-3 a repeated header: the first counts",
+      headers: { ...secret, "x-session-role": "music_reader", "x-session-user-id": ["7", "8"] },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-3 letters of any alphabet",
+      headers: {
+        ...secret,
+        "x-session-role": "music_reader",
+        "x-session-name": Buffer.from("Zoë مو").toString("latin1"),
+      },
+      role: "music_reader",
+      variables: { "x-session-name": "Zoë مو" },
+    },
+    {
+      title: "G-AUTH-2 any secret of the list",
+      options: { adminSecrets: ["second-secret", "third-secret"] },
+      headers: { "x-session-admin-secret": "third-secret" },
+      role: "admin",
+      user: "postgres",
+    },
+    {
+      title: "G-AUTH-2 the one beside the list",
+      options: { adminSecrets: ["second-secret", "third-secret"] },
+      headers: secret,
+      role: "admin",
+      user: "postgres",
+    },
   ]);
   const wrong = { error: "invalid x-session-admin-secret", code: "access-denied", status: 401 };
   refused([
     { title: "G-AUTH-4 another secret", headers: { "x-session-admin-secret": "guess" }, ...wrong },
-    { title: "G-AUTH-4 the beginning of the secret", headers: { "x-session-admin-secret": adminSecret.slice(0, -1) }, ...wrong },
+    {
+      title: "G-AUTH-4 the beginning of the secret",
+      headers: { "x-session-admin-secret": adminSecret.slice(0, -1) },
+      ...wrong,
+    },
     { title: "G-AUTH-4 an empty secret", headers: { "x-session-admin-secret": "" }, ...wrong },
-    { title: "G-AUTH-4 another secret beside a good token", headers: { "x-session-admin-secret": "guess" }, claims: READER, ...wrong },
-    { title: "G-AUTH-2 a secret that is not in the list", options: { adminSecret: undefined, adminSecrets: ["second-secret"] }, headers: secret, ...wrong },
+    {
+      title: "G-AUTH-4 another secret beside a good token",
+      headers: { "x-session-admin-secret": "guess" },
+      claims: READER,
+      ...wrong,
+    },
+    {
+      title: "G-AUTH-2 a secret that is not in the list",
+      options: { adminSecret: undefined, adminSecrets: ["second-secret"] },
+      headers: secret,
+      ...wrong,
+    },
   ]);
   granted([
-    { title: "G-AUTH-1 none configured: nobody is administrator, headers are dropped", options: { adminSecret: undefined }, headers: { ...secret, "x-session-role": "music_editor", "x-session-user-id": "1" }, role: "music_nobody" },
-    { title: "G-AUTH-1 none configured: the role of a token is its default role", options: { adminSecret: undefined }, claims: READER, headers: { "x-session-role": "music_editor" }, role: "music_reader", variables: { "x-session-user-id": "7" } },
+    {
+      title: "G-AUTH-1 none configured: nobody is administrator, headers are dropped",
+      options: { adminSecret: undefined },
+      headers: { ...secret, "x-session-role": "music_editor", "x-session-user-id": "1" },
+      role: "music_nobody",
+    },
+    {
+      title: "G-AUTH-1 none configured: the role of a token is its default role",
+      options: { adminSecret: undefined },
+      claims: READER,
+      headers: { "x-session-role": "music_editor" },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
   ]);
 });
 
 describe("backend-only", () => {
-  const words = 'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive';
-  refused([{ title: "G-AUTH-20 a value that is none", headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": "1" }, error: words, code: "bad-request" }]);
+  const words =
+    'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive';
+  refused([
+    {
+      title: "G-AUTH-20 a value that is none",
+      headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": "1" },
+      error: words,
+      code: "bad-request",
+    },
+  ]);
   for (const word of ["true", "T", "Yes", "y", "FALSE", "f", "no", "N"])
-    granted([{ title: `G-AUTH-20 G-SES-6 ${word} is taken and is no variable`, headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": word }, role: "music_reader" }]);
-  granted([{ title: "G-AUTH-20 without the admin secret it is ignored", headers: { "x-session-use-backend-only-permissions": "perhaps" }, role: "music_nobody" }]);
+    granted([
+      {
+        title: `G-AUTH-20 G-SES-6 ${word} is taken and is no variable`,
+        headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": word },
+        role: "music_reader",
+      },
+    ]);
+  granted([
+    {
+      title: "G-AUTH-20 without the admin secret it is ignored",
+      headers: { "x-session-use-backend-only-permissions": "perhaps" },
+      role: "music_nobody",
+    },
+  ]);
 });
 
 describe("no credential", () => {
   refused([
-    { title: "G-AUTH-5 a secret is all there is", options: { ...CLOSED, jwtSecret: undefined }, error: "x-session-admin-secret required, but not found", code: "access-denied", status: 401 },
-    { title: "G-AUTH-8 tokens are read", options: CLOSED, error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode", code: "invalid-headers" },
-    { title: "G-AUTH-8 tokens are read, and no secret is there", options: { ...CLOSED, adminSecret: undefined }, error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode", code: "invalid-headers" },
+    {
+      title: "G-AUTH-5 a secret is all there is",
+      options: { ...CLOSED, jwtSecret: undefined },
+      error: "x-session-admin-secret required, but not found",
+      code: "access-denied",
+      status: 401,
+    },
+    {
+      title: "G-AUTH-8 tokens are read",
+      options: CLOSED,
+      error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
+      code: "invalid-headers",
+    },
+    {
+      title: "G-AUTH-8 tokens are read, and no secret is there",
+      options: { ...CLOSED, adminSecret: undefined },
+      error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
+      code: "invalid-headers",
+    },
     {
       title: "G-AUTH-9 nothing is configured",
       options: { ...CLOSED, jwtSecret: undefined, adminSecret: undefined },
@@ -134,11 +276,27 @@ describe("no credential", () => {
       code: "access-denied",
       status: 401,
     },
-    { title: "G-AUTH-10 without token configuration a token is no credential", options: { ...CLOSED, jwtSecret: undefined }, claims: READER, error: "x-session-admin-secret required, but not found", code: "access-denied", status: 401 },
+    {
+      title: "G-AUTH-10 without token configuration a token is no credential",
+      options: { ...CLOSED, jwtSecret: undefined },
+      claims: READER,
+      error: "x-session-admin-secret required, but not found",
+      code: "access-denied",
+      status: 401,
+    },
   ]);
   granted([
-    { title: "G-AUTH-7 the anonymous role, whatever the headers say", headers: { "x-session-role": "music_editor", "x-session-user-id": "1" }, role: "music_nobody" },
-    { title: "G-AUTH-10 without token configuration the Authorization header is ignored", options: { jwtSecret: undefined }, headers: { authorization: "Nonsense" }, role: "music_nobody" },
+    {
+      title: "G-AUTH-7 the anonymous role, whatever the headers say",
+      headers: { "x-session-role": "music_editor", "x-session-user-id": "1" },
+      role: "music_nobody",
+    },
+    {
+      title: "G-AUTH-10 without token configuration the Authorization header is ignored",
+      options: { jwtSecret: undefined },
+      headers: { authorization: "Nonsense" },
+      role: "music_nobody",
+    },
   ]);
   test("G-AUTH-5 the answer is one object for a batch as well", async () => {
     const api = await withOptions(CLOSED);
@@ -148,33 +306,102 @@ describe("no credential", () => {
 });
 
 describe("tokens", () => {
-  const failed = (reason: string): Pick<Refused, "error" | "code"> => ({ error: `Could not verify JWT: ${reason}`, code: "invalid-jwt" });
+  const failed = (reason: string): Pick<Refused, "error" | "code"> => ({
+    error: `Could not verify JWT: ${reason}`,
+    code: "invalid-jwt",
+  });
   const UNSIGNED = failed("JWSError JWSInvalidSignature");
   const UNREADABLE = { error: /^Could not verify JWT: JWSError \(JSONDecodeError ".+"\)$/, code: "invalid-jwt" };
   granted([
     { title: "G-AUTH-6 a good token", claims: READER, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-14 all that may be said", claims: { ...READER, exp: 4e9, nbf: 1, iat: 1.5, aud: "any", iss: "any", sub: "7" }, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-14 null is not said", claims: { ...READER, exp: null, nbf: null, iat: null, aud: null, iss: null }, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-14 an audience of the list", options: { jwtSecret: { ...HS, audience: ["a", "b"] } }, claims: { ...READER, aud: ["x", "b"] }, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-14 no audience passes", options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } }, claims: READER, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-14 the issuer", options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } }, claims: { ...READER, iss: "me", aud: "a" }, role: "music_reader", variables: { "x-session-user-id": "7" } },
+    {
+      title: "G-AUTH-14 all that may be said",
+      claims: { ...READER, exp: 4e9, nbf: 1, iat: 1.5, aud: "any", iss: "any", sub: "7" },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-14 null is not said",
+      claims: { ...READER, exp: null, nbf: null, iat: null, aud: null, iss: null },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-14 an audience of the list",
+      options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
+      claims: { ...READER, aud: ["x", "b"] },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-14 no audience passes",
+      options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
+      claims: READER,
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-14 the issuer",
+      options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
+      claims: { ...READER, iss: "me", aud: "a" },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
   ]);
   refused([
-    { title: "G-AUTH-6 a bad token is never the anonymous role", headers: { authorization: "Bearer x" }, ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 1)") },
-    { title: "G-AUTH-14 four parts", headers: { authorization: "Bearer a.b.c.d" }, ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 4)") },
+    {
+      title: "G-AUTH-6 a bad token is never the anonymous role",
+      headers: { authorization: "Bearer x" },
+      ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 1)"),
+    },
+    {
+      title: "G-AUTH-14 four parts",
+      headers: { authorization: "Bearer a.b.c.d" },
+      ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 4)"),
+    },
     { title: "G-AUTH-14 a header that cannot be read", headers: { authorization: "Bearer a!.b.c" }, ...UNREADABLE },
     { title: "G-AUTH-14 a payload that is no JSON", claims: "no json", ...UNREADABLE },
     { title: "G-AUTH-14 another secret", claims: READER, sign: { secret: "z".repeat(40) }, ...UNSIGNED },
     { title: "G-AUTH-11 alg none", claims: READER, sign: { algorithm: "none" }, ...UNSIGNED },
-    { title: "G-AUTH-11 an algorithm that is not the key's", claims: READER, sign: { algorithm: "HS512" }, ...UNSIGNED },
-    { title: "G-AUTH-11 an algorithm that is not the key object's", options: { jwtSecret: { type: "HS384", key: jwtSecret } }, claims: READER, ...UNSIGNED },
+    {
+      title: "G-AUTH-11 an algorithm that is not the key's",
+      claims: READER,
+      sign: { algorithm: "HS512" },
+      ...UNSIGNED,
+    },
+    {
+      title: "G-AUTH-11 an algorithm that is not the key object's",
+      options: { jwtSecret: { type: "HS384", key: jwtSecret } },
+      claims: READER,
+      ...UNSIGNED,
+    },
     { title: "G-AUTH-14 exp", claims: { ...READER, exp: 1 }, ...failed("JWTExpired") },
     { title: "G-AUTH-14 nbf", claims: { ...READER, nbf: 4e9 }, ...failed("JWTNotYetValid") },
     { title: "G-AUTH-14 iat", claims: { ...READER, iat: 4e9 }, ...failed("JWTIssuedAtFuture") },
-    { title: "G-AUTH-14 aud", options: { jwtSecret: { ...HS, audience: ["a", "b"] } }, claims: { ...READER, aud: "c" }, ...failed("JWTNotInAudience") },
-    { title: "G-AUTH-14 an empty list of audiences", options: { jwtSecret: { ...HS, audience: ["a", "b"] } }, claims: { ...READER, aud: [] }, ...failed("JWTNotInAudience") },
-    { title: "G-AUTH-14 JWT_AUD counts where the configuration says nothing", options: { jwtAud: "a" }, claims: { ...READER, aud: "b" }, ...failed("JWTNotInAudience") },
-    { title: "G-AUTH-14 iss", options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } }, claims: { ...READER, iss: "you" }, ...failed("JWTNotInIssuer") },
+    {
+      title: "G-AUTH-14 aud",
+      options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
+      claims: { ...READER, aud: "c" },
+      ...failed("JWTNotInAudience"),
+    },
+    {
+      title: "G-AUTH-14 an empty list of audiences",
+      options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
+      claims: { ...READER, aud: [] },
+      ...failed("JWTNotInAudience"),
+    },
+    {
+      title: "G-AUTH-14 JWT_AUD counts where the configuration says nothing",
+      options: { jwtAud: "a" },
+      claims: { ...READER, aud: "b" },
+      ...failed("JWTNotInAudience"),
+    },
+    {
+      title: "G-AUTH-14 iss",
+      options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
+      claims: { ...READER, iss: "you" },
+      ...failed("JWTNotInIssuer"),
+    },
     { title: "G-AUTH-14 exp comes first", claims: { ...READER, exp: 1, nbf: 4e9, iat: 4e9 }, ...failed("JWTExpired") },
     { title: "G-AUTH-14 exp that is text", claims: { ...READER, exp: "4000000000" }, ...UNREADABLE },
     { title: "G-AUTH-14 aud that is a number", claims: { ...READER, aud: 1 }, ...UNREADABLE },
@@ -205,17 +432,37 @@ describe("tokens", () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const ed = generateKeyPairSync("ed25519");
-    const jwks = { keys: [rsa, ec, ed].map(({ publicKey }, i) => ({ ...publicKey.export({ format: "jwk" }), kid: `k${i}`, use: "sig" })) };
+    const jwks = {
+      keys: [rsa, ec, ed].map(({ publicKey }, i) => ({
+        ...publicKey.export({ format: "jwk" }),
+        kid: `k${i}`,
+        use: "sig",
+      })),
+    };
     let fetched = 0;
     const server = createServer((_request, response) => {
       fetched++;
       response.writeHead(200, { "cache-control": "max-age=3600" }).end(JSON.stringify(jwks));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const api = await startApi(forGraphql({ ...ANON, jwtSecret: { jwk_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json` } }));
-    for (const [algorithm, key, kid] of [["RS256", rsa.privateKey, "k0"], ["ES256", ec.privateKey, "k1"], ["EdDSA", ed.privateKey, "k2"]] as const)
-      expect(sightOfGraphql(await askGraphql(api, bearer(READER, { algorithm, key, header: { kid } }))).role).toBe("music_reader");
-    const strange = await askGraphql(api, bearer(READER, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "k1" } }));
+    const api = await startApi(
+      forGraphql({
+        ...ANON,
+        jwtSecret: { jwk_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json` },
+      }),
+    );
+    for (const [algorithm, key, kid] of [
+      ["RS256", rsa.privateKey, "k0"],
+      ["ES256", ec.privateKey, "k1"],
+      ["EdDSA", ed.privateKey, "k2"],
+    ] as const)
+      expect(sightOfGraphql(await askGraphql(api, bearer(READER, { algorithm, key, header: { kid } }))).role).toBe(
+        "music_reader",
+      );
+    const strange = await askGraphql(
+      api,
+      bearer(READER, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "k1" } }),
+    );
     expect(gqlError(strange).message).toBe("Could not verify JWT: JWSError JWSInvalidSignature");
     expect(fetched).toBe(1);
     await api.close();
@@ -225,7 +472,10 @@ describe("tokens", () => {
 
 describe("where the token stands", () => {
   const MALFORMED = { error: "Malformed Authorization header", code: "invalid-headers" };
-  const cookie: StartOptions = { jwtSecret: { ...HS, header: { type: "Cookie", name: "tok" } }, corsAllowedOrigins: ["https://shop.example", "https://*.team.example"] };
+  const cookie: StartOptions = {
+    jwtSecret: { ...HS, header: { type: "Cookie", name: "tok" } },
+    corsAllowedOrigins: ["https://shop.example", "https://*.team.example"],
+  };
   const open: StartOptions = { jwtSecret: { ...HS, header: { type: "Cookie", name: "tok" } } };
   const custom: StartOptions = { jwtSecret: { ...HS, header: { type: "CustomHeader", name: "X-Token" } } };
   const token = signToken(READER);
@@ -236,27 +486,97 @@ describe("where the token stands", () => {
     { title: "G-AUTH-13 the word alone", headers: { authorization: "Bearer" }, ...MALFORMED },
     { title: "G-AUTH-13 two tokens", headers: { authorization: `Bearer ${token} ${token}` }, ...MALFORMED },
     { title: "G-AUTH-13 the token alone", headers: { authorization: token }, ...MALFORMED },
-    { title: "G-AUTH-6 a bad token in the cookie", options: cookie, headers: { cookie: "tok=x" }, error: /got 1\)$/, code: "invalid-jwt" },
-    { title: "G-AUTH-6 a bad token in a header of its own", options: custom, headers: { "x-token": "x" }, error: /got 1\)$/, code: "invalid-jwt" },
+    {
+      title: "G-AUTH-6 a bad token in the cookie",
+      options: cookie,
+      headers: { cookie: "tok=x" },
+      error: /got 1\)$/,
+      code: "invalid-jwt",
+    },
+    {
+      title: "G-AUTH-6 a bad token in a header of its own",
+      options: custom,
+      headers: { "x-token": "x" },
+      error: /got 1\)$/,
+      code: "invalid-jwt",
+    },
   ]);
   granted([
     { title: "G-AUTH-12 a cookie", options: cookie, headers: { cookie: `a=b; tok=${token}; c=d` }, ...reader },
-    { title: "G-AUTH-12 with a cookie, the Authorization header does not matter", options: cookie, headers: { cookie: `tok=${token}`, authorization: "Nonsense" }, ...reader },
-    { title: "G-AUTH-12 a cookie with an origin of the list", options: cookie, headers: { cookie: `tok=${token}`, origin: "https://shop.example" }, ...reader },
-    { title: "G-AUTH-12 a cookie with an origin of a wildcard in the list", options: cookie, headers: { cookie: `tok=${token}`, origin: "https://red.team.example" }, ...reader },
-    { title: "G-AUTH-12 a cookie with another origin is as if absent", options: cookie, headers: { cookie: `tok=${token}`, origin: "https://evil.example" }, role: "music_nobody" },
-    { title: "G-AUTH-12 an origin that ends like one of the list", options: cookie, headers: { cookie: `tok=${token}`, origin: "https://evilshop.example" }, role: "music_nobody" },
-    { title: "G-AUTH-12 * is no list of origins", options: open, headers: { cookie: `tok=${token}`, origin: "https://shop.example" }, role: "music_nobody" },
-    { title: "G-AUTH-12 a page without origin of its own", options: cookie, headers: { cookie: `tok=${token}`, origin: "null" }, role: "music_nobody" },
-    { title: "G-AUTH-13 a Cookie header without the cookie is no token", options: cookie, headers: { cookie: "tik=1" }, role: "music_nobody" },
-    { title: "G-AUTH-12 a header of its own, with Bearer", options: custom, headers: { "x-token": `Bearer ${token}` }, ...reader },
-    { title: "G-AUTH-12 a header of its own, without Bearer", options: custom, headers: { "X-TOKEN": token }, ...reader },
-    { title: "G-AUTH-12 with a header of its own, Authorization is not looked at", options: custom, headers: { authorization: `Bearer ${token}` }, role: "music_nobody" },
+    {
+      title: "G-AUTH-12 with a cookie, the Authorization header does not matter",
+      options: cookie,
+      headers: { cookie: `tok=${token}`, authorization: "Nonsense" },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 a cookie with an origin of the list",
+      options: cookie,
+      headers: { cookie: `tok=${token}`, origin: "https://shop.example" },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 a cookie with an origin of a wildcard in the list",
+      options: cookie,
+      headers: { cookie: `tok=${token}`, origin: "https://red.team.example" },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 a cookie with another origin is as if absent",
+      options: cookie,
+      headers: { cookie: `tok=${token}`, origin: "https://evil.example" },
+      role: "music_nobody",
+    },
+    {
+      title: "G-AUTH-12 an origin that ends like one of the list",
+      options: cookie,
+      headers: { cookie: `tok=${token}`, origin: "https://evilshop.example" },
+      role: "music_nobody",
+    },
+    {
+      title: "G-AUTH-12 * is no list of origins",
+      options: open,
+      headers: { cookie: `tok=${token}`, origin: "https://shop.example" },
+      role: "music_nobody",
+    },
+    {
+      title: "G-AUTH-12 a page without origin of its own",
+      options: cookie,
+      headers: { cookie: `tok=${token}`, origin: "null" },
+      role: "music_nobody",
+    },
+    {
+      title: "G-AUTH-13 a Cookie header without the cookie is no token",
+      options: cookie,
+      headers: { cookie: "tik=1" },
+      role: "music_nobody",
+    },
+    {
+      title: "G-AUTH-12 a header of its own, with Bearer",
+      options: custom,
+      headers: { "x-token": `Bearer ${token}` },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 a header of its own, without Bearer",
+      options: custom,
+      headers: { "X-TOKEN": token },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 with a header of its own, Authorization is not looked at",
+      options: custom,
+      headers: { authorization: `Bearer ${token}` },
+      role: "music_nobody",
+    },
   ]);
   test("G-AUTH-12 a cookie with an origin of the same host", async () => {
     const api = await withOptions(open);
-    for (const origin of [`http://127.0.0.1:${api.port}`, `https://127.0.0.1:${api.port}`]) expect(sightOfGraphql(await askGraphql(api, { cookie: `tok=${token}`, origin })).role).toBe("music_reader");
-    expect(sightOfGraphql(await askGraphql(api, { cookie: `tok=${token}`, origin: "http://127.0.0.1:1" })).role).toBe("music_nobody");
+    for (const origin of [`http://127.0.0.1:${api.port}`, `https://127.0.0.1:${api.port}`])
+      expect(sightOfGraphql(await askGraphql(api, { cookie: `tok=${token}`, origin })).role).toBe("music_reader");
+    expect(sightOfGraphql(await askGraphql(api, { cookie: `tok=${token}`, origin: "http://127.0.0.1:1" })).role).toBe(
+      "music_nobody",
+    );
   });
 
   const OTHER = "another-secret-with-more-than-32-bytes!!";
@@ -267,19 +587,78 @@ describe("where the token stands", () => {
       { type: "HS512", key: OTHER, header: { type: "Cookie", name: "tok" } },
     ],
   };
-  const fallback: StartOptions = { jwtSecret: [{ ...HS, issuer: "one" }, { type: "HS256", key: OTHER }] };
+  const fallback: StartOptions = {
+    jwtSecret: [
+      { ...HS, issuer: "one" },
+      { type: "HS256", key: OTHER },
+    ],
+  };
   granted([
-    { title: "G-AUTH-12 several configurations: by issuer, the first", options: several, claims: { ...READER, iss: "one" }, ...reader },
-    { title: "G-AUTH-12 several configurations: by issuer, the second", options: several, claims: { ...READER, iss: "two" }, sign: { secret: OTHER }, ...reader },
-    { title: "G-AUTH-12 several configurations: by place", options: several, headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` }, ...reader },
-    { title: "G-AUTH-12 several configurations: the one without issuer for the rest", options: fallback, claims: { ...READER, iss: "anybody" }, sign: { secret: OTHER }, ...reader },
-    { title: "G-AUTH-12 several configurations: the one without issuer for who names none", options: fallback, claims: READER, sign: { secret: OTHER }, ...reader },
+    {
+      title: "G-AUTH-12 several configurations: by issuer, the first",
+      options: several,
+      claims: { ...READER, iss: "one" },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 several configurations: by issuer, the second",
+      options: several,
+      claims: { ...READER, iss: "two" },
+      sign: { secret: OTHER },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 several configurations: by place",
+      options: several,
+      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 several configurations: the one without issuer for the rest",
+      options: fallback,
+      claims: { ...READER, iss: "anybody" },
+      sign: { secret: OTHER },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-12 several configurations: the one without issuer for who names none",
+      options: fallback,
+      claims: READER,
+      sign: { secret: OTHER },
+      ...reader,
+    },
   ]);
   refused([
-    { title: "G-AUTH-12 several configurations: no one's issuer", options: several, claims: { ...READER, iss: "three" }, error: "Could not verify JWT: JWTNotInIssuer", code: "invalid-jwt" },
-    { title: "G-AUTH-12 several configurations: no issuer", options: several, claims: READER, error: "Could not verify JWT: JWTNotInIssuer", code: "invalid-jwt" },
-    { title: "G-AUTH-12 another's key does not help by naming an issuer", options: several, claims: { ...READER, iss: "one" }, sign: { secret: OTHER }, error: "Could not verify JWT: JWSError JWSInvalidSignature", code: "invalid-jwt" },
-    { title: "G-AUTH-13 tokens in several places", options: several, claims: { ...READER, iss: "one" }, headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` }, error: "Could not verify JWT: Multiple JWTs found", code: "invalid-headers" },
+    {
+      title: "G-AUTH-12 several configurations: no one's issuer",
+      options: several,
+      claims: { ...READER, iss: "three" },
+      error: "Could not verify JWT: JWTNotInIssuer",
+      code: "invalid-jwt",
+    },
+    {
+      title: "G-AUTH-12 several configurations: no issuer",
+      options: several,
+      claims: READER,
+      error: "Could not verify JWT: JWTNotInIssuer",
+      code: "invalid-jwt",
+    },
+    {
+      title: "G-AUTH-12 another's key does not help by naming an issuer",
+      options: several,
+      claims: { ...READER, iss: "one" },
+      sign: { secret: OTHER },
+      error: "Could not verify JWT: JWSError JWSInvalidSignature",
+      code: "invalid-jwt",
+    },
+    {
+      title: "G-AUTH-13 tokens in several places",
+      options: several,
+      claims: { ...READER, iss: "one" },
+      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
+      error: "Could not verify JWT: Multiple JWTs found",
+      code: "invalid-headers",
+    },
   ]);
 });
 
@@ -287,7 +666,9 @@ describe("where the claims stand", () => {
   const NS: StartOptions = { jwtSecret: { ...HS, claims_namespace: "app" } };
   const PATH: StartOptions = { jwtSecret: { ...HS, claims_namespace_path: "$.deep['claims%'][0]" } };
   const TEXT: StartOptions = { jwtSecret: { ...HS, claims_namespace: "app", claims_format: "stringified_json" } };
-  const TEXT_PATH: StartOptions = { jwtSecret: { ...HS, claims_namespace_path: "$.a", claims_format: "stringified_json" } };
+  const TEXT_PATH: StartOptions = {
+    jwtSecret: { ...HS, claims_namespace_path: "$.a", claims_format: "stringified_json" },
+  };
   const TOP: StartOptions = { jwtSecret: { ...HS, claims_namespace_path: "$" } };
   const MAP: StartOptions = {
     jwtSecret: {
@@ -301,84 +682,331 @@ describe("where the claims stand", () => {
       },
     },
   };
-  const STRICT_MAP: StartOptions = { jwtSecret: { ...HS, claims_map: { "x-session-allowed-roles": { path: "$.roles" }, "x-session-default-role": { path: "$.role" } } } };
-  const LITERAL_MAP: StartOptions = { jwtSecret: { ...HS, claims_map: { "x-session-allowed-roles": ["music_reader"], "x-session-default-role": "music_reader" } } };
+  const STRICT_MAP: StartOptions = {
+    jwtSecret: {
+      ...HS,
+      claims_map: { "x-session-allowed-roles": { path: "$.roles" }, "x-session-default-role": { path: "$.role" } },
+    },
+  };
+  const LITERAL_MAP: StartOptions = {
+    jwtSecret: {
+      ...HS,
+      claims_map: { "x-session-allowed-roles": ["music_reader"], "x-session-default-role": "music_reader" },
+    },
+  };
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
   granted([
     { title: "G-AUTH-15 at the top", claims: READER, ...reader },
-    { title: "G-AUTH-15 the other prefix, any case", claims: { "X-Hasura-Default-Role": "music_reader", "x-hasura-Allowed-Roles": ["music_reader"], "X-HASURA-user-id": "7" }, ...reader },
-    { title: "G-AUTH-15 this prefix wins over the other", claims: { ...READER, "x-hasura-user-id": "8", "x-hasura-default-role": "music_editor" }, ...reader },
+    {
+      title: "G-AUTH-15 the other prefix, any case",
+      claims: {
+        "X-Hasura-Default-Role": "music_reader",
+        "x-hasura-Allowed-Roles": ["music_reader"],
+        "X-HASURA-user-id": "7",
+      },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-15 this prefix wins over the other",
+      claims: { ...READER, "x-hasura-user-id": "8", "x-hasura-default-role": "music_editor" },
+      ...reader,
+    },
     { title: "G-AUTH-15 at the other engine's key", claims: { "https://hasura.io/jwt/claims": READER }, ...reader },
-    { title: "G-AUTH-15 at the top before that key", claims: { ...READER, "https://hasura.io/jwt/claims": { ...READER, "x-session-user-id": "8" } }, ...reader },
-    { title: "G-AUTH-15 at the namespace", options: NS, claims: { ...READER, "x-session-user-id": "8", app: READER }, ...reader },
+    {
+      title: "G-AUTH-15 at the top before that key",
+      claims: { ...READER, "https://hasura.io/jwt/claims": { ...READER, "x-session-user-id": "8" } },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-15 at the namespace",
+      options: NS,
+      claims: { ...READER, "x-session-user-id": "8", app: READER },
+      ...reader,
+    },
     { title: "G-AUTH-15 at the path", options: PATH, claims: { deep: { "claims%": [READER] } }, ...reader },
     { title: "G-AUTH-15 $ is the top", options: TOP, claims: READER, ...reader },
     { title: "G-AUTH-16 as text", options: TEXT, claims: { app: JSON.stringify(READER) }, ...reader },
-    { title: "G-AUTH-18 claims_map: paths", options: MAP, claims: { roles: ["music_editor", "music_reader"], user: { id: 7 }, org: { "the id": "o" } }, role: "music_editor", variables: { "x-session-user-id": "7", "x-session-org": "o", "x-session-kind": "fixed" } },
-    { title: "G-AUTH-18 claims_map: defaults and literals", options: MAP, claims: { user: { id: "7" } }, role: "music_reader", variables: { "x-session-user-id": "7", "x-session-org": "none", "x-session-kind": "fixed" } },
-    { title: "G-AUTH-18 claims_map: literals alone; other claims do not count", options: LITERAL_MAP, claims: { ...READER, "x-session-default-role": "music_editor" }, role: "music_reader" },
-    { title: "G-AUTH-15 the role at JWT_ROLE_CLAIM_KEY", claims: { role: "music_reader", "x-session-user-id": "7" }, ...reader },
-    { title: "G-AUTH-15 the role at another JWT_ROLE_CLAIM_KEY", options: { jwtRoleClaimKey: "$.realm.roles[?@ == 'music_reader']" }, claims: { realm: { roles: ["x", "music_reader"] } }, role: "music_reader" },
-    { title: "G-AUTH-15 no role anywhere: the anonymous role, with variables", claims: { "x-session-user-id": "7" }, role: "music_nobody", variables: { "x-session-user-id": "7" } },
+    {
+      title: "G-AUTH-18 claims_map: paths",
+      options: MAP,
+      claims: { roles: ["music_editor", "music_reader"], user: { id: 7 }, org: { "the id": "o" } },
+      role: "music_editor",
+      variables: { "x-session-user-id": "7", "x-session-org": "o", "x-session-kind": "fixed" },
+    },
+    {
+      title: "G-AUTH-18 claims_map: defaults and literals",
+      options: MAP,
+      claims: { user: { id: "7" } },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7", "x-session-org": "none", "x-session-kind": "fixed" },
+    },
+    {
+      title: "G-AUTH-18 claims_map: literals alone; other claims do not count",
+      options: LITERAL_MAP,
+      claims: { ...READER, "x-session-default-role": "music_editor" },
+      role: "music_reader",
+    },
+    {
+      title: "G-AUTH-15 the role at JWT_ROLE_CLAIM_KEY",
+      claims: { role: "music_reader", "x-session-user-id": "7" },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-15 the role at another JWT_ROLE_CLAIM_KEY",
+      options: { jwtRoleClaimKey: "$.realm.roles[?@ == 'music_reader']" },
+      claims: { realm: { roles: ["x", "music_reader"] } },
+      role: "music_reader",
+    },
+    {
+      title: "G-AUTH-15 no role anywhere: the anonymous role, with variables",
+      claims: { "x-session-user-id": "7" },
+      role: "music_nobody",
+      variables: { "x-session-user-id": "7" },
+    },
   ]);
   const claims = (error: string): Pick<Refused, "error" | "code"> => ({ error, code: "jwt-invalid-claims" });
-  const missing = (claim: string): Pick<Refused, "error" | "code"> => ({ error: `JWT claim does not contain x-session-${claim}`, code: "jwt-missing-role-claims" });
+  const missing = (claim: string): Pick<Refused, "error" | "code"> => ({
+    error: `JWT claim does not contain x-session-${claim}`,
+    code: "jwt-missing-role-claims",
+  });
   refused([
-    { title: "G-AUTH-15 no role anywhere, and no anonymous role", options: CLOSED, claims: { sub: "7" }, ...missing("allowed-roles") },
+    {
+      title: "G-AUTH-15 no role anywhere, and no anonymous role",
+      options: CLOSED,
+      claims: { sub: "7" },
+      ...missing("allowed-roles"),
+    },
     { title: "G-AUTH-16 no namespace", options: NS, claims: READER, ...claims("claims key: 'app' not found") },
-    { title: "G-AUTH-16 nothing at the path", options: PATH, claims: { deep: { "claims%": [] } }, ...claims("claims not found at claims_namespace_path: '$.deep['claims%'][0]'") },
-    { title: "G-AUTH-16 text where an object is expected", options: NS, claims: { app: JSON.stringify(READER) }, ...claims("expecting a json object when claims_format is json") },
-    { title: "G-AUTH-16 a list where an object is expected", options: NS, claims: { app: [READER] }, ...claims("expecting a json object when claims_format is json") },
-    { title: "G-AUTH-16 an object where text is expected", options: TEXT, claims: { app: READER }, ...claims("expecting a string when claims_format is stringified_json") },
-    { title: "G-AUTH-16 text that is no JSON", options: TEXT, claims: { app: "{x" }, ...claims("expecting stringified json at: 'claims_namespace app', but found: {x") },
-    { title: "G-AUTH-16 text that is no JSON, at a path", options: TEXT_PATH, claims: { a: "1" }, ...claims("expecting stringified json at: 'claims_namespace_path $.a', but found: 1") },
+    {
+      title: "G-AUTH-16 nothing at the path",
+      options: PATH,
+      claims: { deep: { "claims%": [] } },
+      ...claims("claims not found at claims_namespace_path: '$.deep['claims%'][0]'"),
+    },
+    {
+      title: "G-AUTH-16 text where an object is expected",
+      options: NS,
+      claims: { app: JSON.stringify(READER) },
+      ...claims("expecting a json object when claims_format is json"),
+    },
+    {
+      title: "G-AUTH-16 a list where an object is expected",
+      options: NS,
+      claims: { app: [READER] },
+      ...claims("expecting a json object when claims_format is json"),
+    },
+    {
+      title: "G-AUTH-16 an object where text is expected",
+      options: TEXT,
+      claims: { app: READER },
+      ...claims("expecting a string when claims_format is stringified_json"),
+    },
+    {
+      title: "G-AUTH-16 text that is no JSON",
+      options: TEXT,
+      claims: { app: "{x" },
+      ...claims("expecting stringified json at: 'claims_namespace app', but found: {x"),
+    },
+    {
+      title: "G-AUTH-16 text that is no JSON, at a path",
+      options: TEXT_PATH,
+      claims: { a: "1" },
+      ...claims("expecting stringified json at: 'claims_namespace_path $.a', but found: 1"),
+    },
     { title: "G-AUTH-17 no roles at all", options: NS, claims: { app: {} }, ...missing("allowed-roles") },
-    { title: "G-AUTH-17 no allowed roles in a namespace", options: NS, claims: { app: { "x-session-default-role": "music_reader" } }, ...missing("allowed-roles") },
-    { title: "G-AUTH-17 no default role", claims: { "x-session-allowed-roles": ["music_reader"] }, ...missing("default-role") },
-    { title: "G-AUTH-17 allowed roles that are text", claims: { ...READER, "x-session-allowed-roles": "music_reader" }, ...claims("invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered String") },
-    { title: "G-AUTH-17 an allowed role that is a number", claims: { ...READER, "x-session-allowed-roles": ["music_reader", 1] }, ...claims("invalid x-session-allowed-roles; should be a list of roles: parsing Text failed, expected String, but encountered Number") },
-    { title: "G-AUTH-17 a default role that is a number", claims: { ...READER, "x-session-default-role": 5 }, ...claims("invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Number") },
-    { title: "G-AUTH-17 a default role that is null", claims: { ...READER, "x-session-default-role": null }, ...claims("invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Null") },
-    { title: "G-AUTH-17 allowed roles are looked at first", claims: { "x-session-default-role": 5, "x-session-allowed-roles": {} }, ...claims("invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered Object") },
-    { title: "G-AUTH-18 claims_map: no role at its path", options: STRICT_MAP, claims: { roles: ["music_reader"] }, ...missing("default-role") },
-    { title: "G-AUTH-18 claims_map: no roles at their path", options: STRICT_MAP, claims: { role: "music_reader" }, ...missing("allowed-roles") },
-    { title: "G-AUTH-18 claims_map: nothing at a path", options: MAP, claims: { roles: ["music_reader"] }, ...claims("JWT claim from claims_map, x-session-user-id not found") },
+    {
+      title: "G-AUTH-17 no allowed roles in a namespace",
+      options: NS,
+      claims: { app: { "x-session-default-role": "music_reader" } },
+      ...missing("allowed-roles"),
+    },
+    {
+      title: "G-AUTH-17 no default role",
+      claims: { "x-session-allowed-roles": ["music_reader"] },
+      ...missing("default-role"),
+    },
+    {
+      title: "G-AUTH-17 allowed roles that are text",
+      claims: { ...READER, "x-session-allowed-roles": "music_reader" },
+      ...claims(
+        "invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered String",
+      ),
+    },
+    {
+      title: "G-AUTH-17 an allowed role that is a number",
+      claims: { ...READER, "x-session-allowed-roles": ["music_reader", 1] },
+      ...claims(
+        "invalid x-session-allowed-roles; should be a list of roles: parsing Text failed, expected String, but encountered Number",
+      ),
+    },
+    {
+      title: "G-AUTH-17 a default role that is a number",
+      claims: { ...READER, "x-session-default-role": 5 },
+      ...claims(
+        "invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Number",
+      ),
+    },
+    {
+      title: "G-AUTH-17 a default role that is null",
+      claims: { ...READER, "x-session-default-role": null },
+      ...claims(
+        "invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Null",
+      ),
+    },
+    {
+      title: "G-AUTH-17 allowed roles are looked at first",
+      claims: { "x-session-default-role": 5, "x-session-allowed-roles": {} },
+      ...claims(
+        "invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered Object",
+      ),
+    },
+    {
+      title: "G-AUTH-18 claims_map: no role at its path",
+      options: STRICT_MAP,
+      claims: { roles: ["music_reader"] },
+      ...missing("default-role"),
+    },
+    {
+      title: "G-AUTH-18 claims_map: no roles at their path",
+      options: STRICT_MAP,
+      claims: { role: "music_reader" },
+      ...missing("allowed-roles"),
+    },
+    {
+      title: "G-AUTH-18 claims_map: nothing at a path",
+      options: MAP,
+      claims: { roles: ["music_reader"] },
+      ...claims("JWT claim from claims_map, x-session-user-id not found"),
+    },
   ]);
-  granted([{ title: "G-AUTH-17 the default role alone, at the top", claims: { "x-session-default-role": "music_reader" }, role: "music_reader" }]);
+  granted([
+    {
+      title: "G-AUTH-17 the default role alone, at the top",
+      claims: { "x-session-default-role": "music_reader" },
+      role: "music_reader",
+    },
+  ]);
 });
 
 describe("roles and variables of tokens", () => {
   const denied = { error: "Your requested role is not in allowed roles", code: "access-denied" };
   granted([
-    { title: "G-AUTH-19 an allowed role by header", claims: READER, headers: { "X-Session-Role": "music_editor" }, role: "music_editor", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-19 by the other header", claims: READER, headers: { "X-Hasura-Role": "music_editor" }, role: "music_editor", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-19 other headers are no variables", claims: READER, headers: { "X-Session-User-Id": "1", "x-session-org": "o", "x-hasura-team": "t" }, role: "music_reader", variables: { "x-session-user-id": "7" } },
+    {
+      title: "G-AUTH-19 an allowed role by header",
+      claims: READER,
+      headers: { "X-Session-Role": "music_editor" },
+      role: "music_editor",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-19 by the other header",
+      claims: READER,
+      headers: { "X-Hasura-Role": "music_editor" },
+      role: "music_editor",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-19 other headers are no variables",
+      claims: READER,
+      headers: { "X-Session-User-Id": "1", "x-session-org": "o", "x-hasura-team": "t" },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
     {
       title: "G-AUTH-19 values that are no strings",
-      claims: { ...READER, "x-session-user-id": 7, "x-session-live": true, "x-session-list": ["a", 'b"\\', "{,}"], "x-session-numbers": [1, 2], "x-session-object": { a: [1] }, "x-session-null": null, "x-session-none": [] },
+      claims: {
+        ...READER,
+        "x-session-user-id": 7,
+        "x-session-live": true,
+        "x-session-list": ["a", 'b"\\', "{,}"],
+        "x-session-numbers": [1, 2],
+        "x-session-object": { a: [1] },
+        "x-session-null": null,
+        "x-session-none": [],
+      },
       role: "music_reader",
-      variables: { "x-session-user-id": "7", "x-session-live": "true", "x-session-list": '{"a","b\\"\\\\","{,}"}', "x-session-numbers": "[1,2]", "x-session-object": '{"a":[1]}', "x-session-null": "null", "x-session-none": "{}" },
+      variables: {
+        "x-session-user-id": "7",
+        "x-session-live": "true",
+        "x-session-list": '{"a","b\\"\\\\","{,}"}',
+        "x-session-numbers": "[1,2]",
+        "x-session-object": '{"a":[1]}',
+        "x-session-null": "null",
+        "x-session-none": "{}",
+      },
     },
-    { title: "G-AUTH-19 a number with more digits than JavaScript has", claims: `{"x-session-default-role":"music_reader","x-session-user-id":12345678901234567890}`, role: "music_reader", variables: { "x-session-user-id": "12345678901234567890" } },
-    { title: "G-AUTH-19 claims cannot play the role, the secret or the backend", claims: { ...READER, "x-session-role": "music_editor", "x-session-admin-secret": adminSecret, "x-session-use-backend-only-permissions": "true" }, role: "music_reader", variables: { "x-session-user-id": "7" } },
-    { title: "G-AUTH-19 adminRoleInTokens: admin is administrator when the list has it", options: { adminRoleInTokens: true }, claims: { ...READER, "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] }, role: "admin", user: "postgres", variables: { "x-session-user-id": "7" } },
+    {
+      title: "G-AUTH-19 a number with more digits than JavaScript has",
+      claims: `{"x-session-default-role":"music_reader","x-session-user-id":12345678901234567890}`,
+      role: "music_reader",
+      variables: { "x-session-user-id": "12345678901234567890" },
+    },
+    {
+      title: "G-AUTH-19 claims cannot play the role, the secret or the backend",
+      claims: {
+        ...READER,
+        "x-session-role": "music_editor",
+        "x-session-admin-secret": adminSecret,
+        "x-session-use-backend-only-permissions": "true",
+      },
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-19 adminRoleInTokens: admin is administrator when the list has it",
+      options: { adminRoleInTokens: true },
+      claims: { ...READER, "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] },
+      role: "admin",
+      user: "postgres",
+      variables: { "x-session-user-id": "7" },
+    },
   ]);
   refused([
-    { title: "G-AUTH-19 a role that is not allowed", claims: READER, headers: { "X-Session-Role": "music_writer" }, ...denied },
-    { title: "G-AUTH-19 a default role that is not allowed", claims: { ...READER, "x-session-default-role": "music_writer" }, ...denied },
-    { title: "G-AUTH-19 administrator is not allowed", claims: READER, headers: { "X-Session-Role": "admin" }, ...denied },
-    { title: "G-AUTH-19 a role beside the one of JWT_ROLE_CLAIM_KEY", claims: { role: "music_reader" }, headers: { "X-Session-Role": "music_editor" }, ...denied },
-    { title: "G-AUTH-19 adminRoleInTokens: not without the list", options: { adminRoleInTokens: true }, claims: { ...READER, "x-session-default-role": "admin" }, ...denied },
+    {
+      title: "G-AUTH-19 a role that is not allowed",
+      claims: READER,
+      headers: { "X-Session-Role": "music_writer" },
+      ...denied,
+    },
+    {
+      title: "G-AUTH-19 a default role that is not allowed",
+      claims: { ...READER, "x-session-default-role": "music_writer" },
+      ...denied,
+    },
+    {
+      title: "G-AUTH-19 administrator is not allowed",
+      claims: READER,
+      headers: { "X-Session-Role": "admin" },
+      ...denied,
+    },
+    {
+      title: "G-AUTH-19 a role beside the one of JWT_ROLE_CLAIM_KEY",
+      claims: { role: "music_reader" },
+      headers: { "X-Session-Role": "music_editor" },
+      ...denied,
+    },
+    {
+      title: "G-AUTH-19 adminRoleInTokens: not without the list",
+      options: { adminRoleInTokens: true },
+      claims: { ...READER, "x-session-default-role": "admin" },
+      ...denied,
+    },
   ]);
   test("G-AUTH-19 admin is an ordinary role name otherwise", async () => {
     const api = await withOptions({});
-    const answer = await askGraphql(api, bearer({ ...READER, "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] }));
+    const answer = await askGraphql(
+      api,
+      bearer({ ...READER, "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] }),
+    );
     expect(answer.json()).not.toHaveProperty("data"); // there is no such role in the database, so it may nothing
     expect(gqlError(answer).message).not.toContain("postgres");
   });
   test("G-AUTH-19 the example of the contract", async () => {
     const api = await withOptions({});
     const headers = { ...bearer({ sub: "7", exp: now() + 60, ...READER }), "X-Session-Role": "music_editor" };
-    expect(JSON.parse(sightOfGraphql(await askGraphql(api, headers))["session.variables"]!)).toEqual({ "x-session-role": "music_editor", "x-session-user-id": "7" });
+    expect(JSON.parse(sightOfGraphql(await askGraphql(api, headers))["session.variables"]!)).toEqual({
+      "x-session-role": "music_editor",
+      "x-session-user-id": "7",
+    });
   });
 });

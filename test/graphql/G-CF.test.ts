@@ -4,32 +4,132 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 gqlCases(api, [
-  { title: "G-CF-1 STABLE functions of one row", query: "{ person_by_pk(id: 1) { person_title person_adult person_score } }", data: { person_by_pk: { person_title: "Dear Ann", person_adult: true, person_score: 1.5 } } },
-  ...["person_roll", "person_pair"].map((name) => ({ title: `G-CF-1 ${name} is none`, query: `{ person { ${name} } }`, error: { message: `field '${name}' not found in type: 'person'` } })),
-  { title: "G-CF-1 the session argument", query: "{ person_by_pk(id: 1) { person_greeting } }", session: { "user-id": "Bob" }, data: { person_by_pk: { person_greeting: "Ann meets Bob" } } },
-  { title: "G-CF-2 jsonb takes a path", query: '{ person_by_pk(id: 2) { person_card(path: "$.name") all: person_card } }', data: { person_by_pk: { person_card: "Ben", all: { name: "Ben", list: [1, 2] } } } },
+  {
+    title: "G-CF-1 STABLE functions of one row",
+    query: "{ person_by_pk(id: 1) { person_title person_adult person_score } }",
+    data: { person_by_pk: { person_title: "Dear Ann", person_adult: true, person_score: 1.5 } },
+  },
+  ...["person_roll", "person_pair"].map((name) => ({
+    title: `G-CF-1 ${name} is none`,
+    query: `{ person { ${name} } }`,
+    error: { message: `field '${name}' not found in type: 'person'` },
+  })),
+  {
+    title: "G-CF-1 the session argument",
+    query: "{ person_by_pk(id: 1) { person_greeting } }",
+    session: { "user-id": "Bob" },
+    data: { person_by_pk: { person_greeting: "Ann meets Bob" } },
+  },
+  {
+    title: "G-CF-2 jsonb takes a path",
+    query: '{ person_by_pk(id: 2) { person_card(path: "$.name") all: person_card } }',
+    data: { person_by_pk: { person_card: "Ben", all: { name: "Ben", list: [1, 2] } } },
+  },
   {
     title: "G-CF-2 rows of a table, with list arguments",
-    query: "{ person_by_pk(id: 1) { person_peers(where: {id: {_gt: 1}}, order_by: {id: desc}, limit: 1) { name passport { number } person_peers { id } } } }",
-    data: { person_by_pk: { person_peers: [{ name: "Cat", passport: { number: "N3" }, person_peers: [{ id: 1 }, { id: 2 }] }] } },
+    query:
+      "{ person_by_pk(id: 1) { person_peers(where: {id: {_gt: 1}}, order_by: {id: desc}, limit: 1) { name passport { number } person_peers { id } } } }",
+    data: {
+      person_by_pk: {
+        person_peers: [{ name: "Cat", passport: { number: "N3" }, person_peers: [{ id: 1 }, { id: 2 }] }],
+      },
+    },
   },
-  { title: "G-CF-3 arguments", query: "query ($y: Int) { person_by_pk(id: 1) { person_age_in(args: {year: $y}) later: person_age_in(args: {year: 2050}) person_label(args: {prefix: \"Ms\"}) short: person_label } }", variables: { y: 2020 }, data: { person_by_pk: { person_age_in: 40, later: 70, person_label: "Ms Ann", short: "Dr Ann" } } },
-  { title: "G-CF-3 arguments of a table computed field", query: "{ team_by_pk(id: 1) { team_matches_over(args: {minimum: 2}, order_by: {id: asc}) { id } } }", data: { team_by_pk: { team_matches_over: [{ id: 1 }, { id: 3 }] } } },
-  { title: "G-CF-3 required", query: "{ person { person_age_in } }", error: { message: "missing required field 'args'", path: "$.selectionSet.person.selectionSet.person_age_in.args.args", code: "validation-failed" } },
-  { title: "G-CF-3 an omitted one without default", query: "{ person { person_age_in(args: {}) } }", error: { message: "Non default arguments cannot be omitted", path: "$.selectionSet.person.selectionSet.person_age_in.args.args", code: "not-supported" } },
-  { title: "G-CF-5 in where", query: '{ person(where: {person_title: {_like: "%Ann"}, person_adult: {_eq: true}}) { id } }', data: { person: [{ id: 1 }] } },
-  { title: "G-CF-5 rows in where", query: '{ person(where: {person_peers: {name: {_eq: "Ann"}}}, order_by: {id: asc}) { id } none: person(where: {_not: {person_peers: {}}}) { id } }', data: { person: [{ id: 2 }, { id: 3 }], none: [] } },
-  { title: "G-CF-5 with the session argument", query: '{ person(where: {person_greeting: {_eq: "Ben meets me"}}, order_by: {person_greeting: asc}) { id } }', session: { "user-id": "me" }, data: { person: [{ id: 2 }] } },
-  { title: "G-CF-5 in order_by", query: "{ person(order_by: [{person_score: desc}]) { id } }", data: { person: [{ id: 3 }, { id: 2 }, { id: 1 }] } },
-  { title: "G-CF-5 with an argument that has a default it cannot", query: '{ person(where: {person_label: {_eq: "x"}}) { id } }', error: { message: "field 'person_label' not found in type: 'person_bool_exp'", path: "$.selectionSet.person.args.where.person_label" } },
-  { title: "G-CF-6 EXECUTE is required", query: "{ person { person_score } }", role: "music_reader", error: { message: "field 'person_score' not found in type: 'person'" } },
-  { title: "G-CF-6 and given", query: "{ person_by_pk(id: 2) { person_score } }", role: "music_editor", data: { person_by_pk: { person_score: 3 } } },
-  { title: "G-CF-7 a column's name stays the column's", query: "{ person_by_pk(id: 1) { nickname } }", data: { person_by_pk: { nickname: "Annie" } } },
-  { title: "G-CF-8 not in inputs", query: 'mutation { insert_person_one(object: {name: "x", person_title: "y"}) { id } }', error: { message: "field 'person_title' not found in type: 'person_insert_input'" } },
+  {
+    title: "G-CF-3 arguments",
+    query:
+      'query ($y: Int) { person_by_pk(id: 1) { person_age_in(args: {year: $y}) later: person_age_in(args: {year: 2050}) person_label(args: {prefix: "Ms"}) short: person_label } }',
+    variables: { y: 2020 },
+    data: { person_by_pk: { person_age_in: 40, later: 70, person_label: "Ms Ann", short: "Dr Ann" } },
+  },
+  {
+    title: "G-CF-3 arguments of a table computed field",
+    query: "{ team_by_pk(id: 1) { team_matches_over(args: {minimum: 2}, order_by: {id: asc}) { id } } }",
+    data: { team_by_pk: { team_matches_over: [{ id: 1 }, { id: 3 }] } },
+  },
+  {
+    title: "G-CF-3 required",
+    query: "{ person { person_age_in } }",
+    error: {
+      message: "missing required field 'args'",
+      path: "$.selectionSet.person.selectionSet.person_age_in.args.args",
+      code: "validation-failed",
+    },
+  },
+  {
+    title: "G-CF-3 an omitted one without default",
+    query: "{ person { person_age_in(args: {}) } }",
+    error: {
+      message: "Non default arguments cannot be omitted",
+      path: "$.selectionSet.person.selectionSet.person_age_in.args.args",
+      code: "not-supported",
+    },
+  },
+  {
+    title: "G-CF-5 in where",
+    query: '{ person(where: {person_title: {_like: "%Ann"}, person_adult: {_eq: true}}) { id } }',
+    data: { person: [{ id: 1 }] },
+  },
+  {
+    title: "G-CF-5 rows in where",
+    query:
+      '{ person(where: {person_peers: {name: {_eq: "Ann"}}}, order_by: {id: asc}) { id } none: person(where: {_not: {person_peers: {}}}) { id } }',
+    data: { person: [{ id: 2 }, { id: 3 }], none: [] },
+  },
+  {
+    title: "G-CF-5 with the session argument",
+    query: '{ person(where: {person_greeting: {_eq: "Ben meets me"}}, order_by: {person_greeting: asc}) { id } }',
+    session: { "user-id": "me" },
+    data: { person: [{ id: 2 }] },
+  },
+  {
+    title: "G-CF-5 in order_by",
+    query: "{ person(order_by: [{person_score: desc}]) { id } }",
+    data: { person: [{ id: 3 }, { id: 2 }, { id: 1 }] },
+  },
+  {
+    title: "G-CF-5 with an argument that has a default it cannot",
+    query: '{ person(where: {person_label: {_eq: "x"}}) { id } }',
+    error: {
+      message: "field 'person_label' not found in type: 'person_bool_exp'",
+      path: "$.selectionSet.person.args.where.person_label",
+    },
+  },
+  {
+    title: "G-CF-6 EXECUTE is required",
+    query: "{ person { person_score } }",
+    role: "music_reader",
+    error: { message: "field 'person_score' not found in type: 'person'" },
+  },
+  {
+    title: "G-CF-6 and given",
+    query: "{ person_by_pk(id: 2) { person_score } }",
+    role: "music_editor",
+    data: { person_by_pk: { person_score: 3 } },
+  },
+  {
+    title: "G-CF-7 a column's name stays the column's",
+    query: "{ person_by_pk(id: 1) { nickname } }",
+    data: { person_by_pk: { nickname: "Annie" } },
+  },
+  {
+    title: "G-CF-8 not in inputs",
+    query: 'mutation { insert_person_one(object: {name: "x", person_title: "y"}) { id } }',
+    error: { message: "field 'person_title' not found in type: 'person_insert_input'" },
+  },
   {
     title: "G-CF-2 in aggregates",
-    query: '{ person_aggregate { aggregate { max { person_title person_age_in(args: {year: 2020}) } sum { person_score } avg { person_age_in(args: {year: 2020}) } } } }',
-    data: { person_aggregate: { aggregate: { max: { person_title: "Dear Cat", person_age_in: 40 }, sum: { person_score: 9 }, avg: { person_age_in: 25 } } } },
+    query:
+      "{ person_aggregate { aggregate { max { person_title person_age_in(args: {year: 2020}) } sum { person_score } avg { person_age_in(args: {year: 2020}) } } } }",
+    data: {
+      person_aggregate: {
+        aggregate: {
+          max: { person_title: "Dear Cat", person_age_in: 40 },
+          sum: { person_score: 9 },
+          avg: { person_age_in: 25 },
+        },
+      },
+    },
   },
 ]);
 
@@ -40,5 +140,9 @@ await wide.sql(`
 await wide.reload();
 
 gqlCases(wide, [
-  { title: "G-CF-1 without metadata the row is the first argument", query: '{ person { person_note(args: {lead: "a"}) } }', error: { message: "field 'person_note' not found in type: 'person'" } },
+  {
+    title: "G-CF-1 without metadata the row is the first argument",
+    query: '{ person { person_note(args: {lead: "a"}) } }',
+    error: { message: "field 'person_note' not found in type: 'person'" },
+  },
 ]);

@@ -21,45 +21,160 @@ const variable = (rule: string, column: string, type: string, given: unknown, me
   error: { message, path: `$.selectionSet.specimen.args.where.${column}._eq`, code },
 });
 
-const outside = (shown: string) => `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
+const outside = (shown: string) =>
+  `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
 const overflow = (shown: string) => `The value ${shown} lies outside the bounds. Is it overflowing the float bounds?`;
-const integer = (type: string, found: string) => `parsing Integer expected for input type: ${type} failed, expected Number, but encountered ${found}`;
-const float = (type: string, found: string) => `parsing Float expected for input type: ${type} failed, expected Number, but encountered ${found}`;
+const integer = (type: string, found: string) =>
+  `parsing Integer expected for input type: ${type} failed, expected Number, but encountered ${found}`;
+const float = (type: string, found: string) =>
+  `parsing Float expected for input type: ${type} failed, expected Number, but encountered ${found}`;
 const string = (type: string, found: string) => `parsing ${type} failed, expected String, but encountered ${found}`;
 
 gqlCases(api, [
-  ...([["1", "an integer"], ["1.5", "a float"], ['"x"', "a string"], ["null", "null"], ["red", "an enum value"], ["[true]", "a list"], ["{a: 1}", "an object"]] as const).map(([given, found]) => ({
+  ...(
+    [
+      ["1", "an integer"],
+      ["1.5", "a float"],
+      ['"x"', "a string"],
+      ["null", "null"],
+      ["red", "an enum value"],
+      ["[true]", "a list"],
+      ["{a: 1}", "an object"],
+    ] as const
+  ).map(([given, found]) => ({
     title: `G-COE-1 G-COE-2 _is_null: ${given}`,
     query: `{ album(where: {id: {_is_null: ${given}}}) { id } }`,
-    error: { message: `expected a boolean for type 'Boolean', but found ${found}`, path: "$.selectionSet.album.args.where.id._is_null", code: failed },
+    error: {
+      message: `expected a boolean for type 'Boolean', but found ${found}`,
+      path: "$.selectionSet.album.args.where.id._is_null",
+      code: failed,
+    },
   })),
-  ...([[1, "a number"], ["x", "a string"], [null, "null"], [[true], "a list"], [{ a: 1 }, "an object"]] as const).map(([given, found]) => ({
+  ...(
+    [
+      [1, "a number"],
+      ["x", "a string"],
+      [null, "null"],
+      [[true], "a list"],
+      [{ a: 1 }, "an object"],
+    ] as const
+  ).map(([given, found]) => ({
     title: `G-COE-1 G-COE-2 _is_null: ${JSON.stringify(given)} in a variable`,
     query: "query ($b: Boolean) { album(where: {id: {_is_null: $b}}) { id } }",
     variables: { b: given },
-    error: { message: `expected a boolean for type 'Boolean', but found ${found}`, path: "$.selectionSet.album.args.where.id._is_null", code: failed },
+    error: {
+      message: `expected a boolean for type 'Boolean', but found ${found}`,
+      path: "$.selectionSet.album.args.where.id._is_null",
+      code: failed,
+    },
   })),
-  { title: "G-COE-3 ttl of @cached", query: "query @cached(ttl: 1.5) { __typename }", error: { message: "expected a 32-bit integer for type 'Int', but found a float", path: "$.cached.args.ttl", code: failed } },
-  { title: "G-COE-3 ttl out of range", query: "query @cached(ttl: 3000000000) { __typename }", error: { message: outside("3.0e9"), path: "$.cached.args.ttl", code: parse } },
-  { title: "G-COE-4 path is a string", query: "{ artist { stats(path: 3) } }", error: { message: "expected a string for type 'String', but found an integer", path: "$.selectionSet.artist.selectionSet.stats.args.path", code: failed } },
-  { title: "G-COE-4 path in a variable", query: "query ($p: String) { artist { stats(path: $p) } }", variables: { p: 3 }, error: { message: "expected a string for type 'String', but found a number", path: "$.selectionSet.artist.selectionSet.stats.args.path" } },
-  { title: "G-COE-5 an object", query: "{ album(where: 3) { id } }", error: { message: "expected an object for type 'album_bool_exp', but found an integer", path: "$.selectionSet.album.args.where", code: failed } },
-  { title: "G-COE-5 an object in a variable", query: "query ($w: album_bool_exp) { album(where: $w) { id } }", variables: { w: [1] }, error: { message: "expected an object for type 'album_bool_exp', but found a list", path: "$.selectionSet.album.args.where" } },
+  {
+    title: "G-COE-3 ttl of @cached",
+    query: "query @cached(ttl: 1.5) { __typename }",
+    error: {
+      message: "expected a 32-bit integer for type 'Int', but found a float",
+      path: "$.cached.args.ttl",
+      code: failed,
+    },
+  },
+  {
+    title: "G-COE-3 ttl out of range",
+    query: "query @cached(ttl: 3000000000) { __typename }",
+    error: { message: outside("3.0e9"), path: "$.cached.args.ttl", code: parse },
+  },
+  {
+    title: "G-COE-4 path is a string",
+    query: "{ artist { stats(path: 3) } }",
+    error: {
+      message: "expected a string for type 'String', but found an integer",
+      path: "$.selectionSet.artist.selectionSet.stats.args.path",
+      code: failed,
+    },
+  },
+  {
+    title: "G-COE-4 path in a variable",
+    query: "query ($p: String) { artist { stats(path: $p) } }",
+    variables: { p: 3 },
+    error: {
+      message: "expected a string for type 'String', but found a number",
+      path: "$.selectionSet.artist.selectionSet.stats.args.path",
+    },
+  },
+  {
+    title: "G-COE-5 an object",
+    query: "{ album(where: 3) { id } }",
+    error: {
+      message: "expected an object for type 'album_bool_exp', but found an integer",
+      path: "$.selectionSet.album.args.where",
+      code: failed,
+    },
+  },
+  {
+    title: "G-COE-5 an object in a variable",
+    query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
+    variables: { w: [1] },
+    error: {
+      message: "expected an object for type 'album_bool_exp', but found a list",
+      path: "$.selectionSet.album.args.where",
+    },
+  },
   {
     title: "G-COE-5 a key that is no name",
     query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
     variables: { w: { id: { "odd key": 1 } } },
-    error: { message: 'variable value contains object with key "odd key", which is not a legal GraphQL name', path: "$.selectionSet.album.args.where.id", code: failed },
+    error: {
+      message: 'variable value contains object with key "odd key", which is not a legal GraphQL name',
+      path: "$.selectionSet.album.args.where.id",
+      code: failed,
+    },
   },
-  { title: "G-COE-5 keys of jsonb may be anything", query: "query ($j: jsonb) { specimen(where: {c_jsonb: {_contains: $j}}) { id } }", variables: { j: { "你好": true } }, data: { specimen: [{ id: 1 }] } },
-  { title: "G-COE-6 objects: null", query: "mutation { insert_artist(objects: null) { affected_rows } }", error: { message: "expected a list, but found null", path: "$.selectionSet.insert_artist.args.objects", code: failed } },
-  { title: "G-COE-7 a string literal at an enum", query: '{ album(order_by: {id: "asc"}) { id } }', error: { message: "expected an enum value for type 'order_by', but found a string", path: "$.selectionSet.album.args.order_by[0].id", code: failed } },
-  { title: "G-COE-7 a string in a variable is taken", query: "query ($d: order_by) { album(order_by: {id: $d}, limit: 1) { id } }", variables: { d: "desc" }, data: { album: [{ id: 5 }] } },
-  { title: "G-COE-7 a number in a variable", query: "query ($d: order_by) { album(order_by: {id: $d}, limit: 1) { id } }", variables: { d: 1 }, error: { message: "expected an enum value for type 'order_by', but found a number", path: "$.selectionSet.album.args.order_by[0].id" } },
+  {
+    title: "G-COE-5 keys of jsonb may be anything",
+    query: "query ($j: jsonb) { specimen(where: {c_jsonb: {_contains: $j}}) { id } }",
+    variables: { j: { 你好: true } },
+    data: { specimen: [{ id: 1 }] },
+  },
+  {
+    title: "G-COE-6 objects: null",
+    query: "mutation { insert_artist(objects: null) { affected_rows } }",
+    error: {
+      message: "expected a list, but found null",
+      path: "$.selectionSet.insert_artist.args.objects",
+      code: failed,
+    },
+  },
+  {
+    title: "G-COE-7 a string literal at an enum",
+    query: '{ album(order_by: {id: "asc"}) { id } }',
+    error: {
+      message: "expected an enum value for type 'order_by', but found a string",
+      path: "$.selectionSet.album.args.order_by[0].id",
+      code: failed,
+    },
+  },
+  {
+    title: "G-COE-7 a string in a variable is taken",
+    query: "query ($d: order_by) { album(order_by: {id: $d}, limit: 1) { id } }",
+    variables: { d: "desc" },
+    data: { album: [{ id: 5 }] },
+  },
+  {
+    title: "G-COE-7 a number in a variable",
+    query: "query ($d: order_by) { album(order_by: {id: $d}, limit: 1) { id } }",
+    variables: { d: 1 },
+    error: {
+      message: "expected an enum value for type 'order_by', but found a number",
+      path: "$.selectionSet.album.args.order_by[0].id",
+    },
+  },
   {
     title: "G-COE-7 another value",
     query: "{ team(distinct_on: [goals]) { id } }",
-    error: { message: "expected one of the values ['id', 'name'] for type 'team_select_column', but found 'goals'", path: "$.selectionSet.team.args.distinct_on[0]", code: failed },
+    error: {
+      message: "expected one of the values ['id', 'name'] for type 'team_select_column', but found 'goals'",
+      path: "$.selectionSet.team.args.distinct_on[0]",
+      code: failed,
+    },
   },
   literal("G-COE-8", "c_int4", "null", "unexpected null value for type 'Int'", failed),
   literal("G-COE-8", "c_timestamptz", "null", "unexpected null value for type 'timestamptz'", failed),
@@ -99,7 +214,7 @@ gqlCases(api, [
   literal("G-COE-9", "c_text_list", '["a", 1]', string("Text", "Number")),
   {
     title: "G-COE-9 a key argument",
-    query: '{ album_by_pk(id: true) { id } }',
+    query: "{ album_by_pk(id: true) { id } }",
     error: { message: integer("PGInteger", "Boolean"), path: "$.selectionSet.album_by_pk.args.id", code: parse },
   },
   literal("G-COE-10", "c_int4", "0.5", outside("0.5")),
@@ -119,24 +234,44 @@ gqlCases(api, [
       code: failed,
     },
   })),
-  ...([
-    ["$", { name: "Polar", "odd key": [1, 2] }, "label"],
-    ["label.name", "Polar"],
-    ["$.label.name", "Polar"],
-    ["label['odd key'][1]", 2],
-    ['label["odd key"].[0]', 1],
-    ["$.genres[1]", "disco"],
-    ["genres.[0]", "pop"],
-    [".members", 4],
-    ["nothing.there", null],
-  ] as const).map(([path, answer, of]) => ({
+  ...(
+    [
+      ["$", { name: "Polar", "odd key": [1, 2] }, "label"],
+      ["label.name", "Polar"],
+      ["$.label.name", "Polar"],
+      ["label['odd key'][1]", 2],
+      ['label["odd key"].[0]', 1],
+      ["$.genres[1]", "disco"],
+      ["genres.[0]", "pop"],
+      [".members", 4],
+      ["nothing.there", null],
+    ] as const
+  ).map(([path, answer, of]) => ({
     title: `G-COE-12 path ${path}`,
     query: `{ artist_by_pk(id: 1) { stats(path: ${JSON.stringify(of ?? path)}) } }`,
     data: { artist_by_pk: { stats: answer } },
   })),
-  { title: "G-COE-12 $ alone, and null, are the whole value", query: '{ artist_by_pk(id: 2) { a: stats(path: "$") b: stats(path: null) c: stats } }', data: { artist_by_pk: { a: { genres: ["art"], members: 1 }, b: { genres: ["art"], members: 1 }, c: { genres: ["art"], members: 1 } } } },
-  { title: "G-COE-12 letters of any script", query: '{ specimen_by_pk(id: 1) { c_jsonb(path: "你好") c_json(path: "b") } }', data: { specimen_by_pk: { c_jsonb: true, c_json: 1 } } },
-  { title: "G-COE-12 in computed fields", query: '{ person_by_pk(id: 1) { person_card(path: "list[0]") } }', data: { person_by_pk: { person_card: 1 } } },
+  {
+    title: "G-COE-12 $ alone, and null, are the whole value",
+    query: '{ artist_by_pk(id: 2) { a: stats(path: "$") b: stats(path: null) c: stats } }',
+    data: {
+      artist_by_pk: {
+        a: { genres: ["art"], members: 1 },
+        b: { genres: ["art"], members: 1 },
+        c: { genres: ["art"], members: 1 },
+      },
+    },
+  },
+  {
+    title: "G-COE-12 letters of any script",
+    query: '{ specimen_by_pk(id: 1) { c_jsonb(path: "你好") c_json(path: "b") } }',
+    data: { specimen_by_pk: { c_jsonb: true, c_json: 1 } },
+  },
+  {
+    title: "G-COE-12 in computed fields",
+    query: '{ person_by_pk(id: 1) { person_card(path: "list[0]") } }',
+    data: { person_by_pk: { person_card: 1 } },
+  },
 ]);
 
 gqlCases(api, [
@@ -146,6 +281,20 @@ gqlCases(api, [
     variables: { p: 'label["\\u006eame"]' },
     data: { artist_by_pk: { stats: "Polar" } },
   },
-  { title: "G-COE-9 where a string stands for any type", query: '{ specimen(where: {c_int4: {_eq: "2147483647"}, c_bool: {_eq: "t"}, c_numeric: {_eq: "12.34"}, c_float8: {_eq: "2.25"}}) { id } }', data: { specimen: [{ id: 1 }] } },
-  { title: "G-COE-9 a bad one is the database's to refuse", query: '{ specimen(where: {c_int4: {_eq: "12x"}}) { id } }', error: { message: 'invalid input syntax for type integer: "12x"', code: "data-exception", path: "$", internal: expect.anything() } },
+  {
+    title: "G-COE-9 where a string stands for any type",
+    query:
+      '{ specimen(where: {c_int4: {_eq: "2147483647"}, c_bool: {_eq: "t"}, c_numeric: {_eq: "12.34"}, c_float8: {_eq: "2.25"}}) { id } }',
+    data: { specimen: [{ id: 1 }] },
+  },
+  {
+    title: "G-COE-9 a bad one is the database's to refuse",
+    query: '{ specimen(where: {c_int4: {_eq: "12x"}}) { id } }',
+    error: {
+      message: 'invalid input syntax for type integer: "12x"',
+      code: "data-exception",
+      path: "$",
+      internal: expect.anything(),
+    },
+  },
 ]);

@@ -7,7 +7,15 @@ gqlCases(api, [
   {
     title: "G-DEL-1 deletes the rows that match and returns them as they were",
     query: 'mutation { delete_album(where: {artist: {name: {_eq: "Abba"}}}) { affected_rows returning { id title } } }',
-    data: { delete_album: { affected_rows: 2, returning: [{ id: 1, title: "Arrival" }, { id: 2, title: "Waterloo" }] } },
+    data: {
+      delete_album: {
+        affected_rows: 2,
+        returning: [
+          { id: 1, title: "Arrival" },
+          { id: 2, title: "Waterloo" },
+        ],
+      },
+    },
   },
   {
     title: "G-DEL-1 relationships are read after the delete",
@@ -23,13 +31,23 @@ gqlCases(api, [
   },
   {
     title: "G-DEL-2 by primary key",
-    query: "mutation { a: delete_album_by_pk(id: 5) { title artist { name } } b: delete_album_by_pk(id: 5) { title } c: delete_hall_by_pk(city: \"Oslo\", number: 2) { name } }",
+    query:
+      'mutation { a: delete_album_by_pk(id: 5) { title artist { name } } b: delete_album_by_pk(id: 5) { title } c: delete_hall_by_pk(city: "Oslo", number: 2) { name } }',
     data: { a: { title: "Future Days", artist: { name: "Can" } }, b: null, c: { name: "Small" } },
   },
-  { title: "G-DEL-3 cascaded rows do not count", query: "mutation { delete_studio(where: {id: {_eq: 1}}) { affected_rows } }", data: { delete_studio: { affected_rows: 1 } } },
+  {
+    title: "G-DEL-3 cascaded rows do not count",
+    query: "mutation { delete_studio(where: {id: {_eq: 1}}) { affected_rows } }",
+    data: { delete_studio: { affected_rows: 1 } },
+  },
   {
     title: "G-DEL-1 a row others refer to",
     query: "mutation { delete_artist(where: {id: {_eq: 1}}) { affected_rows } }",
-    error: { message: 'Foreign key violation. update or delete on table "artist" violates foreign key constraint "album_artist_id_fkey" on table "album"', path: "$", code: "constraint-violation" },
+    error: {
+      message:
+        'Foreign key violation. update or delete on table "artist" violates foreign key constraint "album_artist_id_fkey" on table "album"',
+      path: "$",
+      code: "constraint-violation",
+    },
   },
 ]);

@@ -3,7 +3,11 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const mismatch = { message: '"distinct_on" columns must match initial "order_by" columns', code: "validation-failed", path: "$.selectionSet.album.args" };
+const mismatch = {
+  message: '"distinct_on" columns must match initial "order_by" columns',
+  code: "validation-failed",
+  path: "$.selectionSet.album.args",
+};
 
 gqlCases(api, [
   {
@@ -16,9 +20,21 @@ gqlCases(api, [
     query: "{ album(distinct_on: [artist_id, sold], order_by: [{sold: asc}, {artist_id: asc}, {id: desc}]) { id } }",
     data: { album: [{ id: 1 }, { id: 5 }, { id: 2 }, { id: 3 }] },
   },
-  { title: "G-DIS-1 another first column is refused", query: "{ album(distinct_on: artist_id, order_by: [{id: asc}]) { id } }", error: mismatch },
-  { title: "G-DIS-1 fewer order items than columns are refused", query: "{ album(distinct_on: [artist_id, sold], order_by: [{artist_id: asc}]) { id } }", error: mismatch },
-  { title: "G-DIS-1 an order by a related row is no plain column", query: "{ album(distinct_on: artist_id, order_by: [{artist: {name: asc}}, {artist_id: asc}]) { id } }", error: mismatch },
+  {
+    title: "G-DIS-1 another first column is refused",
+    query: "{ album(distinct_on: artist_id, order_by: [{id: asc}]) { id } }",
+    error: mismatch,
+  },
+  {
+    title: "G-DIS-1 fewer order items than columns are refused",
+    query: "{ album(distinct_on: [artist_id, sold], order_by: [{artist_id: asc}]) { id } }",
+    error: mismatch,
+  },
+  {
+    title: "G-DIS-1 an order by a related row is no plain column",
+    query: "{ album(distinct_on: artist_id, order_by: [{artist: {name: asc}}, {artist_id: asc}]) { id } }",
+    error: mismatch,
+  },
   {
     title: "G-DIS-1 inside a relationship the path is that field's",
     query: "{ artist { albums(distinct_on: [sold], order_by: {id: asc}) { id } } }",
@@ -29,6 +45,14 @@ gqlCases(api, [
     query: "{ album_aggregate(distinct_on: artist_id) { aggregate { count } } }",
     data: { album_aggregate: { aggregate: { count: 3 } } },
   },
-  { title: "G-DIS-2 an empty list means not given", query: "{ album_aggregate(distinct_on: []) { aggregate { count } } }", data: { album_aggregate: { aggregate: { count: 5 } } } },
-  { title: "G-DIS-2 null means not given", query: "{ album_aggregate(distinct_on: null) { aggregate { count } } }", data: { album_aggregate: { aggregate: { count: 5 } } } },
+  {
+    title: "G-DIS-2 an empty list means not given",
+    query: "{ album_aggregate(distinct_on: []) { aggregate { count } } }",
+    data: { album_aggregate: { aggregate: { count: 5 } } },
+  },
+  {
+    title: "G-DIS-2 null means not given",
+    query: "{ album_aggregate(distinct_on: null) { aggregate { count } } }",
+    data: { album_aggregate: { aggregate: { count: 5 } } },
+  },
 ]);

@@ -9,7 +9,9 @@ const failed = "validation-failed";
 const notAQuery = { message: "not a valid graphql query", path: "$.query", code: failed };
 
 const send = async (body: object) => (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
-const errorOf = (message: string, path: string, code = failed) => ({ errors: [{ message, extensions: { path, code } }] });
+const errorOf = (message: string, path: string, code = failed) => ({
+  errors: [{ message, extensions: { path, code } }],
+});
 
 gqlCases(api, [
   { title: "G-DOC-1 a document that does not parse", query: "{ album { id }", error: notAQuery },
@@ -17,43 +19,122 @@ gqlCases(api, [
   { title: "G-DOC-1 an empty selection set", query: "{ album { } }", error: notAQuery },
   { title: "G-DOC-1 an empty root selection set", query: "{}", error: notAQuery },
   { title: "G-DOC-1 a repeated argument", query: "{ album(limit: 1, limit: 2) { id } }", error: notAQuery },
-  { title: "G-DOC-1 a repeated input field", query: "{ album(where: {id: {_eq: 1}, id: {_eq: 2}}) { id } }", error: notAQuery },
-  { title: "G-DOC-1 type definitions are no executable document", query: "{ album { id } } type a { b: Int }", error: notAQuery },
-  { title: "G-DOC-1 block strings and comments are taken", query: '{ # all of it\n artist(where: {name: {_eq: """\n  Abba\n  """}}) { id } }', data: { artist: [{ id: 1 }] } },
+  {
+    title: "G-DOC-1 a repeated input field",
+    query: "{ album(where: {id: {_eq: 1}, id: {_eq: 2}}) { id } }",
+    error: notAQuery,
+  },
+  {
+    title: "G-DOC-1 type definitions are no executable document",
+    query: "{ album { id } } type a { b: Int }",
+    error: notAQuery,
+  },
+  {
+    title: "G-DOC-1 block strings and comments are taken",
+    query: '{ # all of it\n artist(where: {name: {_eq: """\n  Abba\n  """}}) { id } }',
+    data: { artist: [{ id: 1 }] },
+  },
   {
     title: "G-DOC-1 nesting beyond all bounds is refused",
     query: `{ album(where: ${"{_not: ".repeat(3000)}{}${"}".repeat(3000)}) { id } }`,
     error: notAQuery,
   },
-  { title: "G-DOC-1 nesting far beyond all bounds is refused", query: `{ album(where: ${"[".repeat(100000)}`, error: notAQuery },
+  {
+    title: "G-DOC-1 nesting far beyond all bounds is refused",
+    query: `{ album(where: ${"[".repeat(100000)}`,
+    error: notAQuery,
+  },
   {
     title: "G-DOC-8 G-LIM-3 fragments that multiply beyond all bounds are refused",
     query: `{ album { ...f0 } } ${Array.from({ length: 40 }, (_, i) => `fragment f${i} on album { artist { a: albums { ...f${i + 1} } b: albums { ...f${i + 1} } } }`).join(" ")} fragment f40 on album { id }`,
     error: { message: "the operation selects fields nested deeper than 50 levels", path: "$", code: failed },
   },
-  { title: "G-DOC-4 an unknown root field", query: "{ albums { id } }", error: { message: "field 'albums' not found in type: 'query_root'", path: "$.selectionSet.albums", code: failed } },
-  { title: "G-DOC-4 an unknown field", query: "{ album { id colour } }", error: { message: "field 'colour' not found in type: 'album'", path: "$.selectionSet.album.selectionSet.colour", code: failed } },
+  {
+    title: "G-DOC-4 an unknown root field",
+    query: "{ albums { id } }",
+    error: { message: "field 'albums' not found in type: 'query_root'", path: "$.selectionSet.albums", code: failed },
+  },
+  {
+    title: "G-DOC-4 an unknown field",
+    query: "{ album { id colour } }",
+    error: {
+      message: "field 'colour' not found in type: 'album'",
+      path: "$.selectionSet.album.selectionSet.colour",
+      code: failed,
+    },
+  },
   {
     title: "G-DOC-4 an unknown field of an input object",
     query: 'mutation { insert_artist(objects: [{name: "A", age: 3}]) { affected_rows } }',
-    error: { message: "field 'age' not found in type: 'artist_insert_input'", path: "$.selectionSet.insert_artist.args.objects[0].age", code: failed },
+    error: {
+      message: "field 'age' not found in type: 'artist_insert_input'",
+      path: "$.selectionSet.insert_artist.args.objects[0].age",
+      code: failed,
+    },
   },
-  { title: "G-DOC-5 an unknown argument", query: "{ album(first: 3) { id } }", error: { message: "'album' has no argument named 'first'", path: "$.selectionSet.album", code: failed } },
-  { title: "G-DOC-5 on a column", query: "{ album { id(x: 3) } }", error: { message: "'id' has no argument named 'x'", path: "$.selectionSet.album.selectionSet.id", code: failed } },
-  { title: "G-DOC-6 an object without selection", query: "{ album }", error: { message: "missing selection set for 'album'", path: "$.selectionSet.album.selectionSet", code: failed } },
-  { title: "G-DOC-6 a relationship without selection", query: "{ album { artist } }", error: { message: "missing selection set for 'artist'", path: "$.selectionSet.album.selectionSet.artist.selectionSet" } },
-  { title: "G-DOC-6 a scalar with a selection", query: "{ album { id { x } } }", error: { message: "unexpected subselection set for non-object field", path: "$.selectionSet.album.selectionSet.id", code: failed } },
-  { title: "G-DOC-7 a missing argument", query: "{ album_by_pk { id } }", error: { message: "missing required field 'id'", path: "$.selectionSet.album_by_pk.args.id", code: failed } },
+  {
+    title: "G-DOC-5 an unknown argument",
+    query: "{ album(first: 3) { id } }",
+    error: { message: "'album' has no argument named 'first'", path: "$.selectionSet.album", code: failed },
+  },
+  {
+    title: "G-DOC-5 on a column",
+    query: "{ album { id(x: 3) } }",
+    error: { message: "'id' has no argument named 'x'", path: "$.selectionSet.album.selectionSet.id", code: failed },
+  },
+  {
+    title: "G-DOC-6 an object without selection",
+    query: "{ album }",
+    error: { message: "missing selection set for 'album'", path: "$.selectionSet.album.selectionSet", code: failed },
+  },
+  {
+    title: "G-DOC-6 a relationship without selection",
+    query: "{ album { artist } }",
+    error: {
+      message: "missing selection set for 'artist'",
+      path: "$.selectionSet.album.selectionSet.artist.selectionSet",
+    },
+  },
+  {
+    title: "G-DOC-6 a scalar with a selection",
+    query: "{ album { id { x } } }",
+    error: {
+      message: "unexpected subselection set for non-object field",
+      path: "$.selectionSet.album.selectionSet.id",
+      code: failed,
+    },
+  },
+  {
+    title: "G-DOC-7 a missing argument",
+    query: "{ album_by_pk { id } }",
+    error: { message: "missing required field 'id'", path: "$.selectionSet.album_by_pk.args.id", code: failed },
+  },
   {
     title: "G-DOC-7 a missing input field",
     query: 'mutation { insert_artist(objects: [{name: "A", albums: {}}]) { affected_rows } }',
-    error: { message: "missing required field 'data'", path: "$.selectionSet.insert_artist.args.objects[0].albums.data", code: failed },
+    error: {
+      message: "missing required field 'data'",
+      path: "$.selectionSet.insert_artist.args.objects[0].albums.data",
+      code: failed,
+    },
   },
-  { title: "G-DOC-8 an undefined fragment", query: "{ album { ...nope } }", error: { message: 'reference to undefined fragment "nope"', path: "$.selectionSet.album.selectionSet", code: failed } },
+  {
+    title: "G-DOC-8 an undefined fragment",
+    query: "{ album { ...nope } }",
+    error: {
+      message: 'reference to undefined fragment "nope"',
+      path: "$.selectionSet.album.selectionSet",
+      code: failed,
+    },
+  },
   {
     title: "G-DOC-8 the path goes through the fragments entered",
     query: "{ album { ...albumParts } } fragment albumParts on album { artist { ...nope } }",
-    error: { message: 'reference to undefined fragment "nope"', path: "$.selectionSet.album.selectionSet.albumParts.selectionSet.artist.selectionSet", code: failed },
+    error: {
+      message: 'reference to undefined fragment "nope"',
+      path: "$.selectionSet.album.selectionSet.albumParts.selectionSet.artist.selectionSet",
+      code: failed,
+    },
   },
   {
     title: "G-DOC-8 a cycle of two",
@@ -64,49 +145,92 @@ gqlCases(api, [
       code: failed,
     },
   },
-  { title: "G-DOC-8 a cycle of one", query: "{ album { ...a } } fragment a on album { ...a }", error: { message: "the fragment definition(s) a form a cycle", path: "$.selectionSet.album.selectionSet.a.selectionSet" } },
+  {
+    title: "G-DOC-8 a cycle of one",
+    query: "{ album { ...a } } fragment a on album { ...a }",
+    error: {
+      message: "the fragment definition(s) a form a cycle",
+      path: "$.selectionSet.album.selectionSet.a.selectionSet",
+    },
+  },
   {
     title: "G-DOC-8 a cycle of three begins with the repeated one",
-    query: "{ album { ...x } } fragment x on album { ...a } fragment a on album { ...b } fragment b on album { ...c } fragment c on album { ...a }",
-    error: { message: "the fragment definition(s) a, b, and c form a cycle", path: "$.selectionSet.album.selectionSet.x.selectionSet.a.selectionSet.b.selectionSet.c.selectionSet" },
+    query:
+      "{ album { ...x } } fragment x on album { ...a } fragment a on album { ...b } fragment b on album { ...c } fragment c on album { ...a }",
+    error: {
+      message: "the fragment definition(s) a, b, and c form a cycle",
+      path: "$.selectionSet.album.selectionSet.x.selectionSet.a.selectionSet.b.selectionSet.c.selectionSet",
+    },
   },
-  { title: "G-DOC-8 a name twice", query: "{ album { ...a } } fragment a on album { id } fragment a on album { id }", error: { message: 'multiple definitions for fragment "a"', path: "$", code: "parse-failed" } },
-  { title: "G-DOC-8 a fragment on another type is skipped", query: "{ artist_by_pk(id: 1) { id ...a ... on album { nothing } } } fragment a on album { title nothing }", data: { artist_by_pk: { id: 1 } } },
-  { title: "G-DOC-8 unused fragments are allowed", query: "{ artist_by_pk(id: 1) { id } } fragment a on album { ...nope }", data: { artist_by_pk: { id: 1 } } },
+  {
+    title: "G-DOC-8 a name twice",
+    query: "{ album { ...a } } fragment a on album { id } fragment a on album { id }",
+    error: { message: 'multiple definitions for fragment "a"', path: "$", code: "parse-failed" },
+  },
+  {
+    title: "G-DOC-8 a fragment on another type is skipped",
+    query: "{ artist_by_pk(id: 1) { id ...a ... on album { nothing } } } fragment a on album { title nothing }",
+    data: { artist_by_pk: { id: 1 } },
+  },
+  {
+    title: "G-DOC-8 unused fragments are allowed",
+    query: "{ artist_by_pk(id: 1) { id } } fragment a on album { ...nope }",
+    data: { artist_by_pk: { id: 1 } },
+  },
   {
     title: "G-DOC-9 two fields of one response name",
     query: "{ album { x: id x: title } }",
-    error: { message: "selection of both 'id' and 'title' specify the same response name, 'x'", path: "$.selectionSet.album.selectionSet", code: failed },
+    error: {
+      message: "selection of both 'id' and 'title' specify the same response name, 'x'",
+      path: "$.selectionSet.album.selectionSet",
+      code: failed,
+    },
   },
   {
     title: "G-DOC-9 different arguments",
     query: "{ album(limit: 1) { id } album(limit: 2) { id } }",
-    error: { message: "inconsistent arguments between multiple selections of field 'album'", path: "$.selectionSet", code: failed },
+    error: {
+      message: "inconsistent arguments between multiple selections of field 'album'",
+      path: "$.selectionSet",
+      code: failed,
+    },
   },
   {
     title: "G-DOC-9 equal ones are merged, whatever the order of their arguments",
-    query: "{ album(limit: 1, order_by: {id: asc}) { id } album(order_by: {id: asc}, limit: 1) { title artist { id } } ...q } fragment q on query_root { album(limit: 1, order_by: {id: asc}) { artist { name } id } }",
+    query:
+      "{ album(limit: 1, order_by: {id: asc}) { id } album(order_by: {id: asc}, limit: 1) { title artist { id } } ...q } fragment q on query_root { album(limit: 1, order_by: {id: asc}) { artist { name } id } }",
     bytes: '{"data":{"album":[{"id":1,"title":"Arrival","artist":{"id":1,"name":"Abba"}}]}}',
   },
   {
     title: "G-DOC-10 __typename anywhere",
-    query: "{ __typename album_by_pk(id: 1) { __typename t: __typename artist { __typename } } album_aggregate { __typename aggregate { __typename } } }",
-    data: { __typename: "query_root", album_by_pk: { __typename: "album", t: "album", artist: { __typename: "artist" } }, album_aggregate: { __typename: "album_aggregate", aggregate: { __typename: "album_aggregate_fields" } } },
+    query:
+      "{ __typename album_by_pk(id: 1) { __typename t: __typename artist { __typename } } album_aggregate { __typename aggregate { __typename } } }",
+    data: {
+      __typename: "query_root",
+      album_by_pk: { __typename: "album", t: "album", artist: { __typename: "artist" } },
+      album_aggregate: { __typename: "album_aggregate", aggregate: { __typename: "album_aggregate_fields" } },
+    },
   },
   {
     title: "G-DOC-10 __typename in a mutation",
     query: "mutation { __typename delete_album(where: {id: {_eq: 5}}) { __typename returning { __typename id } } }",
-    data: { __typename: "mutation_root", delete_album: { __typename: "album_mutation_response", returning: [{ __typename: "album", id: 5 }] } },
+    data: {
+      __typename: "mutation_root",
+      delete_album: { __typename: "album_mutation_response", returning: [{ __typename: "album", id: 5 }] },
+    },
   },
   { title: "G-DOC-10 __typename alone needs no database", query: "{ __typename }", data: { __typename: "query_root" } },
   {
     title: "G-DOC-11 keys are in the order of selection",
-    query: "{ b: artist_by_pk(id: 1) { name ...f id } __typename a: album_by_pk(id: 1) { title id } } fragment f on artist { country name }",
-    bytes: '{"data":{"b":{"name":"Abba","country":"SE","id":1},"__typename":"query_root","a":{"title":"Arrival","id":1}}}',
+    query:
+      "{ b: artist_by_pk(id: 1) { name ...f id } __typename a: album_by_pk(id: 1) { title id } } fragment f on artist { country name }",
+    bytes:
+      '{"data":{"b":{"name":"Abba","country":"SE","id":1},"__typename":"query_root","a":{"title":"Arrival","id":1}}}',
   },
   {
     title: "G-DOC-11 introspection fields keep their place",
-    query: '{ a: artist_by_pk(id: 1) { id } __type(name: "album_mutation_response") { name } b: artist_by_pk(id: 2) { id } }',
+    query:
+      '{ a: artist_by_pk(id: 1) { id } __type(name: "album_mutation_response") { name } b: artist_by_pk(id: 2) { id } }',
     bytes: '{"data":{"a":{"id":1},"__type":{"name":"album_mutation_response"},"b":{"id":2}}}',
   },
   {
@@ -116,68 +240,203 @@ gqlCases(api, [
     variables: { yes: true },
     data: { artist_by_pk: { id: 1, born: "1972-11-01", albums: [{ id: 1 }] } },
   },
-  { title: "G-DOC-12 a selection set whose fields are all skipped", query: "{ artist(limit: 1) { id @skip(if: true) } }", data: { artist: [{}] } },
+  {
+    title: "G-DOC-12 a selection set whose fields are all skipped",
+    query: "{ artist(limit: 1) { id @skip(if: true) } }",
+    data: { artist: [{}] },
+  },
   { title: "G-DOC-12 a document whose fields are all skipped", query: "{ artist @skip(if: true) { id } }", data: {} },
-  { title: "G-DOC-12 what is skipped is not looked at", query: "{ __typename nope @skip(if: true) artist_by_pk(id: 1) { id } }", data: { __typename: "query_root", artist_by_pk: { id: 1 } } },
-  { title: "G-DOC-12 @cached is accepted on queries", query: "query q @cached(ttl: 120, refresh: true) { artist_by_pk(id: 1) { id } }", data: { artist_by_pk: { id: 1 } } },
-  { title: "G-DOC-12 an unknown directive", query: "{ artist { id @upper } }", error: { message: "directive 'upper' is not defined in the schema", path: "$.selectionSet.artist.selectionSet", code: failed } },
-  { title: "G-DOC-12 an unknown directive of the operation", query: "query @live { artist { id } }", error: { message: "directive 'live' is not defined in the schema", path: "$" } },
-  { title: "G-DOC-12 @cached on a field", query: "{ artist @cached { id } }", error: { message: "directive 'cached' is not allowed on a field", path: "$.selectionSet" } },
-  { title: "G-DOC-12 @cached on a mutation", query: "mutation @cached { delete_artist(where: {}) { affected_rows } }", error: { message: "directive 'cached' is not allowed on a mutation", path: "$" } },
-  { title: "G-DOC-12 @include on a query", query: "query @include(if: true) { artist { id } }", error: { message: "directive 'include' is not allowed on a query", path: "$" } },
-  { title: "G-DOC-12 @cached on a spread", query: "{ artist { ...f @cached } } fragment f on artist { id }", error: { message: "directive 'cached' is not allowed on a fragment spread", path: "$.selectionSet.artist.selectionSet" } },
-  { title: "G-DOC-12 @cached on an inline fragment", query: "{ artist { ... @cached { id } } }", error: { message: "directive 'cached' is not allowed on an inline fragment", path: "$.selectionSet.artist.selectionSet" } },
-  { title: "G-DOC-12 a repeated directive", query: "{ artist { id @include(if: true) @include(if: true) } }", error: { message: "the following directives are used more than once: ['include']", path: "$.selectionSet.artist.selectionSet" } },
-  { title: "G-DOC-12 a missing if", query: "{ artist { id @include } }", error: { message: "missing required field 'if'", path: "$.selectionSet.artist.selectionSet.include.args.if" } },
-  { title: "G-DOC-12 if is a boolean", query: '{ artist { id @skip(if: "yes") } }', error: { message: "expected a boolean for type 'Boolean', but found a string", path: "$.selectionSet.artist.selectionSet.skip.args.if" } },
+  {
+    title: "G-DOC-12 what is skipped is not looked at",
+    query: "{ __typename nope @skip(if: true) artist_by_pk(id: 1) { id } }",
+    data: { __typename: "query_root", artist_by_pk: { id: 1 } },
+  },
+  {
+    title: "G-DOC-12 @cached is accepted on queries",
+    query: "query q @cached(ttl: 120, refresh: true) { artist_by_pk(id: 1) { id } }",
+    data: { artist_by_pk: { id: 1 } },
+  },
+  {
+    title: "G-DOC-12 an unknown directive",
+    query: "{ artist { id @upper } }",
+    error: {
+      message: "directive 'upper' is not defined in the schema",
+      path: "$.selectionSet.artist.selectionSet",
+      code: failed,
+    },
+  },
+  {
+    title: "G-DOC-12 an unknown directive of the operation",
+    query: "query @live { artist { id } }",
+    error: { message: "directive 'live' is not defined in the schema", path: "$" },
+  },
+  {
+    title: "G-DOC-12 @cached on a field",
+    query: "{ artist @cached { id } }",
+    error: { message: "directive 'cached' is not allowed on a field", path: "$.selectionSet" },
+  },
+  {
+    title: "G-DOC-12 @cached on a mutation",
+    query: "mutation @cached { delete_artist(where: {}) { affected_rows } }",
+    error: { message: "directive 'cached' is not allowed on a mutation", path: "$" },
+  },
+  {
+    title: "G-DOC-12 @include on a query",
+    query: "query @include(if: true) { artist { id } }",
+    error: { message: "directive 'include' is not allowed on a query", path: "$" },
+  },
+  {
+    title: "G-DOC-12 @cached on a spread",
+    query: "{ artist { ...f @cached } } fragment f on artist { id }",
+    error: {
+      message: "directive 'cached' is not allowed on a fragment spread",
+      path: "$.selectionSet.artist.selectionSet",
+    },
+  },
+  {
+    title: "G-DOC-12 @cached on an inline fragment",
+    query: "{ artist { ... @cached { id } } }",
+    error: {
+      message: "directive 'cached' is not allowed on an inline fragment",
+      path: "$.selectionSet.artist.selectionSet",
+    },
+  },
+  {
+    title: "G-DOC-12 a repeated directive",
+    query: "{ artist { id @include(if: true) @include(if: true) } }",
+    error: {
+      message: "the following directives are used more than once: ['include']",
+      path: "$.selectionSet.artist.selectionSet",
+    },
+  },
+  {
+    title: "G-DOC-12 a missing if",
+    query: "{ artist { id @include } }",
+    error: { message: "missing required field 'if'", path: "$.selectionSet.artist.selectionSet.include.args.if" },
+  },
+  {
+    title: "G-DOC-12 if is a boolean",
+    query: '{ artist { id @skip(if: "yes") } }',
+    error: {
+      message: "expected a boolean for type 'Boolean', but found a string",
+      path: "$.selectionSet.artist.selectionSet.skip.args.if",
+    },
+  },
   {
     title: "G-DOC-13 a mutation for a role without mutations",
     query: "mutation { delete_artist(where: {}) { affected_rows } }",
     role: "music_nobody",
     error: { message: "no mutations exist", path: "$", code: failed },
   },
-  { title: "G-DOC-13 a subscription for a role without any", query: "subscription { artist { id } }", role: "music_nobody", error: { message: "no subscriptions exist", path: "$", code: failed } },
+  {
+    title: "G-DOC-13 a subscription for a role without any",
+    query: "subscription { artist { id } }",
+    role: "music_nobody",
+    error: { message: "no subscriptions exist", path: "$", code: failed },
+  },
   {
     title: "G-DOC-14 parse before operation, operation before fragments",
     query: "query a { album { ...nope } } query b { album { id } }",
     error: { message: "exactly one operation has to be present in the document when operationName is not specified" },
   },
-  { title: "G-DOC-14 fragments before the root", query: "mutation { x { ...nope } }", role: "music_nobody", error: { message: 'reference to undefined fragment "nope"' } },
-  { title: "G-DOC-14 the root before variables", query: "mutation ($a: Int!) { x(a: $a) { y } }", role: "music_nobody", error: { message: "no mutations exist" } },
-  { title: "G-DOC-14 variables before fields", query: "query ($a: Int!) { album(limit: $a) { nope } }", error: { message: 'expecting a value for non-nullable variable: "a"' } },
-  { title: "G-DOC-14 fields before directives of the operation", query: "query @live { nope }", error: { message: "field 'nope' not found in type: 'query_root'" } },
-  { title: "G-DOC-14 fields in document order", query: "{ album(limit: -1) { id } nope }", error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) } },
-  { title: "G-DOC-14 merging before fields", query: "{ nope album { id } album(limit: 1) { id } }", error: { message: "inconsistent arguments between multiple selections of field 'album'" } },
-  { title: "G-DOC-14 unknown arguments before values", query: "{ album(limit: -1, zzz: 1) { id } }", error: { message: "'album' has no argument named 'zzz'" } },
-  { title: "G-DOC-14 argument values before the selection set", query: "{ album(limit: -1) { nope } }", error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) } },
-  { title: "G-DOC-14 of several faulty arguments the first by name", query: "{ album(offset: true, limit: true) { id } }", error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) } },
-  { title: "G-DOC-14 unknown keys before values", query: "{ album(where: {artist_id: {_eq: true}, zzz: {}}) { id } }", error: { message: "field 'zzz' not found in type: 'album_bool_exp'" } },
-  { title: "G-DOC-14 of several faulty input fields the first by name", query: "{ album(where: {title: {_eq: 1}, id: {_eq: true}}) { id } }", error: { path: "$.selectionSet.album.args.where.id._eq", message: expect.any(String) } },
+  {
+    title: "G-DOC-14 fragments before the root",
+    query: "mutation { x { ...nope } }",
+    role: "music_nobody",
+    error: { message: 'reference to undefined fragment "nope"' },
+  },
+  {
+    title: "G-DOC-14 the root before variables",
+    query: "mutation ($a: Int!) { x(a: $a) { y } }",
+    role: "music_nobody",
+    error: { message: "no mutations exist" },
+  },
+  {
+    title: "G-DOC-14 variables before fields",
+    query: "query ($a: Int!) { album(limit: $a) { nope } }",
+    error: { message: 'expecting a value for non-nullable variable: "a"' },
+  },
+  {
+    title: "G-DOC-14 fields before directives of the operation",
+    query: "query @live { nope }",
+    error: { message: "field 'nope' not found in type: 'query_root'" },
+  },
+  {
+    title: "G-DOC-14 fields in document order",
+    query: "{ album(limit: -1) { id } nope }",
+    error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
+  },
+  {
+    title: "G-DOC-14 merging before fields",
+    query: "{ nope album { id } album(limit: 1) { id } }",
+    error: { message: "inconsistent arguments between multiple selections of field 'album'" },
+  },
+  {
+    title: "G-DOC-14 unknown arguments before values",
+    query: "{ album(limit: -1, zzz: 1) { id } }",
+    error: { message: "'album' has no argument named 'zzz'" },
+  },
+  {
+    title: "G-DOC-14 argument values before the selection set",
+    query: "{ album(limit: -1) { nope } }",
+    error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
+  },
+  {
+    title: "G-DOC-14 of several faulty arguments the first by name",
+    query: "{ album(offset: true, limit: true) { id } }",
+    error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
+  },
+  {
+    title: "G-DOC-14 unknown keys before values",
+    query: "{ album(where: {artist_id: {_eq: true}, zzz: {}}) { id } }",
+    error: { message: "field 'zzz' not found in type: 'album_bool_exp'" },
+  },
+  {
+    title: "G-DOC-14 of several faulty input fields the first by name",
+    query: "{ album(where: {title: {_eq: 1}, id: {_eq: true}}) { id } }",
+    error: { path: "$.selectionSet.album.args.where.id._eq", message: expect.any(String) },
+  },
 ]);
 
 test("G-DOC-2 choice of the operation", async () => {
   const two = "query a { artist_by_pk(id: 1) { id } } query b { artist_by_pk(id: 2) { id } }";
   expect(await send({ query: two, operationName: "b" })).toEqual({ data: { artist_by_pk: { id: 2 } } });
-  expect(await send({ query: "query a { artist_by_pk(id: 1) { id } }", operationName: null })).toEqual({ data: { artist_by_pk: { id: 1 } } });
-  expect(await send({ query: two })).toEqual(errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"));
-  expect(await send({ query: "fragment f on album { id }" })).toEqual(errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"));
-  expect(await send({ query: two, operationName: "c" })).toEqual(errorOf('no such operation found in the document: "c"', "$"));
+  expect(await send({ query: "query a { artist_by_pk(id: 1) { id } }", operationName: null })).toEqual({
+    data: { artist_by_pk: { id: 1 } },
+  });
+  expect(await send({ query: two })).toEqual(
+    errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"),
+  );
+  expect(await send({ query: "fragment f on album { id }" })).toEqual(
+    errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"),
+  );
+  expect(await send({ query: two, operationName: "c" })).toEqual(
+    errorOf('no such operation found in the document: "c"', "$"),
+  );
   expect(await send({ query: "{ artist { id } } query a { album { id } }", operationName: "a" })).toEqual(
     errorOf("operationName cannot be used when an anonymous operation exists in the document", "$"),
   );
-  expect(await send({ query: "query { artist { id } }", operationName: "a" })).toEqual(errorOf('no such operation found in the document: "a"', "$"));
+  expect(await send({ query: "query { artist { id } }", operationName: "a" })).toEqual(
+    errorOf('no such operation found in the document: "a"', "$"),
+  );
 });
 
 test("G-DOC-2 other operations are not validated", async () => {
-  expect(await send({ query: "query a { artist_by_pk(id: 1) { id } } query b { nope }", operationName: "a" })).toEqual({ data: { artist_by_pk: { id: 1 } } });
+  expect(await send({ query: "query a { artist_by_pk(id: 1) { id } } query b { nope }", operationName: "a" })).toEqual({
+    data: { artist_by_pk: { id: 1 } },
+  });
 });
 
 test("G-DOC-3 an operation name that is no name", async () => {
-  expect(await send({ query: "query a { artist { id } }", operationName: "a b" })).toEqual(errorOf("a b is not valid GraphQL name", "$.operationName", "parse-failed"));
+  expect(await send({ query: "query a { artist { id } }", operationName: "a b" })).toEqual(
+    errorOf("a b is not valid GraphQL name", "$.operationName", "parse-failed"),
+  );
 });
 
 test("G-DOC-3 an empty one too, also of a document that was met without", async () => {
   const query = "{ artist_by_pk(id: 1) { id } }";
   expect(await send({ query })).toEqual({ data: { artist_by_pk: { id: 1 } } });
-  expect(await send({ query, operationName: "" })).toEqual(errorOf(" is not valid GraphQL name", "$.operationName", "parse-failed"));
+  expect(await send({ query, operationName: "" })).toEqual(
+    errorOf(" is not valid GraphQL name", "$.operationName", "parse-failed"),
+  );
 });

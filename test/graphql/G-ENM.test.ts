@@ -34,11 +34,21 @@ test("G-TYP-28 a column that leads to an enum table has its enum type", () => {
 });
 
 test("G-ENU-5 values with their comments", () => {
-  expect(admin.values("genre_enum").map((name) => [name, admin.description("genre_enum", name)])).toEqual([["folk", "plain"], ["jazz", "swinging"], ["rock", null]]);
+  expect(admin.values("genre_enum").map((name) => [name, admin.description("genre_enum", name)])).toEqual([
+    ["folk", "plain"],
+    ["jazz", "swinging"],
+    ["rock", null],
+  ]);
 });
 
 test("G-ENM-2 such columns have few operators and no max", () => {
-  expect(admin.members("genre_enum_comparison_exp")).toEqual({ _eq: "genre_enum", _in: "[genre_enum!]", _is_null: "Boolean", _neq: "genre_enum", _nin: "[genre_enum!]" });
+  expect(admin.members("genre_enum_comparison_exp")).toEqual({
+    _eq: "genre_enum",
+    _in: "[genre_enum!]",
+    _is_null: "Boolean",
+    _neq: "genre_enum",
+    _nin: "[genre_enum!]",
+  });
   expect(Object.keys(admin.members("record_max_fields"))).toEqual(["id", "title"]);
 });
 
@@ -65,7 +75,10 @@ gqlCases(api, [
   {
     title: "G-ENM-6 another value is refused",
     query: "{ record(where: {genre: {_eq: polka}}) { id } }",
-    error: { message: "expected one of the values ['folk', 'jazz', 'rock'] for type 'genre_enum', but found 'polka'", code: "validation-failed" },
+    error: {
+      message: "expected one of the values ['folk', 'jazz', 'rock'] for type 'genre_enum', but found 'polka'",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-ENM-6 a string literal is no enum value",

@@ -39,7 +39,9 @@ test("G-ENU-3 without any there is a placeholder", async () => {
     const schema = await schemaOf(api, "music_reader");
     expect(schema.values("artist_update_column")).toEqual(["_PLACEHOLDER"]);
     expect(schema.description("artist_update_column", "_PLACEHOLDER")).toBe("placeholder (do not use)");
-    expect(schema.description("artist_update_column")).toBe('placeholder for update columns of table "artist" (current role has no relevant permissions)');
+    expect(schema.description("artist_update_column")).toBe(
+      'placeholder for update columns of table "artist" (current role has no relevant permissions)',
+    );
   } finally {
     await api.sql("revoke insert (name) on artist from music_reader");
     await api.reload();
@@ -49,14 +51,21 @@ test("G-ENU-3 without any there is a placeholder", async () => {
 test("G-ENU-4 constraints by their SQL names", () => {
   expect(admin.values("artist_constraint")).toEqual(["artist_name_key", "artist_pkey"]);
   expect(admin.description("artist_constraint")).toBe('unique or primary key constraints on table "artist"');
-  expect(admin.description("artist_constraint", "artist_pkey")).toBe('unique or primary key constraint on columns "id"');
-  expect(admin.description("seat_constraint", "seat_row_number_key")).toBe('unique or primary key constraint on columns "row", "number"');
+  expect(admin.description("artist_constraint", "artist_pkey")).toBe(
+    'unique or primary key constraint on columns "id"',
+  );
+  expect(admin.description("seat_constraint", "seat_row_number_key")).toBe(
+    'unique or primary key constraint on columns "row", "number"',
+  );
 });
 
 test("G-ENU-6 columns of aggregate predicates by the type they take", () => {
   const of = (fn: string) => `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns`;
   for (const fn of ["bool_and", "bool_or"]) expect(admin.values(of(fn))).toEqual(["kept"]);
-  for (const fn of ["avg", "max", "min", "sum", "stddev_samp", "var_samp", "corr", "covar_samp"]) expect(admin.values(of(fn))).toEqual(["length", "tempo"]);
-  expect(admin.description(of("avg"))).toBe('select "take_aggregate_bool_exp_avg_arguments_columns" columns of table "take"');
+  for (const fn of ["avg", "max", "min", "sum", "stddev_samp", "var_samp", "corr", "covar_samp"])
+    expect(admin.values(of(fn))).toEqual(["length", "tempo"]);
+  expect(admin.description(of("avg"))).toBe(
+    'select "take_aggregate_bool_exp_avg_arguments_columns" columns of table "take"',
+  );
   expect(admin.description(of("avg"), "tempo")).toBe("column name");
 });

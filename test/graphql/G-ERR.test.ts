@@ -6,37 +6,83 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const text = async (query: string, headers = asAdmin(), variables?: unknown) => (await api.post("/v1/graphql", { headers, body: { query, variables } })).text;
+const text = async (query: string, headers = asAdmin(), variables?: unknown) =>
+  (await api.post("/v1/graphql", { headers, body: { query, variables } })).text;
 
 test("G-ERR-1 one element, message first, path before code, no data", async () => {
-  expect(await text("{ nope albums { id } }")).toBe(`{"errors":[{"message":"field 'nope' not found in type: 'query_root'","extensions":{"path":"$.selectionSet.nope","code":"validation-failed"}}]}`);
+  expect(await text("{ nope albums { id } }")).toBe(
+    `{"errors":[{"message":"field 'nope' not found in type: 'query_root'","extensions":{"path":"$.selectionSet.nope","code":"validation-failed"}}]}`,
+  );
 });
 
 gqlCases(api, [
-  { title: "G-ERR-2 field names, never aliases", query: "{ a: album { b: artist { c: nope } } }", error: { message: "field 'nope' not found in type: 'artist'", path: "$.selectionSet.album.selectionSet.artist.selectionSet.nope" } },
+  {
+    title: "G-ERR-2 field names, never aliases",
+    query: "{ a: album { b: artist { c: nope } } }",
+    error: {
+      message: "field 'nope' not found in type: 'artist'",
+      path: "$.selectionSet.album.selectionSet.artist.selectionSet.nope",
+    },
+  },
   {
     title: "G-ERR-2 arguments, keys and indexes",
-    query: "{ album(where: {_or: [{}, {artist: {_and: [{name: {_in: [\"a\", 1]}}]}}]}) { id } }",
-    error: { message: "parsing Text failed, expected String, but encountered Number", path: "$.selectionSet.album.args.where._or[1].artist._and[0].name._in[1]", code: "parse-failed" },
+    query: '{ album(where: {_or: [{}, {artist: {_and: [{name: {_in: ["a", 1]}}]}}]}) { id } }',
+    error: {
+      message: "parsing Text failed, expected String, but encountered Number",
+      path: "$.selectionSet.album.args.where._or[1].artist._and[0].name._in[1]",
+      code: "parse-failed",
+    },
   },
   {
     title: "G-ERR-3 keys that are no plain words",
     query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
     variables: { w: { _and: [{ "": 1 }] } },
-    error: { message: 'variable value contains object with key "", which is not a legal GraphQL name', path: "$.selectionSet.album.args.where._and[0]" },
+    error: {
+      message: 'variable value contains object with key "", which is not a legal GraphQL name',
+      path: "$.selectionSet.album.args.where._and[0]",
+    },
   },
-  { title: "G-ERR-4 a spread adds nothing", query: "{ ...q } fragment q on query_root { album { ...a } } fragment a on album { ... on album { nope } }", error: { message: "field 'nope' not found in type: 'album'", path: "$.selectionSet.album.selectionSet.nope" } },
-  { title: "G-ERR-5 values from variables have the path of their place", query: "query ($w: album_bool_exp) { album(where: $w) { id } }", variables: { w: { artist: { id: { _eq: true } } } }, error: { message: expect.any(String), path: "$.selectionSet.album.args.where.artist.id._eq" } },
+  {
+    title: "G-ERR-4 a spread adds nothing",
+    query: "{ ...q } fragment q on query_root { album { ...a } } fragment a on album { ... on album { nope } }",
+    error: { message: "field 'nope' not found in type: 'album'", path: "$.selectionSet.album.selectionSet.nope" },
+  },
+  {
+    title: "G-ERR-5 values from variables have the path of their place",
+    query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
+    variables: { w: { artist: { id: { _eq: true } } } },
+    error: { message: expect.any(String), path: "$.selectionSet.album.args.where.artist.id._eq" },
+  },
   {
     title: "G-ERR-5 in lists too",
     query: "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o) { affected_rows } }",
     variables: { o: [{ name: "a" }, { name: "b", albums: { data: [{ title: "x", nope: 1 }] } }] },
-    error: { message: "field 'nope' not found in type: 'album_insert_input'", path: "$.selectionSet.insert_artist.args.objects[1].albums.data[0].nope" },
+    error: {
+      message: "field 'nope' not found in type: 'album_insert_input'",
+      path: "$.selectionSet.insert_artist.args.objects[1].albums.data[0].nope",
+    },
   },
-  { title: "G-ERR-6 a value coerced to a list of one", query: "mutation { insert_album(objects: {price: true}) { affected_rows } }", error: { message: expect.any(String), path: "$.selectionSet.insert_album.args.objects[0].price" } },
-  { title: "G-ERR-6 in a variable", query: "mutation ($o: [album_insert_input!]!) { insert_album(objects: $o) { affected_rows } }", variables: { o: { price: true } }, error: { message: expect.any(String), path: "$.selectionSet.insert_album.args.objects[0].price" } },
-  { title: "G-ERR-6 of a comparison", query: "{ album(where: {id: {_in: true}}) { id } }", error: { message: expect.any(String), path: "$.selectionSet.album.args.where.id._in[0]" } },
-  { title: "G-ERR-6 in execution the path ends at the argument", query: 'mutation { insert_artist(objects: {name: "Abba"}) { affected_rows } }', error: { message: expect.any(String), path: "$.selectionSet.insert_artist.args.objects" } },
+  {
+    title: "G-ERR-6 a value coerced to a list of one",
+    query: "mutation { insert_album(objects: {price: true}) { affected_rows } }",
+    error: { message: expect.any(String), path: "$.selectionSet.insert_album.args.objects[0].price" },
+  },
+  {
+    title: "G-ERR-6 in a variable",
+    query: "mutation ($o: [album_insert_input!]!) { insert_album(objects: $o) { affected_rows } }",
+    variables: { o: { price: true } },
+    error: { message: expect.any(String), path: "$.selectionSet.insert_album.args.objects[0].price" },
+  },
+  {
+    title: "G-ERR-6 of a comparison",
+    query: "{ album(where: {id: {_in: true}}) { id } }",
+    error: { message: expect.any(String), path: "$.selectionSet.album.args.where.id._in[0]" },
+  },
+  {
+    title: "G-ERR-6 in execution the path ends at the argument",
+    query: 'mutation { insert_artist(objects: {name: "Abba"}) { affected_rows } }',
+    error: { message: expect.any(String), path: "$.selectionSet.insert_artist.args.objects" },
+  },
 ]);
 
 test("G-ERR-7 administrators get the database's own words, others never", async () => {
@@ -52,7 +98,10 @@ test("G-ERR-7 administrators get the database's own words, others never", async 
     },
   });
   const editor = JSON.parse(await text(query, asAdmin("music_editor")));
-  expect(editor.errors[0].extensions).toEqual({ path: "$.selectionSet.insert_artist_one.args.object", code: "constraint-violation" });
+  expect(editor.errors[0].extensions).toEqual({
+    path: "$.selectionSet.insert_artist_one.args.object",
+    code: "constraint-violation",
+  });
 });
 
 test("G-ERR-8 no secret and no SQL in any message", async () => {

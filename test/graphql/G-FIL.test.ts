@@ -14,13 +14,44 @@ interface FilterCase {
 }
 
 const cases: readonly FilterCase[] = [
-  // artist: 1 Abba SE, 2 Bjork IS, 3 Can DE, 4 Dusk null; album: 1, 2 of 1, 3 of 2, 4, 5 of 3; price 12.5 20 9.99 25 null; live t f t t null
-  { title: "G-FIL-1 combinators", filter: { _and: [{ price: { _gt: 9 } }, { _or: [{ live: { _eq: true } }, { title: { _eq: "Waterloo" } }] }, { _not: { id: { _eq: 4 } } }] }, ids: [1, 2, 3] },
-  { title: "G-FIL-1 combinators and operators spelled with $", filter: { $and: [{ price: { $gt: 9 } }, { $or: [{ live: { $eq: true } }, { title: { $like: "Water%" } }] }, { $not: { id: { $in: [4] } } }] }, ids: [1, 2, 3] },
+  // artist: 1 Abba SE, 2 Bjork IS, 3 Can DE, 4 Dusk null; album: 1, 2 of 1, 3 of 2, 4, 5 of 3; price 12.5 20 9.99 25
+  // null; live t f t t null
+  {
+    title: "G-FIL-1 combinators",
+    filter: {
+      _and: [
+        { price: { _gt: 9 } },
+        { _or: [{ live: { _eq: true } }, { title: { _eq: "Waterloo" } }] },
+        { _not: { id: { _eq: 4 } } },
+      ],
+    },
+    ids: [1, 2, 3],
+  },
+  {
+    title: "G-FIL-1 combinators and operators spelled with $",
+    filter: {
+      $and: [
+        { price: { $gt: 9 } },
+        { $or: [{ live: { $eq: true } }, { title: { $like: "Water%" } }] },
+        { $not: { id: { $in: [4] } } },
+      ],
+    },
+    ids: [1, 2, 3],
+  },
   { title: "G-FIL-1 _ne is _neq", filter: { id: { _ne: 1 }, artist_id: { $ne: 3 } }, ids: [2, 3] },
   { title: "G-FIL-1 operators of text", filter: { title: { _regex: "^[AD]" } }, ids: [1, 3] },
-  { title: "G-FIL-1 operators of documents", on: "artist", filter: { stats: { _contains: { genres: ["pop"] } } }, ids: [1] },
-  { title: "G-FIL-1 keys of documents", on: "artist", filter: { stats: { _has_keys_all: ["label", "members"] } }, ids: [1] },
+  {
+    title: "G-FIL-1 operators of documents",
+    on: "artist",
+    filter: { stats: { _contains: { genres: ["pop"] } } },
+    ids: [1],
+  },
+  {
+    title: "G-FIL-1 keys of documents",
+    on: "artist",
+    filter: { stats: { _has_keys_all: ["label", "members"] } },
+    ids: [1],
+  },
   { title: "G-FIL-1 paths of trees", on: "category", filter: { path: { _descendant: "top.science" } }, ids: [2, 3] },
   { title: "G-FIL-1 casts", on: "artist", filter: { stats: { _cast: { String: { _like: "%Polar%" } } } }, ids: [1] },
   { title: "G-FIL-1 arrays", filter: { tags: { _contains: ["rock"] } }, ids: [1, 5] },
@@ -34,86 +65,309 @@ const cases: readonly FilterCase[] = [
   { title: "G-FIL-2 an empty _or is false", filter: { _or: [] }, ids: [] },
   { title: "G-FIL-2 an empty _and is true", filter: { _and: [] }, ids: [1, 2, 3, 4, 5] },
   { title: "G-FIL-2 several conditions all hold", filter: { id: { _gt: 1, _lt: 4 }, live: true }, ids: [3] },
-  { title: "G-FIL-2 a document as a value", on: "artist", filter: { stats: { members: 1, genres: ["art"] } }, ids: [2] },
+  {
+    title: "G-FIL-2 a document as a value",
+    on: "artist",
+    filter: { stats: { members: 1, genres: ["art"] } },
+    ids: [2],
+  },
   { title: "G-FIL-3 a relationship by its name", filter: { maker: { country: "SE" } }, ids: [1, 2] },
   { title: "G-FIL-3 an array relationship", on: "artist", filter: { works: { price: { _gte: 20 } } }, ids: [1, 3] },
   { title: "G-FIL-3 rows that are related at all", on: "artist", filter: { _not: { works: {} } }, ids: [4] },
-  { title: "G-FIL-3 a count of related rows", on: "artist", filter: { works_aggregate: { count: { predicate: { _eq: 0 } } } }, ids: [4] },
-  { title: "G-FIL-3 a fold of related rows with a filter", on: "artist", filter: { works_aggregate: { bool_and: { arguments: "live", filter: { live: { _is_null: false } }, predicate: { _eq: true } } } }, ids: [2, 3] },
+  {
+    title: "G-FIL-3 a count of related rows",
+    on: "artist",
+    filter: { works_aggregate: { count: { predicate: { _eq: 0 } } } },
+    ids: [4],
+  },
+  {
+    title: "G-FIL-3 a fold of related rows with a filter",
+    on: "artist",
+    filter: {
+      works_aggregate: {
+        bool_and: { arguments: "live", filter: { live: { _is_null: false } }, predicate: { _eq: true } },
+      },
+    },
+    ids: [2, 3],
+  },
   { title: "G-FIL-3 computed fields by their names", on: "person", filter: { adult: { _eq: true } }, ids: [1, 3] },
-  { title: "G-FIL-3 computed fields with the session", on: "person", filter: { greeting: { _eq: "Ann meets 7" } }, session: { "user-id": "7" }, ids: [1] },
+  {
+    title: "G-FIL-3 computed fields with the session",
+    on: "person",
+    filter: { greeting: { _eq: "Ann meets 7" } },
+    session: { "user-id": "7" },
+    ids: [1],
+  },
   { title: "G-FIL-3 computed fields of rows", on: "person", filter: { peers: { id: { _eq: 3 } } }, ids: [1, 2] },
-  { title: "G-FIL-3 computed fields with arguments are no conditions", on: "person", filter: { age_in: { _gt: 30 } }, ids: undefined },
+  {
+    title: "G-FIL-3 computed fields with arguments are no conditions",
+    on: "person",
+    filter: { age_in: { _gt: 30 } },
+    ids: undefined,
+  },
   { title: "G-FIL-3 not a custom name", filter: { heading: { _eq: "Debut" } }, ids: undefined },
   { title: "G-FIL-4 _eq of two NULLs holds", filter: { live: { _eq: null } }, ids: [5] },
   { title: "G-FIL-4 _eq of a jsonb NULL", on: "artist", filter: { stats: { _eq: null } }, ids: [4] },
   { title: "G-FIL-4 _neq of one NULL holds", filter: { live: { _neq: true } }, ids: [2, 5] },
   { title: "G-FIL-4 _not of _eq holds for NULL", filter: { _not: { live: { _eq: true } } }, ids: [2, 5] },
   { title: "G-FIL-4 _not of _neq", filter: { _not: { live: { _neq: true } } }, ids: [1, 3, 4] },
-  { title: "G-FIL-4 below a relationship in a _not", on: "artist", filter: { _not: { works: { live: { _eq: true } } } }, ids: [4] },
-  { title: "G-FIL-5 a session variable", filter: { artist_id: { _eq: "X-Session-Artist-Id" } }, session: { "artist-id": "1" }, ids: [1, 2] },
-  { title: "G-FIL-5 both prefixes, any case, both directions", filter: { artist_id: "x-HASURA-Artist-ID" }, session: { "artist-id": "2" }, ids: [3] },
-  { title: "G-FIL-5 the role is a variable", on: "person", filter: { name: { _neq: "X-Session-Role" } }, ids: [1, 2, 3] },
-  { title: "G-FIL-5 in a list beside values", filter: { id: { _in: ["X-Session-A", 3, "X-Session-B"] } }, session: { a: "1", b: "5" }, ids: [1, 3, 5] },
-  { title: "G-FIL-5 as a document", on: "artist", filter: { stats: { _contains: "X-Session-Doc" } }, session: { doc: '{"members": 4}' }, ids: [1] },
-  { title: "G-FIL-5 as a key of a document", on: "artist", filter: { stats: { _has_key: "X-Session-Key" } }, session: { key: "label" }, ids: [1] },
-  { title: "G-FIL-5 in a list of keys", on: "artist", filter: { stats: { _has_keys_any: ["X-Session-Key", "nothing"] } }, session: { key: "label" }, ids: [1] },
-  { title: "G-FIL-5 as a path of a document", on: "artist", filter: { stats: { _jsonb_path_exists: "X-Session-Path" } }, session: { path: "$.label.name" }, ids: [1] },
-  { title: "G-FIL-5 as a pattern", filter: { title: { _ilike: "X-Session-Pattern" } }, session: { pattern: "%a%o%" }, ids: [2, 4] },
-  { title: "G-FIL-5 within a relationship", filter: { maker: { country: { _eq: "X-Session-Country" } } }, session: { country: "DE" }, ids: [4, 5] },
-  { title: "G-FIL-5 against a count", on: "artist", filter: { works_aggregate: { count: { predicate: { _gte: "X-Session-Least" } } } }, session: { least: "2" }, ids: [1, 3] },
-  { title: "G-FIL-5 quotes and commas are only text", filter: { title: { _eq: "X-Session-Title" } }, session: { title: "x' or '1'='1" }, ids: [] },
-  { title: "G-FIL-6 a variable is a whole list", filter: { id: { _in: "X-Session-Ids" } }, session: { ids: "{1,4}" }, ids: [1, 4] },
-  { title: "G-FIL-6 a list to leave out", filter: { id: { _nin: "X-Session-Ids" } }, session: { ids: "{1,4}" }, ids: [2, 3, 5] },
-  { title: "G-FIL-6 an empty list holds no row", filter: { id: { _in: "X-Session-Ids" } }, session: { ids: "{}" }, ids: [] },
-  { title: "G-FIL-6 an empty list leaves every row, NULLs too", filter: { live: { _nin: "X-Session-Ids" } }, session: { ids: "{}" }, ids: [1, 2, 3, 4, 5] },
-  { title: "G-FIL-6 keys as an array", on: "artist", filter: { stats: { _has_keys_all: "X-Session-Keys" } }, session: { keys: "{label,members}" }, ids: [1] },
-  { title: "G-FIL-6 any of no keys", on: "artist", filter: { stats: { _has_keys_any: "X-Session-Keys" } }, session: { keys: "{}" }, ids: [] },
-  { title: "G-FIL-6 all of no keys", on: "artist", filter: { stats: { _has_keys_all: "X-Session-Keys" } }, session: { keys: "{}" }, ids: [1, 2, 3] },
+  {
+    title: "G-FIL-4 below a relationship in a _not",
+    on: "artist",
+    filter: { _not: { works: { live: { _eq: true } } } },
+    ids: [4],
+  },
+  {
+    title: "G-FIL-5 a session variable",
+    filter: { artist_id: { _eq: "X-Session-Artist-Id" } },
+    session: { "artist-id": "1" },
+    ids: [1, 2],
+  },
+  {
+    title: "G-FIL-5 both prefixes, any case, both directions",
+    filter: { artist_id: "x-HASURA-Artist-ID" },
+    session: { "artist-id": "2" },
+    ids: [3],
+  },
+  {
+    title: "G-FIL-5 the role is a variable",
+    on: "person",
+    filter: { name: { _neq: "X-Session-Role" } },
+    ids: [1, 2, 3],
+  },
+  {
+    title: "G-FIL-5 in a list beside values",
+    filter: { id: { _in: ["X-Session-A", 3, "X-Session-B"] } },
+    session: { a: "1", b: "5" },
+    ids: [1, 3, 5],
+  },
+  {
+    title: "G-FIL-5 as a document",
+    on: "artist",
+    filter: { stats: { _contains: "X-Session-Doc" } },
+    session: { doc: '{"members": 4}' },
+    ids: [1],
+  },
+  {
+    title: "G-FIL-5 as a key of a document",
+    on: "artist",
+    filter: { stats: { _has_key: "X-Session-Key" } },
+    session: { key: "label" },
+    ids: [1],
+  },
+  {
+    title: "G-FIL-5 in a list of keys",
+    on: "artist",
+    filter: { stats: { _has_keys_any: ["X-Session-Key", "nothing"] } },
+    session: { key: "label" },
+    ids: [1],
+  },
+  {
+    title: "G-FIL-5 as a path of a document",
+    on: "artist",
+    filter: { stats: { _jsonb_path_exists: "X-Session-Path" } },
+    session: { path: "$.label.name" },
+    ids: [1],
+  },
+  {
+    title: "G-FIL-5 as a pattern",
+    filter: { title: { _ilike: "X-Session-Pattern" } },
+    session: { pattern: "%a%o%" },
+    ids: [2, 4],
+  },
+  {
+    title: "G-FIL-5 within a relationship",
+    filter: { maker: { country: { _eq: "X-Session-Country" } } },
+    session: { country: "DE" },
+    ids: [4, 5],
+  },
+  {
+    title: "G-FIL-5 against a count",
+    on: "artist",
+    filter: { works_aggregate: { count: { predicate: { _gte: "X-Session-Least" } } } },
+    session: { least: "2" },
+    ids: [1, 3],
+  },
+  {
+    title: "G-FIL-5 quotes and commas are only text",
+    filter: { title: { _eq: "X-Session-Title" } },
+    session: { title: "x' or '1'='1" },
+    ids: [],
+  },
+  {
+    title: "G-FIL-6 a variable is a whole list",
+    filter: { id: { _in: "X-Session-Ids" } },
+    session: { ids: "{1,4}" },
+    ids: [1, 4],
+  },
+  {
+    title: "G-FIL-6 a list to leave out",
+    filter: { id: { _nin: "X-Session-Ids" } },
+    session: { ids: "{1,4}" },
+    ids: [2, 3, 5],
+  },
+  {
+    title: "G-FIL-6 an empty list holds no row",
+    filter: { id: { _in: "X-Session-Ids" } },
+    session: { ids: "{}" },
+    ids: [],
+  },
+  {
+    title: "G-FIL-6 an empty list leaves every row, NULLs too",
+    filter: { live: { _nin: "X-Session-Ids" } },
+    session: { ids: "{}" },
+    ids: [1, 2, 3, 4, 5],
+  },
+  {
+    title: "G-FIL-6 keys as an array",
+    on: "artist",
+    filter: { stats: { _has_keys_all: "X-Session-Keys" } },
+    session: { keys: "{label,members}" },
+    ids: [1],
+  },
+  {
+    title: "G-FIL-6 any of no keys",
+    on: "artist",
+    filter: { stats: { _has_keys_any: "X-Session-Keys" } },
+    session: { keys: "{}" },
+    ids: [],
+  },
+  {
+    title: "G-FIL-6 all of no keys",
+    on: "artist",
+    filter: { stats: { _has_keys_all: "X-Session-Keys" } },
+    session: { keys: "{}" },
+    ids: [1, 2, 3],
+  },
   { title: "G-FIL-6 a list has no null", filter: { id: { _in: [1, null] } }, ids: undefined },
   { title: "G-FIL-8 two columns of a row", filter: { sold: { _ceq: "id" } }, ids: [] },
   { title: "G-FIL-8 as a list of one", filter: { sold: { _cgt: ["id"] } }, ids: [1, 2, 4, 5] },
-  { title: "G-FIL-8 spelled with $, the other comparisons", filter: { id: { $cgte: "artist_id", _cne: "sold" } }, ids: [1, 2, 3, 4, 5] },
+  {
+    title: "G-FIL-8 spelled with $, the other comparisons",
+    filter: { id: { $cgte: "artist_id", _cne: "sold" } },
+    ids: [1, 2, 3, 4, 5],
+  },
   { title: "G-FIL-8 _clt and _clte", filter: { artist_id: { _clte: "id" }, id: { _clt: "sold" } }, ids: [1, 2, 4, 5] },
-  { title: "G-FIL-8 _ceq takes two NULLs for equal", on: "artist", filter: { country: { _ceq: "country" } }, ids: [1, 2, 3, 4] },
-  { title: "G-FIL-8 _cneq tells one NULL apart", on: "artist", filter: { name: { _cneq: "country" } }, ids: [1, 2, 3, 4] },
-  { title: "G-FIL-8 the column of the permission's table", on: "artist", filter: { works: { sold: { _ceq: ["$", "id"] } } }, ids: [] },
+  {
+    title: "G-FIL-8 _ceq takes two NULLs for equal",
+    on: "artist",
+    filter: { country: { _ceq: "country" } },
+    ids: [1, 2, 3, 4],
+  },
+  {
+    title: "G-FIL-8 _cneq tells one NULL apart",
+    on: "artist",
+    filter: { name: { _cneq: "country" } },
+    ids: [1, 2, 3, 4],
+  },
+  {
+    title: "G-FIL-8 the column of the permission's table",
+    on: "artist",
+    filter: { works: { sold: { _ceq: ["$", "id"] } } },
+    ids: [],
+  },
   { title: "G-FIL-8 the same, with rows", on: "artist", filter: { works: { id: { _ceq: ["$", "id"] } } }, ids: [1] },
   { title: "G-FIL-8 types must be equal", filter: { id: { _ceq: "title" } }, ids: undefined },
   { title: "G-FIL-8 a column that is not there", filter: { id: { _ceq: ["$", "nothing"] } }, ids: undefined },
-  { title: "G-FIL-9 rows of another table", filter: { _exists: { _table: { schema: "public", name: "studio" }, _where: { name: { _eq: "X-Session-Studio" } } } }, session: { studio: "North" }, ids: [1, 2, 3, 4, 5] },
-  { title: "G-FIL-9 none of them", filter: { $exists: { _table: "studio", _where: { name: "X-Session-Studio" } } }, session: { studio: "West" }, ids: [] },
-  { title: "G-FIL-9 a table that is not in the metadata and has no rows to speak of", filter: { _exists: { _table: "badge_change", _where: {} } }, ids: [1, 2, 3, 4, 5] },
-  { title: "G-FIL-9 correlated by a column of the permission's table", filter: { _exists: { _table: "take", _where: { studio_id: { _ceq: ["$", "id"] }, kept: false } } }, ids: [2] },
-  { title: "G-FIL-9 a table that does not exist", filter: { _exists: { _table: "nothing", _where: {} } }, ids: undefined },
+  {
+    title: "G-FIL-9 rows of another table",
+    filter: {
+      _exists: { _table: { schema: "public", name: "studio" }, _where: { name: { _eq: "X-Session-Studio" } } },
+    },
+    session: { studio: "North" },
+    ids: [1, 2, 3, 4, 5],
+  },
+  {
+    title: "G-FIL-9 none of them",
+    filter: { $exists: { _table: "studio", _where: { name: "X-Session-Studio" } } },
+    session: { studio: "West" },
+    ids: [],
+  },
+  {
+    title: "G-FIL-9 a table that is not in the metadata and has no rows to speak of",
+    filter: { _exists: { _table: "badge_change", _where: {} } },
+    ids: [1, 2, 3, 4, 5],
+  },
+  {
+    title: "G-FIL-9 correlated by a column of the permission's table",
+    filter: { _exists: { _table: "take", _where: { studio_id: { _ceq: ["$", "id"] }, kept: false } } },
+    ids: [2],
+  },
+  {
+    title: "G-FIL-9 a table that does not exist",
+    filter: { _exists: { _table: "nothing", _where: {} } },
+    ids: undefined,
+  },
   { title: "G-FIL-10 columns the role may not see", filter: { price: { _gt: 15 } }, ids: [2, 4] },
   { title: "G-FIL-11 an unknown column", filter: { prize: { _gt: 15 } }, ids: undefined },
   { title: "G-FIL-11 an unknown operator", filter: { price: { _about: 15 } }, ids: undefined },
   { title: "G-FIL-11 an operator of another type", filter: { price: { _like: "1%" } }, ids: undefined },
   { title: "G-FIL-11 a filter that is no object", filter: "artist_id = 1", ids: undefined },
   { title: "G-FIL-11 an empty list is not everything", filter: [], ids: undefined },
-  { title: "G-FIL-11 nor is an empty list under _not or a relationship", filter: { _and: [{ maker: [] }] }, ids: undefined },
+  {
+    title: "G-FIL-11 nor is an empty list under _not or a relationship",
+    filter: { _and: [{ maker: [] }] },
+    ids: undefined,
+  },
   { title: "G-FIL-11 null at a relationship", filter: { maker: null }, ids: undefined },
   { title: "G-FIL-11 _exists without _where", filter: { _exists: { _table: "artist" } }, ids: undefined },
-  { title: "G-FIL-4 values of every type", on: "specimen", filter: { c_int8: "9223372036854775807", c_numeric: 12.34, c_uuid: "3f2504e0-4f89-41d3-9a0c-0305e82c3301", c_int_list: [1, 2, null], c_matrix: [[1, 2], [3, 4]], c_mood: "happy", c_email: "jo@work.example", c_date: { _lt: "2021-01-01" }, c_jsonb_list: [{ a: 1 }, []], c_bytea: "\\xdeadbeef" }, ids: [1] },
+  {
+    title: "G-FIL-4 values of every type",
+    on: "specimen",
+    filter: {
+      c_int8: "9223372036854775807",
+      c_numeric: 12.34,
+      c_uuid: "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+      c_int_list: [1, 2, null],
+      c_matrix: [
+        [1, 2],
+        [3, 4],
+      ],
+      c_mood: "happy",
+      c_email: "jo@work.example",
+      c_date: { _lt: "2021-01-01" },
+      c_jsonb_list: [{ a: 1 }, []],
+      c_bytea: "\\xdeadbeef",
+    },
+    ids: [1],
+  },
 ];
 
 const roleOf = (index: number): string => `case_${index}`;
 
 const selectsOn = (name: string): readonly Entry[] =>
-  permissions(Object.fromEntries(cases.flatMap((one, index) => ((one.on ?? "album") === name ? [[roleOf(index), { columns: ["id"], filter: one.filter }]] : []))));
+  permissions(
+    Object.fromEntries(
+      cases.flatMap((one, index) =>
+        (one.on ?? "album") === name ? [[roleOf(index), { columns: ["id"], filter: one.filter }]] : [],
+      ),
+    ),
+  );
 
 const kept = notes();
 const api = await startApi(
   forGraphql({
     logger: kept.logger,
     metadata: documentOf([
-      table("album", { configuration: { column_config: { title: { custom_name: "heading" } } }, object_relationships: [object("maker", "artist_id")], select_permissions: selectsOn("album") }),
-      table("artist", { array_relationships: [array("works", "album", "artist_id")], select_permissions: [...selectsOn("artist"), ...permissions({ narrow: { columns: ["id"], filter: { works: {} } } })] }),
+      table("album", {
+        configuration: { column_config: { title: { custom_name: "heading" } } },
+        object_relationships: [object("maker", "artist_id")],
+        select_permissions: selectsOn("album"),
+      }),
+      table("artist", {
+        array_relationships: [array("works", "album", "artist_id")],
+        select_permissions: [
+          ...selectsOn("artist"),
+          ...permissions({ narrow: { columns: ["id"], filter: { works: {} } } }),
+        ],
+      }),
       table("person", {
         computed_fields: [
           { name: "adult", definition: { function: "person_adult" } },
-          { name: "greeting", definition: { function: { schema: "public", name: "person_greeting" }, session_argument: "hasura_session" } },
+          {
+            name: "greeting",
+            definition: { function: { schema: "public", name: "person_greeting" }, session_argument: "hasura_session" },
+          },
           { name: "peers", definition: { function: "person_peers" } },
           { name: "age_in", definition: { function: "person_age_in" } },
         ],
@@ -131,7 +385,9 @@ for (const [index, { title, on = "album", session, ids }] of cases.entries()) {
     const answer = await api.gql(`{ ${on} { id } }`, {}, asAdmin(roleOf(index), session));
     if (ids === undefined) {
       expect(answer.errors[0].message).toBe(`field '${on}' not found in type: 'query_root'`);
-      expect(kept.all().filter((note) => note.startsWith(`table ${on}: select permission of ${roleOf(index)}: `))).toHaveLength(1);
+      expect(
+        kept.all().filter((note) => note.startsWith(`table ${on}: select permission of ${roleOf(index)}: `)),
+      ).toHaveLength(1);
     } else {
       expect(answer.errors).toBeUndefined();
       expect(answer.data[on].map(({ id }: { id: number }) => id).sort((a: number, b: number) => a - b)).toEqual(ids);
@@ -141,7 +397,11 @@ for (const [index, { title, on = "album", session, ids }] of cases.entries()) {
 
 test("G-FIL-7 only variables of fields that are used matter", async () => {
   const role = roleOf(cases.findIndex(({ title }) => title === "G-FIL-5 a session variable"));
-  expect(await api.gql("{ album { id } }", {}, asAdmin(role))).toEqual({ errors: [{ message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } }] });
+  expect(await api.gql("{ album { id } }", {}, asAdmin(role))).toEqual({
+    errors: [
+      { message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } },
+    ],
+  });
   expect(await api.gql("{ __typename }", {}, asAdmin(role))).toEqual({ data: { __typename: "query_root" } });
 });
 
@@ -150,12 +410,21 @@ test("G-FIL-9 a filter along a relationship does not add the filter of the other
     forGraphql({
       on: api.database,
       metadata: documentOf([
-        table("album", { object_relationships: [object("artist", "artist_id")], select_permissions: permissions({ reader: { columns: ["id"], filter: { artist: { country: { _neq: "SE" } } } } }) }),
-        table("artist", { select_permissions: permissions({ reader: { columns: ["id"], filter: { country: "IS" } } }) }),
+        table("album", {
+          object_relationships: [object("artist", "artist_id")],
+          select_permissions: permissions({
+            reader: { columns: ["id"], filter: { artist: { country: { _neq: "SE" } } } },
+          }),
+        }),
+        table("artist", {
+          select_permissions: permissions({ reader: { columns: ["id"], filter: { country: "IS" } } }),
+        }),
       ]),
     }),
   );
-  expect((await where.gql("{ album(order_by: {id: asc}) { id artist { id } } }", {}, asAdmin("reader"))).data.album).toEqual([
+  expect(
+    (await where.gql("{ album(order_by: {id: asc}) { id artist { id } } }", {}, asAdmin("reader"))).data.album,
+  ).toEqual([
     { id: 3, artist: { id: 2 } },
     { id: 4, artist: null },
     { id: 5, artist: null },
@@ -169,9 +438,18 @@ test("G-FIL-8 $ is the permission's own table wherever its filter comes to stand
       metadata: documentOf([
         table("album", {
           object_relationships: [object("artist", "artist_id")],
-          select_permissions: permissions({ reader: { columns: ["id", "sold"], filter: { artist: { albums: { id: { _cgt: ["$", "id"] } } } }, allow_aggregations: true } }),
+          select_permissions: permissions({
+            reader: {
+              columns: ["id", "sold"],
+              filter: { artist: { albums: { id: { _cgt: ["$", "id"] } } } },
+              allow_aggregations: true,
+            },
+          }),
         }),
-        table("artist", { array_relationships: [array("albums", "album", "artist_id")], select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) }),
+        table("artist", {
+          array_relationships: [array("albums", "album", "artist_id")],
+          select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }),
+        }),
       ]),
     }),
   );
@@ -202,55 +480,82 @@ test("G-FIL-8 $ is the permission's own table wherever its filter comes to stand
 });
 
 test("G-FIL-4 a filter on a column can be answered by its index", async () => {
-  await api.sql("create table owned (id int primary key, owner int); create index owned_owner on owned (owner); insert into owned select n, n from generate_series(1, 5000) n; analyze owned");
+  await api.sql(
+    "create table owned (id int primary key, owner int); create index owned_owner on owned (owner); insert into owned select n, n from generate_series(1, 5000) n; analyze owned",
+  );
   const owner = await startApi(
     forGraphql({
       on: api.database,
       dbPlanEnabled: true,
       metadataPermissionsForRest: true,
-      metadata: documentOf([table("owned", { select_permissions: permissions({ owner: { columns: "*", filter: { owner: { _eq: "X-Session-User-Id" } } } }) })]),
-    }),
-  );
-  const headers = asAdmin("owner", { "user-id": "7" });
-  expect(await owner.gql("{ owned { id } }", {}, headers)).toEqual({ data: { owned: [{ id: 7 }] } });
-  expect((await owner.get("/owned", { headers: { ...headers, accept: "application/vnd.pgrst.plan+text" } })).text).toContain("owned_owner");
-});
-
-test.skipIf(!capabilities.postgis)("G-FIL-5 geometry operators with session variables, GeoJSON text in them", async () => {
-  const point = JSON.stringify({ type: "Point", coordinates: [10.75, 59.91] });
-  const near = { _st_d_within: { distance: "X-Session-Distance", from: "X-Session-Place" } };
-  const geo = await startApi(
-    forGraphql({
-      on: api.database,
-      dbSchemas: ["atlas"],
-      dbExtraSearchPath: ["public", "gis"],
       metadata: documentOf([
-        table("atlas.spots", {
-          select_permissions: permissions({
-            near: { columns: ["id"], filter: { at: near } },
-            fixed: { columns: ["id"], filter: { at: { _st_d_within: { distance: 0.5, from: JSON.parse(point) } } } },
-            covered: { columns: ["id"], filter: { area: { _st_contains: "X-Session-Place" } } },
-            same: { columns: ["id"], filter: { at: { _eq: "X-Session-Place" } } },
-            earth: { columns: ["id"], filter: { earth: { _st_d_within: { distance: "X-Session-Distance", from: "X-Session-Place" } } } },
-          }),
+        table("owned", {
+          select_permissions: permissions({ owner: { columns: "*", filter: { owner: { _eq: "X-Session-User-Id" } } } }),
         }),
       ]),
     }),
   );
-  const ids = async (role: string, session: Record<string, string>) => (await geo.gql("{ atlas_spots(order_by: {id: asc}) { id } }", {}, asAdmin(role, session))).data?.atlas_spots.map(({ id }: { id: number }) => id);
-  const expected = (condition: string) => api.sql<{ id: number }>(`set search_path = public, gis; select id from atlas.spots where ${condition} order by id`).then((rows) => rows.map(({ id }) => id));
-  const place = `st_geomfromgeojson('${point}')`;
-  const within = await expected(`st_dwithin(at, ${place}, 0.5)`);
-  expect(within.length).toBeGreaterThan(0);
-  expect(await ids("near", { distance: "0.5", place: point })).toEqual(within);
-  expect(await ids("fixed", {})).toEqual(within);
-  expect(await ids("covered", { place: point })).toEqual(await expected(`st_contains(area, ${place})`));
-  expect(await ids("same", { place: point })).toEqual(await expected(`at = ${place}`));
-  expect(await ids("earth", { place: point, distance: "1000" })).toEqual(await expected(`st_dwithin(earth, ${place}::geography, 1000)`));
+  const headers = asAdmin("owner", { "user-id": "7" });
+  expect(await owner.gql("{ owned { id } }", {}, headers)).toEqual({ data: { owned: [{ id: 7 }] } });
+  expect(
+    (await owner.get("/owned", { headers: { ...headers, accept: "application/vnd.pgrst.plan+text" } })).text,
+  ).toContain("owned_owner");
 });
 
+test.skipIf(!capabilities.postgis)(
+  "G-FIL-5 geometry operators with session variables, GeoJSON text in them",
+  async () => {
+    const point = JSON.stringify({ type: "Point", coordinates: [10.75, 59.91] });
+    const near = { _st_d_within: { distance: "X-Session-Distance", from: "X-Session-Place" } };
+    const geo = await startApi(
+      forGraphql({
+        on: api.database,
+        dbSchemas: ["atlas"],
+        dbExtraSearchPath: ["public", "gis"],
+        metadata: documentOf([
+          table("atlas.spots", {
+            select_permissions: permissions({
+              near: { columns: ["id"], filter: { at: near } },
+              fixed: { columns: ["id"], filter: { at: { _st_d_within: { distance: 0.5, from: JSON.parse(point) } } } },
+              covered: { columns: ["id"], filter: { area: { _st_contains: "X-Session-Place" } } },
+              same: { columns: ["id"], filter: { at: { _eq: "X-Session-Place" } } },
+              earth: {
+                columns: ["id"],
+                filter: { earth: { _st_d_within: { distance: "X-Session-Distance", from: "X-Session-Place" } } },
+              },
+            }),
+          }),
+        ]),
+      }),
+    );
+    const ids = async (role: string, session: Record<string, string>) =>
+      (await geo.gql("{ atlas_spots(order_by: {id: asc}) { id } }", {}, asAdmin(role, session))).data?.atlas_spots.map(
+        ({ id }: { id: number }) => id,
+      );
+    const expected = (condition: string) =>
+      api
+        .sql<{ id: number }>(`set search_path = public, gis; select id from atlas.spots where ${condition} order by id`)
+        .then((rows) => rows.map(({ id }) => id));
+    const place = `st_geomfromgeojson('${point}')`;
+    const within = await expected(`st_dwithin(at, ${place}, 0.5)`);
+    expect(within.length).toBeGreaterThan(0);
+    expect(await ids("near", { distance: "0.5", place: point })).toEqual(within);
+    expect(await ids("fixed", {})).toEqual(within);
+    expect(await ids("covered", { place: point })).toEqual(await expected(`st_contains(area, ${place})`));
+    expect(await ids("same", { place: point })).toEqual(await expected(`at = ${place}`));
+    expect(await ids("earth", { place: point, distance: "1000" })).toEqual(
+      await expected(`st_dwithin(earth, ${place}::geography, 1000)`),
+    );
+  },
+);
+
 test("G-FIL-11 writes that a service was to look at first are left out", async () => {
-  const checked = { columns: ["title"], filter: {}, check: {}, validate_input: { type: "http", definition: { url: "http://127.0.0.1/never", timeout: 10 } } };
+  const checked = {
+    columns: ["title"],
+    filter: {},
+    check: {},
+    validate_input: { type: "http", definition: { url: "http://127.0.0.1/never", timeout: 10 } },
+  };
   const own = notes();
   const guarded = await startApi(
     forGraphql({
@@ -258,14 +563,23 @@ test("G-FIL-11 writes that a service was to look at first are left out", async (
       metadata: documentOf([
         table("album", {
           select_permissions: permissions({ writer: { columns: ["id"], filter: {} } }),
-          insert_permissions: permissions({ writer: { columns: ["title"], check: {}, validate_input: checked.validate_input } }),
+          insert_permissions: permissions({
+            writer: { columns: ["title"], check: {}, validate_input: checked.validate_input },
+          }),
           update_permissions: permissions({ writer: checked }),
           delete_permissions: permissions({ writer: { filter: {}, validate_input: null } }),
         }),
       ]),
     }),
   );
-  expect(Object.keys((await schemaOf(guarded, "writer")).members("mutation_root"))).toEqual(["delete_album", "delete_album_by_pk"]);
-  expect(own.all()).toEqual(["insert", "update"].map((operation) => `table album: ${operation} permission of writer: validate_input is not served`));
+  expect(Object.keys((await schemaOf(guarded, "writer")).members("mutation_root"))).toEqual([
+    "delete_album",
+    "delete_album_by_pk",
+  ]);
+  expect(own.all()).toEqual(
+    ["insert", "update"].map(
+      (operation) => `table album: ${operation} permission of writer: validate_input is not served`,
+    ),
+  );
   await guarded.close();
 });

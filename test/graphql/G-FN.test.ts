@@ -4,70 +4,251 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 const rows = (name: string, ...list: number[]) => ({ [name]: list.map((id) => ({ id })) });
-const refused = (rule: string, call: string, message: string, code: string, path: string) => ({ title: `${rule} ${call}`, query: `{ ${call} { id } }`, error: { message, code, path } });
+const refused = (rule: string, call: string, message: string, code: string, path: string) => ({
+  title: `${rule} ${call}`,
+  query: `{ ${call} { id } }`,
+  error: { message, code, path },
+});
 
 gqlCases(api, [
-  { title: "G-FN-1 a function that returns rows of a table", query: '{ search_albums(args: {term: "ar"}) { id } }', data: rows("search_albums", 1) },
-  { title: "G-FN-1 of a view", query: "{ artist_totals_over(args: {minimum: 2}) { name albums } }", data: { artist_totals_over: [{ name: "Abba", albums: 2 }, { name: "Can", albums: 2 }] } },
-  ...["scalar_answer", "json_answer", "void_answer", "table_answer", "variadic_albums", "out_albums", "overloaded_albums"].map((name) => ({
+  {
+    title: "G-FN-1 a function that returns rows of a table",
+    query: '{ search_albums(args: {term: "ar"}) { id } }',
+    data: rows("search_albums", 1),
+  },
+  {
+    title: "G-FN-1 of a view",
+    query: "{ artist_totals_over(args: {minimum: 2}) { name albums } }",
+    data: {
+      artist_totals_over: [
+        { name: "Abba", albums: 2 },
+        { name: "Can", albums: 2 },
+      ],
+    },
+  },
+  ...[
+    "scalar_answer",
+    "json_answer",
+    "void_answer",
+    "table_answer",
+    "variadic_albums",
+    "out_albums",
+    "overloaded_albums",
+  ].map((name) => ({
     title: `G-FN-1 ${name} is no root field`,
     query: `{ ${name} { id } }`,
     error: { message: `field '${name}' not found in type: 'query_root'`, code: "validation-failed" },
   })),
-  { title: "G-FN-2 VOLATILE functions are mutations", query: 'mutation { add_artist(args: {name: "New", country: "NO"}) { name country } }', data: { add_artist: [{ name: "New", country: "NO" }] } },
-  { title: "G-FN-2 and no queries", query: "{ volatile_albums { id } }", error: { message: "field 'volatile_albums' not found in type: 'query_root'" } },
-  { title: "G-FN-2 STABLE ones are no mutations", query: "mutation { live_albums { id } }", error: { message: "field 'live_albums' not found in type: 'mutation_root'" } },
+  {
+    title: "G-FN-2 VOLATILE functions are mutations",
+    query: 'mutation { add_artist(args: {name: "New", country: "NO"}) { name country } }',
+    data: { add_artist: [{ name: "New", country: "NO" }] },
+  },
+  {
+    title: "G-FN-2 and no queries",
+    query: "{ volatile_albums { id } }",
+    error: { message: "field 'volatile_albums' not found in type: 'query_root'" },
+  },
+  {
+    title: "G-FN-2 STABLE ones are no mutations",
+    query: "mutation { live_albums { id } }",
+    error: { message: "field 'live_albums' not found in type: 'mutation_root'" },
+  },
   {
     title: "G-FN-2 a mutation function sees what came before, and relationships after it",
-    query: 'mutation { insert_album_one(object: {id: 50, title: "Fifty", artist_id: 4}) { id } sell_album(args: {album_id: 50}) { sold artist { name } } volatile_albums(where: {id: {_eq: 50}}) { sold } }',
-    data: { insert_album_one: { id: 50 }, sell_album: { sold: 1, artist: { name: "Dusk" } }, volatile_albums: [{ sold: 1 }] },
+    query:
+      'mutation { insert_album_one(object: {id: 50, title: "Fifty", artist_id: 4}) { id } sell_album(args: {album_id: 50}) { sold artist { name } } volatile_albums(where: {id: {_eq: 50}}) { sold } }',
+    data: {
+      insert_album_one: { id: 50 },
+      sell_album: { sold: 1, artist: { name: "Dusk" } },
+      volatile_albums: [{ sold: 1 }],
+    },
   },
   {
     title: "G-FN-3 list arguments over the rows it returns",
-    query: "{ filter_albums(where: {live: {_eq: true}}, order_by: {price: desc}, limit: 2, offset: 1, distinct_on: price) { id artist { name } } }",
-    data: { filter_albums: [{ id: 1, artist: { name: "Abba" } }, { id: 3, artist: { name: "Bjork" } }] },
+    query:
+      "{ filter_albums(where: {live: {_eq: true}}, order_by: {price: desc}, limit: 2, offset: 1, distinct_on: price) { id artist { name } } }",
+    data: {
+      filter_albums: [
+        { id: 1, artist: { name: "Abba" } },
+        { id: 3, artist: { name: "Bjork" } },
+      ],
+    },
   },
-  { title: "G-FN-3 its aggregate", query: '{ search_albums_aggregate(args: {term: "a"}, where: {live: {_eq: true}}) { aggregate { count sum { sold } } nodes { id } } }', data: { search_albums_aggregate: { aggregate: { count: 2, sum: { sold: 10 } }, nodes: [{ id: 1 }, { id: 4 }] } } },
-  { title: "G-FN-3 a single row", query: "{ first_album { id artist { name } } }", data: { first_album: { id: 1, artist: { name: "Abba" } } } },
-  { title: "G-FN-3 a row of all NULLs is null", query: "{ no_album { id } no_album_aggregate { aggregate { count } nodes { id } } }", data: { no_album: null, no_album_aggregate: { aggregate: { count: 0 }, nodes: [] } } },
-  { title: "G-FN-3 mutation functions have no aggregate", query: "mutation { volatile_albums_aggregate { aggregate { count } } }", error: { message: "field 'volatile_albums_aggregate' not found in type: 'mutation_root'" } },
-  { title: "G-FN-4 unnamed arguments", query: '{ unnamed_albums(args: {arg_1: 2, arg_2: "%t%"}) { id } }', data: rows("unnamed_albums", 2, 3, 5) },
-  { title: "G-FN-4 unnamed ones are counted among themselves", query: '{ half_named_albums(args: {min_id: 2, arg_1: "D%"}) { id } }', data: rows("half_named_albums", 3) },
-  { title: "G-FN-4 types of arguments", query: '{ typed_people(args: {feeling: happy, contact: "x@y", home: "(Side,Town)", ids: [3]}, order_by: {id: asc}) { id } }', data: rows("typed_people", 1, 3) },
-  { title: "G-FN-4 all nullable", query: "{ typed_people(args: {feeling: null, contact: null, home: null, ids: [2, null]}) { id } }", data: rows("typed_people", 2) },
-  refused("G-FN-4", "search_albums", "missing required field 'args'", "validation-failed", "$.selectionSet.search_albums.args.args"),
-  refused("G-FN-4", "search_albums(args: null)", "expected an object for type 'search_albums_args', but found null", "validation-failed", "$.selectionSet.search_albums.args.args"),
-  { title: "G-FN-4 optional when all have defaults", query: "{ filter_albums(order_by: {id: asc}) { id } }", data: rows("filter_albums", 1, 2, 3, 4) },
-  refused("G-FN-4", "live_albums(args: {})", "'live_albums' has no argument named 'args'", "validation-failed", "$.selectionSet.live_albums"),
-  { title: "G-FN-5 an omitted argument takes its default, those after it go by name", query: "{ filter_albums(args: {max_price: 12.50}) { id } a: filter_albums(args: {min_price: 13, term: \"W%\"}) { id } }", data: { ...rows("filter_albums", 1, 3), ...rows("a", 2) } },
-  { title: "G-FN-5 null passes NULL", query: "{ filter_albums(args: {max_price: null}) { id } }", data: rows("filter_albums") },
-  { title: "G-FN-5 variables", query: "query ($a: filter_albums_args, $t: String) { filter_albums(args: $a) { id } search_albums(args: {term: $t}) { id } }", variables: { a: { min_price: 20 }, t: "Debut" }, data: { ...rows("filter_albums", 2, 4), ...rows("search_albums", 3) } },
-  refused("G-FN-5", "range_albums(args: {to_id: 3})", "Non default arguments cannot be omitted", "not-supported", "$.selectionSet.range_albums.args.args"),
-  refused("G-FN-5", 'half_named_albums(args: {arg_1: "D%"})', "Non default arguments cannot be omitted", "not-supported", "$.selectionSet.half_named_albums.args.args"),
-  { title: "G-FN-5 an omitted unnamed argument, and a named one after it", query: "{ half_named_albums(args: {min_id: 2, max_id: 3}) { id } }", data: rows("half_named_albums", 2, 3) },
-  { title: "G-FN-6 the session argument", query: "{ session_albums { id } }", session: { "artist-id": "3" }, data: rows("session_albums", 4, 5) },
+  {
+    title: "G-FN-3 its aggregate",
+    query:
+      '{ search_albums_aggregate(args: {term: "a"}, where: {live: {_eq: true}}) { aggregate { count sum { sold } } nodes { id } } }',
+    data: { search_albums_aggregate: { aggregate: { count: 2, sum: { sold: 10 } }, nodes: [{ id: 1 }, { id: 4 }] } },
+  },
+  {
+    title: "G-FN-3 a single row",
+    query: "{ first_album { id artist { name } } }",
+    data: { first_album: { id: 1, artist: { name: "Abba" } } },
+  },
+  {
+    title: "G-FN-3 a row of all NULLs is null",
+    query: "{ no_album { id } no_album_aggregate { aggregate { count } nodes { id } } }",
+    data: { no_album: null, no_album_aggregate: { aggregate: { count: 0 }, nodes: [] } },
+  },
+  {
+    title: "G-FN-3 mutation functions have no aggregate",
+    query: "mutation { volatile_albums_aggregate { aggregate { count } } }",
+    error: { message: "field 'volatile_albums_aggregate' not found in type: 'mutation_root'" },
+  },
+  {
+    title: "G-FN-4 unnamed arguments",
+    query: '{ unnamed_albums(args: {arg_1: 2, arg_2: "%t%"}) { id } }',
+    data: rows("unnamed_albums", 2, 3, 5),
+  },
+  {
+    title: "G-FN-4 unnamed ones are counted among themselves",
+    query: '{ half_named_albums(args: {min_id: 2, arg_1: "D%"}) { id } }',
+    data: rows("half_named_albums", 3),
+  },
+  {
+    title: "G-FN-4 types of arguments",
+    query:
+      '{ typed_people(args: {feeling: happy, contact: "x@y", home: "(Side,Town)", ids: [3]}, order_by: {id: asc}) { id } }',
+    data: rows("typed_people", 1, 3),
+  },
+  {
+    title: "G-FN-4 all nullable",
+    query: "{ typed_people(args: {feeling: null, contact: null, home: null, ids: [2, null]}) { id } }",
+    data: rows("typed_people", 2),
+  },
+  refused(
+    "G-FN-4",
+    "search_albums",
+    "missing required field 'args'",
+    "validation-failed",
+    "$.selectionSet.search_albums.args.args",
+  ),
+  refused(
+    "G-FN-4",
+    "search_albums(args: null)",
+    "expected an object for type 'search_albums_args', but found null",
+    "validation-failed",
+    "$.selectionSet.search_albums.args.args",
+  ),
+  {
+    title: "G-FN-4 optional when all have defaults",
+    query: "{ filter_albums(order_by: {id: asc}) { id } }",
+    data: rows("filter_albums", 1, 2, 3, 4),
+  },
+  refused(
+    "G-FN-4",
+    "live_albums(args: {})",
+    "'live_albums' has no argument named 'args'",
+    "validation-failed",
+    "$.selectionSet.live_albums",
+  ),
+  {
+    title: "G-FN-5 an omitted argument takes its default, those after it go by name",
+    query:
+      '{ filter_albums(args: {max_price: 12.50}) { id } a: filter_albums(args: {min_price: 13, term: "W%"}) { id } }',
+    data: { ...rows("filter_albums", 1, 3), ...rows("a", 2) },
+  },
+  {
+    title: "G-FN-5 null passes NULL",
+    query: "{ filter_albums(args: {max_price: null}) { id } }",
+    data: rows("filter_albums"),
+  },
+  {
+    title: "G-FN-5 variables",
+    query:
+      "query ($a: filter_albums_args, $t: String) { filter_albums(args: $a) { id } search_albums(args: {term: $t}) { id } }",
+    variables: { a: { min_price: 20 }, t: "Debut" },
+    data: { ...rows("filter_albums", 2, 4), ...rows("search_albums", 3) },
+  },
+  refused(
+    "G-FN-5",
+    "range_albums(args: {to_id: 3})",
+    "Non default arguments cannot be omitted",
+    "not-supported",
+    "$.selectionSet.range_albums.args.args",
+  ),
+  refused(
+    "G-FN-5",
+    'half_named_albums(args: {arg_1: "D%"})',
+    "Non default arguments cannot be omitted",
+    "not-supported",
+    "$.selectionSet.half_named_albums.args.args",
+  ),
+  {
+    title: "G-FN-5 an omitted unnamed argument, and a named one after it",
+    query: "{ half_named_albums(args: {min_id: 2, max_id: 3}) { id } }",
+    data: rows("half_named_albums", 2, 3),
+  },
+  {
+    title: "G-FN-6 the session argument",
+    query: "{ session_albums { id } }",
+    session: { "artist-id": "3" },
+    data: rows("session_albums", 4, 5),
+  },
   {
     title: "G-FN-6 has both prefixes, as jsonb too",
     query: "{ session_notes(args: {note_id: 7}) { id note } }",
     session: { "User-Id": "9" },
-    data: { session_notes: [{ id: 7, note: '{"x-hasura-role": "admin", "x-session-role": "admin", "x-hasura-user-id": "9", "x-session-user-id": "9"}' }] },
+    data: {
+      session_notes: [
+        {
+          id: 7,
+          note: '{"x-hasura-role": "admin", "x-session-role": "admin", "x-hasura-user-id": "9", "x-session-user-id": "9"}',
+        },
+      ],
+    },
   },
-  { title: "G-FN-6 is not in the arguments", query: '{ session_notes(args: {note_id: 1, session_variables: {}}) { id } }', error: { message: "field 'session_variables' not found in type: 'session_notes_args'" } },
-  { title: "G-FN-7 runs as the role", query: '{ search_albums(args: {term: ""}) { id } }', role: "music_artist", session: { "artist-id": "1" }, data: rows("search_albums", 1, 2) },
-  { title: "G-FN-7 EXECUTE is required", query: "{ editors_albums { id } }", role: "music_reader", error: { message: "field 'editors_albums' not found in type: 'query_root'" } },
-  { title: "G-FN-7 the columns are those the role may read", query: "mutation { add_artist(args: {name: \"x\"}) { born } }", role: "music_reader", error: { message: "field 'born' not found in type: 'artist'" } },
+  {
+    title: "G-FN-6 is not in the arguments",
+    query: "{ session_notes(args: {note_id: 1, session_variables: {}}) { id } }",
+    error: { message: "field 'session_variables' not found in type: 'session_notes_args'" },
+  },
+  {
+    title: "G-FN-7 runs as the role",
+    query: '{ search_albums(args: {term: ""}) { id } }',
+    role: "music_artist",
+    session: { "artist-id": "1" },
+    data: rows("search_albums", 1, 2),
+  },
+  {
+    title: "G-FN-7 EXECUTE is required",
+    query: "{ editors_albums { id } }",
+    role: "music_reader",
+    error: { message: "field 'editors_albums' not found in type: 'query_root'" },
+  },
+  {
+    title: "G-FN-7 the columns are those the role may read",
+    query: 'mutation { add_artist(args: {name: "x"}) { born } }',
+    role: "music_reader",
+    error: { message: "field 'born' not found in type: 'artist'" },
+  },
 ]);
 
 const half = await gqlApi();
-await half.sql("create function gap_albums(int default 1, int default 2, top int default 3) returns setof album language sql stable as 'select * from album where id in ($1, $2, $3) order by id'");
+await half.sql(
+  "create function gap_albums(int default 1, int default 2, top int default 3) returns setof album language sql stable as 'select * from album where id in ($1, $2, $3) order by id'",
+);
 await half.reload();
 
 gqlCases(half, [
   {
     title: "G-FN-5 an unnamed argument after an omitted one",
     query: "{ gap_albums(args: {arg_2: 4}) { id } }",
-    error: { message: "Only last set of positional arguments can be omitted", code: "not-supported", path: "$.selectionSet.gap_albums.args.args" },
+    error: {
+      message: "Only last set of positional arguments can be omitted",
+      code: "not-supported",
+      path: "$.selectionSet.gap_albums.args.args",
+    },
   },
-  { title: "G-FN-5 the last ones may be omitted", query: "{ gap_albums(args: {arg_1: 5}) { id } }", data: rows("gap_albums", 2, 3, 5) },
-  { title: "G-FN-5 a named one after omitted ones", query: "{ gap_albums(args: {top: 5}) { id } }", data: rows("gap_albums", 1, 2, 5) },
+  {
+    title: "G-FN-5 the last ones may be omitted",
+    query: "{ gap_albums(args: {arg_1: 5}) { id } }",
+    data: rows("gap_albums", 2, 3, 5),
+  },
+  {
+    title: "G-FN-5 a named one after omitted ones",
+    query: "{ gap_albums(args: {top: 5}) { id } }",
+    data: rows("gap_albums", 1, 2, 5),
+  },
 ]);

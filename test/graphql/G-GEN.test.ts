@@ -12,8 +12,22 @@ const nobody = await schemaOf(api, "music_nobody");
 
 const rootFields = (schema: typeof admin, root: string): string[] => Object.keys(schema.members(root));
 const rootsOf = (schema: typeof admin, table: string): string[] =>
-  [...rootFields(schema, "query_root"), ...(schema.roots.mutation === undefined ? [] : rootFields(schema, "mutation_root"))].filter((name) =>
-    [table, `${table}_aggregate`, `${table}_by_pk`, `insert_${table}`, `insert_${table}_one`, `update_${table}`, `update_${table}_by_pk`, `update_${table}_many`, `delete_${table}`, `delete_${table}_by_pk`].includes(name),
+  [
+    ...rootFields(schema, "query_root"),
+    ...(schema.roots.mutation === undefined ? [] : rootFields(schema, "mutation_root")),
+  ].filter((name) =>
+    [
+      table,
+      `${table}_aggregate`,
+      `${table}_by_pk`,
+      `insert_${table}`,
+      `insert_${table}_one`,
+      `update_${table}`,
+      `update_${table}_by_pk`,
+      `update_${table}_many`,
+      `delete_${table}`,
+      `delete_${table}_by_pk`,
+    ].includes(name),
   );
 
 const NO_QUERIES =
@@ -24,7 +38,11 @@ gqlCases(api, [
     title: "G-GEN-1 what a role may not use is an unknown field",
     query: "{ artist { stats } }",
     role: "music_reader",
-    error: { message: "field 'stats' not found in type: 'artist'", path: "$.selectionSet.artist.selectionSet.stats", code: "validation-failed" },
+    error: {
+      message: "field 'stats' not found in type: 'artist'",
+      path: "$.selectionSet.artist.selectionSet.stats",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-GEN-1 a relation without rights is an unknown root field",
@@ -32,7 +50,12 @@ gqlCases(api, [
     role: "music_reader",
     error: { message: "field 'diary' not found in type: 'query_root'", code: "validation-failed" },
   },
-  { title: "G-GEN-5 no_queries_available answers its text", query: "{ no_queries_available }", role: "music_nobody", data: { no_queries_available: NO_QUERIES } },
+  {
+    title: "G-GEN-5 no_queries_available answers its text",
+    query: "{ no_queries_available }",
+    role: "music_nobody",
+    data: { no_queries_available: NO_QUERIES },
+  },
   {
     title: "G-GEN-5 with any query field it is absent",
     query: "{ no_queries_available }",
@@ -41,8 +64,12 @@ gqlCases(api, [
   },
   {
     title: "G-GEN-9 null for a column that may not be null",
-    query: 'mutation { insert_artist_one(object: {name: null}) { id } }',
-    error: { message: "unexpected null value for type 'String'", path: "$.selectionSet.insert_artist_one.args.object.name", code: "validation-failed" },
+    query: "mutation { insert_artist_one(object: {name: null}) { id } }",
+    error: {
+      message: "unexpected null value for type 'String'",
+      path: "$.selectionSet.insert_artist_one.args.object.name",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-GEN-14 a mutation without select right cannot answer rows",
@@ -57,7 +84,9 @@ test("G-GEN-1 a reload brings new tables on the same connections", async () => {
   try {
     expect(await api.gql("{ late_arrival { id } }")).toHaveProperty("errors");
     await api.reload();
-    expect(await api.gql("{ late_arrival { id } }", {}, asAdmin("music_reader"))).toEqual({ data: { late_arrival: [] } });
+    expect(await api.gql("{ late_arrival { id } }", {}, asAdmin("music_reader"))).toEqual({
+      data: { late_arrival: [] },
+    });
   } finally {
     await api.sql("drop table late_arrival");
     await api.reload();
@@ -68,18 +97,40 @@ test("G-GEN-1 a reload brings new tables on the same connections", async () => {
 test("G-GEN-2 tables, partitioned tables and views are taken in, partitions and other schemas are not", () => {
   const roots = rootFields(admin, "query_root");
   expect(roots).toEqual(expect.arrayContaining(["album", "measure", "album_title", "album_sale", "group"]));
-  expect(roots.filter((name) => ["measure_a", "measure_b", "vessels", "sea_vessels", "shop_item_one", "pg_class", "shop_order"].includes(name))).toEqual([]);
+  expect(
+    roots.filter((name) =>
+      ["measure_a", "measure_b", "vessels", "sea_vessels", "shop_item_one", "pg_class", "shop_order"].includes(name),
+    ),
+  ).toEqual([]);
 });
 
 test("G-GEN-3 rights by grant count column by column", () => {
-  expect(Object.keys(reader.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual(["country", "id", "name"]);
-  expect(Object.keys(editor.members("album_insert_input"))).toEqual(["artist", "artist_id", "id", "live", "price", "tags", "title"]);
+  expect(Object.keys(reader.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual([
+    "country",
+    "id",
+    "name",
+  ]);
+  expect(Object.keys(editor.members("album_insert_input"))).toEqual([
+    "artist",
+    "artist_id",
+    "id",
+    "live",
+    "price",
+    "tags",
+    "title",
+  ]);
   expect(Object.keys(editor.members("album_set_input"))).toEqual(["live", "price", "tags", "title"]);
 });
 
 test("G-GEN-3 the administrator may do everything the login role may", () => {
   expect(rootsOf(admin, "album")).toHaveLength(10);
-  expect(Object.keys(admin.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual(["born", "country", "id", "name", "stats"]);
+  expect(Object.keys(admin.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual([
+    "born",
+    "country",
+    "id",
+    "name",
+    "stats",
+  ]);
 });
 
 test("G-GEN-4 a type that no root leads to is not in the schema", () => {
@@ -137,7 +188,9 @@ test("G-GEN-10 outside public a table is named with its schema", async () => {
   try {
     const shop = await schemaOf(other);
     expect(shop.description("shop_item")).toBe('columns and relationships of "shop.item"');
-    expect(shop.description("query_root", "shop_order_by_pk")).toBe('fetch data from the table: "shop.order" using primary key columns');
+    expect(shop.description("query_root", "shop_order_by_pk")).toBe(
+      'fetch data from the table: "shop.order" using primary key columns',
+    );
     expect(shop.description("shop_item_pk_columns_input")).toBe("primary key columns input for table: shop.item");
   } finally {
     await other.close();
@@ -149,20 +202,36 @@ test("G-GEN-11 what each kind of relation offers", () => {
   expect(rootsOf(admin, "measure")).toHaveLength(10);
   expect(rootsOf(admin, "album_sale")).toEqual(["album_sale", "album_sale_aggregate"]);
   expect(rootsOf(admin, "artist_total")).toEqual(["artist_total", "artist_total_aggregate"]);
-  expect(rootsOf(admin, "album_title").sort()).toEqual(
-    ["album_title", "album_title_aggregate", "delete_album_title", "insert_album_title", "insert_album_title_one", "update_album_title", "update_album_title_many"],
-  );
+  expect(rootsOf(admin, "album_title").sort()).toEqual([
+    "album_title",
+    "album_title_aggregate",
+    "delete_album_title",
+    "insert_album_title",
+    "insert_album_title_one",
+    "update_album_title",
+    "update_album_title_many",
+  ]);
 });
 
 test("G-GEN-11 fields go by the rights of the role", () => {
   expect(rootsOf(reader, "album").sort()).toEqual(["album", "album_aggregate", "album_by_pk"]);
-  expect(rootsOf(writer, "artist").sort()).toEqual(["delete_artist", "insert_artist", "update_artist", "update_artist_many"]);
+  expect(rootsOf(writer, "artist").sort()).toEqual([
+    "delete_artist",
+    "insert_artist",
+    "update_artist",
+    "update_artist_many",
+  ]);
 });
 
 test("G-GEN-12 a view takes what the database can write through it, column by column", () => {
   expect(Object.keys(admin.members("album_title_insert_input"))).toEqual(["artist_id", "id", "title"]);
   expect(Object.keys(admin.members("album_title_set_input"))).toEqual(["artist_id", "id", "title"]);
-  expect(rootsOf(admin, "team_card").sort()).toEqual(["insert_team_card", "insert_team_card_one", "team_card", "team_card_aggregate"]);
+  expect(rootsOf(admin, "team_card").sort()).toEqual([
+    "insert_team_card",
+    "insert_team_card_one",
+    "team_card",
+    "team_card_aggregate",
+  ]);
   expect(Object.keys(admin.members("team_card_insert_input"))).toEqual(["home_matches", "id", "name"]);
 });
 
@@ -189,5 +258,9 @@ test("G-GEN-15 subscription_root mirrors query_root and streams nothing", () => 
 });
 
 test("G-GEN-16 descriptions of the root types", () => {
-  expect([admin.description("query_root"), admin.description("mutation_root"), admin.description("subscription_root")]).toEqual([null, "mutation root", null]);
+  expect([
+    admin.description("query_root"),
+    admin.description("mutation_root"),
+    admin.description("subscription_root"),
+  ]).toEqual([null, "mutation root", null]);
 });

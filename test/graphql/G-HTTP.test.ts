@@ -4,7 +4,9 @@ import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { adminSecret } from "../support/tokens.ts";
 
-const api = await startApi(forGraphql({ anonRole: "music_reader", corsAllowedOrigins: ["https://app.example", "https://*.shop.example"] }));
+const api = await startApi(
+  forGraphql({ anonRole: "music_reader", corsAllowedOrigins: ["https://app.example", "https://*.shop.example"] }),
+);
 
 const QUERY = { query: "{ team(order_by: {id: asc}, limit: 1) { name } }" };
 const REDS = { data: { team: [{ name: "Reds" }] } };
@@ -13,19 +15,98 @@ const UNKNOWN = refused("field 'teem' not found in type: 'query_root'", "validat
 const json = (body: string, headers: Readonly<Record<string, string>> = {}) => ({ body, headers });
 
 cases(api, [
-  { title: "G-HTTP-1 query, variables and operationName", request: "POST /v1/graphql", body: { query: "query a($n: Int!) { team_by_pk(id: $n) { name } } query b { team { id } }", variables: { n: 2 }, operationName: "a" }, answer: { data: { team_by_pk: { name: "Blues" } } } },
-  { title: "G-HTTP-1 null variables, operationName and extensions; other keys are ignored", request: "POST /v1/graphql", body: { ...QUERY, variables: null, operationName: null, extensions: null, id: 7 }, answer: REDS },
-  { title: "G-HTTP-1 extensions are ignored", request: "POST /v1/graphql", body: { ...QUERY, extensions: { tracing: true } }, answer: REDS },
-  { title: "G-HTTP-1 persisted queries are refused", request: "POST /v1/graphql", body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } }, answer: refused("Automatic Persisted Queries is not enabled", "not-supported") },
-  { title: "G-HTTP-1 persisted queries are refused with a query too", request: "POST /v1/graphql", body: { ...QUERY, extensions: { persistedQuery: {} } }, answer: refused("Automatic Persisted Queries is not enabled", "not-supported") },
-  { title: "G-HTTP-1 variables that are no object", request: "POST /v1/graphql", body: { ...QUERY, variables: [] }, status: 200, check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("parse-failed") },
-  { title: "G-HTTP-2 errors have status 200", request: "POST /v1/graphql", body: { query: "{ teem { id } }" }, status: 200, answer: UNKNOWN },
-  { title: "G-HTTP-2 /api/graphql is the same surface", request: "POST /api/graphql", body: { query: "{ teem { id } }" }, status: 200, answer: UNKNOWN },
-  { title: "G-HTTP-2 authentication errors have status 200", request: "POST /v1/graphql", body: QUERY, headers: { "x-session-admin-secret": "wrong" }, status: 200, answer: refused("invalid x-session-admin-secret", "access-denied") },
-  { title: "G-HTTP-2 malformed JSON has status 200", ...json("{"), request: "POST /v1/graphql", status: 200, check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("invalid-json") },
-  { title: "G-HTTP-3 data on the old address", request: "POST /v1alpha1/graphql", body: QUERY, status: 200, answer: REDS },
-  { title: "G-HTTP-3 errors on the old address", request: "POST /v1alpha1/graphql", body: { query: "{ teem { id } }" }, status: 400, answer: UNKNOWN },
-  { title: "G-HTTP-3 a wrong admin secret on the old address", request: "POST /v1alpha1/graphql", body: QUERY, headers: { "x-session-admin-secret": "wrong" }, status: 401, answer: refused("invalid x-session-admin-secret", "access-denied") },
+  {
+    title: "G-HTTP-1 query, variables and operationName",
+    request: "POST /v1/graphql",
+    body: {
+      query: "query a($n: Int!) { team_by_pk(id: $n) { name } } query b { team { id } }",
+      variables: { n: 2 },
+      operationName: "a",
+    },
+    answer: { data: { team_by_pk: { name: "Blues" } } },
+  },
+  {
+    title: "G-HTTP-1 null variables, operationName and extensions; other keys are ignored",
+    request: "POST /v1/graphql",
+    body: { ...QUERY, variables: null, operationName: null, extensions: null, id: 7 },
+    answer: REDS,
+  },
+  {
+    title: "G-HTTP-1 extensions are ignored",
+    request: "POST /v1/graphql",
+    body: { ...QUERY, extensions: { tracing: true } },
+    answer: REDS,
+  },
+  {
+    title: "G-HTTP-1 persisted queries are refused",
+    request: "POST /v1/graphql",
+    body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } },
+    answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
+  },
+  {
+    title: "G-HTTP-1 persisted queries are refused with a query too",
+    request: "POST /v1/graphql",
+    body: { ...QUERY, extensions: { persistedQuery: {} } },
+    answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
+  },
+  {
+    title: "G-HTTP-1 variables that are no object",
+    request: "POST /v1/graphql",
+    body: { ...QUERY, variables: [] },
+    status: 200,
+    check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("parse-failed"),
+  },
+  {
+    title: "G-HTTP-2 errors have status 200",
+    request: "POST /v1/graphql",
+    body: { query: "{ teem { id } }" },
+    status: 200,
+    answer: UNKNOWN,
+  },
+  {
+    title: "G-HTTP-2 /api/graphql is the same surface",
+    request: "POST /api/graphql",
+    body: { query: "{ teem { id } }" },
+    status: 200,
+    answer: UNKNOWN,
+  },
+  {
+    title: "G-HTTP-2 authentication errors have status 200",
+    request: "POST /v1/graphql",
+    body: QUERY,
+    headers: { "x-session-admin-secret": "wrong" },
+    status: 200,
+    answer: refused("invalid x-session-admin-secret", "access-denied"),
+  },
+  {
+    title: "G-HTTP-2 malformed JSON has status 200",
+    ...json("{"),
+    request: "POST /v1/graphql",
+    status: 200,
+    check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("invalid-json"),
+  },
+  {
+    title: "G-HTTP-3 data on the old address",
+    request: "POST /v1alpha1/graphql",
+    body: QUERY,
+    status: 200,
+    answer: REDS,
+  },
+  {
+    title: "G-HTTP-3 errors on the old address",
+    request: "POST /v1alpha1/graphql",
+    body: { query: "{ teem { id } }" },
+    status: 400,
+    answer: UNKNOWN,
+  },
+  {
+    title: "G-HTTP-3 a wrong admin secret on the old address",
+    request: "POST /v1alpha1/graphql",
+    body: QUERY,
+    headers: { "x-session-admin-secret": "wrong" },
+    status: 401,
+    answer: refused("invalid x-session-admin-secret", "access-denied"),
+  },
   { title: "G-HTTP-3 malformed JSON on the old address", ...json("{"), request: "POST /v1alpha1/graphql", status: 400 },
   {
     title: "G-HTTP-3 errors of the database itself on the old address",
@@ -33,46 +114,193 @@ cases(api, [
     body: { query: 'mutation { raise_state(args: {state: "P0001", message: "no"}) { id } }' },
     headers: { "x-session-admin-secret": adminSecret },
     status: 500,
-    check: (answer) => expect(answer.json().errors[0]).toMatchObject({ message: "database query error", extensions: { code: "unexpected" } }),
+    check: (answer) =>
+      expect(answer.json().errors[0]).toMatchObject({
+        message: "database query error",
+        extensions: { code: "unexpected" },
+      }),
   },
-  { title: "G-HTTP-4 success has data alone", request: "POST /v1/graphql", body: QUERY, check: (answer) => expect(Object.keys(answer.json())).toEqual(["data"]) },
+  {
+    title: "G-HTTP-4 success has data alone",
+    request: "POST /v1/graphql",
+    body: QUERY,
+    check: (answer) => expect(Object.keys(answer.json())).toEqual(["data"]),
+  },
   {
     title: "G-HTTP-4 failure has errors alone: one, without locations and path",
     request: "POST /v1/graphql",
     body: { query: "{ teem { id } taem { id } }" },
-    bytes: '{"errors":[{"message":"field \'teem\' not found in type: \'query_root\'","extensions":{"path":"$.selectionSet.teem","code":"validation-failed"}}]}',
+    bytes:
+      '{"errors":[{"message":"field \'teem\' not found in type: \'query_root\'","extensions":{"path":"$.selectionSet.teem","code":"validation-failed"}}]}',
   },
-  { title: "G-HTTP-5 a batch is answered in order, a failing one stops nothing", request: "POST /v1/graphql", body: [QUERY, { query: "{ teem { id } }" }, QUERY], status: 200, answer: [REDS, UNKNOWN, REDS] },
+  {
+    title: "G-HTTP-5 a batch is answered in order, a failing one stops nothing",
+    request: "POST /v1/graphql",
+    body: [QUERY, { query: "{ teem { id } }" }, QUERY],
+    status: 200,
+    answer: [REDS, UNKNOWN, REDS],
+  },
   { title: "G-HTTP-5 an empty batch", request: "POST /v1/graphql", body: [], status: 200, bytes: "[]" },
-  { title: "G-HTTP-5 an element that is no request", request: "POST /v1/graphql", body: [QUERY, 3], status: 200, check: (answer) => expect(answer.json()).toMatchObject({ errors: [{ extensions: { code: "parse-failed" } }] }) },
-  { title: "G-HTTP-5 an authentication error is one object", request: "POST /v1/graphql", body: [QUERY, QUERY], headers: { "x-session-admin-secret": "wrong" }, answer: refused("invalid x-session-admin-secret", "access-denied") },
-  { title: "G-HTTP-6 any content type", ...json(JSON.stringify(QUERY), { "content-type": "text/plain" }), request: "POST /v1/graphql", answer: REDS },
+  {
+    title: "G-HTTP-5 an element that is no request",
+    request: "POST /v1/graphql",
+    body: [QUERY, 3],
+    status: 200,
+    check: (answer) => expect(answer.json()).toMatchObject({ errors: [{ extensions: { code: "parse-failed" } }] }),
+  },
+  {
+    title: "G-HTTP-5 an authentication error is one object",
+    request: "POST /v1/graphql",
+    body: [QUERY, QUERY],
+    headers: { "x-session-admin-secret": "wrong" },
+    answer: refused("invalid x-session-admin-secret", "access-denied"),
+  },
+  {
+    title: "G-HTTP-6 any content type",
+    ...json(JSON.stringify(QUERY), { "content-type": "text/plain" }),
+    request: "POST /v1/graphql",
+    answer: REDS,
+  },
   { title: "G-HTTP-6 no content type", ...json(JSON.stringify(QUERY)), request: "POST /v1/graphql", answer: REDS },
-  { title: "G-HTTP-7 the body is no JSON", ...json("query"), request: "POST /v1/graphql", answer: refused(expect.stringMatching(/^Error in \$: /), "invalid-json") },
-  { title: "G-HTTP-7 the body is empty", ...json(""), request: "POST /v1/graphql", answer: refused(expect.stringMatching(/^Error in \$: /), "invalid-json") },
-  { title: "G-HTTP-8 no query", request: "POST /v1/graphql", body: { variables: {} }, answer: refused("the key 'query' was not present", "parse-failed") },
+  {
+    title: "G-HTTP-7 the body is no JSON",
+    ...json("query"),
+    request: "POST /v1/graphql",
+    answer: refused(expect.stringMatching(/^Error in \$: /), "invalid-json"),
+  },
+  {
+    title: "G-HTTP-7 the body is empty",
+    ...json(""),
+    request: "POST /v1/graphql",
+    answer: refused(expect.stringMatching(/^Error in \$: /), "invalid-json"),
+  },
+  {
+    title: "G-HTTP-8 no query",
+    request: "POST /v1/graphql",
+    body: { variables: {} },
+    answer: refused("the key 'query' was not present", "parse-failed"),
+  },
   ...(["3", '"x"', "true", "null"] as const).map((body, i) => ({
     title: `G-HTTP-8 the body is ${body}`,
     ...json(body),
     request: "POST /v1/graphql",
-    answer: refused(`expected a JSON object with the key 'query', but encountered ${["Number", "String", "Boolean", "Null"][i]}`, "parse-failed"),
+    answer: refused(
+      `expected a JSON object with the key 'query', but encountered ${["Number", "String", "Boolean", "Null"][i]}`,
+      "parse-failed",
+    ),
   })),
-  { title: "G-HTTP-8 query is no string", request: "POST /v1/graphql", body: { query: 3 }, answer: refused("parsing Text failed, expected String, but encountered Number", "parse-failed", "$.query") },
-  { title: "G-HTTP-9 a subscription", request: "POST /v1/graphql", body: { query: "subscription { team { id } }" }, answer: refused("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload") },
-  { title: "G-HTTP-9 a subscription is checked first", request: "POST /v1/graphql", body: { query: "subscription { teem { id } }" }, answer: refused("field 'teem' not found in type: 'subscription_root'", "validation-failed", "$.selectionSet.teem") },
-  { title: "G-HTTP-10 headers", request: "POST /v1/graphql", body: QUERY, responseHeaders: { "content-type": "application/json; charset=utf-8", "x-request-id": /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/ } },
-  { title: "G-HTTP-10 the request's own id comes back", request: "POST /v1/graphql", body: QUERY, headers: { "x-request-id": "abc" }, responseHeaders: { "x-request-id": "abc" } },
-  { title: "G-HTTP-10 errors have the id too", request: "POST /v1/graphql", body: {}, headers: { "x-request-id": "abc" }, responseHeaders: { "x-request-id": "abc" } },
-  { title: "G-HTTP-10 small bodies are not compressed", request: "POST /v1/graphql", body: QUERY, headers: { "accept-encoding": "gzip" }, responseHeaders: { "content-encoding": null } },
-  { title: "G-HTTP-10 nobody asked for compression", request: "POST /v1/graphql", body: { query: "{ __schema { types { name } } }" }, responseHeaders: { "content-encoding": null } },
-  { title: "G-HTTP-10 gzip is refused", request: "POST /v1/graphql", body: { query: "{ __schema { types { name } } }" }, headers: { "accept-encoding": "gzip;q=0, br" }, responseHeaders: { "content-encoding": null } },
-  { title: "G-HTTP-11 a listed origin is echoed", request: "POST /v1/graphql", body: QUERY, headers: { origin: "https://app.example" }, responseHeaders: { "access-control-allow-origin": "https://app.example", "access-control-allow-credentials": "true", "access-control-expose-headers": /x-request-id/ } },
-  { title: "G-HTTP-11 a wildcard in the first label", request: "POST /v1/graphql", body: QUERY, headers: { origin: "https://eu.shop.example" }, responseHeaders: { "access-control-allow-origin": "https://eu.shop.example" } },
-  { title: "G-HTTP-11 another origin", request: "POST /v1/graphql", body: QUERY, headers: { origin: "https://else.example" }, responseHeaders: { "access-control-allow-origin": null } },
-  { title: "G-HTTP-11 a preflight", request: "OPTIONS /v1/graphql", headers: { origin: "https://app.example", "access-control-request-method": "POST" }, status: 200, responseHeaders: { "access-control-allow-methods": /POST/ } },
-  { title: "G-HTTP-12 another method", request: "PUT /v1/graphql", body: QUERY, status: 405, responseHeaders: { allow: /POST/ } },
-  { title: "G-HTTP-12 another method beside REST", request: "DELETE /api/graphql", status: 405, responseHeaders: { allow: /POST/ } },
-  { title: "G-HTTP-12 the socket without an upgrade", request: "GET /v1/graphql/ws", status: 426, responseHeaders: { upgrade: "websocket" } },
+  {
+    title: "G-HTTP-8 query is no string",
+    request: "POST /v1/graphql",
+    body: { query: 3 },
+    answer: refused("parsing Text failed, expected String, but encountered Number", "parse-failed", "$.query"),
+  },
+  {
+    title: "G-HTTP-9 a subscription",
+    request: "POST /v1/graphql",
+    body: { query: "subscription { team { id } }" },
+    answer: refused("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
+  },
+  {
+    title: "G-HTTP-9 a subscription is checked first",
+    request: "POST /v1/graphql",
+    body: { query: "subscription { teem { id } }" },
+    answer: refused("field 'teem' not found in type: 'subscription_root'", "validation-failed", "$.selectionSet.teem"),
+  },
+  {
+    title: "G-HTTP-10 headers",
+    request: "POST /v1/graphql",
+    body: QUERY,
+    responseHeaders: {
+      "content-type": "application/json; charset=utf-8",
+      "x-request-id": /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/,
+    },
+  },
+  {
+    title: "G-HTTP-10 the request's own id comes back",
+    request: "POST /v1/graphql",
+    body: QUERY,
+    headers: { "x-request-id": "abc" },
+    responseHeaders: { "x-request-id": "abc" },
+  },
+  {
+    title: "G-HTTP-10 errors have the id too",
+    request: "POST /v1/graphql",
+    body: {},
+    headers: { "x-request-id": "abc" },
+    responseHeaders: { "x-request-id": "abc" },
+  },
+  {
+    title: "G-HTTP-10 small bodies are not compressed",
+    request: "POST /v1/graphql",
+    body: QUERY,
+    headers: { "accept-encoding": "gzip" },
+    responseHeaders: { "content-encoding": null },
+  },
+  {
+    title: "G-HTTP-10 nobody asked for compression",
+    request: "POST /v1/graphql",
+    body: { query: "{ __schema { types { name } } }" },
+    responseHeaders: { "content-encoding": null },
+  },
+  {
+    title: "G-HTTP-10 gzip is refused",
+    request: "POST /v1/graphql",
+    body: { query: "{ __schema { types { name } } }" },
+    headers: { "accept-encoding": "gzip;q=0, br" },
+    responseHeaders: { "content-encoding": null },
+  },
+  {
+    title: "G-HTTP-11 a listed origin is echoed",
+    request: "POST /v1/graphql",
+    body: QUERY,
+    headers: { origin: "https://app.example" },
+    responseHeaders: {
+      "access-control-allow-origin": "https://app.example",
+      "access-control-allow-credentials": "true",
+      "access-control-expose-headers": /x-request-id/,
+    },
+  },
+  {
+    title: "G-HTTP-11 a wildcard in the first label",
+    request: "POST /v1/graphql",
+    body: QUERY,
+    headers: { origin: "https://eu.shop.example" },
+    responseHeaders: { "access-control-allow-origin": "https://eu.shop.example" },
+  },
+  {
+    title: "G-HTTP-11 another origin",
+    request: "POST /v1/graphql",
+    body: QUERY,
+    headers: { origin: "https://else.example" },
+    responseHeaders: { "access-control-allow-origin": null },
+  },
+  {
+    title: "G-HTTP-11 a preflight",
+    request: "OPTIONS /v1/graphql",
+    headers: { origin: "https://app.example", "access-control-request-method": "POST" },
+    status: 200,
+    responseHeaders: { "access-control-allow-methods": /POST/ },
+  },
+  {
+    title: "G-HTTP-12 another method",
+    request: "PUT /v1/graphql",
+    body: QUERY,
+    status: 405,
+    responseHeaders: { allow: /POST/ },
+  },
+  {
+    title: "G-HTTP-12 another method beside REST",
+    request: "DELETE /api/graphql",
+    status: 405,
+    responseHeaders: { allow: /POST/ },
+  },
+  {
+    title: "G-HTTP-12 the socket without an upgrade",
+    request: "GET /v1/graphql/ws",
+    status: 426,
+    responseHeaders: { upgrade: "websocket" },
+  },
   ...["/v1/nothing", "/v1/query", "/v2/query", "/v1beta1/relay", "/v1/metadata", "/v1alpha1/config"].map((path) => ({
     title: `G-HTTP-12 ${path} is unknown`,
     request: `POST ${path}`,
@@ -80,7 +308,12 @@ cases(api, [
     status: 404,
     answer: { path: "$", error: "resource does not exist", code: "not-found" },
   })),
-  { title: "G-HTTP-13 bodies are compact and numbers are PostgreSQL's", request: "POST /v1/graphql", body: { query: "{ album(order_by: {id: asc}, limit: 2) { price id } }" }, bytes: '{"data":{"album":[{"price":12.50,"id":1},{"price":20.00,"id":2}]}}' },
+  {
+    title: "G-HTTP-13 bodies are compact and numbers are PostgreSQL's",
+    request: "POST /v1/graphql",
+    body: { query: "{ album(order_by: {id: asc}, limit: 2) { price id } }" },
+    bytes: '{"data":{"album":[{"price":12.50,"id":1},{"price":20.00,"id":2}]}}',
+  },
 ]);
 
 test("G-HTTP-10 bodies of 700 bytes and more are gzipped when asked for", async () => {
@@ -92,7 +325,11 @@ test("G-HTTP-10 bodies of 700 bytes and more are gzipped when asked for", async 
 });
 
 test("G-HTTP-10 the limit is 700 bytes", async () => {
-  const ask = (length: number) => api.post("/v1/graphql", { body: { query: `{ ${"a".repeat(length)}: __typename }` }, headers: { "accept-encoding": "gzip" } });
+  const ask = (length: number) =>
+    api.post("/v1/graphql", {
+      body: { query: `{ ${"a".repeat(length)}: __typename }` },
+      headers: { "accept-encoding": "gzip" },
+    });
   const frame = '{"data":{"":"query_root"}}'.length;
   expect((await ask(700 - frame)).headers["content-encoding"]).toBe("gzip");
   expect((await ask(699 - frame)).headers["content-encoding"]).toBeUndefined();
@@ -101,22 +338,33 @@ test("G-HTTP-10 the limit is 700 bytes", async () => {
 test("G-HTTP-5 each request of a batch is a transaction of its own", async () => {
   const insert = (id: number) => ({ query: `mutation { insert_room_one(object: {id: ${id}, name: "x"}) { id } }` });
   const answer = await api.post("/v1/graphql", { body: [insert(90), insert(90), insert(91)], headers: asAdmin() });
-  expect(answer.json()).toMatchObject([{ data: {} }, { errors: [{ extensions: { code: "constraint-violation" } }] }, { data: {} }]);
+  expect(answer.json()).toMatchObject([
+    { data: {} },
+    { errors: [{ extensions: { code: "constraint-violation" } }] },
+    { data: {} },
+  ]);
   expect(await api.sql("delete from room where id in (90, 91) returning id")).toHaveLength(2);
 });
 
 test("G-HTTP-14 a mutation that fails leaves nothing of the request behind", async () => {
-  const query = 'mutation { a: insert_room_one(object: {id: 92, name: "x"}) { id } b: insert_room_one(object: {id: 92, name: "y"}) { id } }';
+  const query =
+    'mutation { a: insert_room_one(object: {id: 92, name: "x"}) { id } b: insert_room_one(object: {id: 92, name: "y"}) { id } }';
   const answer = await api.post("/v1/graphql", { body: { query }, headers: asAdmin() });
   expect(answer.json()).toMatchObject({ errors: [{ extensions: { code: "constraint-violation" } }] });
   expect(await api.sql("select from room where id = 92")).toEqual([]);
 });
 
 test("G-HTTP-14 the root fields of a query see one snapshot, in a read-only transaction", async () => {
-  await api.sql("create view snapshot_of as select txid_current_snapshot()::text as seen, current_setting('transaction_read_only') as mode; grant select on snapshot_of to music_reader");
+  await api.sql(
+    "create view snapshot_of as select txid_current_snapshot()::text as seen, current_setting('transaction_read_only') as mode; grant select on snapshot_of to music_reader",
+  );
   try {
     await api.reload();
-    const { data } = await api.gql("{ a: snapshot_of { seen mode } b: snapshot_of { seen } }", {}, asAdmin("music_reader"));
+    const { data } = await api.gql(
+      "{ a: snapshot_of { seen mode } b: snapshot_of { seen } }",
+      {},
+      asAdmin("music_reader"),
+    );
     expect(data.a[0].mode).toBe("on");
     expect(data.a[0].seen).toBe(data.b[0].seen);
   } finally {
@@ -127,7 +375,12 @@ test("G-HTTP-14 the root fields of a query see one snapshot, in a read-only tran
 
 cases(api, [
   { title: "G-HTTP-12 health", request: "GET /healthz", status: 200, bytes: "OK" },
-  { title: "G-HTTP-12 version", request: "GET /v1/version", status: 200, answer: { server_type: "relapi", version: expect.stringMatching(/^\d+\.\d+\.\d+/) } },
+  {
+    title: "G-HTTP-12 version",
+    request: "GET /v1/version",
+    status: 200,
+    answer: { server_type: "relapi", version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+  },
 ]);
 
 test("G-HTTP-12 an unknown path below a REST table of that name stays REST", async () => {

@@ -9,33 +9,78 @@ const editor = await schemaOf(api, "music_editor");
 
 test("G-INP-1 T_bool_exp", () => {
   expect(admin.members("album_bool_exp")).toEqual({
-    _and: "[album_bool_exp!]", _not: "album_bool_exp", _or: "[album_bool_exp!]", artist: "artist_bool_exp",
-    artist_id: "Int_comparison_exp", id: "Int_comparison_exp", live: "Boolean_comparison_exp", price: "numeric_comparison_exp", sold: "Int_comparison_exp",
-    tags: "String_array_comparison_exp", title: "String_comparison_exp",
+    _and: "[album_bool_exp!]",
+    _not: "album_bool_exp",
+    _or: "[album_bool_exp!]",
+    artist: "artist_bool_exp",
+    artist_id: "Int_comparison_exp",
+    id: "Int_comparison_exp",
+    live: "Boolean_comparison_exp",
+    price: "numeric_comparison_exp",
+    sold: "Int_comparison_exp",
+    tags: "String_array_comparison_exp",
+    title: "String_comparison_exp",
   });
-  expect(admin.members("artist_bool_exp")).toMatchObject({ albums: "album_bool_exp", albums_aggregate: "album_aggregate_bool_exp" });
-  expect(admin.description("album_bool_exp")).toBe("Boolean expression to filter rows from the table \"album\". All fields are combined with a logical 'AND'.");
+  expect(admin.members("artist_bool_exp")).toMatchObject({
+    albums: "album_bool_exp",
+    albums_aggregate: "album_aggregate_bool_exp",
+  });
+  expect(admin.description("album_bool_exp")).toBe(
+    "Boolean expression to filter rows from the table \"album\". All fields are combined with a logical 'AND'.",
+  );
 });
 
 test("G-INP-1 computed fields without arguments can be filtered by", () => {
-  expect(admin.members("person_bool_exp")).toMatchObject({ person_title: "String_comparison_exp", person_adult: "Boolean_comparison_exp", person_greeting: "String_comparison_exp", person_peers: "person_bool_exp" });
+  expect(admin.members("person_bool_exp")).toMatchObject({
+    person_title: "String_comparison_exp",
+    person_adult: "Boolean_comparison_exp",
+    person_greeting: "String_comparison_exp",
+    person_peers: "person_bool_exp",
+  });
   expect(Object.keys(admin.members("person_bool_exp"))).not.toEqual(expect.arrayContaining(["person_age_in"]));
   expect(Object.keys(admin.members("person_bool_exp"))).not.toEqual(expect.arrayContaining(["person_label"]));
 });
 
 test("G-INP-2 comparison types", () => {
-  expect(admin.description("Int_comparison_exp")).toBe("Boolean expression to compare columns of type \"Int\". All fields are combined with logical 'AND'.");
-  expect(admin.description("String_array_comparison_exp")).toBe("Boolean expression to compare columns of type \"String\". All fields are combined with logical 'AND'.");
-  expect(admin.members("Int_comparison_exp")).toEqual({ _eq: "Int", _gt: "Int", _gte: "Int", _in: "[Int!]", _is_null: "Boolean", _lt: "Int", _lte: "Int", _neq: "Int", _nin: "[Int!]" });
+  expect(admin.description("Int_comparison_exp")).toBe(
+    "Boolean expression to compare columns of type \"Int\". All fields are combined with logical 'AND'.",
+  );
+  expect(admin.description("String_array_comparison_exp")).toBe(
+    "Boolean expression to compare columns of type \"String\". All fields are combined with logical 'AND'.",
+  );
+  expect(admin.members("Int_comparison_exp")).toEqual({
+    _eq: "Int",
+    _gt: "Int",
+    _gte: "Int",
+    _in: "[Int!]",
+    _is_null: "Boolean",
+    _lt: "Int",
+    _lte: "Int",
+    _neq: "Int",
+    _nin: "[Int!]",
+  });
   expect(admin.description("String_comparison_exp", "_like")).toBe("does the column match the given pattern");
 });
 
 test("G-INP-3 T_order_by", () => {
   expect(admin.members("album_order_by")).toEqual({
-    artist: "artist_order_by", artist_id: "order_by", id: "order_by", live: "order_by", price: "order_by", sold: "order_by", tags: "order_by", title: "order_by",
+    artist: "artist_order_by",
+    artist_id: "order_by",
+    id: "order_by",
+    live: "order_by",
+    price: "order_by",
+    sold: "order_by",
+    tags: "order_by",
+    title: "order_by",
   });
-  expect(admin.members("artist_order_by")).toMatchObject({ albums_aggregate: "album_aggregate_order_by", stats: "order_by" });
-  expect(admin.members("person_order_by")).toMatchObject({ person_title: "order_by", person_peers_aggregate: "person_aggregate_order_by" });
+  expect(admin.members("artist_order_by")).toMatchObject({
+    albums_aggregate: "album_aggregate_order_by",
+    stats: "order_by",
+  });
+  expect(admin.members("person_order_by")).toMatchObject({
+    person_title: "order_by",
+    person_peers_aggregate: "person_aggregate_order_by",
+  });
   expect(Object.keys(admin.members("person_order_by"))).not.toContain("person_age_in");
   expect(admin.description("album_order_by")).toBe('Ordering options when selecting data from "album".');
 });
@@ -43,54 +88,82 @@ test("G-INP-3 T_order_by", () => {
 test("G-INP-4 R_aggregate_order_by", () => {
   expect(admin.members("album_aggregate_order_by")).toEqual({
     count: "order_by",
-    ...Object.fromEntries(["avg", "max", "min", "stddev", "stddev_pop", "stddev_samp", "sum", "var_pop", "var_samp", "variance"].map((fn) => [fn, `album_${fn}_order_by`])),
+    ...Object.fromEntries(
+      ["avg", "max", "min", "stddev", "stddev_pop", "stddev_samp", "sum", "var_pop", "var_samp", "variance"].map(
+        (fn) => [fn, `album_${fn}_order_by`],
+      ),
+    ),
   });
   expect(admin.description("album_aggregate_order_by")).toBe('order by aggregate values of table "album"');
 });
 
 test("G-INP-5 R_<op>_order_by", () => {
-  expect(admin.members("album_max_order_by")).toEqual(Object.fromEntries(["artist_id", "id", "price", "sold", "tags", "title"].map((name) => [name, "order_by"])));
+  expect(admin.members("album_max_order_by")).toEqual(
+    Object.fromEntries(["artist_id", "id", "price", "sold", "tags", "title"].map((name) => [name, "order_by"])),
+  );
   expect(admin.description("album_max_order_by")).toBe('order by max() on columns of table "album"');
 });
 
 test("G-INP-6 R_aggregate_bool_exp has the predicates that have columns", () => {
   expect(Object.keys(admin.members("album_aggregate_bool_exp"))).toEqual(["bool_and", "bool_or", "count"]);
   expect(admin.members("take_aggregate_bool_exp")).toEqual(
-    Object.fromEntries(["avg", "bool_and", "bool_or", "corr", "count", "covar_samp", "max", "min", "stddev_samp", "sum", "var_samp"].map((fn) => [fn, `take_aggregate_bool_exp_${fn}`])),
+    Object.fromEntries(
+      ["avg", "bool_and", "bool_or", "corr", "count", "covar_samp", "max", "min", "stddev_samp", "sum", "var_samp"].map(
+        (fn) => [fn, `take_aggregate_bool_exp_${fn}`],
+      ),
+    ),
   );
 });
 
 test("G-INP-7 the count predicate", () => {
   expect(admin.members("album_aggregate_bool_exp_count")).toEqual({
-    arguments: "[album_select_column!]", distinct: "Boolean", filter: "album_bool_exp", predicate: "Int_comparison_exp!",
+    arguments: "[album_select_column!]",
+    distinct: "Boolean",
+    filter: "album_bool_exp",
+    predicate: "Int_comparison_exp!",
   });
 });
 
 test("G-INP-8 the boolean predicates", () => {
   for (const fn of ["bool_and", "bool_or"])
     expect(admin.members(`album_aggregate_bool_exp_${fn}`)).toEqual({
-      arguments: `album_select_column_album_aggregate_bool_exp_${fn}_arguments_columns!`, distinct: "Boolean", filter: "album_bool_exp", predicate: "Boolean_comparison_exp!",
+      arguments: `album_select_column_album_aggregate_bool_exp_${fn}_arguments_columns!`,
+      distinct: "Boolean",
+      filter: "album_bool_exp",
+      predicate: "Boolean_comparison_exp!",
     });
 });
 
 test("G-INP-9 the predicates of one column", () => {
   for (const fn of ["avg", "max", "min", "sum", "stddev_samp", "var_samp"])
     expect(admin.members(`take_aggregate_bool_exp_${fn}`)).toEqual({
-      arguments: `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns!`, distinct: "Boolean", filter: "take_bool_exp", predicate: "float8_comparison_exp!",
+      arguments: `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns!`,
+      distinct: "Boolean",
+      filter: "take_bool_exp",
+      predicate: "float8_comparison_exp!",
     });
 });
 
 test("G-INP-10 the predicates of two columns", () => {
   for (const fn of ["corr", "covar_samp"]) {
     const columns = `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns!`;
-    expect(admin.members(`take_aggregate_bool_exp_${fn}`)).toMatchObject({ arguments: `take_aggregate_bool_exp_${fn}_arguments!` });
+    expect(admin.members(`take_aggregate_bool_exp_${fn}`)).toMatchObject({
+      arguments: `take_aggregate_bool_exp_${fn}_arguments!`,
+    });
     expect(admin.members(`take_aggregate_bool_exp_${fn}_arguments`)).toEqual({ X: columns, Y: columns });
   }
 });
 
 test("G-INP-11 T_insert_input", () => {
   expect(admin.members("album_insert_input")).toEqual({
-    artist: "artist_obj_rel_insert_input", artist_id: "Int", id: "Int", live: "Boolean", price: "numeric", sold: "Int", tags: "[String!]", title: "String",
+    artist: "artist_obj_rel_insert_input",
+    artist_id: "Int",
+    id: "Int",
+    live: "Boolean",
+    price: "numeric",
+    sold: "Int",
+    tags: "[String!]",
+    title: "String",
   });
   expect(admin.description("album_insert_input")).toBe('input type for inserting data into table "album"');
   expect(admin.description("person_insert_input", "nickname")).toBe("What friends say");
@@ -102,19 +175,35 @@ test("G-INP-11 relationships are there when the role may insert into their table
 });
 
 test("G-INP-12 object relationships", () => {
-  expect(admin.members("artist_obj_rel_insert_input")).toEqual({ data: "artist_insert_input!", on_conflict: "artist_on_conflict" });
-  expect(admin.description("artist_obj_rel_insert_input")).toBe('input type for inserting object relation for remote table "artist"');
+  expect(admin.members("artist_obj_rel_insert_input")).toEqual({
+    data: "artist_insert_input!",
+    on_conflict: "artist_on_conflict",
+  });
+  expect(admin.description("artist_obj_rel_insert_input")).toBe(
+    'input type for inserting object relation for remote table "artist"',
+  );
   expect(admin.description("artist_obj_rel_insert_input", "on_conflict")).toBe("upsert condition");
 });
 
 test("G-INP-13 array relationships", () => {
-  expect(admin.members("album_arr_rel_insert_input")).toEqual({ data: "[album_insert_input!]!", on_conflict: "album_on_conflict" });
-  expect(admin.description("album_arr_rel_insert_input")).toBe('input type for inserting array relation for remote table "album"');
+  expect(admin.members("album_arr_rel_insert_input")).toEqual({
+    data: "[album_insert_input!]!",
+    on_conflict: "album_on_conflict",
+  });
+  expect(admin.description("album_arr_rel_insert_input")).toBe(
+    'input type for inserting array relation for remote table "album"',
+  );
 });
 
 test("G-INP-14 T_on_conflict", () => {
-  expect(admin.members("artist_on_conflict")).toEqual({ constraint: "artist_constraint!", update_columns: "[artist_update_column!]!", where: "artist_bool_exp" });
-  expect(admin.type("artist_on_conflict").inputFields?.find((field) => field.name === "update_columns")?.defaultValue).toBe("[]");
+  expect(admin.members("artist_on_conflict")).toEqual({
+    constraint: "artist_constraint!",
+    update_columns: "[artist_update_column!]!",
+    where: "artist_bool_exp",
+  });
+  expect(
+    admin.type("artist_on_conflict").inputFields?.find((field) => field.name === "update_columns")?.defaultValue,
+  ).toBe("[]");
   expect(admin.description("artist_on_conflict")).toBe('on_conflict condition type for table "artist"');
   expect(admin.has("listing_on_conflict")).toBe(true);
   expect(admin.has("play_log_on_conflict")).toBe(false);
@@ -122,7 +211,13 @@ test("G-INP-14 T_on_conflict", () => {
 });
 
 test("G-INP-15 _set takes every updatable column", () => {
-  expect(admin.members("artist_set_input")).toEqual({ born: "date", country: "String", id: "Int", name: "String", stats: "jsonb" });
+  expect(admin.members("artist_set_input")).toEqual({
+    born: "date",
+    country: "String",
+    id: "Int",
+    name: "String",
+    stats: "jsonb",
+  });
   expect(admin.description("artist_set_input")).toBe('input type for updating data in table "artist"');
 });
 
@@ -133,15 +228,22 @@ test("G-INP-16 _inc takes numeric columns", () => {
 });
 
 test("G-INP-17 _append and _prepend take jsonb columns", () => {
-  for (const name of ["append", "prepend"]) expect(admin.members(`profile_${name}_input`)).toEqual({ doc: "jsonb", settings: "jsonb" });
-  expect(admin.description("profile_append_input")).toBe("append existing jsonb value of filtered columns with new jsonb value");
-  expect(admin.description("profile_prepend_input")).toBe("prepend existing jsonb value of filtered columns with new jsonb value");
+  for (const name of ["append", "prepend"])
+    expect(admin.members(`profile_${name}_input`)).toEqual({ doc: "jsonb", settings: "jsonb" });
+  expect(admin.description("profile_append_input")).toBe(
+    "append existing jsonb value of filtered columns with new jsonb value",
+  );
+  expect(admin.description("profile_prepend_input")).toBe(
+    "prepend existing jsonb value of filtered columns with new jsonb value",
+  );
   expect(admin.has("album_append_input")).toBe(false);
 });
 
 test("G-INP-18 _delete_key", () => {
   expect(admin.members("profile_delete_key_input")).toEqual({ doc: "String", settings: "String" });
-  expect(admin.description("profile_delete_key_input")).toBe("delete key/value pair or string element. key/value pairs are matched based on their key value");
+  expect(admin.description("profile_delete_key_input")).toBe(
+    "delete key/value pair or string element. key/value pairs are matched based on their key value",
+  );
 });
 
 test("G-INP-19 _delete_elem", () => {
@@ -153,7 +255,9 @@ test("G-INP-19 _delete_elem", () => {
 
 test("G-INP-20 _delete_at_path", () => {
   expect(admin.members("profile_delete_at_path_input")).toEqual({ doc: "[String!]", settings: "[String!]" });
-  expect(admin.description("profile_delete_at_path_input")).toBe("delete the field or element with specified path (for JSON arrays, negative integers count from the end)");
+  expect(admin.description("profile_delete_at_path_input")).toBe(
+    "delete the field or element with specified path (for JSON arrays, negative integers count from the end)",
+  );
 });
 
 test("G-INP-21 T_pk_columns_input", () => {
@@ -162,8 +266,21 @@ test("G-INP-21 T_pk_columns_input", () => {
 });
 
 test("G-INP-22 T_updates", () => {
-  expect(admin.members("album_updates")).toEqual({ _inc: "album_inc_input", _set: "album_set_input", where: "album_bool_exp!" });
-  expect(Object.keys(admin.members("profile_updates"))).toEqual(["_append", "_delete_at_path", "_delete_elem", "_delete_key", "_inc", "_prepend", "_set", "where"]);
+  expect(admin.members("album_updates")).toEqual({
+    _inc: "album_inc_input",
+    _set: "album_set_input",
+    where: "album_bool_exp!",
+  });
+  expect(Object.keys(admin.members("profile_updates"))).toEqual([
+    "_append",
+    "_delete_at_path",
+    "_delete_elem",
+    "_delete_key",
+    "_inc",
+    "_prepend",
+    "_set",
+    "where",
+  ]);
   expect(admin.description("album_updates", "where")).toBe("filter the rows which have to be updated");
 });
 
@@ -178,7 +295,9 @@ test("G-INP-28 jsonb_cast_exp", () => {
   expect(writer.has("jsonb_cast_exp")).toBe(false);
 });
 
-const atlas = capabilities.postgis ? await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] })) : undefined;
+const atlas = capabilities.postgis
+  ? await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }))
+  : undefined;
 const geo = atlas && (await schemaOf(atlas));
 
 test.skipIf(!capabilities.postgis)("G-INP-24 st_d_within_input", () => {
@@ -186,8 +305,16 @@ test.skipIf(!capabilities.postgis)("G-INP-24 st_d_within_input", () => {
 });
 
 test.skipIf(!capabilities.postgis)("G-INP-25 st_d_within_geography_input", () => {
-  expect(geo?.members("st_d_within_geography_input")).toEqual({ distance: "Float!", from: "geography!", use_spheroid: "Boolean" });
-  expect(geo?.type("st_d_within_geography_input").inputFields?.map((field) => field.defaultValue)).toEqual([null, null, "true"]);
+  expect(geo?.members("st_d_within_geography_input")).toEqual({
+    distance: "Float!",
+    from: "geography!",
+    use_spheroid: "Boolean",
+  });
+  expect(geo?.type("st_d_within_geography_input").inputFields?.map((field) => field.defaultValue)).toEqual([
+    null,
+    null,
+    "true",
+  ]);
 });
 
 test.skipIf(!capabilities.raster)("G-INP-26 st_intersects_nband_geom_input", () => {

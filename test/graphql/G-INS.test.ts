@@ -8,17 +8,34 @@ gqlCases(api, [
   {
     title: "G-INS-1 a column not given takes its default, null takes NULL",
     query: `mutation { insert_invoice(objects: [{net: 1}, {net: 2, note: null}, {net: 3, note: "own", ref: 77}]) { affected_rows returning { net note gross } } }`,
-    data: { insert_invoice: { affected_rows: 3, returning: [{ net: 1, note: "none", gross: 1.25 }, { net: 2, note: null, gross: 2.5 }, { net: 3, note: "own", gross: 3.75 }] } },
+    data: {
+      insert_invoice: {
+        affected_rows: 3,
+        returning: [
+          { net: 1, note: "none", gross: 1.25 },
+          { net: 2, note: null, gross: 2.5 },
+          { net: 3, note: "own", gross: 3.75 },
+        ],
+      },
+    },
   },
   {
     title: "G-INS-1 null at a column that is not nullable",
     query: "mutation { insert_artist(objects: [{name: null}]) { affected_rows } }",
-    error: { message: "unexpected null value for type 'String'", path: "$.selectionSet.insert_artist.args.objects[0].name", code: "validation-failed" },
+    error: {
+      message: "unexpected null value for type 'String'",
+      path: "$.selectionSet.insert_artist.args.objects[0].name",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-INS-1 nothing but defaults",
-    query: "mutation { insert_play_log(objects: [{}, {}]) { affected_rows returning { note } } insert_play_log_one(object: {}) { note } }",
-    data: { insert_play_log: { affected_rows: 2, returning: [{ note: null }, { note: null }] }, insert_play_log_one: { note: null } },
+    query:
+      "mutation { insert_play_log(objects: [{}, {}]) { affected_rows returning { note } } insert_play_log_one(object: {}) { note } }",
+    data: {
+      insert_play_log: { affected_rows: 2, returning: [{ note: null }, { note: null }] },
+      insert_play_log_one: { note: null },
+    },
   },
   {
     title: "G-INS-2 a single object is a list of one",
@@ -49,7 +66,8 @@ gqlCases(api, [
   },
   {
     title: "G-INS-4 nested rows count",
-    query: 'mutation { insert_artist(objects: [{name: "N", albums: {data: [{title: "a"}, {title: "b"}]}}]) { affected_rows } }',
+    query:
+      'mutation { insert_artist(objects: [{name: "N", albums: {data: [{title: "a"}, {title: "b"}]}}]) { affected_rows } }',
     data: { insert_artist: { affected_rows: 3 } },
   },
   {
@@ -68,7 +86,8 @@ gqlCases(api, [
   },
   {
     title: "G-INS-5 returning reads in the same way",
-    query: 'mutation { insert_album(objects: [{title: "L1", artist_id: 4}, {title: "L2", artist_id: 4}]) { affected_rows returning { title artist { albums(order_by: {id: asc}) { title } } } } }',
+    query:
+      'mutation { insert_album(objects: [{title: "L1", artist_id: 4}, {title: "L2", artist_id: 4}]) { affected_rows returning { title artist { albums(order_by: {id: asc}) { title } } } } }',
     data: {
       insert_album: {
         affected_rows: 2,
@@ -83,38 +102,80 @@ gqlCases(api, [
   },
   {
     title: "G-INS-6 also with a relationship in the answer",
-    query: 'mutation { insert_artist_one(object: {name: "Abba"}, on_conflict: {constraint: artist_name_key}) { id albums { id } } }',
+    query:
+      'mutation { insert_artist_one(object: {name: "Abba"}, on_conflict: {constraint: artist_name_key}) { id albums { id } } }',
     data: { insert_artist_one: null },
   },
   {
     title: "G-INS-8 through a view",
     query: `mutation { insert_album_title(objects: [{title: "via", artist_id: 2}]) { affected_rows returning { title artist_id loud_title } } insert_team_card_one(object: {name: "Card"}) { name home_matches } }`,
-    data: { insert_album_title: { affected_rows: 1, returning: [{ title: "via", artist_id: 2, loud_title: "VIA" }] }, insert_team_card_one: { name: "Card", home_matches: 0 } },
+    data: {
+      insert_album_title: { affected_rows: 1, returning: [{ title: "via", artist_id: 2, loud_title: "VIA" }] },
+      insert_team_card_one: { name: "Card", home_matches: 0 },
+    },
   },
   {
     title: "G-INS-1 variables inside objects",
-    query: "mutation ($n: String!, $c: String, $j: jsonb) { insert_artist(objects: [{name: $n, country: $c, stats: $j}, {name: \"B\", stats: {a: $j, b: [1, $n]}}]) { returning { name country stats } } }",
+    query:
+      'mutation ($n: String!, $c: String, $j: jsonb) { insert_artist(objects: [{name: $n, country: $c, stats: $j}, {name: "B", stats: {a: $j, b: [1, $n]}}]) { returning { name country stats } } }',
     variables: { n: "V", j: { k: [1.5, null] } },
-    data: { insert_artist: { returning: [{ name: "V", country: null, stats: { k: [1.5, null] } }, { name: "B", country: null, stats: { a: { k: [1.5, null] }, b: [1, "V"] } }] } },
+    data: {
+      insert_artist: {
+        returning: [
+          { name: "V", country: null, stats: { k: [1.5, null] } },
+          { name: "B", country: null, stats: { a: { k: [1.5, null] }, b: [1, "V"] } },
+        ],
+      },
+    },
   },
   {
     title: "G-INS-1 a row in a variable beside a literal one",
-    query: 'mutation ($o: artist_insert_input!) { insert_artist(objects: [$o, {name: "B"}]) { returning { name country } } }',
+    query:
+      'mutation ($o: artist_insert_input!) { insert_artist(objects: [$o, {name: "B"}]) { returning { name country } } }',
     variables: { o: { name: "V", country: "NO" } },
-    data: { insert_artist: { returning: [{ name: "V", country: "NO" }, { name: "B", country: null }] } },
+    data: {
+      insert_artist: {
+        returning: [
+          { name: "V", country: "NO" },
+          { name: "B", country: null },
+        ],
+      },
+    },
   },
 ]);
 
 test("G-INS-3 lists of any length and of the same columns share one plan", async () => {
-  const query = "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o) { affected_rows returning { name country born } } }";
+  const query =
+    "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o) { affected_rows returning { name country born } } }";
   const insert = async (o: unknown) => (await api.gql(query, { o })).data.insert_artist;
-  expect(await insert([{ name: "A", country: "x" }])).toEqual({ affected_rows: 1, returning: [{ name: "A", country: "x", born: null }] });
-  expect(await insert([{ name: "B" }, { country: "y", name: "C" }])).toEqual({ affected_rows: 2, returning: [{ name: "B", country: null, born: null }, { name: "C", country: "y", born: null }] });
-  expect(await insert([{ name: "D", born: "2000-01-01" }])).toEqual({ affected_rows: 1, returning: [{ name: "D", country: null, born: "2000-01-01" }] });
-  expect(await insert({ name: "E" })).toEqual({ affected_rows: 1, returning: [{ name: "E", country: null, born: null }] });
+  expect(await insert([{ name: "A", country: "x" }])).toEqual({
+    affected_rows: 1,
+    returning: [{ name: "A", country: "x", born: null }],
+  });
+  expect(await insert([{ name: "B" }, { country: "y", name: "C" }])).toEqual({
+    affected_rows: 2,
+    returning: [
+      { name: "B", country: null, born: null },
+      { name: "C", country: "y", born: null },
+    ],
+  });
+  expect(await insert([{ name: "D", born: "2000-01-01" }])).toEqual({
+    affected_rows: 1,
+    returning: [{ name: "D", country: null, born: "2000-01-01" }],
+  });
+  expect(await insert({ name: "E" })).toEqual({
+    affected_rows: 1,
+    returning: [{ name: "E", country: null, born: null }],
+  });
   expect(await insert([])).toEqual({ affected_rows: 0, returning: [] });
-  expect(await insert([{ name: "F", albums: { data: [{ title: "f" }] } }])).toEqual({ affected_rows: 2, returning: [{ name: "F", country: null, born: null }] });
-  expect(await insert([{ name: "G" }])).toEqual({ affected_rows: 1, returning: [{ name: "G", country: null, born: null }] });
+  expect(await insert([{ name: "F", albums: { data: [{ title: "f" }] } }])).toEqual({
+    affected_rows: 2,
+    returning: [{ name: "F", country: null, born: null }],
+  });
+  expect(await insert([{ name: "G" }])).toEqual({
+    affected_rows: 1,
+    returning: [{ name: "G", country: null, born: null }],
+  });
   expect((await api.gql(query, { o: [{ name: "H" }, { name: 3 }] })).errors[0]).toEqual({
     message: "parsing Text failed, expected String, but encountered Number",
     extensions: { path: "$.selectionSet.insert_artist.args.objects[1].name", code: "parse-failed" },
@@ -132,9 +193,33 @@ const governed = await gqlApi({
         tables: [
           {
             table: song,
-            select_permissions: [{ role: "singer", permission: { columns: ["id", "title", "seconds"], filter: { seconds: { _gt: 100 } } } }],
-            insert_permissions: [{ role: "singer", permission: { check: { seconds: { _lt: 1000 } }, columns: ["id", "title"], set: { seconds: "x-session-seconds" } } }],
-            update_permissions: [{ role: "singer", permission: { columns: ["title"], filter: { id: { _lt: 3 } }, check: { title: { _neq: "forbidden" } }, set: { seconds: 7 } } }],
+            select_permissions: [
+              {
+                role: "singer",
+                permission: { columns: ["id", "title", "seconds"], filter: { seconds: { _gt: 100 } } },
+              },
+            ],
+            insert_permissions: [
+              {
+                role: "singer",
+                permission: {
+                  check: { seconds: { _lt: 1000 } },
+                  columns: ["id", "title"],
+                  set: { seconds: "x-session-seconds" },
+                },
+              },
+            ],
+            update_permissions: [
+              {
+                role: "singer",
+                permission: {
+                  columns: ["title"],
+                  filter: { id: { _lt: 3 } },
+                  check: { title: { _neq: "forbidden" } },
+                  set: { seconds: 7 },
+                },
+              },
+            ],
           },
         ],
       },
@@ -146,15 +231,28 @@ const singer = { role: "singer", session: { seconds: "42" } };
 gqlCases(governed, [
   {
     title: "G-INS-7 column presets are always applied",
-    query: 'mutation { insert_song(objects: [{title: "a"}, {title: "b"}]) { affected_rows returning { title seconds } } one: insert_song_one(object: {title: "c"}) { seconds } }',
+    query:
+      'mutation { insert_song(objects: [{title: "a"}, {title: "b"}]) { affected_rows returning { title seconds } } one: insert_song_one(object: {title: "c"}) { seconds } }',
     ...singer,
-    data: { insert_song: { affected_rows: 2, returning: [{ title: "a", seconds: 42 }, { title: "b", seconds: 42 }] }, one: { seconds: 42 } },
+    data: {
+      insert_song: {
+        affected_rows: 2,
+        returning: [
+          { title: "a", seconds: 42 },
+          { title: "b", seconds: 42 },
+        ],
+      },
+      one: { seconds: 42 },
+    },
   },
   {
     title: "G-INS-7 preset columns are not in the input",
     query: 'mutation { insert_song_one(object: {title: "a", seconds: 1}) { id } }',
     ...singer,
-    error: { message: "field 'seconds' not found in type: 'song_insert_input'", path: "$.selectionSet.insert_song_one.args.object.seconds" },
+    error: {
+      message: "field 'seconds' not found in type: 'song_insert_input'",
+      path: "$.selectionSet.insert_song_one.args.object.seconds",
+    },
   },
   {
     title: "G-INS-5 rows outside the select filter are returned all the same",
@@ -173,7 +271,11 @@ test("G-INS-1 rows of one list that give different columns, through a view too",
     alter view ticket_view alter note set default 'of the view'`);
   await api.reload();
   const insert = async (table: string, key: string) =>
-    (await api.gql(`mutation { insert_${table}(objects: [{word: "a"}, {${key}: 7, note: null}, {state: "s", note: "n"}]) { returning { ${key} word state note } } }`)).data[`insert_${table}`].returning;
+    (
+      await api.gql(
+        `mutation { insert_${table}(objects: [{word: "a"}, {${key}: 7, note: null}, {state: "s", note: "n"}]) { returning { ${key} word state note } } }`,
+      )
+    ).data[`insert_${table}`].returning;
   const rows = (key: string, note: string) => [
     { [key]: expect.any(Number), word: "a", state: "of the column", note },
     { [key]: 7, word: "of the table", state: "of the column", note: null },

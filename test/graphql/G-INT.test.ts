@@ -6,19 +6,50 @@ import { gqlCases } from "../support/cases.ts";
 import { withMetadata } from "./with-metadata.ts";
 
 const api = await startApi(forGraphql());
-const { data } = await api.gql(getIntrospectionQuery({ inputValueDeprecation: true, schemaDescription: true, specifiedByUrl: true, directiveIsRepeatable: true }));
+const { data } = await api.gql(
+  getIntrospectionQuery({
+    inputValueDeprecation: true,
+    schemaDescription: true,
+    specifiedByUrl: true,
+    directiveIsRepeatable: true,
+  }),
+);
 const schema = data.__schema;
 type Named = { readonly name: string };
 const typeOf = (name: string) => schema.types.find((type: Named) => type.name === name);
 const names = (list: readonly Named[]): string[] => list.map((each) => each.name);
-const isSorted = (list: readonly Named[]): boolean => JSON.stringify(names(list)) === JSON.stringify([...names(list)].sort());
+const isSorted = (list: readonly Named[]): boolean =>
+  JSON.stringify(names(list)) === JSON.stringify([...names(list)].sort());
 
 gqlCases(api, [
-  { title: "G-INT-1 __type of a known name", query: '{ __type(name: "album") { name kind } }', data: { __type: { name: "album", kind: "OBJECT" } } },
+  {
+    title: "G-INT-1 __type of a known name",
+    query: '{ __type(name: "album") { name kind } }',
+    data: { __type: { name: "album", kind: "OBJECT" } },
+  },
   { title: "G-INT-1 __type of an unknown name", query: '{ __type(name: "albun") { name } }', data: { __type: null } },
-  { title: "G-INT-1 __type by a variable", query: "query ($n: String!) { __type(name: $n) { name } }", variables: { n: "Int" }, data: { __type: { name: "Int" } } },
-  { title: "G-INT-1 the schema is the role's own", query: '{ __type(name: "artist") { fields { name } } }', role: "music_artist", data: { __type: { fields: ["albums", "albums_aggregate", "born", "country", "id", "name", "stats"].map((name) => ({ name })) } } },
-  { title: "G-INT-1 a type the role has not is null", query: '{ __type(name: "diary") { name } }', role: "music_reader", data: { __type: null } },
+  {
+    title: "G-INT-1 __type by a variable",
+    query: "query ($n: String!) { __type(name: $n) { name } }",
+    variables: { n: "Int" },
+    data: { __type: { name: "Int" } },
+  },
+  {
+    title: "G-INT-1 the schema is the role's own",
+    query: '{ __type(name: "artist") { fields { name } } }',
+    role: "music_artist",
+    data: {
+      __type: {
+        fields: ["albums", "albums_aggregate", "born", "country", "id", "name", "stats"].map((name) => ({ name })),
+      },
+    },
+  },
+  {
+    title: "G-INT-1 a type the role has not is null",
+    query: '{ __type(name: "diary") { name } }',
+    role: "music_reader",
+    data: { __type: null },
+  },
   {
     title: "G-INT-1 beside data, in order of selection",
     query: '{ a: team_by_pk(id: 1) { name } __type(name: "Int") { kind } b: team_by_pk(id: 2) { name } __typename }',
@@ -26,32 +57,69 @@ gqlCases(api, [
   },
   {
     title: "G-INT-3 fragments, aliases and directives",
-    query: "query ($no: Boolean!) { s: __schema { q: queryType { ...T kind @include(if: $no) } } } fragment T on __Type { n: name ... on __Type { __typename } }",
+    query:
+      "query ($no: Boolean!) { s: __schema { q: queryType { ...T kind @include(if: $no) } } } fragment T on __Type { n: name ... on __Type { __typename } }",
     variables: { no: false },
     data: { s: { q: { n: "query_root", __typename: "__Type" } } },
   },
   {
     title: "G-INT-3 deprecation is answered",
-    query: '{ __type(name: "order_by") { specifiedByURL enumValues(includeDeprecated: true) { name isDeprecated deprecationReason } } }',
+    query:
+      '{ __type(name: "order_by") { specifiedByURL enumValues(includeDeprecated: true) { name isDeprecated deprecationReason } } }',
     data: {
       __type: {
         specifiedByURL: null,
-        enumValues: ["asc", "asc_nulls_first", "asc_nulls_last", "desc", "desc_nulls_first", "desc_nulls_last"].map((name) => ({ name, isDeprecated: false, deprecationReason: null })),
+        enumValues: ["asc", "asc_nulls_first", "asc_nulls_last", "desc", "desc_nulls_first", "desc_nulls_last"].map(
+          (name) => ({ name, isDeprecated: false, deprecationReason: null }),
+        ),
       },
     },
   },
-  { title: "G-INT-3 merged selections", query: "{ __schema { queryType { name } } __schema { queryType { kind } } }", data: { __schema: { queryType: { name: "query_root", kind: "OBJECT" } } } },
-  { title: "G-INT-4 the roots", query: "{ __schema { queryType { name kind } mutationType { name kind } subscriptionType { name kind } } }", data: { __schema: { queryType: { name: "query_root", kind: "OBJECT" }, mutationType: { name: "mutation_root", kind: "OBJECT" }, subscriptionType: { name: "subscription_root", kind: "OBJECT" } } } },
-  { title: "G-INT-4 roots a role has not are null", query: "{ __schema { mutationType { name } subscriptionType { name } } }", role: "music_nobody", data: { __schema: { mutationType: null, subscriptionType: null } } },
-  { title: "G-INT-10 not in a subscription", query: "subscription { __schema { queryType { name } } }", error: { message: "field '__schema' not found in type: 'subscription_root'", code: "validation-failed" } },
-  { title: "G-INT-3 an unknown introspection field", query: "{ __schema { kinds } }", error: { message: "field 'kinds' not found in type: '__Schema'", path: "$.selectionSet.__schema.selectionSet.kinds" } },
+  {
+    title: "G-INT-3 merged selections",
+    query: "{ __schema { queryType { name } } __schema { queryType { kind } } }",
+    data: { __schema: { queryType: { name: "query_root", kind: "OBJECT" } } },
+  },
+  {
+    title: "G-INT-4 the roots",
+    query: "{ __schema { queryType { name kind } mutationType { name kind } subscriptionType { name kind } } }",
+    data: {
+      __schema: {
+        queryType: { name: "query_root", kind: "OBJECT" },
+        mutationType: { name: "mutation_root", kind: "OBJECT" },
+        subscriptionType: { name: "subscription_root", kind: "OBJECT" },
+      },
+    },
+  },
+  {
+    title: "G-INT-4 roots a role has not are null",
+    query: "{ __schema { mutationType { name } subscriptionType { name } } }",
+    role: "music_nobody",
+    data: { __schema: { mutationType: null, subscriptionType: null } },
+  },
+  {
+    title: "G-INT-10 not in a subscription",
+    query: "subscription { __schema { queryType { name } } }",
+    error: { message: "field '__schema' not found in type: 'subscription_root'", code: "validation-failed" },
+  },
+  {
+    title: "G-INT-3 an unknown introspection field",
+    query: "{ __schema { kinds } }",
+    error: {
+      message: "field 'kinds' not found in type: '__Schema'",
+      path: "$.selectionSet.__schema.selectionSet.kinds",
+    },
+  },
 ]);
 
 test("G-INT-2 everything is sorted by name", () => {
   expect(isSorted(schema.types)).toBe(true);
   expect(isSorted(schema.directives)).toBe(true);
   const lists = schema.types.flatMap((type: any) => [
-    type.fields ?? [], type.inputFields ?? [], type.enumValues ?? [], ...(type.fields ?? []).map((field: any) => field.args),
+    type.fields ?? [],
+    type.inputFields ?? [],
+    type.enumValues ?? [],
+    ...(type.fields ?? []).map((field: any) => field.args),
   ]);
   expect(lists.filter((list: Named[]) => !isSorted(list)).map(names)).toEqual([]);
 });
@@ -63,27 +131,69 @@ test("G-INT-3 tools can build a valid schema from it", () => {
 
 test("G-INT-5 null and empty lists", () => {
   expect(typeOf("album")).toMatchObject({ interfaces: [], inputFields: null, enumValues: null, possibleTypes: null });
-  expect(typeOf("album_bool_exp")).toMatchObject({ interfaces: null, fields: null, enumValues: null, possibleTypes: null });
+  expect(typeOf("album_bool_exp")).toMatchObject({
+    interfaces: null,
+    fields: null,
+    enumValues: null,
+    possibleTypes: null,
+  });
   expect(typeOf("order_by")).toMatchObject({ interfaces: null, fields: null, inputFields: null, possibleTypes: null });
-  expect(typeOf("jsonb")).toMatchObject({ kind: "SCALAR", interfaces: null, fields: null, inputFields: null, enumValues: null, possibleTypes: null });
+  expect(typeOf("jsonb")).toMatchObject({
+    kind: "SCALAR",
+    interfaces: null,
+    fields: null,
+    inputFields: null,
+    enumValues: null,
+    possibleTypes: null,
+  });
 });
 
 test("G-INT-6 default values are printed literals", () => {
-  const defaults = schema.types.flatMap((type: any) => (type.inputFields ?? []).flatMap((field: any) => (field.defaultValue === null ? [] : [[field.name, field.defaultValue]])));
+  const defaults = schema.types.flatMap((type: any) =>
+    (type.inputFields ?? []).flatMap((field: any) =>
+      field.defaultValue === null ? [] : [[field.name, field.defaultValue]],
+    ),
+  );
   expect(new Set(defaults.map((pair: unknown) => JSON.stringify(pair)))).toEqual(new Set(['["update_columns","[]"]']));
-  expect(schema.directives.find((each: Named) => each.name === "cached").args.map((arg: any) => [arg.name, arg.defaultValue])).toEqual([["refresh", "false"], ["ttl", "60"]]);
+  expect(
+    schema.directives
+      .find((each: Named) => each.name === "cached")
+      .args.map((arg: any) => [arg.name, arg.defaultValue]),
+  ).toEqual([
+    ["refresh", "false"],
+    ["ttl", "60"],
+  ]);
 });
 
 test("G-INT-7 built-in scalars that are used, and the introspection types", async () => {
-  expect(names(schema.types)).toEqual(expect.arrayContaining(["Boolean", "Float", "Int", "String", "__Schema", "__Type", "__TypeKind"]));
+  expect(names(schema.types)).toEqual(
+    expect.arrayContaining(["Boolean", "Float", "Int", "String", "__Schema", "__Type", "__TypeKind"]),
+  );
   const { data: small } = await api.gql("{ __schema { types { name } } }", {}, asAdmin("music_nobody"));
-  expect(names(small.__schema.types).filter((name) => !name.startsWith("__"))).toEqual(["Boolean", "Int", "String", "query_root"]);
+  expect(names(small.__schema.types).filter((name) => !name.startsWith("__"))).toEqual([
+    "Boolean",
+    "Int",
+    "String",
+    "query_root",
+  ]);
 });
 
 test("G-INT-8 directives", () => {
   const fields = ["FIELD", "FRAGMENT_SPREAD", "INLINE_FRAGMENT"];
-  expect(schema.directives.map(({ name, description, locations, isRepeatable }: any) => ({ name, description, locations, isRepeatable }))).toEqual([
-    { name: "cached", description: "whether this query should be cached (Hasura Cloud only)", locations: ["QUERY"], isRepeatable: false },
+  expect(
+    schema.directives.map(({ name, description, locations, isRepeatable }: any) => ({
+      name,
+      description,
+      locations,
+      isRepeatable,
+    })),
+  ).toEqual([
+    {
+      name: "cached",
+      description: "whether this query should be cached (Hasura Cloud only)",
+      locations: ["QUERY"],
+      isRepeatable: false,
+    },
     { name: "include", description: "whether this query should be included", locations: fields, isRepeatable: false },
     { name: "skip", description: "whether this query should be skipped", locations: fields, isRepeatable: false },
   ]);
@@ -93,22 +203,36 @@ const closed = await startApi(
   forGraphql({
     parts: [
       withMetadata(() => ({
-        view: (session) => (session.role === "closed" ? { key: "closed", role: "closed", rights: () => ({}), mayCall: () => false, isIntrospectionClosed: true } : undefined),
+        view: (session) =>
+          session.role === "closed"
+            ? { key: "closed", role: "closed", rights: () => ({}), mayCall: () => false, isIntrospectionClosed: true }
+            : undefined,
       })),
     ],
   }),
 );
 
 gqlCases(closed, [
-  { title: "G-INT-9 closed to a role", query: "{ __schema { queryType { name } } }", role: "closed", error: { message: 'introspection is disabled for role: "closed"', path: "$", code: "not-supported" } },
+  {
+    title: "G-INT-9 closed to a role",
+    query: "{ __schema { queryType { name } } }",
+    role: "closed",
+    error: { message: 'introspection is disabled for role: "closed"', path: "$", code: "not-supported" },
+  },
   { title: "G-INT-9 __typename stays", query: "{ __typename }", role: "closed", data: { __typename: "query_root" } },
-  { title: "G-INT-9 open to others", query: "{ __schema { queryType { name } } }", data: { __schema: { queryType: { name: "query_root" } } } },
+  {
+    title: "G-INT-9 open to others",
+    query: "{ __schema { queryType { name } } }",
+    data: { __schema: { queryType: { name: "query_root" } } },
+  },
 ]);
 
 test("G-INT-1 without the plugin both are unknown fields", async () => {
   const bare = await startApi(forGraphql({ parts: [without("graphql-introspection")] }));
   try {
-    expect(await bare.gql("{ __schema { queryType { name } } }")).toMatchObject({ errors: [{ message: "field '__schema' not found in type: 'query_root'" }] });
+    expect(await bare.gql("{ __schema { queryType { name } } }")).toMatchObject({
+      errors: [{ message: "field '__schema' not found in type: 'query_root'" }],
+    });
     expect(await bare.gql("{ __typename }")).toEqual({ data: { __typename: "query_root" } });
   } finally {
     await bare.close();

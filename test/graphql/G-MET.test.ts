@@ -5,7 +5,16 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
-import { array, documentOf, notes, object, permissions, table, type Entry, type Notes } from "../support/metadata-document.ts";
+import {
+  array,
+  documentOf,
+  notes,
+  object,
+  permissions,
+  table,
+  type Entry,
+  type Notes,
+} from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
 const folders: string[] = [];
@@ -24,12 +33,17 @@ const folderOf = async (files: Readonly<Record<string, string>>): Promise<string
 
 const base = await startApi(forGraphql());
 
-const start = async (metadata: string | Entry, kept: Notes = notes(), more: Entry = {}): Promise<{ readonly api: TestApi; readonly notes: Notes }> => ({
+const start = async (
+  metadata: string | Entry,
+  kept: Notes = notes(),
+  more: Entry = {},
+): Promise<{ readonly api: TestApi; readonly notes: Notes }> => ({
   api: await startApi(forGraphql({ on: base.database, metadata, logger: kept.logger, ...more })),
   notes: kept,
 });
 
-const rootsOf = async (api: TestApi, role?: string): Promise<readonly string[]> => Object.keys((await schemaOf(api, role)).members("query_root"));
+const rootsOf = async (api: TestApi, role?: string): Promise<readonly string[]> =>
+  Object.keys((await schemaOf(api, role)).members("query_root"));
 
 const everything = { columns: "*", filter: {} };
 
@@ -70,27 +84,48 @@ const FOLDER = {
 test("G-MET-2 a folder with includes, nested and by tag, and the files beside it", async () => {
   const { api, notes: kept } = await start(await folderOf(FOLDER));
   expect(await rootsOf(api)).toEqual(expect.arrayContaining(["artist", "record_of_album", "search_albums"]));
-  expect(await api.gql("{ record_of_album(where: {id: {_eq: 3}}) { maker { name } } }")).toEqual({ data: { record_of_album: [{ maker: { name: "Bjork" } }] } });
-  expect(await api.gql("{ record_of_album(order_by: {id: asc}) { id title } }", {}, asAdmin("heir"))).toEqual({ data: { record_of_album: [{ id: 4, title: "Tago Mago" }, { id: 5, title: "Future Days" }] } });
-  expect((await api.gql("{ __schema { queryType { name } } }", {}, asAdmin("heir"))).errors[0]).toMatchObject({ message: 'introspection is disabled for role: "heir"', extensions: { code: "not-supported" } });
+  expect(await api.gql("{ record_of_album(where: {id: {_eq: 3}}) { maker { name } } }")).toEqual({
+    data: { record_of_album: [{ maker: { name: "Bjork" } }] },
+  });
+  expect(await api.gql("{ record_of_album(order_by: {id: asc}) { id title } }", {}, asAdmin("heir"))).toEqual({
+    data: {
+      record_of_album: [
+        { id: 4, title: "Tago Mago" },
+        { id: 5, title: "Future Days" },
+      ],
+    },
+  });
+  expect((await api.gql("{ __schema { queryType { name } } }", {}, asAdmin("heir"))).errors[0]).toMatchObject({
+    message: 'introspection is disabled for role: "heir"',
+    extensions: { code: "not-supported" },
+  });
   expect(kept.all()).toEqual([]);
   await api.close();
 });
 
 test("G-MET-2 nothing outside the folder, and no circles", async () => {
-  const outside = await folderOf({ ...FOLDER, "databases/default/tables/tables.yaml": '- "!include ../../../../outside.yaml"\n' });
+  const outside = await folderOf({
+    ...FOLDER,
+    "databases/default/tables/tables.yaml": '- "!include ../../../../outside.yaml"\n',
+  });
   await expect(start(outside)).rejects.toThrow("lies outside the metadata folder");
-  const circle = await folderOf({ ...FOLDER, "databases/default/tables/public_artist.yaml": '["!include tables.yaml", "!include tables.yaml"]\n' });
+  const circle = await folderOf({
+    ...FOLDER,
+    "databases/default/tables/public_artist.yaml": '["!include tables.yaml", "!include tables.yaml"]\n',
+  });
   await expect(start(circle)).rejects.toThrow("which includes it in turn");
 });
 
-const single = documentOf([table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) })]);
+const single = documentOf([
+  table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) }),
+]);
 
 test("G-MET-1 one file, JSON or YAML, an export's envelope too", async () => {
   const folder = await folderOf({
     "plain.json": JSON.stringify(single),
     "export.json": JSON.stringify({ resource_version: 12, metadata: single }),
-    "plain.yaml": "version: 3\nsources:\n  - name: default\n    kind: postgres\n    tables:\n      - table: { name: album, schema: public }\n        select_permissions:\n          - { role: reader, permission: { columns: [id], filter: {} } }\n",
+    "plain.yaml":
+      "version: 3\nsources:\n  - name: default\n    kind: postgres\n    tables:\n      - table: { name: album, schema: public }\n        select_permissions:\n          - { role: reader, permission: { columns: [id], filter: {} } }\n",
   });
   for (const name of ["plain.json", "export.json", "plain.yaml"]) {
     const { api } = await start(join(folder, name));
@@ -100,12 +135,29 @@ test("G-MET-1 one file, JSON or YAML, an export's envelope too", async () => {
 });
 
 test("G-MET-3 version 2, as an object and as a folder", async () => {
-  const tables = [{ table: { schema: "public", name: "album" }, configuration: { custom_root_fields: { select: "records" }, custom_column_names: { title: "heading" } } }];
-  const { api } = await start({ version: 2, tables, functions: [{ function: { schema: "public", name: "search_albums" } }] });
+  const tables = [
+    {
+      table: { schema: "public", name: "album" },
+      configuration: { custom_root_fields: { select: "records" }, custom_column_names: { title: "heading" } },
+    },
+  ];
+  const { api } = await start({
+    version: 2,
+    tables,
+    functions: [{ function: { schema: "public", name: "search_albums" } }],
+  });
   expect(await rootsOf(api)).toEqual(expect.arrayContaining(["records", "search_albums"]));
-  expect(await api.gql("{ records(where: {id: {_eq: 1}}) { heading } }")).toEqual({ data: { records: [{ heading: "Arrival" }] } });
+  expect(await api.gql("{ records(where: {id: {_eq: 1}}) { heading } }")).toEqual({
+    data: { records: [{ heading: "Arrival" }] },
+  });
   await api.close();
-  const folder = await start(await folderOf({ "version.yaml": "version: 2\n", "tables.yaml": "- table: { schema: public, name: artist }\n", "functions.yaml": "[]\n" }));
+  const folder = await start(
+    await folderOf({
+      "version.yaml": "version: 2\n",
+      "tables.yaml": "- table: { schema: public, name: artist }\n",
+      "functions.yaml": "[]\n",
+    }),
+  );
   expect(await rootsOf(folder.api)).toEqual(["artist", "artist_aggregate", "artist_by_pk"]);
   await folder.api.close();
 });
@@ -120,16 +172,38 @@ test("G-MET-4 the first source of kind postgres is served, the others are logged
     version: 3,
     sources: [
       { name: "lake", kind: "mssql", tables: [table("artist")] },
-      { name: "main", kind: "postgres", tables: [table("album")], configuration: { connection_info: { database_url: { from_env: "NOWHERE" } } } },
+      {
+        name: "main",
+        kind: "postgres",
+        tables: [table("album")],
+        configuration: { connection_info: { database_url: { from_env: "NOWHERE" } } },
+      },
       { name: "more", kind: "postgres", tables: [table("artist")] },
     ],
   });
   expect(await rootsOf(api)).toEqual(["album", "album_aggregate", "album_by_pk"]);
-  expect(kept.all()).toEqual([expect.stringMatching(/^source lake is skipped/), expect.stringMatching(/^source more is skipped/)]);
+  expect(kept.all()).toEqual([
+    expect.stringMatching(/^source lake is skipped/),
+    expect.stringMatching(/^source more is skipped/),
+  ]);
   await api.close();
 });
 
-const UNSERVED = ["actions", "custom_types", "remote_schemas", "remote_schema_permissions", "query_collections", "allowlist", "rest_endpoints", "cron_triggers", "network", "api_limits", "metrics_config", "opentelemetry", "backend_configs"];
+const UNSERVED = [
+  "actions",
+  "custom_types",
+  "remote_schemas",
+  "remote_schema_permissions",
+  "query_collections",
+  "allowlist",
+  "rest_endpoints",
+  "cron_triggers",
+  "network",
+  "api_limits",
+  "metrics_config",
+  "opentelemetry",
+  "backend_configs",
+];
 
 test("G-MET-5 what is not served is read and logged once each, when there is something in it", async () => {
   const { api, notes: kept } = await start(
@@ -139,8 +213,18 @@ test("G-MET-5 what is not served is read and logged once each, when there is som
       { native_queries: [{ name: "q" }], logical_models: [{ name: "m" }], stored_procedures: [{ name: "s" }] },
     ),
   );
-  for (const key of [...UNSERVED, "native_queries", "logical_models", "stored_procedures", "event_triggers", "remote_relationships"])
-    expect(kept.all().filter((note) => note.includes(`${key} is not served and ignored`)), key).toHaveLength(1);
+  for (const key of [
+    ...UNSERVED,
+    "native_queries",
+    "logical_models",
+    "stored_procedures",
+    "event_triggers",
+    "remote_relationships",
+  ])
+    expect(
+      kept.all().filter((note) => note.includes(`${key} is not served and ignored`)),
+      key,
+    ).toHaveLength(1);
   await api.close();
   const empty = await start(documentOf([table("album")], Object.fromEntries(UNSERVED.map((key) => [key, []]))));
   expect(empty.notes.all()).toEqual([]);
@@ -150,7 +234,13 @@ test("G-MET-5 what is not served is read and logged once each, when there is som
 test("G-MET-6 unknown keys are ignored and logged with their place", async () => {
   const { api, notes: kept } = await start(
     documentOf(
-      [table("album", { colour: "red", configuration: { shape: "round", custom_root_fields: { select_all: "x" } }, select_permissions: permissions({ reader: { ...everything, because: "so" } }) })],
+      [
+        table("album", {
+          colour: "red",
+          configuration: { shape: "round", custom_root_fields: { select_all: "x" } },
+          select_permissions: permissions({ reader: { ...everything, because: "so" } }),
+        }),
+      ],
       { mood: "good" },
       { weather: "fair", functions: [{ function: "search_albums", configuration: { speed: 1 } }] },
     ),
@@ -171,7 +261,10 @@ test("G-MET-6 unknown keys are ignored and logged with their place", async () =>
 });
 
 test("G-MET-6 what cannot be read or parsed stops the start, with file, line and column", async () => {
-  const bad = await folderOf({ ...FOLDER, "databases/default/tables/public_artist.yaml": "table: artist\nconfiguration: {a: [}\n" });
+  const bad = await folderOf({
+    ...FOLDER,
+    "databases/default/tables/public_artist.yaml": "table: artist\nconfiguration: {a: [}\n",
+  });
   await expect(start(bad)).rejects.toThrow(/public_artist\.yaml:2:\d+ cannot be read/);
   const json = await folderOf({ "metadata.json": '{"version": 3,\n  "sources": [}' });
   await expect(start(join(json, "metadata.json"))).rejects.toThrow(/metadata\.json:2:\d+ cannot be read/);
@@ -186,13 +279,18 @@ test("G-MET-7 read again on a reload; when it cannot be read the old one stays a
   const file = join(folder, "metadata.json");
   const { api, notes: kept } = await start(file);
   expect(await rootsOf(api, "reader")).toEqual(["album", "album_by_pk"]);
-  await writeFile(file, JSON.stringify(documentOf([table("artist", { select_permissions: permissions({ reader: everything }) })])));
+  await writeFile(
+    file,
+    JSON.stringify(documentOf([table("artist", { select_permissions: permissions({ reader: everything }) })])),
+  );
   await api.reload();
   expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
   await writeFile(file, '{"version": 3, "sources": [');
   await api.reload();
   expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
-  expect(kept.all()).toEqual([expect.stringMatching(/^the new metadata cannot be read and the old stays: .*metadata\.json:1:/)]);
+  expect(kept.all()).toEqual([
+    expect.stringMatching(/^the new metadata cannot be read and the old stays: .*metadata\.json:1:/),
+  ]);
   await writeFile(file, JSON.stringify(single));
   await api.reload();
   expect(await rootsOf(api, "reader")).toEqual(["album", "album_by_pk"]);
@@ -201,7 +299,11 @@ test("G-MET-7 read again on a reload; when it cannot be read the old one stays a
 
 test("G-MET-7 a caller whose role has left the metadata is not the login role", async () => {
   const role = `left_${process.pid}`; // roles belong to the whole cluster
-  const folder = await folderOf({ "metadata.json": JSON.stringify(documentOf([table("album", { select_permissions: permissions({ [role]: everything }) })])) });
+  const folder = await folderOf({
+    "metadata.json": JSON.stringify(
+      documentOf([table("album", { select_permissions: permissions({ [role]: everything }) })]),
+    ),
+  });
   const file = join(folder, "metadata.json");
   const { api } = await start(file);
   const socket = await openSocket(api);
@@ -209,7 +311,9 @@ test("G-MET-7 a caller whose role has left the metadata is not the login role", 
   socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album(limit: 1) { id } }" } });
   expect((await socket.next((message) => message.id === "1")).type).toBe("next");
   await writeFile(file, JSON.stringify(documentOf([table("album")])));
-  await api.sql(`create role ${role} nologin; grant usage on schema public to ${role}; grant select (id) on album to ${role}; grant ${role} to current_user`);
+  await api.sql(
+    `create role ${role} nologin; grant usage on schema public to ${role}; grant select (id) on album to ${role}; grant ${role} to current_user`,
+  );
   try {
     await api.reload();
     expect((await socket.next((message) => message.id === "1")).type).toBe("error");
@@ -234,10 +338,22 @@ test("G-MET-8 custom root fields as names and with comments, columns, the older 
           custom_name: "record",
           comment: "Published albums",
           custom_root_fields: {
-            select: "records", select_by_pk: { name: "the_record", comment: "One of them" }, select_aggregate: { name: null, comment: "" }, select_stream: "ignored",
-            insert: "addRecords", insert_one: "addRecord", update: "changeRecords", update_by_pk: "changeRecord", update_many: "changeMany", delete: "dropRecords", delete_by_pk: "dropRecord",
+            select: "records",
+            select_by_pk: { name: "the_record", comment: "One of them" },
+            select_aggregate: { name: null, comment: "" },
+            select_stream: "ignored",
+            insert: "addRecords",
+            insert_one: "addRecord",
+            update: "changeRecords",
+            update_by_pk: "changeRecord",
+            update_many: "changeMany",
+            delete: "dropRecords",
+            delete_by_pk: "dropRecord",
           },
-          column_config: { artist_id: { custom_name: "artistId", comment: "Who made it" }, title: { custom_name: "heading" } },
+          column_config: {
+            artist_id: { custom_name: "artistId", comment: "Who made it" },
+            title: { custom_name: "heading" },
+          },
           custom_column_names: { title: "old_heading", sold: "sales" },
         },
       }),
@@ -246,27 +362,68 @@ test("G-MET-8 custom root fields as names and with comments, columns, the older 
     ]),
   );
   const schema = await schemaOf(api);
-  expect(Object.keys(schema.members("query_root"))).toEqual(expect.arrayContaining(["records", "the_record", "record_aggregate", "artist_total_by_pk"]));
+  expect(Object.keys(schema.members("query_root"))).toEqual(
+    expect.arrayContaining(["records", "the_record", "record_aggregate", "artist_total_by_pk"]),
+  );
   expect(Object.keys(schema.members("query_root"))).not.toContain("album_title_by_pk");
-  expect(Object.keys(schema.members("mutation_root")).filter((name) => /record|change/i.test(name)).sort()).toEqual(["addRecord", "addRecords", "changeMany", "changeRecord", "changeRecords", "dropRecord", "dropRecords"]);
+  expect(
+    Object.keys(schema.members("mutation_root"))
+      .filter((name) => /record|change/i.test(name))
+      .sort(),
+  ).toEqual(["addRecord", "addRecords", "changeMany", "changeRecord", "changeRecords", "dropRecord", "dropRecords"]);
   expect(schema.members("record")).toMatchObject({ artistId: "Int!", heading: "String!", sales: "Int" });
-  expect([schema.description("record"), schema.description("record", "artistId"), schema.description("query_root", "the_record"), schema.description("query_root", "record_aggregate")]).toEqual(["Published albums", "Who made it", "One of them", null]);
-  expect(await api.gql("{ the_record(id: 3) { heading artistId } artist_total_by_pk(artist_id: 3) { albums } }")).toEqual({ data: { the_record: { heading: "Debut", artistId: 2 }, artist_total_by_pk: { albums: 2 } } });
-  expect((await api.gql('mutation { addRecord(object: {heading: "x", artistId: 99}) { id } }')).errors[0].message).toContain('"album_artist_id_fkey"');
+  expect([
+    schema.description("record"),
+    schema.description("record", "artistId"),
+    schema.description("query_root", "the_record"),
+    schema.description("query_root", "record_aggregate"),
+  ]).toEqual(["Published albums", "Who made it", "One of them", null]);
+  expect(
+    await api.gql("{ the_record(id: 3) { heading artistId } artist_total_by_pk(artist_id: 3) { albums } }"),
+  ).toEqual({ data: { the_record: { heading: "Debut", artistId: 2 }, artist_total_by_pk: { albums: 2 } } });
+  expect(
+    (await api.gql('mutation { addRecord(object: {heading: "x", artistId: 99}) { id } }')).errors[0].message,
+  ).toContain('"album_artist_id_fkey"');
   await api.close();
 });
 
-const manual = (name: string, remote: unknown, mapping: Entry, insertionOrder?: string): Entry => ({ name, using: { manual_configuration: { remote_table: remote, column_mapping: mapping, ...(insertionOrder === undefined ? {} : { insertion_order: insertionOrder }) } } });
+const manual = (name: string, remote: unknown, mapping: Entry, insertionOrder?: string): Entry => ({
+  name,
+  using: {
+    manual_configuration: {
+      remote_table: remote,
+      column_mapping: mapping,
+      ...(insertionOrder === undefined ? {} : { insertion_order: insertionOrder }),
+    },
+  },
+});
 
 test("G-MET-9 relationships by every form", async () => {
   const { api, notes: kept } = await start(
     documentOf([
-      table("album", { object_relationships: [object("maker", ["artist_id"]), manual("total", { schema: "public", name: "artist_total" }, { artist_id: "artist_id" })] }),
-      table("artist", { array_relationships: [array("works", "album", "artist_id"), manual("namesakes", "person", { name: "name" })] }),
+      table("album", {
+        object_relationships: [
+          object("maker", ["artist_id"]),
+          manual("total", { schema: "public", name: "artist_total" }, { artist_id: "artist_id" }),
+        ],
+      }),
+      table("artist", {
+        array_relationships: [array("works", "album", "artist_id"), manual("namesakes", "person", { name: "name" })],
+      }),
       table("artist_total"),
-      table("person", { object_relationships: [object("pass", { table: "passport", column: "person_id" })], array_relationships: [array("passes", "passport", "person_id")] }),
+      table("person", {
+        object_relationships: [object("pass", { table: "passport", column: "person_id" })],
+        array_relationships: [array("passes", "passport", "person_id")],
+      }),
       table("passport"),
-      table("hall", { array_relationships: [{ name: "shows", using: { foreign_key_constraint_on: { table: "concert", columns: ["hall_number", "hall_city"] } } }] }),
+      table("hall", {
+        array_relationships: [
+          {
+            name: "shows",
+            using: { foreign_key_constraint_on: { table: "concert", columns: ["hall_number", "hall_city"] } },
+          },
+        ],
+      }),
       table("concert", { object_relationships: [object("place", ["hall_city", "hall_number"])] }),
       table("match", { object_relationships: [object("home", "home_team_id"), object("away", "away_team_id")] }),
       table("team", { array_relationships: [array("home_games", "match", "home_team_id")] }),
@@ -304,16 +461,32 @@ test("G-MET-9 columns as a text or a list, under column or columns, on this tabl
   const { api, notes: kept } = await start(
     documentOf([
       table("album", { object_relationships: [along("a", "artist_id"), along("b", ["artist_id"])] }),
-      table("artist", { array_relationships: ["column", "columns"].flatMap((key) => [along(`${key}_text`, { table: "album", [key]: "artist_id" }), along(`${key}_list`, { table: { schema: "public", name: "album" }, [key]: ["artist_id"] })]) }),
-      table("person", { object_relationships: ["column", "columns"].flatMap((key) => [along(`${key}_text`, { table: "passport", [key]: "person_id" }), along(`${key}_list`, { table: "passport", [key]: ["person_id"] })]) }),
+      table("artist", {
+        array_relationships: ["column", "columns"].flatMap((key) => [
+          along(`${key}_text`, { table: "album", [key]: "artist_id" }),
+          along(`${key}_list`, { table: { schema: "public", name: "album" }, [key]: ["artist_id"] }),
+        ]),
+      }),
+      table("person", {
+        object_relationships: ["column", "columns"].flatMap((key) => [
+          along(`${key}_text`, { table: "passport", [key]: "person_id" }),
+          along(`${key}_list`, { table: "passport", [key]: ["person_id"] }),
+        ]),
+      }),
       table("passport"),
-      table("hall", { array_relationships: [along("column_list", { table: "concert", column: pair }), along("columns_list", { table: "concert", columns: pair })] }),
+      table("hall", {
+        array_relationships: [
+          along("column_list", { table: "concert", column: pair }),
+          along("columns_list", { table: "concert", columns: pair }),
+        ],
+      }),
       table("concert", { object_relationships: [along("place", pair)] }),
     ]),
   );
   expect(kept.all()).toEqual([]);
   const schema = await schemaOf(api);
-  const types = (type: string, names: readonly string[]): readonly unknown[] => names.map((name) => schema.members(type)[name]);
+  const types = (type: string, names: readonly string[]): readonly unknown[] =>
+    names.map((name) => schema.members(type)[name]);
   const forms = ["column_text", "column_list", "columns_text", "columns_list"];
   expect(types("album", ["a", "b"])).toEqual(["artist!", "artist!"]);
   expect(types("artist", forms)).toEqual(forms.map(() => "[album!]!"));
@@ -324,12 +497,30 @@ test("G-MET-9 columns as a text or a list, under column or columns, on this tabl
 });
 
 test("G-MET-9 an object relationship to several rows is one of them", async () => {
-  const { api, notes: kept } = await start(documentOf([table("artist", { object_relationships: [object("any_album", { table: "album", column: "artist_id" })] }), table("album")]), notes(), { dbTxEnd: "rollback" });
+  const { api, notes: kept } = await start(
+    documentOf([
+      table("artist", { object_relationships: [object("any_album", { table: "album", column: "artist_id" })] }),
+      table("album"),
+    ]),
+    notes(),
+    { dbTxEnd: "rollback" },
+  );
   expect(kept.all()).toEqual([]);
   expect((await schemaOf(api)).members("artist")["any_album"]).toBe("album");
-  const answer = await api.gql("{ artist(order_by: {id: asc}) { id any_album { artist_id } } x: artist(where: {any_album: {title: {_eq: \"Waterloo\"}}}, order_by: {any_album: {id: asc}}) { id } }");
-  expect(answer).toEqual({ data: { artist: [1, 2, 3, 4].map((id) => ({ id, any_album: id === 4 ? null : { artist_id: id } })), x: [{ id: 1 }] } });
-  expect(await api.gql('mutation { insert_artist_one(object: {name: "N", any_album: {data: {title: "t"}}}) { any_album { title } } }')).toEqual({ data: { insert_artist_one: { any_album: { title: "t" } } } });
+  const answer = await api.gql(
+    '{ artist(order_by: {id: asc}) { id any_album { artist_id } } x: artist(where: {any_album: {title: {_eq: "Waterloo"}}}, order_by: {any_album: {id: asc}}) { id } }',
+  );
+  expect(answer).toEqual({
+    data: {
+      artist: [1, 2, 3, 4].map((id) => ({ id, any_album: id === 4 ? null : { artist_id: id } })),
+      x: [{ id: 1 }],
+    },
+  });
+  expect(
+    await api.gql(
+      'mutation { insert_artist_one(object: {name: "N", any_album: {data: {title: "t"}}}) { any_album { title } } }',
+    ),
+  ).toEqual({ data: { insert_artist_one: { any_album: { title: "t" } } } });
   await api.close();
 });
 
@@ -338,18 +529,36 @@ test("G-MET-9 G-MET-12 what foreign_key_constraint_on cannot mean is told", asyn
     create table depot (id int primary key); create table stall (id int primary key);
     create table crate (id int primary key, place int references depot, constraint crate_stall foreign key (place) references stall, half int references depot, constraint half_again foreign key (half) references depot);
     create view crate_view as select * from crate`);
-  const along = (name: string, key: unknown, manual?: unknown): Entry => ({ name, using: { foreign_key_constraint_on: key, ...(manual === undefined ? {} : { manual_configuration: manual }) } });
+  const along = (name: string, key: unknown, manual?: unknown): Entry => ({
+    name,
+    using: { foreign_key_constraint_on: key, ...(manual === undefined ? {} : { manual_configuration: manual }) },
+  });
   const { api, notes: kept } = await start(
     documentOf([
       table("crate", {
         object_relationships: [
-          along("none", []), along("number", 5), along("mixed", ["place", 5]), along("unknown", ["place", "nothing"]), along("no_key", ["id"]), along("too_many", ["place", "half"]), along("two_keys", "place"), along("same_key_twice", "half"),
-          along("no_table", { column: "place" }), along("both", "half", { remote_table: "depot", column_mapping: { id: "id" } }),
+          along("none", []),
+          along("number", 5),
+          along("mixed", ["place", 5]),
+          along("unknown", ["place", "nothing"]),
+          along("no_key", ["id"]),
+          along("too_many", ["place", "half"]),
+          along("two_keys", "place"),
+          along("same_key_twice", "half"),
+          along("no_table", { column: "place" }),
+          along("both", "half", { remote_table: "depot", column_mapping: { id: "id" } }),
         ],
         array_relationships: [along("own", "half"), along("own_list", ["half"])],
       }),
       table("depot", {
-        array_relationships: [along("no_columns", { table: "crate" }), along("empty", { table: "crate", columns: [] }), along("unknown", { table: "crate", columns: ["nothing"] }), along("no_such", { table: "nowhere", columns: ["place"] }), along("other", { table: "crate", column: "id" }), along("crates", { table: "crate", columns: "half" })],
+        array_relationships: [
+          along("no_columns", { table: "crate" }),
+          along("empty", { table: "crate", columns: [] }),
+          along("unknown", { table: "crate", columns: ["nothing"] }),
+          along("no_such", { table: "nowhere", columns: ["place"] }),
+          along("other", { table: "crate", column: "id" }),
+          along("crates", { table: "crate", columns: "half" }),
+        ],
       }),
     ]),
   );
@@ -377,16 +586,32 @@ test("G-MET-9 G-MET-12 what foreign_key_constraint_on cannot mean is told", asyn
 });
 
 test("G-MET-9 G-NST-9 manual relationships say what is inserted first", async () => {
-  await base.sql("create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)");
+  await base.sql(
+    "create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)",
+  );
   const ordered = (order?: string) =>
-    start(documentOf([table("leader", { object_relationships: [manual("follower", "follower", { tag: "leader_tag" }, order)] }), table("follower")]), notes(), { dbTxEnd: "rollback" });
-  const insert = (api: TestApi, leader: string, follower: string) => api.gql(`mutation { insert_leader_one(object: {${leader} follower: {data: {${follower}}}}) { tag follower { leader_tag note } } }`);
+    start(
+      documentOf([
+        table("leader", { object_relationships: [manual("follower", "follower", { tag: "leader_tag" }, order)] }),
+        table("follower"),
+      ]),
+      notes(),
+      { dbTxEnd: "rollback" },
+    );
+  const insert = (api: TestApi, leader: string, follower: string) =>
+    api.gql(
+      `mutation { insert_leader_one(object: {${leader} follower: {data: {${follower}}}}) { tag follower { leader_tag note } } }`,
+    );
   const after = await ordered("after_parent");
-  expect(await insert(after.api, 'tag: "a"', 'note: "n"')).toEqual({ data: { insert_leader_one: { tag: "a", follower: { leader_tag: "a", note: "n" } } } });
+  expect(await insert(after.api, 'tag: "a"', 'note: "n"')).toEqual({
+    data: { insert_leader_one: { tag: "a", follower: { leader_tag: "a", note: "n" } } },
+  });
   await after.api.close();
   for (const order of ["before_parent", undefined]) {
     const before = await ordered(order);
-    expect(await insert(before.api, "", 'note: "n", leader_tag: "b"')).toEqual({ data: { insert_leader_one: { tag: "b", follower: { leader_tag: "b", note: "n" } } } });
+    expect(await insert(before.api, "", 'note: "n", leader_tag: "b"')).toEqual({
+      data: { insert_leader_one: { tag: "b", follower: { leader_tag: "b", note: "n" } } },
+    });
     await before.api.close();
   }
   await base.sql("drop table leader, follower");
@@ -400,23 +625,44 @@ test("G-MET-10 functions and their configuration", async () => {
       {
         functions: [
           "search_albums",
-          { function: { schema: "public", name: "volatile_albums" }, configuration: { exposed_as: "query", custom_name: "shuffled", comment: "In no order" } },
-          { function: "session_albums", configuration: { session_argument: "hasura_session", custom_root_fields: { function: "mine", function_aggregate: { name: "countMine", comment: "How many" } } } },
+          {
+            function: { schema: "public", name: "volatile_albums" },
+            configuration: { exposed_as: "query", custom_name: "shuffled", comment: "In no order" },
+          },
+          {
+            function: "session_albums",
+            configuration: {
+              session_argument: "hasura_session",
+              custom_root_fields: { function: "mine", function_aggregate: { name: "countMine", comment: "How many" } },
+            },
+          },
           { function: "sell_album", permissions: [{ role: "reader" }] },
         ],
       },
     ),
   );
   const schema = await schemaOf(api, "reader");
-  expect(Object.keys(schema.members("query_root"))).toEqual(["album", "album_by_pk", "mine", "search_albums", "shuffled"]);
+  expect(Object.keys(schema.members("query_root"))).toEqual([
+    "album",
+    "album_by_pk",
+    "mine",
+    "search_albums",
+    "shuffled",
+  ]);
   expect(Object.keys((await schemaOf(api)).members("query_root"))).toContain("countMine");
   expect(schema.description("query_root", "shuffled")).toBe("In no order");
   expect(schema.args("query_root", "mine")).not.toHaveProperty("args");
   expect(Object.keys(schema.members("mutation_root"))).toEqual(["sell_album"]);
-  expect(await api.gql("{ mine { id } }", {}, asAdmin("reader", { "artist-id": "2" }))).toEqual({ data: { mine: [{ id: 3 }] } });
+  expect(await api.gql("{ mine { id } }", {}, asAdmin("reader", { "artist-id": "2" }))).toEqual({
+    data: { mine: [{ id: 3 }] },
+  });
   await api.close();
   const asked = await start(
-    documentOf([table("album", { select_permissions: permissions({ reader: everything, listed: everything }) })], {}, { functions: [{ function: "search_albums", permissions: [{ role: "listed" }] }] }),
+    documentOf(
+      [table("album", { select_permissions: permissions({ reader: everything, listed: everything }) })],
+      {},
+      { functions: [{ function: "search_albums", permissions: [{ role: "listed" }] }] },
+    ),
     notes(),
     { inferFunctionPermissions: false },
   );
@@ -426,11 +672,22 @@ test("G-MET-10 functions and their configuration", async () => {
 });
 
 test("G-MET-11 G-INT-9 introspection closed for roles, of the metadata and of the database", async () => {
-  const { api } = await start(documentOf([table("album", { select_permissions: permissions({ reader: everything, other: everything }) })], { graphql_schema_introspection: { disabled_for_roles: ["reader", "music_reader"] } }));
+  const { api } = await start(
+    documentOf([table("album", { select_permissions: permissions({ reader: everything, other: everything }) })], {
+      graphql_schema_introspection: { disabled_for_roles: ["reader", "music_reader"] },
+    }),
+  );
   const look = (role: string) => api.gql("{ __schema { queryType { name } } }", {}, asAdmin(role));
-  for (const role of ["reader", "music_reader"]) expect((await look(role)).errors[0]).toEqual({ message: `introspection is disabled for role: "${role}"`, extensions: { path: "$", code: "not-supported" } });
-  for (const role of ["other", "music_editor"]) expect((await look(role)).data.__schema.queryType.name).toBe("query_root");
-  expect(await api.gql("{ album_by_pk(id: 1) { __typename } }", {}, asAdmin("music_reader"))).toEqual({ data: { album_by_pk: { __typename: "album" } } });
+  for (const role of ["reader", "music_reader"])
+    expect((await look(role)).errors[0]).toEqual({
+      message: `introspection is disabled for role: "${role}"`,
+      extensions: { path: "$", code: "not-supported" },
+    });
+  for (const role of ["other", "music_editor"])
+    expect((await look(role)).data.__schema.queryType.name).toBe("query_root");
+  expect(await api.gql("{ album_by_pk(id: 1) { __typename } }", {}, asAdmin("music_reader"))).toEqual({
+    data: { album_by_pk: { __typename: "album" } },
+  });
   await api.close();
 });
 
@@ -442,11 +699,23 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
         table("album", {
           is_enum: true,
           configuration: { column_config: { prize: { custom_name: "x" } } },
-          object_relationships: [object("maker", "artist"), object("title", "artist_id"), object("artist", "artist_id"), object("bad name", "artist_id"), manual("other", "nothing", { id: "id" }), manual("half", "artist", { id: "nothing" }), manual("team", "team", { id: "id" })],
+          object_relationships: [
+            object("maker", "artist"),
+            object("title", "artist_id"),
+            object("artist", "artist_id"),
+            object("bad name", "artist_id"),
+            manual("other", "nothing", { id: "id" }),
+            manual("half", "artist", { id: "nothing" }),
+            manual("team", "team", { id: "id" }),
+          ],
           array_relationships: [array("artist", "artist", "id"), array("tracks", "track", "album_id")],
           computed_fields: [{ name: "loud", definition: { function: "person_title" } }],
           logical_primary_key: ["nothing"],
-          select_permissions: permissions({ reader: { columns: ["id", "title", "prize"], filter: {} }, broken: { columns: ["id"], filter: { prize: 1 } }, endless: { columns: ["id"], filter: {}, limit: "5" } }),
+          select_permissions: permissions({
+            reader: { columns: ["id", "title", "prize"], filter: {} },
+            broken: { columns: ["id"], filter: { prize: 1 } },
+            endless: { columns: ["id"], filter: {}, limit: "5" },
+          }),
           insert_permissions: permissions({ reader: { columns: ["id"] } }),
           update_permissions: permissions({ reader: { columns: ["title"], filter: {}, check: {}, set: { prize: 1 } } }),
           delete_permissions: permissions({ reader: {}, remover: { filter: {} } }),
@@ -457,7 +726,15 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
         { name: "album" },
       ],
       { inherited_roles: [{ role_name: "heir", role_set: ["reader", "unknown"] }] },
-      { functions: ["no_function", { function: "search_albums", configuration: { exposed_as: "mutation" } }, { function: "live_albums", configuration: { session_argument: "nothing" } }, { function: "scalar_answer" }], customization: { naming_convention: "loud" } },
+      {
+        functions: [
+          "no_function",
+          { function: "search_albums", configuration: { exposed_as: "mutation" } },
+          { function: "live_albums", configuration: { session_argument: "nothing" } },
+          { function: "scalar_answer" },
+        ],
+        customization: { naming_convention: "loud" },
+      },
     ),
   );
   expect([...kept.all()].sort()).toEqual(
@@ -502,25 +779,41 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
 });
 
 test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async () => {
-  await base.sql("create table long_number (id bigint primary key, amount numeric, doc jsonb); insert into long_number values (9007199254740992), (9007199254740993), (9007199254740995)");
+  await base.sql(
+    "create table long_number (id bigint primary key, amount numeric, doc jsonb); insert into long_number values (9007199254740992), (9007199254740993), (9007199254740995)",
+  );
   const preset = '{"amount": 12.50, "doc": {"n": [12345678901234567890, 0.10]}}';
   const tables = (inFilter: string) => `[{"table": "long_number",
     "select_permissions": [{"role": "reader", "permission": {"columns": "*", "filter": {"id": {"_in": [${inFilter}, 4]}}, "limit": 5.0}}],
     "insert_permissions": [{"role": "reader", "permission": {"columns": ["id"], "check": {"id": {"_neq": 9007199254740997}}, "set": ${preset}}}]}]`;
   const json = `{"version": 3.0, "sources": [{"name": "default", "kind": "postgres", "tables": ${tables("9007199254740993")}}]}`;
-  const files = await folderOf({ "metadata.json": json, "metadata.yaml": `version: 3\nsources:\n  - name: default\n    kind: postgres\n    tables: ${tables("+9007199254740993").replaceAll("\n", "\n      ")}\n` });
+  const files = await folderOf({
+    "metadata.json": json,
+    "metadata.yaml": `version: 3\nsources:\n  - name: default\n    kind: postgres\n    tables: ${tables("+9007199254740993").replaceAll("\n", "\n      ")}\n`,
+  });
   const insert = (id: string) => `mutation { insert_long_number_one(object: {id: "${id}"}) { id amount doc } }`;
   for (const name of ["metadata.json", "metadata.yaml"]) {
     const { api } = await start(join(files, name), notes(), { dbTxEnd: "rollback" });
-    const ask = async (query: string) => (await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query } })).text;
+    const ask = async (query: string) =>
+      (await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query } })).text;
     expect(await ask("{ long_number { id } }")).toBe('{"data":{"long_number":[{"id":9007199254740993}]}}');
-    expect(await ask(insert("9007199254740996"))).toBe('{"data":{"insert_long_number_one":{"id":9007199254740996,"amount":12.50,"doc":{"n": [12345678901234567890, 0.10]}}}}');
-    expect(await ask(insert("9007199254740997"))).toContain("check constraint of an insert/update permission has failed");
+    expect(await ask(insert("9007199254740996"))).toBe(
+      '{"data":{"insert_long_number_one":{"id":9007199254740996,"amount":12.50,"doc":{"n": [12345678901234567890, 0.10]}}}}',
+    );
+    expect(await ask(insert("9007199254740997"))).toContain(
+      "check constraint of an insert/update permission has failed",
+    );
     await api.close();
   }
-  const own = documentOf([table("long_number", { select_permissions: permissions({ reader: { columns: ["id"], filter: { id: { _eq: 9007199254740995n } } } }) })]);
+  const own = documentOf([
+    table("long_number", {
+      select_permissions: permissions({ reader: { columns: ["id"], filter: { id: { _eq: 9007199254740995n } } } }),
+    }),
+  ]);
   const { api } = await start(own);
-  expect((await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query: "{ long_number { id } }" } })).text).toBe('{"data":{"long_number":[{"id":9007199254740995}]}}');
+  expect(
+    (await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query: "{ long_number { id } }" } })).text,
+  ).toBe('{"data":{"long_number":[{"id":9007199254740995}]}}');
   await api.close();
   await base.sql("drop table long_number");
 });
@@ -530,7 +823,14 @@ test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload;
   const { api } = await start(
     documentOf([
       table("genre", { is_enum: true }),
-      table("record", { select_permissions: permissions({ reader: { columns: "*", filter: { genre: { _in: ["rock", "X-Session-Genre"] } } } }), insert_permissions: permissions({ reader: { check: {}, columns: ["title"], set: { genre: "X-Session-Genre" } } }) }),
+      table("record", {
+        select_permissions: permissions({
+          reader: { columns: "*", filter: { genre: { _in: ["rock", "X-Session-Genre"] } } },
+        }),
+        insert_permissions: permissions({
+          reader: { check: {}, columns: ["title"], set: { genre: "X-Session-Genre" } },
+        }),
+      }),
       table("blank_enum", { is_enum: true }),
       table("spaced_enum", { is_enum: true }),
       table("team", { is_enum: true }),
@@ -559,13 +859,23 @@ test("G-ENM-6 session variables and presets are not checked before the database 
   const { api } = await start(
     documentOf([
       table("genre", { is_enum: true }),
-      table("record", { select_permissions: permissions({ reader: { columns: "*", filter: { genre: { _in: ["rock", "X-Session-Genre"] } } } }), insert_permissions: permissions({ reader: { check: {}, columns: ["title"], set: { genre: "X-Session-Genre" } } }) }),
+      table("record", {
+        select_permissions: permissions({
+          reader: { columns: "*", filter: { genre: { _in: ["rock", "X-Session-Genre"] } } },
+        }),
+        insert_permissions: permissions({
+          reader: { check: {}, columns: ["title"], set: { genre: "X-Session-Genre" } },
+        }),
+      }),
     ]),
     notes(),
     { dbTxEnd: "rollback" },
   );
-  expect(await api.gql("{ record(order_by: {id: asc}) { genre } }", {}, asAdmin("reader", { genre: "polka" }))).toEqual({ data: { record: [{ genre: "rock" }] } });
-  const insert = (genre: string) => api.gql('mutation { insert_record_one(object: {title: "x"}) { title } }', {}, asAdmin("reader", { genre }));
+  expect(await api.gql("{ record(order_by: {id: asc}) { genre } }", {}, asAdmin("reader", { genre: "polka" }))).toEqual(
+    { data: { record: [{ genre: "rock" }] } },
+  );
+  const insert = (genre: string) =>
+    api.gql('mutation { insert_record_one(object: {title: "x"}) { title } }', {}, asAdmin("reader", { genre }));
   expect(await insert("jazz")).toEqual({ data: { insert_record_one: { title: "x" } } });
   expect((await insert("polka")).errors[0].extensions.code).toBe("constraint-violation");
   await api.close();

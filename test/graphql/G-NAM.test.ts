@@ -18,7 +18,9 @@ const admin = await schemaOf(api);
 const roots = Object.keys(admin.members("query_root"));
 
 test("G-NAM-1 names are SQL names, with the schema in front outside public, case kept", () => {
-  expect(roots).toEqual(expect.arrayContaining(["album", "Track", "Track_by_pk", "shop_order", "shop_order_aggregate"]));
+  expect(roots).toEqual(
+    expect.arrayContaining(["album", "Track", "Track_by_pk", "shop_order", "shop_order_aggregate"]),
+  );
   expect(admin.has("shop_order_bool_exp")).toBe(true);
 });
 
@@ -31,12 +33,15 @@ test("G-NAM-3 what has no legal name is left out alone, and logged once", () => 
   expect(roots.filter((name) => /bad.table|2tracks/.test(name))).toEqual([]);
   expect(Object.keys(admin.members("odd_names"))).toEqual(["Kept", "id", "ok"]);
   expect(admin.has("odd_names_constraint")).toBe(false);
-  for (const name of ["bad-table", "2tracks", "odd_names.bad-column"]) expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
+  for (const name of ["bad-table", "2tracks", "odd_names.bad-column"])
+    expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
 });
 
 test("G-NAM-3 a generated type gives way to a table of its name", () => {
   expect(Object.keys(admin.members("badge_updates"))).toEqual(["id", "note"]);
-  expect(Object.keys(admin.members("mutation_root")).filter((name) => /^update_badge(_many|_by_pk)?$/.test(name))).toEqual(["update_badge", "update_badge_by_pk"]);
+  expect(
+    Object.keys(admin.members("mutation_root")).filter((name) => /^update_badge(_many|_by_pk)?$/.test(name)),
+  ).toEqual(["update_badge", "update_badge_by_pk"]);
 });
 
 test("G-NAM-3 of two objects with one name the first by schema and name stays", () => {
@@ -80,7 +85,11 @@ const custom = await startApi(
             {
               customName: "record",
               comment: "Published albums",
-              rootFields: { select: { name: "records", comment: "all of them" }, insert_one: { name: "addRecord" }, select_by_pk: { comment: null } },
+              rootFields: {
+                select: { name: "records", comment: "all of them" },
+                insert_one: { name: "addRecord" },
+                select_by_pk: { comment: null },
+              },
               columns: { artist_id: { customName: "artistId", comment: "Who made it" } },
             },
             { artist: "artist" },
@@ -93,16 +102,33 @@ const custom = await startApi(
 const renamed = await schemaOf(custom);
 
 test("G-NAM-5 a custom table name is used everywhere", () => {
-  expect(Object.keys(renamed.members("query_root"))).toEqual(["artist", "artist_aggregate", "artist_by_pk", "record_aggregate", "record_by_pk", "records"]);
+  expect(Object.keys(renamed.members("query_root"))).toEqual([
+    "artist",
+    "artist_aggregate",
+    "artist_by_pk",
+    "record_aggregate",
+    "record_by_pk",
+    "records",
+  ]);
   expect(renamed.names.filter((name) => name.startsWith("album"))).toEqual([]);
-  expect(Object.keys(renamed.members("mutation_root"))).toEqual(expect.arrayContaining(["insert_record", "addRecord", "update_record_many", "delete_record_by_pk"]));
+  expect(Object.keys(renamed.members("mutation_root"))).toEqual(
+    expect.arrayContaining(["insert_record", "addRecord", "update_record_many", "delete_record_by_pk"]),
+  );
   expect(renamed.members("query_root")["records"]).toBe("[record!]!");
 });
 
 test("G-NAM-5 a custom column name is used everywhere", () => {
-  for (const type of ["record", "record_bool_exp", "record_order_by", "record_insert_input", "record_set_input", "record_max_fields"])
+  for (const type of [
+    "record",
+    "record_bool_exp",
+    "record_order_by",
+    "record_insert_input",
+    "record_set_input",
+    "record_max_fields",
+  ])
     expect(Object.keys(renamed.members(type))).toContain("artistId");
-  for (const type of ["record_select_column", "record_update_column"]) expect(renamed.values(type)).toContain("artistId");
+  for (const type of ["record_select_column", "record_update_column"])
+    expect(renamed.values(type)).toContain("artistId");
 });
 
 test("G-NAM-5 comments of metadata are descriptions", () => {
@@ -116,17 +142,33 @@ test("G-NAM-5 comments of metadata are descriptions", () => {
 gqlCases(custom, [
   {
     title: "G-NAM-5 renamed fields read and filter the real columns",
-    query: "{ records(where: {artistId: {_eq: 1}}, order_by: {artistId: asc, id: desc}) { artistId title artist { name } } }",
-    data: { records: [{ artistId: 1, title: "Waterloo", artist: { name: "Abba" } }, { artistId: 1, title: "Arrival", artist: { name: "Abba" } }] },
+    query:
+      "{ records(where: {artistId: {_eq: 1}}, order_by: {artistId: asc, id: desc}) { artistId title artist { name } } }",
+    data: {
+      records: [
+        { artistId: 1, title: "Waterloo", artist: { name: "Abba" } },
+        { artistId: 1, title: "Arrival", artist: { name: "Abba" } },
+      ],
+    },
   },
-  { title: "G-NAM-5 the old names are unknown", query: "{ album { id } }", error: { message: "field 'album' not found in type: 'query_root'" } },
+  {
+    title: "G-NAM-5 the old names are unknown",
+    query: "{ album { id } }",
+    error: { message: "field 'album' not found in type: 'query_root'" },
+  },
 ]);
 
 const wrapped = await startApi(
   forGraphql({
     parts: [
       withMetadata((model) => ({
-        customization: { namespace: "music", rootPrefix: "the_", rootSuffix: "_field", typePrefix: "T_", typeSuffix: "_type" },
+        customization: {
+          namespace: "music",
+          rootPrefix: "the_",
+          rootSuffix: "_field",
+          typePrefix: "T_",
+          typeSuffix: "_type",
+        },
         tables: [entry(model, "album")],
       })),
     ],
@@ -138,12 +180,19 @@ test("G-NAM-6 all root fields stand under the namespace, with prefix and suffix"
   expect(customized.members("query_root")).toEqual({ music: "music_query" });
   expect(customized.members("mutation_root")).toEqual({ music: "music_mutation" });
   expect(customized.members("subscription_root")).toEqual({ music: "music_subscription" });
-  expect(Object.keys(customized.members("music_query"))).toEqual(["the_album_aggregate_field", "the_album_by_pk_field", "the_album_field"]);
+  expect(Object.keys(customized.members("music_query"))).toEqual([
+    "the_album_aggregate_field",
+    "the_album_by_pk_field",
+    "the_album_field",
+  ]);
   expect(Object.keys(customized.members("music_mutation"))).toContain("the_insert_album_one_field");
 });
 
 test("G-NAM-6 table types are wrapped, scalars and comparisons are not", () => {
-  expect(customized.members("T_album_bool_exp_type")).toMatchObject({ id: "Int_comparison_exp", _not: "T_album_bool_exp_type" });
+  expect(customized.members("T_album_bool_exp_type")).toMatchObject({
+    id: "Int_comparison_exp",
+    _not: "T_album_bool_exp_type",
+  });
   expect(customized.members("T_album_type")).toMatchObject({ price: "numeric" });
   expect(customized.has("order_by")).toBe(true);
 });
@@ -168,9 +217,20 @@ const convention = await startApi(
         customization: { namingConvention: "graphql-default", rootPrefix: "test", rootSuffix: "query" },
         tables: [
           entry(model, "artist", {}, { albums: "album" }),
-          entry(model, "album", { customName: "albumRow", columns: { sold: { customName: "copies_sold" } } }, { the_artist: "artist" }),
+          entry(
+            model,
+            "album",
+            { customName: "albumRow", columns: { sold: { customName: "copies_sold" } } },
+            { the_artist: "artist" },
+          ),
           entry(model, "playlist_song", { rootFields: { select: { name: "song_list" } } }),
-          entry(model, "genre", { enumValues: [{ key: "jazz", comment: null }, { key: "rock", comment: null }, { key: "folk", comment: null }] }),
+          entry(model, "genre", {
+            enumValues: [
+              { key: "jazz", comment: null },
+              { key: "rock", comment: null },
+              { key: "folk", comment: null },
+            ],
+          }),
           entry(model, "record"),
           entry(model, "specimen"),
           entry(model, "studio", {}, { takes: "take" }),
@@ -189,36 +249,98 @@ test("G-NAM-7 hasura-default keeps names as they are", () => {
 
 test("G-NAM-8 root fields are camelCase, the prefix's first letter is kept", () => {
   const fields = Object.keys(camel.members("query_root"));
-  expect(fields).toEqual(expect.arrayContaining(["testAlbumRowQuery", "testAlbumRowByPkQuery", "testPlaylistSongAggregateQuery"]));
-  expect(Object.keys(camel.members("mutation_root"))).toEqual(expect.arrayContaining(["testInsertAlbumRowOneQuery", "testUpdatePlaylistSongManyQuery"]));
+  expect(fields).toEqual(
+    expect.arrayContaining(["testAlbumRowQuery", "testAlbumRowByPkQuery", "testPlaylistSongAggregateQuery"]),
+  );
+  expect(Object.keys(camel.members("mutation_root"))).toEqual(
+    expect.arrayContaining(["testInsertAlbumRowOneQuery", "testUpdatePlaylistSongManyQuery"]),
+  );
 });
 
 test("G-NAM-8 columns, arguments and operators are camelCase", () => {
   expect(Object.keys(camel.members("PlaylistSong"))).toEqual(["playlistId", "position", "songId"]);
-  expect(Object.keys(camel.args("query_root", "testAlbumRowQuery"))).toEqual(["distinctOn", "limit", "offset", "orderBy", "where"]);
-  expect(Object.keys(camel.members("IntComparisonExp"))).toEqual(["_eq", "_gt", "_gte", "_in", "_isNull", "_lt", "_lte", "_neq", "_nin"]);
-  expect(Object.keys(camel.args("mutation_root", "testUpdateArtistByPkQuery"))).toEqual(["_append", "_deleteAtPath", "_deleteElem", "_deleteKey", "_inc", "_prepend", "_set", "pkColumns"]);
+  expect(Object.keys(camel.args("query_root", "testAlbumRowQuery"))).toEqual([
+    "distinctOn",
+    "limit",
+    "offset",
+    "orderBy",
+    "where",
+  ]);
+  expect(Object.keys(camel.members("IntComparisonExp"))).toEqual([
+    "_eq",
+    "_gt",
+    "_gte",
+    "_in",
+    "_isNull",
+    "_lt",
+    "_lte",
+    "_neq",
+    "_nin",
+  ]);
+  expect(Object.keys(camel.args("mutation_root", "testUpdateArtistByPkQuery"))).toEqual([
+    "_append",
+    "_deleteAtPath",
+    "_deleteElem",
+    "_deleteKey",
+    "_inc",
+    "_prepend",
+    "_set",
+    "pkColumns",
+  ]);
   expect(Object.keys(camel.args("mutation_root", "testInsertArtistQuery"))).toEqual(["objects", "onConflict"]);
-  expect(Object.keys(camel.members("ArtistAggregateFields"))).toEqual(expect.arrayContaining(["stddevPop", "varSamp", "count"]));
+  expect(Object.keys(camel.members("ArtistAggregateFields"))).toEqual(
+    expect.arrayContaining(["stddevPop", "varSamp", "count"]),
+  );
 });
 
 test("G-NAM-8 types are PascalCase, those of a custom name begin with it", () => {
-  for (const name of ["albumRow", "albumRowBoolExp", "PlaylistSongSelectColumn", "OrderBy", "IntComparisonExp", "StringArrayComparisonExp", "UuidComparisonExp", "JsonbCastExp"])
+  for (const name of [
+    "albumRow",
+    "albumRowBoolExp",
+    "PlaylistSongSelectColumn",
+    "OrderBy",
+    "IntComparisonExp",
+    "StringArrayComparisonExp",
+    "UuidComparisonExp",
+    "JsonbCastExp",
+  ])
     expect(camel.has(name), name).toBe(true);
 });
 
 test("G-NAM-8 scalars are called like their PostgreSQL types", () => {
-  expect(camel.members("Specimen")).toMatchObject({ cUuid: "uuid", cTimestamptz: "timestamptz", cNumeric: "numeric", cJsonb: "jsonb", cMood: "mood", cAddr: "addr_scalar", cInt4: "Int", cInt8: "bigint" });
+  expect(camel.members("Specimen")).toMatchObject({
+    cUuid: "uuid",
+    cTimestamptz: "timestamptz",
+    cNumeric: "numeric",
+    cJsonb: "jsonb",
+    cMood: "mood",
+    cAddr: "addr_scalar",
+    cInt4: "Int",
+    cInt8: "bigint",
+  });
   expect(camel.members("UuidComparisonExp")).toMatchObject({ _eq: "uuid", _isNull: "Boolean" });
 });
 
 test("G-NAM-8 conditions on aggregates", () => {
-  expect(camel.members("albumRowAggregateBoolExp")).toEqual({ bool_and: "albumRowAggregateBoolExpBool_and", bool_or: "albumRowAggregateBoolExpBool_or", count: "albumRowAggregateBoolExpCount" });
-  expect(camel.members("albumRowAggregateBoolExpBool_and").arguments).toBe("albumRowSelectColumnAlbumRowAggregateBoolExpBool_andArgumentsColumns!");
-  expect(camel.members("TakeAggregateBoolExp")).toMatchObject({ covar_samp: "takeAggregateBoolExpCovar_samp", stddev_samp: "takeAggregateBoolExpStddev_samp" });
+  expect(camel.members("albumRowAggregateBoolExp")).toEqual({
+    bool_and: "albumRowAggregateBoolExpBool_and",
+    bool_or: "albumRowAggregateBoolExpBool_or",
+    count: "albumRowAggregateBoolExpCount",
+  });
+  expect(camel.members("albumRowAggregateBoolExpBool_and").arguments).toBe(
+    "albumRowSelectColumnAlbumRowAggregateBoolExpBool_andArgumentsColumns!",
+  );
+  expect(camel.members("TakeAggregateBoolExp")).toMatchObject({
+    covar_samp: "takeAggregateBoolExpCovar_samp",
+    stddev_samp: "takeAggregateBoolExpStddev_samp",
+  });
   expect(camel.members("takeAggregateBoolExpCorr").arguments).toBe("takeAggregateBoolExpCorrArguments!");
-  expect(camel.members("takeAggregateBoolExpCorrArguments")).toMatchObject({ X: "TakeSelectColumnTakeAggregateBoolExpCorrArgumentsColumns!" });
-  expect(camel.description("TakeSelectColumnTakeAggregateBoolExpBool_andArgumentsColumns")).toBe('select "takeAggregateBoolExpBool_andArgumentsColumns" columns of table "take"');
+  expect(camel.members("takeAggregateBoolExpCorrArguments")).toMatchObject({
+    X: "TakeSelectColumnTakeAggregateBoolExpCorrArgumentsColumns!",
+  });
+  expect(camel.description("TakeSelectColumnTakeAggregateBoolExpBool_andArgumentsColumns")).toBe(
+    'select "takeAggregateBoolExpBool_andArgumentsColumns" columns of table "take"',
+  );
 });
 
 test("G-NAM-8 descriptions name the functions by their fields", () => {
@@ -227,7 +349,14 @@ test("G-NAM-8 descriptions name the functions by their fields", () => {
 });
 
 test("G-NAM-8 values of orderings and enum tables are upper case, column values are the field names", () => {
-  expect(camel.values("OrderBy")).toEqual(["ASC", "ASC_NULLS_FIRST", "ASC_NULLS_LAST", "DESC", "DESC_NULLS_FIRST", "DESC_NULLS_LAST"]);
+  expect(camel.values("OrderBy")).toEqual([
+    "ASC",
+    "ASC_NULLS_FIRST",
+    "ASC_NULLS_LAST",
+    "DESC",
+    "DESC_NULLS_FIRST",
+    "DESC_NULLS_LAST",
+  ]);
   expect(camel.values("GenreEnum")).toEqual(["FOLK", "JAZZ", "ROCK"]);
   expect(camel.values("PlaylistSongSelectColumn")).toEqual(["playlistId", "position", "songId"]);
   expect(camel.values("PlaylistSongConstraint")).toEqual(["playlist_song_pkey"]);
@@ -243,7 +372,8 @@ test("G-NAM-8 custom names, relationships and parts of responses are left as the
 gqlCases(convention, [
   {
     title: "G-NAM-8 a query in camelCase",
-    query: "{ testAlbumRowQuery(where: {artistId: {_isNull: false}}, orderBy: {id: DESC}, limit: 1, distinctOn: [id]) { id copies_sold } }",
+    query:
+      "{ testAlbumRowQuery(where: {artistId: {_isNull: false}}, orderBy: {id: DESC}, limit: 1, distinctOn: [id]) { id copies_sold } }",
     data: { testAlbumRowQuery: [{ id: 5, copies_sold: 7 }] },
   },
   {
@@ -253,7 +383,8 @@ gqlCases(convention, [
   },
   {
     title: "G-NAM-8 what a mutation answers and a condition on an aggregate",
-    query: 'mutation { testUpdateArtistQuery(where: {albumsAggregate: {bool_and: {arguments: live, predicate: {_eq: true}}}}, _set: {country: "SE"}) { affectedRows } }',
+    query:
+      'mutation { testUpdateArtistQuery(where: {albumsAggregate: {bool_and: {arguments: live, predicate: {_eq: true}}}}, _set: {country: "SE"}) { affectedRows } }',
     data: { testUpdateArtistQuery: { affectedRows: 2 } },
   },
 ]);
@@ -270,10 +401,25 @@ gqlCases(byDefault, [
 
 test("G-NAM-7 the metadata's own convention comes first", async () => {
   const api = await startApi(
-    forGraphql({ defaultNamingConvention: "graphql-default", metadata: { version: 3, sources: [{ name: "default", kind: "postgres", customization: { naming_convention: "hasura-default" }, tables: [{ table: "playlist_song" }] }] } }),
+    forGraphql({
+      defaultNamingConvention: "graphql-default",
+      metadata: {
+        version: 3,
+        sources: [
+          {
+            name: "default",
+            kind: "postgres",
+            customization: { naming_convention: "hasura-default" },
+            tables: [{ table: "playlist_song" }],
+          },
+        ],
+      },
+    }),
   );
   try {
-    expect(await api.gql("{ playlist_song(limit: 1) { __typename } }")).toEqual({ data: { playlist_song: [{ __typename: "playlist_song" }] } });
+    expect(await api.gql("{ playlist_song(limit: 1) { __typename } }")).toEqual({
+      data: { playlist_song: [{ __typename: "playlist_song" }] },
+    });
   } finally {
     await api.close();
   }

@@ -7,7 +7,11 @@ const api = await gqlApi();
 
 const found = (table: string, condition: string) => `{ ${table}(where: ${condition}, order_by: {id: asc}) { id } }`;
 const rows = (table: string, ...list: number[]) => ({ [table]: list.map((id) => ({ id })) });
-const is = (rule: string, table: string, condition: string, ...list: number[]) => ({ title: `${rule} ${table} ${condition}`, query: found(table, condition), data: rows(table, ...list) });
+const is = (rule: string, table: string, condition: string, ...list: number[]) => ({
+  title: `${rule} ${table} ${condition}`,
+  query: found(table, condition),
+  data: rows(table, ...list),
+});
 
 gqlCases(api, [
   is("G-OP-1", "album", '{title: {_eq: "Debut"}}', 3),
@@ -33,7 +37,7 @@ gqlCases(api, [
   is("G-OP-5", "category", '{title: {_like: "t%"}}', 1),
   is("G-OP-5", "specimen", '{c_bpchar: {_like: "ab%"}}', 1),
   is("G-OP-10", "profile", '{doc: {_contains: {tags: ["x"]}}}', 1),
-  is("G-OP-11", "profile", '{doc: {_contained_in: {b: true, c: 1}}}', 3),
+  is("G-OP-11", "profile", "{doc: {_contained_in: {b: true, c: 1}}}", 3),
   is("G-OP-12", "profile", '{doc: {_has_key: "two"}}', 2),
   is("G-OP-13", "profile", '{doc: {_has_keys_any: ["a", "b"]}}', 1, 3),
   is("G-OP-14", "profile", '{doc: {_has_keys_all: ["a", "deep"]}}', 1),
@@ -56,7 +60,11 @@ gqlCases(api, [
   {
     title: "G-OP-32 a null element is refused at its index",
     query: found("album", "{id: {_in: [1, null]}}"),
-    error: { message: "unexpected null value for type 'Int'", path: "$.selectionSet.album.args.where.id._in[1]", code: "validation-failed" },
+    error: {
+      message: "unexpected null value for type 'Int'",
+      path: "$.selectionSet.album.args.where.id._in[1]",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-OP-32 a null element in a variable is refused at its index",
@@ -67,17 +75,24 @@ gqlCases(api, [
   is("G-OP-33", "album", "{price: {_eq: 20}}", 2),
   is("G-OP-33", "album", "{price: {_neq: 20}}", 1, 3, 4),
   is("G-OP-33", "album", "{price: {_nin: [20]}}", 1, 3, 4),
-  { title: "G-OP-34 json columns have no equality in the database", query: found("profile", "{raw: {_eq: {a: 1}}}"), error: { message: "database query error", code: "unexpected", path: "$" } },
+  {
+    title: "G-OP-34 json columns have no equality in the database",
+    query: found("profile", "{raw: {_eq: {a: 1}}}"),
+    error: { message: "database query error", code: "unexpected", path: "$" },
+  },
   is("G-OP-34", "profile", "{raw: {_is_null: true}}", 2),
   {
     title: "G-OP-34 other scalars have the plain operators alone",
     query: found("specimen", '{c_uuid: {_like: "a"}}'),
-    error: { message: "field '_like' not found in type: 'uuid_comparison_exp'", path: "$.selectionSet.specimen.args.where.c_uuid._like" },
+    error: {
+      message: "field '_like' not found in type: 'uuid_comparison_exp'",
+      path: "$.selectionSet.specimen.args.where.c_uuid._like",
+    },
   },
   is("G-OP-34", "album", "{live: {_lt: true}}", 2),
   is("G-OP-35", "person", '{mood: {_eq: "happy"}}', 1),
   is("G-OP-35", "person", "{mood: {_in: [happy, ok]}}", 1, 2),
-  is("G-OP-36", "specimen", '{c_int8: {_eq: 9223372036854775807}}', 1),
+  is("G-OP-36", "specimen", "{c_int8: {_eq: 9223372036854775807}}", 1),
   is("G-OP-36", "specimen", '{c_timestamptz: {_eq: "2020-02-29T11:00:00+01:00"}}', 1),
   is("G-OP-36", "specimen", '{c_email: {_eq: "jo@work.example"}}', 1),
   is("G-OP-36", "specimen", '{c_bpchar: {_eq: "ab"}}', 1),
@@ -85,14 +100,19 @@ gqlCases(api, [
   is("G-OP-36", "specimen", '{c_varchar: {_in: ["varchar", "a,b", "c\\"d", "{}"]}}', 1),
   is("G-OP-36", "specimen", '{c_text_list: {_in: [["a", "b c"], []]}}', 1),
   is("G-OP-36", "specimen", '{c_jsonb: {_in: [{a: {b: [1, {c: "d"}]}, _x: 1}, {a: 1}]}}'),
-  is("G-OP-36", "specimen", '{c_mood: {_in: [happy]}}', 1),
+  is("G-OP-36", "specimen", "{c_mood: {_in: [happy]}}", 1),
   is("G-OP-36", "album", `{title: {_eq: "'; drop table album; --"}}`),
-  { title: "G-OP-36 a bad value is the database's to refuse", query: found("specimen", '{c_uuid: {_eq: "x"}}'), error: { message: 'invalid input syntax for type uuid: "x"', code: "data-exception", path: "$" } },
+  {
+    title: "G-OP-36 a bad value is the database's to refuse",
+    query: found("specimen", '{c_uuid: {_eq: "x"}}'),
+    error: { message: 'invalid input syntax for type uuid: "x"', code: "data-exception", path: "$" },
+  },
   is("G-OP-2", "specimen", '{c_date: {_gte: "2020-02-29"}}', 1),
 ]);
 
 test("G-OP-36 values of any number share one statement", async () => {
-  const query = "query ($ids: [Int!]!, $low: numeric) { album(where: {id: {_in: $ids}, price: {_gt: $low}}, order_by: {id: asc}) { id } }";
+  const query =
+    "query ($ids: [Int!]!, $low: numeric) { album(where: {id: {_in: $ids}, price: {_gt: $low}}, order_by: {id: asc}) { id } }";
   expect(await api.gql(query, { ids: [1, 2, 3], low: 10 })).toEqual({ data: { album: [{ id: 1 }, { id: 2 }] } });
   expect(await api.gql(query, { ids: [4], low: 24.99 })).toEqual({ data: { album: [{ id: 4 }] } });
   expect(await api.gql(query, { ids: [], low: 0 })).toEqual({ data: { album: [] } });
@@ -100,13 +120,20 @@ test("G-OP-36 values of any number share one statement", async () => {
 
 const { postgis, raster } = capabilities;
 const atlas = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
-const spots = (rule: string, condition: string, ...list: number[]) => ({ ...is(rule, "atlas_spots", condition, ...list), when: postgis });
+const spots = (rule: string, condition: string, ...list: number[]) => ({
+  ...is(rule, "atlas_spots", condition, ...list),
+  when: postgis,
+});
 const square = "{type: Polygon, coordinates: [[[10, 59], [12, 59], [12, 61], [10, 61], [10, 59]]]}";
 
 gqlCases(atlas, [
   spots("G-OP-23", "{area: {_st_contains: {type: Point, coordinates: [11, 60]}}}", 1),
   spots("G-OP-23", `{area: {_st_equals: ${square}}}`, 1),
-  spots("G-OP-23", "{area: {_st_overlaps: {type: Polygon, coordinates: [[[11, 60], [13, 60], [13, 62], [11, 62], [11, 60]]]}}}", 1),
+  spots(
+    "G-OP-23",
+    "{area: {_st_overlaps: {type: Polygon, coordinates: [[[11, 60], [13, 60], [13, 62], [11, 62], [11, 60]]]}}}",
+    1,
+  ),
   spots("G-OP-23", "{area: {_st_touches: {type: Point, coordinates: [10, 60]}}}", 1),
   spots("G-OP-23", `{at: {_st_within: ${square}}}`, 1),
   spots("G-OP-23", "{area: {_st_crosses: {type: LineString, coordinates: [[9, 60], [11, 60]]}}}", 1),
@@ -116,8 +143,16 @@ gqlCases(atlas, [
   spots("G-OP-26", "{at: {_st_d_within: {distance: 0.5, from: {type: Point, coordinates: [-3, 56]}}}}", 2),
   spots("G-OP-26", "{at: {_st_3d_d_within: {distance: 1, from: {type: Point, coordinates: [-3, 56, 0]}}}}", 2),
   spots("G-OP-27", "{earth: {_st_d_within: {distance: 20000, from: {type: Point, coordinates: [-3, 56]}}}}", 2),
-  spots("G-OP-27", "{earth: {_st_d_within: {distance: 20000, from: {type: Point, coordinates: [-3, 56]}, use_spheroid: false}}}", 2),
-  spots("G-OP-28", "{at: {_cast: {geography: {_st_d_within: {distance: 20000, from: {type: Point, coordinates: [-3, 56]}}}}}}", 2),
+  spots(
+    "G-OP-27",
+    "{earth: {_st_d_within: {distance: 20000, from: {type: Point, coordinates: [-3, 56]}, use_spheroid: false}}}",
+    2,
+  ),
+  spots(
+    "G-OP-28",
+    "{at: {_cast: {geography: {_st_d_within: {distance: 20000, from: {type: Point, coordinates: [-3, 56]}}}}}}",
+    2,
+  ),
   spots("G-OP-28", `{earth: {_cast: {geometry: {_st_within: ${square}}}}}`, 1),
   spots("G-OP-3", "{at: {_in: [{type: Point, coordinates: [10.75, 59.91]}]}}", 1),
   spots("G-OP-1", "{at: {_eq: {type: Point, coordinates: [10.75, 59.91]}}}", 1),
@@ -125,11 +160,26 @@ gqlCases(atlas, [
 
 const [tile] = raster ? await atlas.sql("select gis.st_ashexwkb(rast) as hex from atlas.tiles where id = 1") : [];
 const plain = '{type: "name", properties: {name: "EPSG:0"}}';
-const tiles = (rule: string, condition: string, ...list: number[]) => ({ ...is(rule, "atlas_tiles", condition, ...list), title: `${rule} ${condition.slice(0, 60)}`, when: raster });
+const tiles = (rule: string, condition: string, ...list: number[]) => ({
+  ...is(rule, "atlas_tiles", condition, ...list),
+  title: `${rule} ${condition.slice(0, 60)}`,
+  when: raster,
+});
 
 gqlCases(atlas, [
   tiles("G-OP-29", `{rast: {_st_intersects_rast: "${tile?.["hex"]}"}}`, 1),
-  tiles("G-OP-30", `{rast: {_st_intersects_nband_geom: {nband: 1, geommin: {type: Point, coordinates: [11, 11], crs: ${plain}}}}}`, 2),
-  tiles("G-OP-31", `{rast: {_st_intersects_geom_nband: {geommin: {type: Point, coordinates: [1, 1], crs: ${plain}}}}}`, 1),
-  tiles("G-OP-31", `{rast: {_st_intersects_geom_nband: {nband: 1, geommin: {type: Point, coordinates: [5, 5], crs: ${plain}}}}}`),
+  tiles(
+    "G-OP-30",
+    `{rast: {_st_intersects_nband_geom: {nband: 1, geommin: {type: Point, coordinates: [11, 11], crs: ${plain}}}}}`,
+    2,
+  ),
+  tiles(
+    "G-OP-31",
+    `{rast: {_st_intersects_geom_nband: {geommin: {type: Point, coordinates: [1, 1], crs: ${plain}}}}}`,
+    1,
+  ),
+  tiles(
+    "G-OP-31",
+    `{rast: {_st_intersects_geom_nband: {nband: 1, geommin: {type: Point, coordinates: [5, 5], crs: ${plain}}}}}`,
+  ),
 ]);

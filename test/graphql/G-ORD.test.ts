@@ -16,7 +16,12 @@ gqlCases(api, [
   ordered("G-ORD-1", "[{sold: desc}, {id: asc}]", 3, 2, 4, 5, 1),
   ordered("G-ORD-1", "{id: desc}", 5, 4, 3, 2, 1),
   ordered("G-ORD-2", "{sold: asc, id: desc}", 1, 5, 4, 2, 3),
-  { title: "G-ORD-2 in a variable the order written counts too", query: "query ($o: [album_order_by!]) { album(order_by: $o) { id } }", variables: { o: { sold: "asc", id: "desc" } }, data: { album: [1, 5, 4, 2, 3].map((id) => ({ id })) } },
+  {
+    title: "G-ORD-2 in a variable the order written counts too",
+    query: "query ($o: [album_order_by!]) { album(order_by: $o) { id } }",
+    variables: { o: { sold: "asc", id: "desc" } },
+    data: { album: [1, 5, 4, 2, 3].map((id) => ({ id })) },
+  },
   ordered("G-ORD-3", "[{price: asc}, {id: asc}]", 3, 1, 2, 4, 5),
   ordered("G-ORD-3", "[{price: desc}]", 5, 4, 2, 1, 3),
   ordered("G-ORD-3", "[{price: asc_nulls_first}]", 5, 3, 1, 2, 4),
@@ -24,8 +29,17 @@ gqlCases(api, [
   ordered("G-ORD-3", "[{price: desc_nulls_first}]", 5, 4, 2, 1, 3),
   ordered("G-ORD-3", "[{price: desc_nulls_last}]", 4, 2, 1, 3, 5),
   ordered("G-ORD-4", "[{price: null}, {}, {artist: null}, {id: desc}]", 5, 4, 3, 2, 1),
-  { title: "G-ORD-4 null, [] and [{}] mean unordered", query: "{ a: album_aggregate(order_by: null) { aggregate { count } } b: album_aggregate(order_by: []) { aggregate { count } } c: album_aggregate(order_by: [{}]) { aggregate { count } } }", data: { a: { aggregate: { count: 5 } }, b: { aggregate: { count: 5 } }, c: { aggregate: { count: 5 } } } },
-  { title: "G-ORD-4 an absent variable means unordered", query: "query ($o: [album_order_by!]) { album_aggregate(order_by: $o) { aggregate { count } } }", data: { album_aggregate: { aggregate: { count: 5 } } } },
+  {
+    title: "G-ORD-4 null, [] and [{}] mean unordered",
+    query:
+      "{ a: album_aggregate(order_by: null) { aggregate { count } } b: album_aggregate(order_by: []) { aggregate { count } } c: album_aggregate(order_by: [{}]) { aggregate { count } } }",
+    data: { a: { aggregate: { count: 5 } }, b: { aggregate: { count: 5 } }, c: { aggregate: { count: 5 } } },
+  },
+  {
+    title: "G-ORD-4 an absent variable means unordered",
+    query: "query ($o: [album_order_by!]) { album_aggregate(order_by: $o) { aggregate { count } } }",
+    data: { album_aggregate: { aggregate: { count: 5 } } },
+  },
   {
     title: "G-ORD-4 a null aggregate and a null count are ignored",
     query: "{ artist(order_by: [{albums_aggregate: null}, {albums_aggregate: {count: null}}, {id: desc}]) { id } }",
@@ -34,12 +48,17 @@ gqlCases(api, [
   {
     title: "G-ORD-4 null for a function inside an aggregate is refused",
     query: "{ artist(order_by: {albums_aggregate: {max: null}}) { id } }",
-    error: { message: "expected an object for type 'album_max_order_by', but found null", path: "$.selectionSet.artist.args.order_by[0].albums_aggregate.max", code: "validation-failed" },
+    error: {
+      message: "expected an object for type 'album_max_order_by', but found null",
+      path: "$.selectionSet.artist.args.order_by[0].albums_aggregate.max",
+      code: "validation-failed",
+    },
   },
   ordered("G-ORD-5", "[{artist: {name: desc}}, {id: asc}]", 4, 5, 3, 1, 2),
   {
     title: "G-ORD-5 to any depth, missing rows count as null",
-    query: "{ employee(order_by: [{employee: {employee: {name: asc_nulls_first}}}, {employee: {name: asc_nulls_first}}]) { name } }",
+    query:
+      "{ employee(order_by: [{employee: {employee: {name: asc_nulls_first}}}, {employee: {name: asc_nulls_first}}]) { name } }",
     data: { employee: [{ name: "Boss" }, { name: "Mid" }, { name: "Low" }] },
   },
   {
@@ -72,12 +91,29 @@ gqlCases(api, [
   {
     title: "G-ORD-7 not by one with arguments",
     query: "{ person(order_by: {person_label: desc}) { id } }",
-    error: { message: "field 'person_label' not found in type: 'person_order_by'", path: "$.selectionSet.person.args.order_by[0].person_label" },
+    error: {
+      message: "field 'person_label' not found in type: 'person_order_by'",
+      path: "$.selectionSet.person.args.order_by[0].person_label",
+    },
   },
-  { title: "G-ORD-8 without order_by all rows are answered, in whatever order", query: "{ album_aggregate { nodes { id } aggregate { count } } }", data: { album_aggregate: { nodes: expect.arrayContaining([1, 2, 3, 4, 5].map((id) => ({ id }))), aggregate: { count: 5 } } } },
+  {
+    title: "G-ORD-8 without order_by all rows are answered, in whatever order",
+    query: "{ album_aggregate { nodes { id } aggregate { count } } }",
+    data: {
+      album_aggregate: {
+        nodes: expect.arrayContaining([1, 2, 3, 4, 5].map((id) => ({ id }))),
+        aggregate: { count: 5 },
+      },
+    },
+  },
   {
     title: "G-ORD-3 another direction is refused",
     query: "{ album(order_by: {id: up}) { id } }",
-    error: { message: "expected one of the values ['asc', 'asc_nulls_first', 'asc_nulls_last', 'desc', 'desc_nulls_first', 'desc_nulls_last'] for type 'order_by', but found 'up'", path: at("[0].id"), code: "validation-failed" },
+    error: {
+      message:
+        "expected one of the values ['asc', 'asc_nulls_first', 'asc_nulls_last', 'desc', 'desc_nulls_first', 'desc_nulls_last'] for type 'order_by', but found 'up'",
+      path: at("[0].id"),
+      code: "validation-failed",
+    },
   },
 ]);

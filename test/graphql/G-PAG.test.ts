@@ -3,7 +3,11 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const paged = (rule: string, args: string, ...list: number[]) => ({ title: `${rule} ${args}`, query: `{ album(order_by: {id: asc}, ${args}) { id } }`, data: { album: list.map((id) => ({ id })) } });
+const paged = (rule: string, args: string, ...list: number[]) => ({
+  title: `${rule} ${args}`,
+  query: `{ album(order_by: {id: asc}, ${args}) { id } }`,
+  data: { album: list.map((id) => ({ id })) },
+});
 const refused = (rule: string, args: string, message: string, code = "validation-failed") => ({
   title: `${rule} ${args}`,
   query: `{ album(${args}) { id } }`,
@@ -16,8 +20,10 @@ const variable = (rule: string, name: string, given: unknown, message: string, c
   error: { message, path: `$.selectionSet.album.args.${name}`, code },
 });
 const limitOf = (found: string) => `expected a non-negative 32-bit integer for type 'Int', but found ${found}`;
-const offsetOf = (found: string) => `expected a 32-bit integer, or a 64-bit integer represented as a string for type 'Int', but found ${found}`;
-const outside = (shown: string) => `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
+const offsetOf = (found: string) =>
+  `expected a 32-bit integer, or a 64-bit integer represented as a string for type 'Int', but found ${found}`;
+const outside = (shown: string) =>
+  `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
 
 gqlCases(api, [
   paged("G-PAG-1", "limit: 2", 1, 2),
@@ -33,8 +39,18 @@ gqlCases(api, [
   variable("G-PAG-1", "limit", "3", limitOf("a string")),
   variable("G-PAG-1", "limit", 2.5, outside("2.5"), "parse-failed"),
   variable("G-PAG-1", "limit", 5000000000, outside("5.0e9"), "parse-failed"),
-  { title: "G-PAG-1 an integral float from JSON is an integer", query: "query ($n: Int) { album(limit: $n, order_by: {id: asc}) { id } }", variables: { n: 1.0 }, data: { album: [{ id: 1 }] } },
-  { title: "G-PAG-1 a variable that is null is no limit", query: "query ($n: Int) { album_aggregate(limit: $n) { aggregate { count } } }", variables: { n: null }, data: { album_aggregate: { aggregate: { count: 5 } } } },
+  {
+    title: "G-PAG-1 an integral float from JSON is an integer",
+    query: "query ($n: Int) { album(limit: $n, order_by: {id: asc}) { id } }",
+    variables: { n: 1.0 },
+    data: { album: [{ id: 1 }] },
+  },
+  {
+    title: "G-PAG-1 a variable that is null is no limit",
+    query: "query ($n: Int) { album_aggregate(limit: $n) { aggregate { count } } }",
+    variables: { n: null },
+    data: { album_aggregate: { aggregate: { count: 5 } } },
+  },
   paged("G-PAG-2", "offset: 3", 4, 5),
   paged("G-PAG-2", 'offset: "3"', 4, 5),
   paged("G-PAG-2", "offset: 5000000000"),
@@ -43,14 +59,26 @@ gqlCases(api, [
   refused("G-PAG-2", 'offset: "x"', offsetOf("a string")),
   refused("G-PAG-2", "offset: {}", offsetOf("an object")),
   variable("G-PAG-2", "offset", true, offsetOf("a boolean")),
-  { title: "G-PAG-2 a negative offset is the database's to refuse", query: "{ album(offset: -1) { id } }", error: { message: "OFFSET must not be negative", code: "data-exception", path: "$" } },
+  {
+    title: "G-PAG-2 a negative offset is the database's to refuse",
+    query: "{ album(offset: -1) { id } }",
+    error: { message: "OFFSET must not be negative", code: "data-exception", path: "$" },
+  },
 ]);
 
 const capped = await gqlApi({ dbMaxRows: 2 });
 
 gqlCases(capped, [
-  { title: "G-PAG-3 DB_MAX_ROWS caps lists", query: "{ album(order_by: {id: asc}) { id } }", data: { album: [{ id: 1 }, { id: 2 }] } },
-  { title: "G-PAG-3 the smaller of cap and limit counts", query: "{ a: album(order_by: {id: asc}, limit: 1) { id } b: album(order_by: {id: asc}, limit: 4) { id } }", data: { a: [{ id: 1 }], b: [{ id: 1 }, { id: 2 }] } },
+  {
+    title: "G-PAG-3 DB_MAX_ROWS caps lists",
+    query: "{ album(order_by: {id: asc}) { id } }",
+    data: { album: [{ id: 1 }, { id: 2 }] },
+  },
+  {
+    title: "G-PAG-3 the smaller of cap and limit counts",
+    query: "{ a: album(order_by: {id: asc}, limit: 1) { id } b: album(order_by: {id: asc}, limit: 4) { id } }",
+    data: { a: [{ id: 1 }], b: [{ id: 1 }, { id: 2 }] },
+  },
   {
     title: "G-PAG-3 nodes are capped, aggregates are not",
     query: "{ album_aggregate(order_by: {id: asc}) { aggregate { count } nodes { id } } }",
@@ -61,5 +89,9 @@ gqlCases(capped, [
     query: "{ album_aggregate(order_by: {id: asc}, limit: 4) { aggregate { count } nodes { id } } }",
     data: { album_aggregate: { aggregate: { count: 4 }, nodes: [{ id: 1 }, { id: 2 }] } },
   },
-  { title: "G-PAG-3 relationships are capped", query: "{ artist_by_pk(id: 1) { albums(order_by: {id: asc}) { id } } }", data: { artist_by_pk: { albums: [{ id: 1 }, { id: 2 }] } } },
+  {
+    title: "G-PAG-3 relationships are capped",
+    query: "{ artist_by_pk(id: 1) { albums(order_by: {id: asc}) { id } } }",
+    data: { artist_by_pk: { albums: [{ id: 1 }, { id: 2 }] } },
+  },
 ]);

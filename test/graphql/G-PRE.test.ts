@@ -14,14 +14,30 @@ const api = await startApi(
       table("artist", {
         array_relationships: [array("albums", "album", "artist_id")],
         select_permissions: permissions({ owner: everything, types: everything }),
-        insert_permissions: permissions({ owner: { check: {}, columns: "*" }, types: { check: {}, set: { stats: { a: [1, "b"] }, country: "x'); drop table artist; --", born: "2020-02-29" } } }),
+        insert_permissions: permissions({
+          owner: { check: {}, columns: "*" },
+          types: {
+            check: {},
+            set: { stats: { a: [1, "b"] }, country: "x'); drop table artist; --", born: "2020-02-29" },
+          },
+        }),
       }),
       table("album", {
         object_relationships: [object("artist", "artist_id")],
-        select_permissions: permissions({ owner: everything, fixed: everything, closed: everything, checked: everything, types: everything }),
+        select_permissions: permissions({
+          owner: everything,
+          fixed: everything,
+          closed: everything,
+          checked: everything,
+          types: everything,
+        }),
         insert_permissions: permissions({
           owner: { check: {}, columns: ["id", "title", "artist_id", "price"], set: { artist_id: owner } },
-          fixed: { check: {}, columns: ["title"], set: { artist_id: 1, sold: 5, live: true, tags: ["a", "b \"c\"", null], price: "12.50", title: "always" } },
+          fixed: {
+            check: {},
+            columns: ["title"],
+            set: { artist_id: 1, sold: 5, live: true, tags: ["a", 'b "c"', null], price: "12.50", title: "always" },
+          },
           checked: { check: { artist_id: { _eq: 2 } }, columns: ["id", "title"], set: { artist_id: owner } },
           types: { check: {}, columns: ["id", "title"], set: { artist_id: 1 } },
         }),
@@ -31,19 +47,41 @@ const api = await startApi(
           checked: { columns: ["title"], filter: {}, check: { artist_id: { _eq: 2 } }, set: { artist_id: owner } },
         }),
       }),
-      table("booking", { select_permissions: permissions({ owner: everything }), insert_permissions: permissions({ owner: { check: {}, set: { room_id: 1, period: "[20,30)", seats: 3, guest: owner } } }) }),
-      table("badge_change", { select_permissions: permissions({ owner: everything }), insert_permissions: permissions({ owner: { check: {}, columns: ["badge_id"], set: { at: "NOW()" } } }), update_permissions: permissions({ owner: { columns: ["badge_id"], filter: {}, set: { at: "now" } } }) }),
-      table("team", { insert_permissions: permissions({ owner: { check: {}, columns: ["name"], set: { name: "preset" } }, sole: { check: {}, columns: [], set: { name: "preset" } } }), select_permissions: permissions({ owner: everything, sole: everything }) }),
+      table("booking", {
+        select_permissions: permissions({ owner: everything }),
+        insert_permissions: permissions({
+          owner: { check: {}, set: { room_id: 1, period: "[20,30)", seats: 3, guest: owner } },
+        }),
+      }),
+      table("badge_change", {
+        select_permissions: permissions({ owner: everything }),
+        insert_permissions: permissions({ owner: { check: {}, columns: ["badge_id"], set: { at: "NOW()" } } }),
+        update_permissions: permissions({ owner: { columns: ["badge_id"], filter: {}, set: { at: "now" } } }),
+      }),
+      table("team", {
+        insert_permissions: permissions({
+          owner: { check: {}, columns: ["name"], set: { name: "preset" } },
+          sole: { check: {}, columns: [], set: { name: "preset" } },
+        }),
+        select_permissions: permissions({ owner: everything, sole: everything }),
+      }),
     ]),
   }),
 );
 const as = (artist: string, role = "owner") => asAdmin(role, { "artist-id": artist });
-const mutate = (fields: string, headers: Record<string, unknown>) => api.gql(`mutation { ${fields} }`, {}, headers as Record<string, string>);
+const mutate = (fields: string, headers: Record<string, unknown>) =>
+  api.gql(`mutation { ${fields} }`, {}, headers as Record<string, string>);
 
 test("G-PRE-1 session variables and literals of every type", async () => {
-  expect(await mutate('insert_album_one(object: {title: "x"}) { artist_id }', as("2"))).toEqual({ data: { insert_album_one: { artist_id: 2 } } });
-  expect(await mutate("insert_album_one(object: {}) { artist_id sold live tags price title }", as("2", "fixed"))).toEqual({
-    data: { insert_album_one: { artist_id: 1, sold: 5, live: true, tags: ["a", 'b "c"', null], price: 12.5, title: "always" } },
+  expect(await mutate('insert_album_one(object: {title: "x"}) { artist_id }', as("2"))).toEqual({
+    data: { insert_album_one: { artist_id: 2 } },
+  });
+  expect(
+    await mutate("insert_album_one(object: {}) { artist_id sold live tags price title }", as("2", "fixed")),
+  ).toEqual({
+    data: {
+      insert_album_one: { artist_id: 1, sold: 5, live: true, tags: ["a", 'b "c"', null], price: 12.5, title: "always" },
+    },
   });
   expect(await mutate('insert_artist_one(object: {name: "Typed"}) { country stats born }', as("2", "types"))).toEqual({
     data: { insert_artist_one: { country: "x'); drop table artist; --", stats: { a: [1, "b"] }, born: "2020-02-29" } },
@@ -52,21 +90,34 @@ test("G-PRE-1 session variables and literals of every type", async () => {
 
 test("G-PRE-1 a bad value is the database's to refuse, without the statement", async () => {
   const answer = await mutate('insert_album_one(object: {title: "x"}) { id }', as("two"));
-  expect(answer.errors[0]).toMatchObject({ message: 'invalid input syntax for type integer: "two"', extensions: { code: "data-exception" } });
+  expect(answer.errors[0]).toMatchObject({
+    message: 'invalid input syntax for type integer: "two"',
+    extensions: { code: "data-exception" },
+  });
 });
 
 test("G-PRE-1 a domain's check runs", async () => {
   const answer = await mutate("insert_booking_one(object: {}) { id }", as("nobody"));
   expect(answer.errors[0].extensions.code).toBe("permission-error");
-  expect(await mutate("insert_booking_one(object: {}) { guest seats period }", as("a@b.example"))).toEqual({ data: { insert_booking_one: { guest: "a@b.example", seats: 3, period: "[20,30)" } } });
+  expect(await mutate("insert_booking_one(object: {}) { guest seats period }", as("a@b.example"))).toEqual({
+    data: { insert_booking_one: { guest: "a@b.example", seats: 3, period: "[20,30)" } },
+  });
 });
 
 test("G-PRE-1 a missing variable is an error", async () => {
-  expect(await mutate('insert_album_one(object: {title: "x"}) { id }', asAdmin("owner"))).toEqual({ errors: [{ message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } }] });
+  expect(await mutate('insert_album_one(object: {title: "x"}) { id }', asAdmin("owner"))).toEqual({
+    errors: [
+      { message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } },
+    ],
+  });
 });
 
 test("G-PRE-1 NOW() is the time of the transaction, each time anew", async () => {
-  const at = async (): Promise<number> => Date.parse((await mutate("insert_badge_change(objects: [{badge_id: 1}]) { returning { at } }", as("1"))).data.insert_badge_change.returning[0].at);
+  const at = async (): Promise<number> =>
+    Date.parse(
+      (await mutate("insert_badge_change(objects: [{badge_id: 1}]) { returning { at } }", as("1"))).data
+        .insert_badge_change.returning[0].at,
+    );
   const before = Date.now();
   const first = await at();
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -86,35 +137,69 @@ test("G-PRE-2 preset columns are in no input, though listed", async () => {
 test("G-PRE-3 every row, and nested rows whatever the parent would give", async () => {
   const rows = await mutate('insert_album(objects: [{title: "a"}, {title: "b"}]) { returning { artist_id } }', as("3"));
   expect(rows.data.insert_album.returning).toEqual([{ artist_id: 3 }, { artist_id: 3 }]);
-  const nested = await mutate('insert_artist_one(object: {name: "New", albums: {data: [{title: "a"}, {title: "b"}]}}) { id albums { id } }', as("3"));
+  const nested = await mutate(
+    'insert_artist_one(object: {name: "New", albums: {data: [{title: "a"}, {title: "b"}]}}) { id albums { id } }',
+    as("3"),
+  );
   expect(nested.data.insert_artist_one.albums).toEqual([]); // the albums are artist 3's
-  const parent = await mutate('insert_album_one(object: {title: "a", artist: {data: {name: "Other"}}}) { artist_id }', as("3"));
+  const parent = await mutate(
+    'insert_album_one(object: {title: "a", artist: {data: {name: "Other"}}}) { artist_id }',
+    as("3"),
+  );
   expect(parent.data.insert_album_one).toEqual({ artist_id: 3 });
 });
 
 test("G-PRE-3 the check sees them", async () => {
-  expect((await mutate('insert_album_one(object: {title: "a"}) { id }', as("1", "checked"))).errors[0].message).toBe("check constraint of an insert/update permission has failed");
-  expect((await mutate('insert_album_one(object: {title: "a"}) { artist_id }', as("2", "checked"))).data.insert_album_one).toEqual({ artist_id: 2 });
+  expect((await mutate('insert_album_one(object: {title: "a"}) { id }', as("1", "checked"))).errors[0].message).toBe(
+    "check constraint of an insert/update permission has failed",
+  );
+  expect(
+    (await mutate('insert_album_one(object: {title: "a"}) { artist_id }', as("2", "checked"))).data.insert_album_one,
+  ).toEqual({ artist_id: 2 });
 });
 
 test("G-PRE-4 update presets, in on_conflict too", async () => {
-  expect(await mutate('update_album(where: {id: {_eq: 1}}, _set: {title: "t"}) { returning { title artist_id sold } }', as("2"))).toEqual({ data: { update_album: { returning: [{ title: "t", artist_id: 2, sold: 9 }] } } });
-  const upsert = (columns: string) => mutate(`insert_album(objects: [{id: 4, title: "u"}], on_conflict: {constraint: album_pkey, update_columns: [${columns}]}) { affected_rows returning { title artist_id sold } }`, as("2"));
-  expect(await upsert("title")).toEqual({ data: { insert_album: { affected_rows: 1, returning: [{ title: "u", artist_id: 2, sold: 9 }] } } });
+  expect(
+    await mutate(
+      'update_album(where: {id: {_eq: 1}}, _set: {title: "t"}) { returning { title artist_id sold } }',
+      as("2"),
+    ),
+  ).toEqual({ data: { update_album: { returning: [{ title: "t", artist_id: 2, sold: 9 }] } } });
+  const upsert = (columns: string) =>
+    mutate(
+      `insert_album(objects: [{id: 4, title: "u"}], on_conflict: {constraint: album_pkey, update_columns: [${columns}]}) { affected_rows returning { title artist_id sold } }`,
+      as("2"),
+    );
+  expect(await upsert("title")).toEqual({
+    data: { insert_album: { affected_rows: 1, returning: [{ title: "u", artist_id: 2, sold: 9 }] } },
+  });
   expect(await upsert("")).toEqual({ data: { insert_album: { affected_rows: 0, returning: [] } } });
 });
 
 test("G-PRE-4 G-UPD-2 an update of presets alone", async () => {
-  expect(await mutate("update_album(where: {id: {_lt: 3}}) { affected_rows returning { price } }", as("1", "fixed"))).toEqual({ data: { update_album: { affected_rows: 2, returning: [{ price: null }, { price: null }] } } });
-  expect(await mutate("update_album_many(updates: [{where: {id: {_eq: 1}}}, {where: {id: {_eq: 99}}}]) { affected_rows }", as("1", "fixed"))).toEqual({ data: { update_album_many: [{ affected_rows: 1 }, { affected_rows: 0 }] } });
+  expect(
+    await mutate("update_album(where: {id: {_lt: 3}}) { affected_rows returning { price } }", as("1", "fixed")),
+  ).toEqual({ data: { update_album: { affected_rows: 2, returning: [{ price: null }, { price: null }] } } });
+  expect(
+    await mutate(
+      "update_album_many(updates: [{where: {id: {_eq: 1}}}, {where: {id: {_eq: 99}}}]) { affected_rows }",
+      as("1", "fixed"),
+    ),
+  ).toEqual({ data: { update_album_many: [{ affected_rows: 1 }, { affected_rows: 0 }] } });
 });
 
 test("G-PRE-5 nothing left to give", async () => {
   const schema = await schemaOf(api, "owner");
   expect(schema.members("team_insert_input")).toEqual({ _PLACEHOLDER: "String" });
-  expect(await mutate("insert_team(objects: [{}, {}]) { returning { name } }", as("1"))).toEqual({ data: { insert_team: { returning: [{ name: "preset" }, { name: "preset" }] } } });
-  expect(await mutate("insert_team(objects: [{}]) { affected_rows }", as("1", "sole"))).toEqual({ data: { insert_team: { affected_rows: 1 } } });
-  expect((await mutate('insert_team(objects: [{_PLACEHOLDER: "x"}]) { affected_rows }', as("1"))).errors).toHaveLength(1);
+  expect(await mutate("insert_team(objects: [{}, {}]) { returning { name } }", as("1"))).toEqual({
+    data: { insert_team: { returning: [{ name: "preset" }, { name: "preset" }] } },
+  });
+  expect(await mutate("insert_team(objects: [{}]) { affected_rows }", as("1", "sole"))).toEqual({
+    data: { insert_team: { affected_rows: 1 } },
+  });
+  expect((await mutate('insert_team(objects: [{_PLACEHOLDER: "x"}]) { affected_rows }', as("1"))).errors).toHaveLength(
+    1,
+  );
 });
 
 test.skipIf(!capabilities.postgis)("G-PRE-1 G-FIL-5 geometry from GeoJSON, literal and in a variable", async () => {
@@ -127,12 +212,40 @@ test.skipIf(!capabilities.postgis)("G-PRE-1 G-FIL-5 geometry from GeoJSON, liter
       metadata: documentOf([
         table("atlas.spots", {
           select_permissions: permissions({ maker: everything }),
-          insert_permissions: permissions({ maker: { check: { at: { _eq: "X-Session-Place" } }, columns: ["id", "name"], set: { at: "X-Session-Place", track: { type: "LineString", coordinates: [[0, 0], [1, 1]] } } } }),
+          insert_permissions: permissions({
+            maker: {
+              check: { at: { _eq: "X-Session-Place" } },
+              columns: ["id", "name"],
+              set: {
+                at: "X-Session-Place",
+                track: {
+                  type: "LineString",
+                  coordinates: [
+                    [0, 0],
+                    [1, 1],
+                  ],
+                },
+              },
+            },
+          }),
         }),
       ]),
     }),
   );
-  const answer = await geo.gql('mutation { insert_atlas_spots_one(object: {id: 900, name: "x"}) { at track } }', {}, asAdmin("maker", { place: '{"type":"Point","coordinates":[1,2]}' }));
+  const answer = await geo.gql(
+    'mutation { insert_atlas_spots_one(object: {id: 900, name: "x"}) { at track } }',
+    {},
+    asAdmin("maker", { place: '{"type":"Point","coordinates":[1,2]}' }),
+  );
   expect(answer.errors).toBeUndefined();
-  expect(answer.data.insert_atlas_spots_one).toMatchObject({ at: { type: "Point", coordinates: [1, 2] }, track: { type: "LineString", coordinates: [[0, 0], [1, 1]] } });
+  expect(answer.data.insert_atlas_spots_one).toMatchObject({
+    at: { type: "Point", coordinates: [1, 2] },
+    track: {
+      type: "LineString",
+      coordinates: [
+        [0, 0],
+        [1, 1],
+      ],
+    },
+  });
 });

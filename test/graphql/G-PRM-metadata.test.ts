@@ -18,7 +18,12 @@ const api = await startApi(
         table("album", {
           object_relationships: [object("artist", "artist_id")],
           select_permissions: permissions({
-            short: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 2, allow_aggregations: true },
+            short: {
+              columns: ["id", "title", "artist_id"],
+              filter: { id: { _gt: 1 } },
+              limit: 2,
+              allow_aggregations: true,
+            },
             limited: { ...everything, limit: 2 },
             no_lists: { ...everything, limit: 0, allow_aggregations: true },
             shorter: { columns: ["id", "sold"], filter: { live: { _eq: true } }, limit: 1 },
@@ -29,7 +34,12 @@ const api = await startApi(
             nothing_seen: { columns: [], filter: {}, allow_aggregations: true },
             public_part: { columns: ["id", "title"], filter: {} },
             owner_part: { columns: ["id", "price", "sold"], filter: own, allow_aggregations: true },
-            query_only: { ...everything, allow_aggregations: true, query_root_fields: ["select_by_pk"], subscription_root_fields: [] },
+            query_only: {
+              ...everything,
+              allow_aggregations: true,
+              query_root_fields: ["select_by_pk"],
+              subscription_root_fields: [],
+            },
             roots_too: { ...everything, query_root_fields: ["select"], subscription_root_fields: ["select_stream"] },
             overridden: { columns: ["id"], filter: { id: 1 } },
           }),
@@ -46,14 +56,31 @@ const api = await startApi(
             own: { columns: ["title"], filter: own, check: null },
             limited: { columns: ["title"], filter: {} },
           }),
-          delete_permissions: permissions({ checked: { filter: { live: { _is_null: true } } }, backend: { filter: {}, backend_only: true }, delete_a: { filter: own }, delete_b: { filter: { artist_id: "X-Hasura-Artist-Id" } } }),
+          delete_permissions: permissions({
+            checked: { filter: { live: { _is_null: true } } },
+            backend: { filter: {}, backend_only: true },
+            delete_a: { filter: own },
+            delete_b: { filter: { artist_id: "X-Hasura-Artist-Id" } },
+          }),
         }),
         table("artist", {
           array_relationships: [array("albums", "album", "artist_id")],
-          select_permissions: permissions({ short: everything, limited: everything, no_lists: { ...everything, limit: 0 }, own: { columns: ["id", "name"], filter: {} }, checked: everything, no_key: everything, query_only: everything }),
+          select_permissions: permissions({
+            short: everything,
+            limited: everything,
+            no_lists: { ...everything, limit: 0 },
+            own: { columns: ["id", "name"], filter: {} },
+            checked: everything,
+            no_key: everything,
+            query_only: everything,
+          }),
           insert_permissions: permissions({ checked: { check: { country: { _is_null: false } } } }),
         }),
-        table("measure", { select_permissions: permissions({ checked: everything }), insert_permissions: permissions({ checked: { check: { value: { _gt: 0 } } } }), update_permissions: permissions({ checked: { columns: "*", filter: {}, check: { value: { _gt: 10 } } } }) }),
+        table("measure", {
+          select_permissions: permissions({ checked: everything }),
+          insert_permissions: permissions({ checked: { check: { value: { _gt: 0 } } } }),
+          update_permissions: permissions({ checked: { columns: "*", filter: {}, check: { value: { _gt: 10 } } } }),
+        }),
         table("person", {
           computed_fields: [
             { name: "title", definition: { function: "person_title" } },
@@ -90,14 +117,18 @@ const api = await startApi(
       {
         functions: [
           { function: "search_albums" },
-          { function: { schema: "public", name: "sell_album" }, permissions: [{ role: "singer" }, { role: "checked" }] },
+          {
+            function: { schema: "public", name: "sell_album" },
+            permissions: [{ role: "singer" }, { role: "checked" }],
+          },
           { function: "first_album" },
         ],
       },
     ),
   }),
 );
-const ask = (query: string, role: string, session: Record<string, string> = {}) => api.gql(query, {}, asAdmin(role, session));
+const ask = (query: string, role: string, session: Record<string, string> = {}) =>
+  api.gql(query, {}, asAdmin(role, session));
 const data = async (query: string, role: string, session?: Record<string, string>) => {
   const answer = await ask(query, role, session);
   expect(answer.errors).toBeUndefined();
@@ -107,16 +138,38 @@ const queries = async (role: string) => Object.keys((await schemaOf(api, role)).
 
 test("G-PRM-3 a role of the metadata need not exist in the database, grants count for nothing", async () => {
   expect(await api.sql("select from pg_roles where rolname = 'short'")).toEqual([]);
-  expect(await queries("short")).toEqual(["album", "album_aggregate", "album_by_pk", "artist", "artist_by_pk", "first_album", "first_album_aggregate", "search_albums", "search_albums_aggregate"]);
+  expect(await queries("short")).toEqual([
+    "album",
+    "album_aggregate",
+    "album_by_pk",
+    "artist",
+    "artist_by_pk",
+    "first_album",
+    "first_album_aggregate",
+    "search_albums",
+    "search_albums_aggregate",
+  ]);
 });
 
 test("G-PRM-3 a role of the database with a permission in the metadata has that alone, and its statements are the login role's", async () => {
-  await api.sql("create view acting_now as select current_user::text as name, current_setting('session.user_id', true) as who");
-  const mixed = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("acting_now", { select_permissions: permissions({ music_reader: everything }) }), table("album")]) }));
+  await api.sql(
+    "create view acting_now as select current_user::text as name, current_setting('session.user_id', true) as who",
+  );
+  const mixed = await startApi(
+    forGraphql({
+      on: api.database,
+      metadata: documentOf([
+        table("acting_now", { select_permissions: permissions({ music_reader: everything }) }),
+        table("album"),
+      ]),
+    }),
+  );
   const [login] = await api.sql("select current_user::text as name");
   const answer = await mixed.gql("{ acting_now { name who } }", {}, asAdmin("music_reader", { "user-id": "7" }));
   expect(answer).toEqual({ data: { acting_now: [{ name: login?.name, who: "7" }] } });
-  expect((await mixed.gql("{ album { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe("field 'album' not found in type: 'query_root'");
+  expect((await mixed.gql("{ album { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
+    "field 'album' not found in type: 'query_root'",
+  );
   // others keep their grants, on what the metadata lists
   expect((await mixed.gql("{ album { id } }", {}, asAdmin("music_editor"))).data.album).toHaveLength(5);
   await mixed.close();
@@ -124,15 +177,39 @@ test("G-PRM-3 a role of the database with a permission in the metadata has that 
 });
 
 test("G-PRM-7 the filter holds in functions, in where, in order_by and in what is answered of a write", async () => {
-  expect(await data('{ search_albums(args: {term: "a"}, order_by: {id: asc}) { id } first_album { id } }', "short")).toEqual({ search_albums: [{ id: 2 }, { id: 4 }], first_album: null });
-  expect(await data('{ search_albums_aggregate(args: {term: "a"}) { aggregate { count } } }', "short")).toEqual({ search_albums_aggregate: { aggregate: { count: 3 } } });
-  expect(await data("{ artist(where: {albums: {}}, order_by: {id: asc}) { id } }", "own", { "artist-id": "3" })).toEqual({ artist: [{ id: 3 }] });
-  expect(await data("{ artist(where: {_not: {albums: {}}}, order_by: {id: asc}) { id } }", "own", { "artist-id": "3" })).toEqual({ artist: [{ id: 1 }, { id: 2 }, { id: 4 }] });
-  expect(await data("{ artist(order_by: [{albums_aggregate: {count: desc}}, {id: asc}]) { id albums_aggregate { aggregate { count } } } }", "short")).toEqual({
-    artist: [[3, 2], [1, 1], [2, 1], [4, 0]].map(([id, count]) => ({ id, albums_aggregate: { aggregate: { count } } })),
+  expect(
+    await data('{ search_albums(args: {term: "a"}, order_by: {id: asc}) { id } first_album { id } }', "short"),
+  ).toEqual({ search_albums: [{ id: 2 }, { id: 4 }], first_album: null });
+  expect(await data('{ search_albums_aggregate(args: {term: "a"}) { aggregate { count } } }', "short")).toEqual({
+    search_albums_aggregate: { aggregate: { count: 3 } },
+  });
+  expect(
+    await data("{ artist(where: {albums: {}}, order_by: {id: asc}) { id } }", "own", { "artist-id": "3" }),
+  ).toEqual({ artist: [{ id: 3 }] });
+  expect(
+    await data("{ artist(where: {_not: {albums: {}}}, order_by: {id: asc}) { id } }", "own", { "artist-id": "3" }),
+  ).toEqual({ artist: [{ id: 1 }, { id: 2 }, { id: 4 }] });
+  expect(
+    await data(
+      "{ artist(order_by: [{albums_aggregate: {count: desc}}, {id: asc}]) { id albums_aggregate { aggregate { count } } } }",
+      "short",
+    ),
+  ).toEqual({
+    artist: [
+      [3, 2],
+      [1, 1],
+      [2, 1],
+      [4, 0],
+    ].map(([id, count]) => ({ id, albums_aggregate: { aggregate: { count } } })),
   });
   expect(await data("{ album_by_pk(id: 1) { id } }", "short")).toEqual({ album_by_pk: null });
-  expect(await data('mutation { update_album(where: {id: {_in: [1, 3]}}, _set: {title: "t"}) { affected_rows returning { id artist { id albums { id } } } } }', "own", { "artist-id": "2" })).toEqual({
+  expect(
+    await data(
+      'mutation { update_album(where: {id: {_in: [1, 3]}}, _set: {title: "t"}) { affected_rows returning { id artist { id albums { id } } } } }',
+      "own",
+      { "artist-id": "2" },
+    ),
+  ).toEqual({
     update_album: { affected_rows: 1, returning: [{ id: 3, artist: { id: 2, albums: [{ id: 3 }] } }] },
   });
 });
@@ -150,45 +227,83 @@ test("G-PRM-8 limit: lists, related lists and nodes; not counts, not single rows
     more: [{ id: 3 }, { id: 4 }],
     album_aggregate: { aggregate: { count: 4, max: { id: 5 } }, nodes: [{ id: 2 }, { id: 3 }] },
     album_by_pk: { id: 5 },
-    artist_by_pk: { albums: [{ id: 5, artist: { id: 3 } }, { id: 4, artist: { id: 3 } }], albums_aggregate: { aggregate: { count: 2 } } },
+    artist_by_pk: {
+      albums: [
+        { id: 5, artist: { id: 3 } },
+        { id: 4, artist: { id: 3 } },
+      ],
+      albums_aggregate: { aggregate: { count: 2 } },
+    },
   });
 });
 
 test("G-PRM-8 limit: what is answered of a write is not cut off", async () => {
   const rows = '[{artist_id: 1, title: "a"}, {artist_id: 1, title: "b"}, {artist_id: 1, title: "c"}]';
-  expect(await data(`mutation { insert_album(objects: ${rows}) { affected_rows returning { title } } }`, "limited")).toEqual({ insert_album: { affected_rows: 3, returning: ["a", "b", "c"].map((title) => ({ title })) } });
-  const answer = await data("mutation { update_album(where: {}, _set: {title: \"t\"}) { affected_rows returning { artist { albums { id } } } } }", "limited");
+  expect(
+    await data(`mutation { insert_album(objects: ${rows}) { affected_rows returning { title } } }`, "limited"),
+  ).toEqual({ insert_album: { affected_rows: 3, returning: ["a", "b", "c"].map((title) => ({ title })) } });
+  const answer = await data(
+    'mutation { update_album(where: {}, _set: {title: "t"}) { affected_rows returning { artist { albums { id } } } } }',
+    "limited",
+  );
   expect(answer.update_album.returning).toHaveLength(answer.update_album.affected_rows);
   expect(answer.update_album.affected_rows).toBeGreaterThan(2);
 });
 
 test("G-PRM-8 limit: 0 empties lists, not single rows", async () => {
   const query = `{ album { id } album_by_pk(id: 5) { id artist { id albums { id } albums_aggregate { aggregate { count } nodes { id } } } } }`;
-  expect(await data(query, "no_lists")).toEqual({ album: [], album_by_pk: { id: 5, artist: { id: 3, albums: [], albums_aggregate: { aggregate: { count: 2 }, nodes: [] } } } });
+  expect(await data(query, "no_lists")).toEqual({
+    album: [],
+    album_by_pk: { id: 5, artist: { id: 3, albums: [], albums_aggregate: { aggregate: { count: 2 }, nodes: [] } } },
+  });
 });
 
 const failed = "check constraint of an insert/update permission has failed";
 
 test("G-PRM-9 a check that is NULL fails, defaults and triggers are seen", async () => {
-  expect((await ask('mutation { insert_album(objects: [{artist_id: 1, title: "x"}]) { affected_rows } }', "checked")).errors[0].message).toBe(failed);
-  expect((await ask('mutation { insert_album(objects: [{artist_id: 1, title: "x", price: 11}, {artist_id: 1, title: "x", price: 1}]) { affected_rows } }', "checked")).errors[0]).toEqual({
+  expect(
+    (await ask('mutation { insert_album(objects: [{artist_id: 1, title: "x"}]) { affected_rows } }', "checked"))
+      .errors[0].message,
+  ).toBe(failed);
+  expect(
+    (
+      await ask(
+        'mutation { insert_album(objects: [{artist_id: 1, title: "x", price: 11}, {artist_id: 1, title: "x", price: 1}]) { affected_rows } }',
+        "checked",
+      )
+    ).errors[0],
+  ).toEqual({
     message: failed,
     extensions: { path: "$.selectionSet.insert_album.args.objects", code: "permission-error" },
   });
-  expect(await data('mutation { insert_album(objects: [{artist_id: 1, title: "x", price: 11}]) { affected_rows } }', "checked")).toEqual({ insert_album: { affected_rows: 1 } });
+  expect(
+    await data(
+      'mutation { insert_album(objects: [{artist_id: 1, title: "x", price: 11}]) { affected_rows } }',
+      "checked",
+    ),
+  ).toEqual({ insert_album: { affected_rows: 1 } });
 });
 
 test("G-PRM-9 G-NST-10 nested rows have the check of their table, at their place", async () => {
   const nested = (price: number, country: string) =>
-    ask(`mutation { insert_artist_one(object: {name: "N", country: ${country}, albums: {data: [{title: "x", price: ${price}}]}}) { name albums { price } } }`, "checked");
-  expect((await nested(1, '"SE"')).errors[0]).toEqual({ message: failed, extensions: { path: "$.selectionSet.insert_artist_one.args.object[0].albums.data", code: "permission-error" } });
+    ask(
+      `mutation { insert_artist_one(object: {name: "N", country: ${country}, albums: {data: [{title: "x", price: ${price}}]}}) { name albums { price } } }`,
+      "checked",
+    );
+  expect((await nested(1, '"SE"')).errors[0]).toEqual({
+    message: failed,
+    extensions: { path: "$.selectionSet.insert_artist_one.args.object[0].albums.data", code: "permission-error" },
+  });
   expect((await nested(11, "null")).errors[0].extensions.path).toBe("$.selectionSet.insert_artist_one.args.object[0]");
   expect((await nested(11, '"SE"')).data.insert_artist_one.albums).toEqual([{ price: 11 }]);
 });
 
 test("G-PRM-9 G-UPS-3 G-UPS-4 an upsert: the insert check for new rows, the update filter and check for the others", async () => {
   const upsert = (id: number, price: number) =>
-    ask(`mutation { insert_album(objects: [{id: ${id}, artist_id: 1, title: "x", price: ${price}}], on_conflict: {constraint: album_pkey, update_columns: [price]}) { affected_rows returning { price } } }`, "checked");
+    ask(
+      `mutation { insert_album(objects: [{id: ${id}, artist_id: 1, title: "x", price: ${price}}], on_conflict: {constraint: album_pkey, update_columns: [price]}) { affected_rows returning { price } } }`,
+      "checked",
+    );
   expect((await upsert(1, 5)).data.insert_album.affected_rows).toBe(1); // the insert check would refuse 5
   expect((await upsert(1, 150)).errors[0].message).toBe(failed); // the update check refuses 150
   expect((await upsert(900, 150)).data.insert_album.affected_rows).toBe(1); // not for new rows
@@ -197,7 +312,11 @@ test("G-PRM-9 G-UPS-3 G-UPS-4 an upsert: the insert check for new rows, the upda
 });
 
 test("G-PRM-9 G-UPS-4 an upsert on a partitioned table", async () => {
-  const upsert = (id: number, value: number) => ask(`mutation { insert_measure(objects: [{id: ${id}, kind: "a", value: ${value}}], on_conflict: {constraint: measure_pkey, update_columns: [value]}) { affected_rows } }`, "checked");
+  const upsert = (id: number, value: number) =>
+    ask(
+      `mutation { insert_measure(objects: [{id: ${id}, kind: "a", value: ${value}}], on_conflict: {constraint: measure_pkey, update_columns: [value]}) { affected_rows } }`,
+      "checked",
+    );
   expect(await upsert(1, 5)).toMatchObject({ errors: [{ message: failed }] });
   expect(await upsert(1, 50)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
   expect(await upsert(9, 5)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
@@ -207,17 +326,34 @@ test("G-PRM-10 on_conflict without a right to update", async () => {
   const schema = await schemaOf(api, "only_insert");
   expect(schema.values("album_update_column")).toEqual(["_PLACEHOLDER"]);
   expect(Object.keys(schema.members("album_bool_exp"))).toEqual(["_and", "_not", "_or"]);
-  const insert = (columns: string) => ask(`mutation { insert_album(objects: [{id: 1, artist_id: 1, title: "x"}], on_conflict: {constraint: album_pkey, update_columns: [${columns}]}) { affected_rows } }`, "only_insert");
+  const insert = (columns: string) =>
+    ask(
+      `mutation { insert_album(objects: [{id: 1, artist_id: 1, title: "x"}], on_conflict: {constraint: album_pkey, update_columns: [${columns}]}) { affected_rows } }`,
+      "only_insert",
+    );
   expect(await insert("")).toEqual({ data: { insert_album: { affected_rows: 0 } } });
-  expect((await insert("_PLACEHOLDER")).errors[0]).toMatchObject({ message: "erroneous column name", extensions: { code: "validation-failed" } });
+  expect((await insert("_PLACEHOLDER")).errors[0]).toMatchObject({
+    message: "erroneous column name",
+    extensions: { code: "validation-failed" },
+  });
 });
 
 test("G-PRM-11 G-AUTH-20 backend-only fields, the header and its values", async () => {
-  const remove = (headers: Record<string, string>) => api.gql("mutation { delete_album(where: {}) { affected_rows } }", {}, { ...asAdmin("backend"), ...headers });
+  const remove = (headers: Record<string, string>) =>
+    api.gql("mutation { delete_album(where: {}) { affected_rows } }", {}, { ...asAdmin("backend"), ...headers });
   expect((await remove({})).errors[0].message).toBe("no mutations exist");
-  for (const text of ["TRUE", "t", "Yes", "y"]) expect(await remove({ "x-session-use-backend-only-permissions": text })).toEqual({ data: { delete_album: { affected_rows: 5 } } });
-  for (const text of ["false", "F", "no", "N"]) expect((await remove({ "X-Hasura-Use-Backend-Only-Permissions": text })).errors[0].message).toBe("no mutations exist");
-  expect((await remove({ "x-session-use-backend-only-permissions": "maybe" })).errors[0].extensions).toEqual({ path: "$", code: "bad-request" });
+  for (const text of ["TRUE", "t", "Yes", "y"])
+    expect(await remove({ "x-session-use-backend-only-permissions": text })).toEqual({
+      data: { delete_album: { affected_rows: 5 } },
+    });
+  for (const text of ["false", "F", "no", "N"])
+    expect((await remove({ "X-Hasura-Use-Backend-Only-Permissions": text })).errors[0].message).toBe(
+      "no mutations exist",
+    );
+  expect((await remove({ "x-session-use-backend-only-permissions": "maybe" })).errors[0].extensions).toEqual({
+    path: "$",
+    code: "bad-request",
+  });
 });
 
 test("G-PRM-12 relationships need the right on their target, by-pk fields the key", async () => {
@@ -232,21 +368,40 @@ test("G-PRM-12 relationships need the right on their target, by-pk fields the ke
 });
 
 test("G-PRM-13 rows of any parent, the largest limit, aggregates if one of them may, root fields united", async () => {
-  expect(await data("{ album(order_by: {id: asc}) { id } album_aggregate { aggregate { count } } }", "both_short")).toEqual({ album: [{ id: 1 }, { id: 2 }], album_aggregate: { aggregate: { count: 5 } } });
+  expect(
+    await data("{ album(order_by: {id: asc}) { id } album_aggregate { aggregate { count } } }", "both_short"),
+  ).toEqual({ album: [{ id: 1 }, { id: 2 }], album_aggregate: { aggregate: { count: 5 } } });
   expect((await queries("two_roots")).filter((name) => name.startsWith("album"))).toEqual(["album", "album_by_pk"]);
-  expect((await queries("all_roots")).filter((name) => name.startsWith("album"))).toEqual(["album", "album_aggregate", "album_by_pk"]);
+  expect((await queries("all_roots")).filter((name) => name.startsWith("album"))).toEqual([
+    "album",
+    "album_aggregate",
+    "album_by_pk",
+  ]);
 });
 
 test("G-PRM-13 G-PRM-14 computed fields are like columns", async () => {
-  expect((await schemaOf(api, "mixed")).members("person")).toMatchObject({ id: "Int!", name: "String", title: "String", points: "numeric" });
-  expect(await data("{ person(order_by: {id: asc}) { id name title points } }", "mixed", { "artist-id": "1" })).toEqual({
-    person: [
-      { id: 1, name: "Ann", title: "Dear Ann", points: 1.5 },
-      { id: 2, name: "Ben", title: "Dear Ben", points: null },
-      { id: 3, name: "Cat", title: "Dear Cat", points: null },
-    ],
+  expect((await schemaOf(api, "mixed")).members("person")).toMatchObject({
+    id: "Int!",
+    name: "String",
+    title: "String",
+    points: "numeric",
   });
-  expect(await data("{ person(where: {points: {_is_null: false}}) { id } ordered: person(order_by: {points: asc_nulls_first}, limit: 2) { points } }", "mixed", { "artist-id": "1" })).toEqual({ person: [{ id: 1 }], ordered: [{ points: null }, { points: null }] });
+  expect(await data("{ person(order_by: {id: asc}) { id name title points } }", "mixed", { "artist-id": "1" })).toEqual(
+    {
+      person: [
+        { id: 1, name: "Ann", title: "Dear Ann", points: 1.5 },
+        { id: 2, name: "Ben", title: "Dear Ben", points: null },
+        { id: 3, name: "Cat", title: "Dear Cat", points: null },
+      ],
+    },
+  );
+  expect(
+    await data(
+      "{ person(where: {points: {_is_null: false}}) { id } ordered: person(order_by: {points: asc_nulls_first}, limit: 2) { points } }",
+      "mixed",
+      { "artist-id": "1" },
+    ),
+  ).toEqual({ person: [{ id: 1 }], ordered: [{ points: null }, { points: null }] });
 });
 
 test("G-PRM-14 a hidden cell is NULL in every place", async () => {
@@ -254,7 +409,13 @@ test("G-PRM-14 a hidden cell is NULL in every place", async () => {
   const schema = await schemaOf(api, "mixed");
   expect(schema.members("album")).toEqual({ id: "Int!", title: "String", price: "numeric", sold: "Int" });
   expect(await data("{ album(order_by: {id: asc}) { id title price } }", "mixed", session)).toEqual({
-    album: [[1, "Arrival", 12.5], [2, "Waterloo", 20], [3, "Debut", null], [4, "Tago Mago", null], [5, "Future Days", null]].map(([id, title, price]) => ({ id, title, price })),
+    album: [
+      [1, "Arrival", 12.5],
+      [2, "Waterloo", 20],
+      [3, "Debut", null],
+      [4, "Tago Mago", null],
+      [5, "Future Days", null],
+    ].map(([id, title, price]) => ({ id, title, price })),
   });
   expect(
     await data(
@@ -271,14 +432,24 @@ test("G-PRM-14 a hidden cell is NULL in every place", async () => {
     nulls: [{ id: 3 }, { id: 4 }, { id: 5 }],
     ordered: [{ id: 2 }, { id: 1 }, { id: 3 }, { id: 4 }, { id: 5 }],
     first: [{ id: 5 }],
-    distinct: [{ id: 1, sold: 3 }, { id: 2, sold: 10 }, { id: 3, sold: null }],
+    distinct: [
+      { id: 1, sold: 3 },
+      { id: 2, sold: 10 },
+      { id: 3, sold: null },
+    ],
     album_aggregate: { aggregate: { count: 5, priced: 2, max: { price: 20 }, sum: { sold: 13 } } },
   });
 });
 
 test("G-PRM-14 G-PRM-17 inherited through an inherited role, the same cells", async () => {
   expect(await data("{ album(order_by: {id: asc}) { id title price } }", "outer", { "artist-id": "2" })).toEqual({
-    album: [[1, "Arrival", null], [2, "Waterloo", null], [3, "Debut", 9.99], [4, "Tago Mago", null], [5, "Future Days", null]].map(([id, title, price]) => ({ id, title, price })),
+    album: [
+      [1, "Arrival", null],
+      [2, "Waterloo", null],
+      [3, "Debut", 9.99],
+      [4, "Tago Mago", null],
+      [5, "Future Days", null],
+    ].map(([id, title, price]) => ({ id, title, price })),
   });
   expect((await schemaOf(api, "inner")).members("album")).toEqual({ id: "Int!", price: "numeric", sold: "Int" });
 });
@@ -286,18 +457,35 @@ test("G-PRM-14 G-PRM-17 inherited through an inherited role, the same cells", as
 test("G-PRM-15 writes that are alike are inherited, others not, with a note", async () => {
   expect(Object.keys((await schemaOf(api, "insert_alike")).members("album_insert_input"))).toEqual(["id", "title"]);
   expect((await schemaOf(api, "insert_unlike")).roots.mutation).toBeUndefined();
-  expect(kept.all()).toContainEqual(expect.stringMatching(/^inherited role insert_unlike: table public\.album: its parents differ in insert/));
-  expect(await data("mutation { delete_album(where: {}) { affected_rows } }", "delete_alike", { "artist-id": "1" })).toEqual({ delete_album: { affected_rows: 2 } });
+  expect(kept.all()).toContainEqual(
+    expect.stringMatching(/^inherited role insert_unlike: table public\.album: its parents differ in insert/),
+  );
+  expect(
+    await data("mutation { delete_album(where: {}) { affected_rows } }", "delete_alike", { "artist-id": "1" }),
+  ).toEqual({ delete_album: { affected_rows: 2 } });
 });
 
 test("G-PRM-16 G-FN-8 mutation functions for the roles listed and who inherits from them", async () => {
   expect(Object.keys((await schemaOf(api, "checked")).members("mutation_root"))).toContain("sell_album");
-  expect(await ask("mutation { sell_album(args: {album_id: 1}) { id sold } }", "checked")).toEqual({ data: { sell_album: { id: 1, sold: 4 } } });
+  expect(await ask("mutation { sell_album(args: {album_id: 1}) { id sold } }", "checked")).toEqual({
+    data: { sell_album: { id: 1, sold: 4 } },
+  });
   expect((await schemaOf(api, "short")).roots.mutation).toBeUndefined();
   const inherited = await startApi(
     forGraphql({
       on: api.database,
-      metadata: documentOf([table("album", { select_permissions: permissions({ singer: { columns: ["id"], filter: {} }, other: { columns: ["id"], filter: {} } }) })], { inherited_roles: [{ role_name: "caller", role_set: ["other", "singer"] }] }, { functions: [{ function: "sell_album", permissions: [{ role: "singer" }] }] }),
+      metadata: documentOf(
+        [
+          table("album", {
+            select_permissions: permissions({
+              singer: { columns: ["id"], filter: {} },
+              other: { columns: ["id"], filter: {} },
+            }),
+          }),
+        ],
+        { inherited_roles: [{ role_name: "caller", role_set: ["other", "singer"] }] },
+        { functions: [{ function: "sell_album", permissions: [{ role: "singer" }] }] },
+      ),
     }),
   );
   expect(Object.keys((await schemaOf(inherited, "caller")).members("mutation_root"))).toEqual(["sell_album"]);
@@ -314,7 +502,9 @@ test("G-PRM-17 roles in a circle inherit nothing, and it is logged; others are n
     expect(await queries(role)).toEqual(["no_queries_available"]);
     expect(kept.all()).toContainEqual(expect.stringContaining(`inherited role ${role}: its parents form a circle`));
   }
-  expect(await data("{ album(limit: 1, order_by: {id: asc}) { title } }", "beside_circle")).toEqual({ album: [{ title: "Arrival" }] });
+  expect(await data("{ album(limit: 1, order_by: {id: asc}) { title } }", "beside_circle")).toEqual({
+    album: [{ title: "Arrival" }],
+  });
 });
 
 test("G-PRM-17 G-PRM-18 a parent without a permission in the metadata gives nothing, whatever its grants", async () => {
@@ -326,9 +516,20 @@ test("G-PRM-17 G-PRM-18 a parent without a permission in the metadata gives noth
 test("G-PRM-7 live queries have the same filters and cells", async () => {
   const socket = await openSocket(api);
   await socket.init({ headers: asAdmin("mixed", { "artist-id": "1" }) });
-  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album(order_by: {id: asc}, offset: 1, limit: 2) { id price } }" } });
+  socket.send({
+    id: "1",
+    type: "subscribe",
+    payload: { query: "subscription { album(order_by: {id: asc}, offset: 1, limit: 2) { id price } }" },
+  });
   const next = await socket.next((message) => message.id === "1");
-  expect(next.payload).toEqual({ data: { album: [{ id: 2, price: 20 }, { id: 3, price: null }] } });
+  expect(next.payload).toEqual({
+    data: {
+      album: [
+        { id: 2, price: 20 },
+        { id: 3, price: null },
+      ],
+    },
+  });
   await socket.close();
 });
 
@@ -337,14 +538,20 @@ test("G-PRM-7 G-SUB-6 live queries of one role and document keep each caller's r
     ["1", "2", "3", "4"].map(async (artist) => {
       const socket = await openSocket(api);
       await socket.init({ headers: asAdmin("own", { "artist-id": artist }) });
-      socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album(order_by: {id: asc}) { artist_id } }" } });
+      socket.send({
+        id: "1",
+        type: "subscribe",
+        payload: { query: "subscription { album(order_by: {id: asc}) { artist_id } }" },
+      });
       return { artist: Number(artist), socket };
     }),
   );
   const counts = { 1: 2, 2: 1, 3: 2, 4: 0 } as Readonly<Record<number, number>>;
   for (const { artist, socket } of callers) {
     const next = await socket.next((message) => message.id === "1");
-    expect(next.payload.data.album, `artist ${artist}`).toEqual(Array.from({ length: counts[artist] ?? 0 }, () => ({ artist_id: artist })));
+    expect(next.payload.data.album, `artist ${artist}`).toEqual(
+      Array.from({ length: counts[artist] ?? 0 }, () => ({ artist_id: artist })),
+    );
     await socket.close();
   }
 });

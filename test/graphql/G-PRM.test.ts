@@ -15,23 +15,51 @@ const metadata = {
           table: { schema: "public", name: "album" },
           object_relationships: [{ name: "artist", using: { foreign_key_constraint_on: "artist_id" } }],
           select_permissions: [
-            { role: "reader", permission: { columns: ["id", "title", "artist_id"], filter: { live: { _eq: true } }, limit: 2, allow_aggregations: true } },
+            {
+              role: "reader",
+              permission: {
+                columns: ["id", "title", "artist_id"],
+                filter: { live: { _eq: true } },
+                limit: 2,
+                allow_aggregations: true,
+              },
+            },
             { role: "owner", permission: { columns: "*", filter: owner, allow_aggregations: true } },
             { role: "editor", permission: { columns: "*", filter: {} } },
           ],
-          insert_permissions: [{ role: "owner", permission: { columns: ["id", "title", "price"], check: { price: { _gt: 0 } }, set: { artist_id: "X-Session-Artist-Id" } } }],
+          insert_permissions: [
+            {
+              role: "owner",
+              permission: {
+                columns: ["id", "title", "price"],
+                check: { price: { _gt: 0 } },
+                set: { artist_id: "X-Session-Artist-Id" },
+              },
+            },
+          ],
           update_permissions: [
             { role: "owner", permission: { columns: ["title", "price"], filter: owner, check: { price: { _gt: 0 } } } },
-            { role: "editor", permission: { columns: ["title"], filter: {}, check: null, set: { sold: 7 }, backend_only: true } },
+            {
+              role: "editor",
+              permission: { columns: ["title"], filter: {}, check: null, set: { sold: 7 }, backend_only: true },
+            },
           ],
           delete_permissions: [{ role: "owner", permission: { filter: owner } }],
         },
         {
           table: "artist",
-          array_relationships: [{ name: "albums", using: { foreign_key_constraint_on: { table: { schema: "public", name: "album" }, column: "artist_id" } } }],
+          array_relationships: [
+            {
+              name: "albums",
+              using: { foreign_key_constraint_on: { table: { schema: "public", name: "album" }, column: "artist_id" } },
+            },
+          ],
           select_permissions: [
             { role: "reader", permission: { columns: ["id", "name"], filter: {} } },
-            { role: "owner", permission: { columns: ["id", "name", "country"], filter: { id: "X-Session-Artist-Id" } } },
+            {
+              role: "owner",
+              permission: { columns: ["id", "name", "country"], filter: { id: "X-Session-Artist-Id" } },
+            },
           ],
         },
       ],
@@ -44,7 +72,11 @@ const api = await startApi(forGraphql({ metadata }));
 const as = (role: string, variables: Record<string, string> = {}) => asAdmin(role, variables);
 
 test("G-PRM-7 G-PRM-8 the select filter and the limit hold at the root, in relationships and in aggregates", async () => {
-  const answer = await api.gql("{ album(order_by: {id: asc}) { id } all: album_aggregate { aggregate { count } nodes { id } } artist(order_by: {id: asc}, limit: 1) { albums { id } } }", {}, as("reader"));
+  const answer = await api.gql(
+    "{ album(order_by: {id: asc}) { id } all: album_aggregate { aggregate { count } nodes { id } } artist(order_by: {id: asc}, limit: 1) { albums { id } } }",
+    {},
+    as("reader"),
+  );
   const plain = await api.sql<{ id: number }>("select id from album where live order by id");
   expect(answer.data.album).toEqual(plain.slice(0, 2));
   expect(answer.data.all.aggregate.count).toBe(plain.length);
@@ -52,7 +84,11 @@ test("G-PRM-7 G-PRM-8 the select filter and the limit hold at the root, in relat
 });
 
 test("G-FIL-7 a missing session variable is an error", async () => {
-  expect(await api.gql("{ album { id } }", {}, as("owner"))).toEqual({ errors: [{ message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } }] });
+  expect(await api.gql("{ album { id } }", {}, as("owner"))).toEqual({
+    errors: [
+      { message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } },
+    ],
+  });
 });
 
 test("G-PRM-6 what a role may not use is not in its schema", async () => {
@@ -61,26 +97,55 @@ test("G-PRM-6 what a role may not use is not in its schema", async () => {
 });
 
 test("G-PRM-9 a failing check rolls back, presets are applied", async () => {
-  const bad = await api.gql('mutation { insert_album(objects: [{id: 901, title: "x", price: 0}]) { affected_rows } }', {}, as("owner", { "artist-id": "1" }));
-  expect(bad.errors[0]).toEqual({ message: "check constraint of an insert/update permission has failed", extensions: { path: "$.selectionSet.insert_album.args.objects", code: "permission-error" } });
+  const bad = await api.gql(
+    'mutation { insert_album(objects: [{id: 901, title: "x", price: 0}]) { affected_rows } }',
+    {},
+    as("owner", { "artist-id": "1" }),
+  );
+  expect(bad.errors[0]).toEqual({
+    message: "check constraint of an insert/update permission has failed",
+    extensions: { path: "$.selectionSet.insert_album.args.objects", code: "permission-error" },
+  });
   expect(await api.sql("select 1 from album where id = 901")).toEqual([]);
-  const good = await api.gql('mutation { insert_album_one(object: {id: 902, title: "y", price: 3}) { id artist_id } }', {}, as("owner", { "artist-id": "2" }));
+  const good = await api.gql(
+    'mutation { insert_album_one(object: {id: 902, title: "y", price: 3}) { id artist_id } }',
+    {},
+    as("owner", { "artist-id": "2" }),
+  );
   expect(good).toEqual({ data: { insert_album_one: { id: 902, artist_id: 2 } } });
-  const update = await api.gql("mutation { update_album(where: {}, _set: {price: 0}) { affected_rows } }", {}, as("owner", { "artist-id": "2" }));
+  const update = await api.gql(
+    "mutation { update_album(where: {}, _set: {price: 0}) { affected_rows } }",
+    {},
+    as("owner", { "artist-id": "2" }),
+  );
   expect(update.errors[0].extensions.path).toBe("$");
-  const removed = await api.gql("mutation { delete_album(where: {id: {_in: [1, 902]}}) { returning { id } } }", {}, as("owner", { "artist-id": "2" }));
+  const removed = await api.gql(
+    "mutation { delete_album(where: {id: {_in: [1, 902]}}) { returning { id } } }",
+    {},
+    as("owner", { "artist-id": "2" }),
+  );
   expect(removed).toEqual({ data: { delete_album: { returning: [{ id: 902 }] } } });
 });
 
 test("G-PRM-11 backend-only fields need the header", async () => {
   const document = 'mutation { update_album(where: {id: {_eq: 1}}, _set: {title: "z"}) { affected_rows } }';
   expect((await api.gql(document, {}, as("editor"))).errors[0].message).toBe("no mutations exist");
-  expect(await api.gql(document, {}, { ...as("editor"), "x-session-use-backend-only-permissions": "true" })).toEqual({ data: { update_album: { affected_rows: 1 } } });
+  expect(await api.gql(document, {}, { ...as("editor"), "x-session-use-backend-only-permissions": "true" })).toEqual({
+    data: { update_album: { affected_rows: 1 } },
+  });
   expect(await api.sql("select title, sold from album where id = 1")).toEqual([{ title: "z", sold: 7 }]);
 });
 
 test("G-PRM-13 G-PRM-14 an inherited role sees the rows of any parent, and columns where a parent's filter admits the row", async () => {
-  const answer = await api.gql("{ album(order_by: {id: asc}) { id title price } }", {}, as("both", { "artist-id": "1" }));
-  const rows = await api.sql<{ id: number; title: string; artist_id: number; price: string | null }>("select id, title, artist_id, price from album where live or artist_id = 1 order by id limit 2");
-  expect(answer.data.album.map((row: { id: number; price: number | null }) => [row.id, row.price === null])).toEqual(rows.map((row) => [row.id, row.artist_id !== 1 || row.price === null]));
+  const answer = await api.gql(
+    "{ album(order_by: {id: asc}) { id title price } }",
+    {},
+    as("both", { "artist-id": "1" }),
+  );
+  const rows = await api.sql<{ id: number; title: string; artist_id: number; price: string | null }>(
+    "select id, title, artist_id, price from album where live or artist_id = 1 order by id limit 2",
+  );
+  expect(answer.data.album.map((row: { id: number; price: number | null }) => [row.id, row.price === null])).toEqual(
+    rows.map((row) => [row.id, row.artist_id !== 1 || row.price === null]),
+  );
 });

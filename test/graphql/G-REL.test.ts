@@ -60,7 +60,12 @@ test("G-REL-7 names are given in the order of the keys' columns", () => {
 
 test("G-REL-8 a name that is taken gives way, twice if need be", () => {
   const trip = admin.members("trip");
-  expect(trip).toMatchObject({ place: "String", placeByOrigin: "String", placeByOrigin1: "place", placeByTarget: "place" });
+  expect(trip).toMatchObject({
+    place: "String",
+    placeByOrigin: "String",
+    placeByOrigin1: "place",
+    placeByTarget: "place",
+  });
 });
 
 test("G-REL-9 fallback names are camelized", () => {
@@ -73,7 +78,9 @@ test("G-REL-9 a key of a table on itself", () => {
 
 test("G-REL-10 irregular and uncountable words", async () => {
   expect(admin.members("person").sheep).toBe("[sheep!]!");
-  await api.sql("create table child (id int primary key, person_id int references person); create table series (id int primary key, child_id int references child)");
+  await api.sql(
+    "create table child (id int primary key, person_id int references person); create table series (id int primary key, child_id int references child)",
+  );
   try {
     await api.reload();
     const schema = await schemaOf(api);
@@ -95,13 +102,18 @@ gqlCases(api, [
   },
   {
     title: "G-REL-2 array relationships take list arguments",
-    query: "{ artist(where: {id: {_eq: 1}}) { albums(order_by: {price: desc}, limit: 1) { title } albums_aggregate(where: {live: {_eq: true}}) { aggregate { count } } } }",
+    query:
+      "{ artist(where: {id: {_eq: 1}}) { albums(order_by: {price: desc}, limit: 1) { title } albums_aggregate(where: {live: {_eq: true}}) { aggregate { count } } } }",
     data: { artist: [{ albums: [{ title: "Waterloo" }], albums_aggregate: { aggregate: { count: 1 } } }] },
   },
   {
     title: "G-REL-7 each name follows its own key",
-    query: "{ match(where: {id: {_eq: 1}}) { home: team { name } away: teamByAwayTeamId { name } } team_by_pk(id: 1) { matches(order_by: {id: asc}) { id } matchesByAwayTeamId { id } } }",
-    data: { match: [{ home: { name: "Reds" }, away: { name: "Blues" } }], team_by_pk: { matches: [{ id: 1 }, { id: 3 }], matchesByAwayTeamId: [{ id: 2 }] } },
+    query:
+      "{ match(where: {id: {_eq: 1}}) { home: team { name } away: teamByAwayTeamId { name } } team_by_pk(id: 1) { matches(order_by: {id: asc}) { id } matchesByAwayTeamId { id } } }",
+    data: {
+      match: [{ home: { name: "Reds" }, away: { name: "Blues" } }],
+      team_by_pk: { matches: [{ id: 1 }, { id: 3 }], matchesByAwayTeamId: [{ id: 2 }] },
+    },
   },
   {
     title: "G-REL-9 both directions of a key of a table on itself",
@@ -113,7 +125,11 @@ gqlCases(api, [
 test("G-REL-1 an invisible related row is null where the type says it cannot be", async () => {
   await api.sql("alter table team enable row level security");
   try {
-    const answer = await api.gql("{ match(where: {id: {_eq: 1}}) { id team { name } } }", {}, { "x-session-role": "music_reader" });
+    const answer = await api.gql(
+      "{ match(where: {id: {_eq: 1}}) { id team { name } } }",
+      {},
+      { "x-session-role": "music_reader" },
+    );
     expect(answer).toEqual({ data: { match: [{ id: 1, team: null }] } });
   } finally {
     await api.sql("alter table team disable row level security");
@@ -122,41 +138,81 @@ test("G-REL-1 an invisible related row is null where the type says it cannot be"
 
 const all = { columns: "*", filter: {} };
 const artists = (permission: unknown, more: Entry = {}): Entry =>
-  documentOf([
-    table("artist", { select_permissions: [{ role: "fan", permission }, { role: "guest", permission: all }] }),
-    table("album", { object_relationships: [object("artist", "artist_id")], select_permissions: [{ role: "fan", permission: all }, { role: "guest", permission: all }] }),
-  ], more);
+  documentOf(
+    [
+      table("artist", {
+        select_permissions: [
+          { role: "fan", permission },
+          { role: "guest", permission: all },
+        ],
+      }),
+      table("album", {
+        object_relationships: [object("artist", "artist_id")],
+        select_permissions: [
+          { role: "fan", permission: all },
+          { role: "guest", permission: all },
+        ],
+      }),
+    ],
+    more,
+  );
 
-const typeOf = async (on: TestApi, role?: string): Promise<string | undefined> => (await schemaOf(on, role)).members("album")["artist"];
+const typeOf = async (on: TestApi, role?: string): Promise<string | undefined> =>
+  (await schemaOf(on, role)).members("album")["artist"];
 
 test("G-REL-11 without the option a hidden row is null at a type that says it cannot be", async () => {
   const plain = await startApi(forGraphql({ metadata: artists({ columns: "*", filter: { name: { _eq: "Abba" } } }) }));
   expect(await typeOf(plain, "fan")).toBe("artist!");
-  expect(await plain.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({ data: { album_by_pk: { artist: null } } });
+  expect(await plain.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
+    data: { album_by_pk: { artist: null } },
+  });
   await plain.close();
 });
 
 test("G-REL-11 nullable where a permission has a filter, for the role alone", async () => {
-  const metadata = artists({ columns: "*", filter: { name: { _eq: "Abba" } } }, { inherited_roles: [{ role_name: "heir", role_set: ["fan"] }, { role_name: "both", role_set: ["fan", "guest"] }] });
+  const metadata = artists(
+    { columns: "*", filter: { name: { _eq: "Abba" } } },
+    {
+      inherited_roles: [
+        { role_name: "heir", role_set: ["fan"] },
+        { role_name: "both", role_set: ["fan", "guest"] },
+      ],
+    },
+  );
   const option = await startApi(forGraphql({ nullableRelationships: true, metadata }));
-  expect([await typeOf(option, "fan"), await typeOf(option, "heir"), await typeOf(option, "guest"), await typeOf(option, "both"), await typeOf(option)]).toEqual(["artist", "artist", "artist!", "artist!", "artist!"]);
-  expect(await option.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({ data: { album_by_pk: { artist: null } } });
+  expect([
+    await typeOf(option, "fan"),
+    await typeOf(option, "heir"),
+    await typeOf(option, "guest"),
+    await typeOf(option, "both"),
+    await typeOf(option),
+  ]).toEqual(["artist", "artist", "artist!", "artist!", "artist!"]);
+  expect(await option.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
+    data: { album_by_pk: { artist: null } },
+  });
   await option.close();
 });
 
 test("G-REL-11 nullable under row policies that bind the role acted as", async () => {
   const database = await openDatabase();
-  await database.query("alter table artist enable row level security; create policy one_name on artist to music_reader using (name = 'Abba')");
+  await database.query(
+    "alter table artist enable row level security; create policy one_name on artist to music_reader using (name = 'Abba')",
+  );
   const option = await startApi(forGraphql({ nullableRelationships: true, on: database }));
   expect([await typeOf(option, "music_reader"), await typeOf(option)]).toEqual(["artist", "artist!"]);
   await option.close();
-  const switching = await startApi(forGraphql({ nullableRelationships: true, on: database, dbPreRequest: "sea.before_request" }));
+  const switching = await startApi(
+    forGraphql({ nullableRelationships: true, on: database, dbPreRequest: "sea.before_request" }),
+  );
   expect(await typeOf(switching)).toBe("artist");
   await switching.close();
 });
 
 test("G-REL-11 nullable where a plugin changes plans", async () => {
-  const tenants = definePlugin({ name: "tenants", apply: (hooks) => hooks.transformPlan.tap("tenants", (plan) => plan) });
+  const tenants = definePlugin({
+    name: "tenants",
+    apply: (hooks) => hooks.transformPlan.tap("tenants", (plan) => plan),
+  });
   const option = await startApi(forGraphql({ nullableRelationships: true, parts: [tenants] }));
   expect(await typeOf(option)).toBe("artist");
   await option.close();

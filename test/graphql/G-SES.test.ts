@@ -3,15 +3,29 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import { definePlugin, type Counters } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type TestApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
-import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest, type Sight } from "../support/sight.ts";
+import {
+  askGraphql,
+  askRest,
+  gqlError,
+  installSight,
+  sightOfGraphql,
+  sightOfRest,
+  type Sight,
+} from "../support/sight.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 
 let api: TestApi;
 
-const see = async (headers: HeaderValues, more: readonly string[] = [], on = api): Promise<Sight> => sightOfGraphql(await askGraphql(on, headers, more));
+const see = async (headers: HeaderValues, more: readonly string[] = [], on = api): Promise<Sight> =>
+  sightOfGraphql(await askGraphql(on, headers, more));
 
-const READER = { sub: "7", "x-session-default-role": "music_reader", "x-session-user-id": "7", "x-session-Org-Unit": "north" };
+const READER = {
+  sub: "7",
+  "x-session-default-role": "music_reader",
+  "x-session-user-id": "7",
+  "x-session-Org-Unit": "north",
+};
 
 beforeAll(async () => {
   api = await startApi(forGraphql({ anonRole: "music_nobody", appSettings: { region: "north" } }));
@@ -27,45 +41,110 @@ beforeAll(async () => {
 describe("settings", () => {
   test("G-SES-1 G-SES-6 session.variables: all of them, as one object", async () => {
     const sight = await see(asAdmin("music_reader", { "User-Id": "7", org: 'o "1"' }));
-    expect(JSON.parse(sight["session.variables"]!)).toEqual({ "x-session-role": "music_reader", "x-session-user-id": "7", "x-session-org": 'o "1"' });
+    expect(JSON.parse(sight["session.variables"]!)).toEqual({
+      "x-session-role": "music_reader",
+      "x-session-user-id": "7",
+      "x-session-org": 'o "1"',
+    });
   });
   test("G-SES-1 from a token: names in lower case, values text", async () => {
     const sight = await see(bearer({ ...READER, "x-session-level": 3 }));
-    expect(JSON.parse(sight["session.variables"]!)).toEqual({ "x-session-role": "music_reader", "x-session-user-id": "7", "x-session-org-unit": "north", "x-session-level": "3" });
+    expect(JSON.parse(sight["session.variables"]!)).toEqual({
+      "x-session-role": "music_reader",
+      "x-session-user-id": "7",
+      "x-session-org-unit": "north",
+      "x-session-level": "3",
+    });
   });
   test("G-SES-2 one setting per variable, dashes as underscores", async () => {
-    const sight = await see(asAdmin("music_reader", { "user-id": "7", "a-b-c": "d", "2nd": "no setting", "a.b": "no setting", variables: "no setting" }), ["session.a_b_c"]);
+    const sight = await see(
+      asAdmin("music_reader", {
+        "user-id": "7",
+        "a-b-c": "d",
+        "2nd": "no setting",
+        "a.b": "no setting",
+        variables: "no setting",
+      }),
+      ["session.a_b_c"],
+    );
     expect(sight).toMatchObject({ "session.role": "music_reader", "session.user_id": "7", "session.a_b_c": "d" });
-    expect(JSON.parse(sight["session.variables"]!)).toMatchObject({ "x-session-2nd": "no setting", "x-session-a.b": "no setting", "x-session-variables": "no setting" });
+    expect(JSON.parse(sight["session.variables"]!)).toMatchObject({
+      "x-session-2nd": "no setting",
+      "x-session-a.b": "no setting",
+      "x-session-variables": "no setting",
+    });
   });
   test("G-SES-3 request.jwt.claims of a token: the role acted as is its role", async () => {
-    const sight = await see({ ...bearer({ ...READER, role: "music_writer", "x-session-allowed-roles": ["music_reader", "music_editor"], list: [1, null] }), "x-session-role": "music_editor" });
-    expect(JSON.parse(sight["request.jwt.claims"]!)).toEqual({ ...READER, role: "music_editor", "x-session-allowed-roles": ["music_reader", "music_editor"], list: [1, null] });
+    const sight = await see({
+      ...bearer({
+        ...READER,
+        role: "music_writer",
+        "x-session-allowed-roles": ["music_reader", "music_editor"],
+        list: [1, null],
+      }),
+      "x-session-role": "music_editor",
+    });
+    expect(JSON.parse(sight["request.jwt.claims"]!)).toEqual({
+      ...READER,
+      role: "music_editor",
+      "x-session-allowed-roles": ["music_reader", "music_editor"],
+      list: [1, null],
+    });
   });
   test("G-SES-3 numbers of claims keep their digits", async () => {
     const sight = await see(bearer('{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}'));
-    expect(sight["request.jwt.claims"]).toBe('{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}');
+    expect(sight["request.jwt.claims"]).toBe(
+      '{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}',
+    );
   });
   test("G-SES-3 without a token: the role alone", async () => {
     expect((await see({}))["request.jwt.claims"]).toBe('{"role":"music_nobody"}');
-    expect((await see(asAdmin("music_reader", { "user-id": "7" })))["request.jwt.claims"]).toBe('{"role":"music_reader"}');
+    expect((await see(asAdmin("music_reader", { "user-id": "7" })))["request.jwt.claims"]).toBe(
+      '{"role":"music_reader"}',
+    );
     expect((await see(asAdmin()))["request.jwt.claims"]).toBe('{"role":"admin"}');
   });
   test("G-SES-4 hasura.user: the same under the other prefix", async () => {
-    expect(JSON.parse((await see(bearer(READER)))["hasura.user"]!)).toEqual({ "x-hasura-role": "music_reader", "x-hasura-user-id": "7", "x-hasura-org-unit": "north" });
+    expect(JSON.parse((await see(bearer(READER)))["hasura.user"]!)).toEqual({
+      "x-hasura-role": "music_reader",
+      "x-hasura-user-id": "7",
+      "x-hasura-org-unit": "north",
+    });
   });
   test("G-SES-6 the role acted as is always there, the secret and the backend header never", async () => {
     expect(JSON.parse((await see(asAdmin()))["session.variables"]!)).toEqual({ "x-session-role": "admin" });
     expect(await see(asAdmin())).toMatchObject({ "session.role": "admin", role: "none", current_user: "postgres" });
-    const backend = await see({ ...asAdmin("music_reader"), "x-session-use-backend-only-permissions": "true" }, ["session.admin_secret", "session.use_backend_only_permissions"]);
+    const backend = await see({ ...asAdmin("music_reader"), "x-session-use-backend-only-permissions": "true" }, [
+      "session.admin_secret",
+      "session.use_backend_only_permissions",
+    ]);
     expect(JSON.parse(backend["session.variables"]!)).toEqual({ "x-session-role": "music_reader" });
     expect([backend["session.admin_secret"], backend["session.use_backend_only_permissions"]]).toEqual([null, null]);
     expect(JSON.parse((await see({}))["session.variables"]!)).toEqual({ "x-session-role": "music_nobody" });
   });
   test("G-SES-10 search path, settings of the role and of the application, the request without secrets", async () => {
-    const names = ["search_path", "app.desk", "statement_timeout", "app.settings.region", "request.method", "request.path", "request.headers", "request.cookies"];
-    const sight = await see({ ...asAdmin("sea_clerk"), "x-hasura-admin-secret": "another", "X-Tenant": "t", cookie: "a=b; c=d" }, names);
-    expect(sight).toMatchObject({ search_path: expect.stringMatching(/^"public", "public", /), "app.desk": "front", statement_timeout: "5s", "app.settings.region": "north", "request.method": "POST", "request.path": "/v1/graphql" });
+    const names = [
+      "search_path",
+      "app.desk",
+      "statement_timeout",
+      "app.settings.region",
+      "request.method",
+      "request.path",
+      "request.headers",
+      "request.cookies",
+    ];
+    const sight = await see(
+      { ...asAdmin("sea_clerk"), "x-hasura-admin-secret": "another", "X-Tenant": "t", cookie: "a=b; c=d" },
+      names,
+    );
+    expect(sight).toMatchObject({
+      search_path: expect.stringMatching(/^"public", "public", /),
+      "app.desk": "front",
+      statement_timeout: "5s",
+      "app.settings.region": "north",
+      "request.method": "POST",
+      "request.path": "/v1/graphql",
+    });
     expect(JSON.parse(sight["request.cookies"]!)).toEqual({ a: "b", c: "d" });
     const headers = JSON.parse(sight["request.headers"]!);
     expect(headers).toMatchObject({ "x-tenant": "t", "x-session-role": "sea_clerk" });
@@ -74,32 +153,75 @@ describe("settings", () => {
 });
 
 describe("where they reach", () => {
-  gqlCases(() => api, [
-    { title: "G-SES-8 the policy of the contract", role: "music_artist", session: { "Artist-Id": "1" }, query: "{ diary(order_by: [{id: asc}]) { id } }", data: { diary: [{ id: 1 }, { id: 2 }] } },
-    { title: "G-SES-8 another value, other rows", role: "music_artist", session: { "artist-id": "2" }, query: "{ diary { id } }", data: { diary: [{ id: 3 }] } },
-    { title: "G-SES-8 no value, no rows", role: "music_artist", query: "{ diary { id } }", data: { diary: [] } },
-    { title: "G-SES-7 a mutation is held to the policy", role: "music_artist", session: { "artist-id": "1" }, query: 'mutation { update_diary(where: {}, _set: {body: "mine"}) { affected_rows } }', data: { update_diary: { affected_rows: 2 } } },
-    {
-      title: "G-SES-7 an insert that the policy forbids",
-      role: "music_artist",
-      session: { "artist-id": "1" },
-      query: 'mutation { insert_diary_one(object: {artist_id: 2, body: "yours"}) { id } }',
-      error: { message: 'new row violates row-level security policy for table "diary"', code: "permission-error" },
-    },
-    { title: "G-SES-5 the session argument of a function", session: { "artist-id": "2" }, query: "{ session_albums { artist_id } }", data: { session_albums: expect.arrayContaining([{ artist_id: 2 }]) } },
-  ]);
+  gqlCases(
+    () => api,
+    [
+      {
+        title: "G-SES-8 the policy of the contract",
+        role: "music_artist",
+        session: { "Artist-Id": "1" },
+        query: "{ diary(order_by: [{id: asc}]) { id } }",
+        data: { diary: [{ id: 1 }, { id: 2 }] },
+      },
+      {
+        title: "G-SES-8 another value, other rows",
+        role: "music_artist",
+        session: { "artist-id": "2" },
+        query: "{ diary { id } }",
+        data: { diary: [{ id: 3 }] },
+      },
+      { title: "G-SES-8 no value, no rows", role: "music_artist", query: "{ diary { id } }", data: { diary: [] } },
+      {
+        title: "G-SES-7 a mutation is held to the policy",
+        role: "music_artist",
+        session: { "artist-id": "1" },
+        query: 'mutation { update_diary(where: {}, _set: {body: "mine"}) { affected_rows } }',
+        data: { update_diary: { affected_rows: 2 } },
+      },
+      {
+        title: "G-SES-7 an insert that the policy forbids",
+        role: "music_artist",
+        session: { "artist-id": "1" },
+        query: 'mutation { insert_diary_one(object: {artist_id: 2, body: "yours"}) { id } }',
+        error: { message: 'new row violates row-level security policy for table "diary"', code: "permission-error" },
+      },
+      {
+        title: "G-SES-5 the session argument of a function",
+        session: { "artist-id": "2" },
+        query: "{ session_albums { artist_id } }",
+        data: { session_albums: expect.arrayContaining([{ artist_id: 2 }]) },
+      },
+    ],
+  );
   test("G-SES-7 functions of mutations see them", async () => {
-    const answer = await api.post("/v1/graphql", { headers: bearer(READER), body: { query: "mutation { seen_now { name value } }" } });
-    const sight = Object.fromEntries(answer.json().data.seen_now.map((row: { name: string; value: string }) => [row.name, row.value]));
+    const answer = await api.post("/v1/graphql", {
+      headers: bearer(READER),
+      body: { query: "mutation { seen_now { name value } }" },
+    });
+    const sight = Object.fromEntries(
+      answer.json().data.seen_now.map((row: { name: string; value: string }) => [row.name, row.value]),
+    );
     expect(sight).toMatchObject({ "session.user_id": "7", role: "music_reader", current_user: "music_reader" });
   });
   test("G-SES-7 every root field of a query sees them", async () => {
-    const answer = await api.post("/v1/graphql", { headers: bearer(READER), body: { query: '{ a: seen { name value } b: seen(where: {name: {_eq: "session.user_id"}}) { value } }' } });
+    const answer = await api.post("/v1/graphql", {
+      headers: bearer(READER),
+      body: { query: '{ a: seen { name value } b: seen(where: {name: {_eq: "session.user_id"}}) { value } }' },
+    });
     expect(answer.json().data.b).toEqual([{ value: "7" }]);
   });
   test("G-SES-5 functions and computed fields get both prefixes", async () => {
-    const both = { "x-session-role": "admin", "x-hasura-role": "admin", "x-session-user-id": "7", "x-hasura-user-id": "7" };
-    const answer = await api.gql('{ session_seen { value } sight(where: {name: {_eq: "row"}}) { sight_both } }', {}, { "x-session-user-id": "7" });
+    const both = {
+      "x-session-role": "admin",
+      "x-hasura-role": "admin",
+      "x-session-user-id": "7",
+      "x-hasura-user-id": "7",
+    };
+    const answer = await api.gql(
+      '{ session_seen { value } sight(where: {name: {_eq: "row"}}) { sight_both } }',
+      {},
+      { "x-session-user-id": "7" },
+    );
     expect(answer).toHaveProperty("data");
     expect(JSON.parse(answer.data.session_seen[0].value)).toEqual(both);
     expect(JSON.parse(answer.data.sight[0].sight_both)).toEqual(both);
@@ -107,7 +229,18 @@ describe("where they reach", () => {
 });
 
 describe("values", () => {
-  const HOSTILE = ["'; drop table diary; --", '"; set role postgres; --', "\\'; select 1", "$1", "{a,b}", "%s", "none", "ünï مو 🚢", " blank ", "x".repeat(5000)];
+  const HOSTILE = [
+    "'; drop table diary; --",
+    '"; set role postgres; --',
+    "\\'; select 1",
+    "$1",
+    "{a,b}",
+    "%s",
+    "none",
+    "ünï مو 🚢",
+    " blank ",
+    "x".repeat(5000),
+  ];
   test.each(HOSTILE)("G-SES-9 %j arrives as it is", async (value) => {
     const text = value.trim();
     const sight = await see({ ...asAdmin("music_reader"), "x-session-user-id": Buffer.from(text).toString("latin1") });
@@ -118,28 +251,57 @@ describe("values", () => {
   });
   test("G-SES-9 so do those of the request that a socket begins with, and of its first message", async () => {
     const text = "ünï مو 🚢 Ã©";
-    const headers = asAdmin("music_reader", { "user-id": Buffer.from(text).toString("latin1") }) as Record<string, string>;
-    for (const [sent, payload] of [[headers, {}], [{}, { headers: asAdmin("music_reader", { "user-id": text }) }]] as const) {
+    const headers = asAdmin("music_reader", { "user-id": Buffer.from(text).toString("latin1") }) as Record<
+      string,
+      string
+    >;
+    for (const [sent, payload] of [
+      [headers, {}],
+      [{}, { headers: asAdmin("music_reader", { "user-id": text }) }],
+    ] as const) {
       const socket = await openSocket(api, { headers: sent });
       await socket.init(payload);
-      socket.send({ id: "1", type: "subscribe", payload: { query: '{ seen(where: {name: {_eq: "session.user_id"}}) { value } }' } });
-      expect((await socket.next((message) => message.type === "next")).payload).toEqual({ data: { seen: [{ value: text }] } });
+      socket.send({
+        id: "1",
+        type: "subscribe",
+        payload: { query: '{ seen(where: {name: {_eq: "session.user_id"}}) { value } }' },
+      });
+      expect((await socket.next((message) => message.type === "next")).payload).toEqual({
+        data: { seen: [{ value: text }] },
+      });
       await socket.close();
     }
   });
   test("G-SES-9 lines and blanks of a token arrive as they are", async () => {
     const value = "a\r\nX-Session-Role: admin\n\tb";
-    expect(await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }))).toMatchObject({ "session.user_id": value, "session.role": "music_reader" });
+    expect(await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }))).toMatchObject({
+      "session.user_id": value,
+      "session.role": "music_reader",
+    });
   });
   test("G-SES-9 what no text of the database can hold is refused by it", async () => {
-    const answer = await askGraphql(api, bearer({ "x-session-default-role": "music_reader", "x-session-user-id": "a\u0000b" }));
+    const answer = await askGraphql(
+      api,
+      bearer({ "x-session-default-role": "music_reader", "x-session-user-id": "a\u0000b" }),
+    );
     expect(gqlError(answer).code).toBe("data-exception");
   });
   test("G-SES-2 names that are no names of settings stay out of SQL", async () => {
-    const odd = ["x-session-a'b", "x-session-a\"b", "x-session-a b", "x-session-a;b", "x-session-ä", "x-session-", "x-session-__proto__", "x-session-A.B"];
+    const odd = [
+      "x-session-a'b",
+      'x-session-a"b',
+      "x-session-a b",
+      "x-session-a;b",
+      "x-session-ä",
+      "x-session-",
+      "x-session-__proto__",
+      "x-session-A.B",
+    ];
     const sight = await see(bearer({ ...READER, ...Object.fromEntries(odd.map((name) => [name, name])) }));
     expect(sight.current_user).toBe("music_reader");
-    expect(JSON.parse(sight["session.variables"]!)).toMatchObject(Object.fromEntries(odd.map((name) => [name.toLowerCase(), name])));
+    expect(JSON.parse(sight["session.variables"]!)).toMatchObject(
+      Object.fromEntries(odd.map((name) => [name.toLowerCase(), name])),
+    );
   });
 });
 
@@ -148,18 +310,37 @@ describe("one connection, two callers", () => {
   let counters: Counters;
   beforeAll(async () => {
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
-    narrow = await startApi(forGraphql({ anonRole: "music_nobody", dbPool: 1, dbPoolMaxIdletime: 600, parts: [reader] }));
-    await narrow.sql(`create function public.nap(seconds float8) returns text language sql volatile set statement_timeout = '200ms' as $$ select pg_sleep(seconds)::text $$`);
+    narrow = await startApi(
+      forGraphql({ anonRole: "music_nobody", dbPool: 1, dbPoolMaxIdletime: 600, parts: [reader] }),
+    );
+    await narrow.sql(
+      `create function public.nap(seconds float8) returns text language sql volatile set statement_timeout = '200ms' as $$ select pg_sleep(seconds)::text $$`,
+    );
     await narrow.reload();
   });
 
-  const MORE = ["session.artist_id", "session.org", "request.headers", "request.cookies", "app.desk", "timezone", "statement_timeout", "transaction_read_only"];
+  const MORE = [
+    "session.artist_id",
+    "session.org",
+    "request.headers",
+    "request.cookies",
+    "app.desk",
+    "timezone",
+    "statement_timeout",
+    "transaction_read_only",
+  ];
   const first = asAdmin("sea_clerk", { "artist-id": "1", org: "first", "user-id": "1" });
   /** Nothing of the first caller: not in any setting, not in the role, not in what is derived from them. */
   const expectClean = (sight: Sight, pid: string | null | undefined): void => {
     expect(sight.pid).toBe(pid);
-    expect(sight).toMatchObject({ current_user: "music_nobody", role: "music_nobody", "session.role": "music_nobody", "request.jwt.claims": '{"role":"music_nobody"}' });
-    for (const name of ["session.artist_id", "session.org", "session.user_id", "app.desk"]) expect(sight[name] ?? "", name).toBe("");
+    expect(sight).toMatchObject({
+      current_user: "music_nobody",
+      role: "music_nobody",
+      "session.role": "music_nobody",
+      "request.jwt.claims": '{"role":"music_nobody"}',
+    });
+    for (const name of ["session.artist_id", "session.org", "session.user_id", "app.desk"])
+      expect(sight[name] ?? "", name).toBe("");
     expect(sight.statement_timeout).toBe("0");
     expect(sight.timezone).toBe("UTC");
     expect(JSON.stringify(sight)).not.toMatch(/first|sea_clerk/);
@@ -170,7 +351,13 @@ describe("one connection, two callers", () => {
   };
   const firstCaller = async (): Promise<string | null | undefined> => {
     const sight = await see(first, MORE, narrow);
-    expect(sight).toMatchObject({ current_user: "sea_clerk", "session.artist_id": "1", "session.org": "first", "app.desk": "front", statement_timeout: "5s" });
+    expect(sight).toMatchObject({
+      current_user: "sea_clerk",
+      "session.artist_id": "1",
+      "session.org": "first",
+      "app.desk": "front",
+      statement_timeout: "5s",
+    });
     return sight.pid;
   };
 
@@ -184,12 +371,16 @@ describe("one connection, two callers", () => {
   });
   test("G-SES-7 R-TX-6 nothing is left after a mutation", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.gql("mutation { update_artist(where: {id: {_eq: -1}}, _set: {name: \"x\"}) { affected_rows } }", {}, { "x-session-org": "first" });
+    const answer = await narrow.gql(
+      'mutation { update_artist(where: {id: {_eq: -1}}, _set: {name: "x"}) { affected_rows } }',
+      {},
+      { "x-session-org": "first" },
+    );
     expect(answer).toEqual({ data: { update_artist: { affected_rows: 0 } } });
     await bothSurfaces(pid);
   });
   test.each([
-    ["an error of the database", "mutation { raise_state(args: {state: \"P0001\", message: \"no\"}) { id } }"],
+    ["an error of the database", 'mutation { raise_state(args: {state: "P0001", message: "no"}) { id } }'],
     ["a violated constraint", 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }'],
   ])("G-SES-7 R-TX-6 nothing is left after %s", async (_title, query) => {
     const pid = await firstCaller();
@@ -199,13 +390,22 @@ describe("one connection, two callers", () => {
   });
   test("G-SES-7 R-TX-6 nothing is left after settings that could not be made", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.get("/api/rpc/seen", { headers: bearer({ role: "nobody_of_that_name", "x-session-org": "first" }) });
+    const answer = await narrow.get("/api/rpc/seen", {
+      headers: bearer({ role: "nobody_of_that_name", "x-session-org": "first" }),
+    });
     expect(answer.status).toBe(401);
     await bothSurfaces(pid);
   });
   test("G-SES-7 R-TX-6 nothing is left after a refused answer in the transaction", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.patch("/api/artist?id=gt.0", { headers: { ...asAdmin(undefined, { org: "first" }), accept: "application/vnd.pgrst.object+json", prefer: "return=representation" }, body: { country: "X" } });
+    const answer = await narrow.patch("/api/artist?id=gt.0", {
+      headers: {
+        ...asAdmin(undefined, { org: "first" }),
+        accept: "application/vnd.pgrst.object+json",
+        prefer: "return=representation",
+      },
+      body: { country: "X" },
+    });
     expect(answer.json().code).toBe("PGRST116");
     await bothSurfaces(pid);
   });
@@ -216,30 +416,60 @@ describe("one connection, two callers", () => {
     await bothSurfaces(pid);
   });
   test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 nothing is left after a caller who went away", async () => {
-    await narrow.sql("create or replace function public.doze(seconds float8) returns text language sql volatile as $$ select pg_sleep(seconds)::text $$");
+    await narrow.sql(
+      "create or replace function public.doze(seconds float8) returns text language sql volatile as $$ select pg_sleep(seconds)::text $$",
+    );
     await narrow.reload();
     await firstCaller();
-    const gone = request({ host: "127.0.0.1", port: narrow.port, method: "POST", path: "/api/rpc/doze", headers: { ...(first as Record<string, string>), "content-type": "application/json" } });
+    const gone = request({
+      host: "127.0.0.1",
+      port: narrow.port,
+      method: "POST",
+      path: "/api/rpc/doze",
+      headers: { ...(first as Record<string, string>), "content-type": "application/json" },
+    });
     gone.on("error", () => {});
     gone.end('{"seconds":20}');
-    await vi.waitFor(async () => expect(await narrow.sql("select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()")).toHaveLength(1));
+    await vi.waitFor(async () =>
+      expect(
+        await narrow.sql(
+          "select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()",
+        ),
+      ).toHaveLength(1),
+    );
     gone.destroy();
     await vi.waitFor(() => expect(counters.get("pool-available")).toBe(1), { timeout: 5000 });
-    expect(await narrow.sql("select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()")).toEqual([]);
+    expect(
+      await narrow.sql("select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"),
+    ).toEqual([]);
     const { pid } = await see({}, MORE, narrow);
     await bothSurfaces(pid);
   });
   test("G-SES-7 R-TX-6 many callers in a row see themselves alone", async () => {
     const callers = Array.from({ length: 60 }, (_, i) => i);
-    const sights = await Promise.all(callers.map((i) => (i % 3 === 0 ? see({}, [], narrow) : i % 3 === 1 ? see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }), [], narrow) : see(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrow))));
-    expect(sights.map((sight) => [sight.current_user, sight["session.user_id"] ?? ""])).toEqual(callers.map((i) => (i % 3 === 0 ? ["music_nobody", ""] : i % 3 === 1 ? ["music_reader", `t${i}`] : ["music_editor", `a${i}`])));
+    const sights = await Promise.all(
+      callers.map((i) =>
+        i % 3 === 0
+          ? see({}, [], narrow)
+          : i % 3 === 1
+            ? see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }), [], narrow)
+            : see(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrow),
+      ),
+    );
+    expect(sights.map((sight) => [sight.current_user, sight["session.user_id"] ?? ""])).toEqual(
+      callers.map((i) =>
+        i % 3 === 0 ? ["music_nobody", ""] : i % 3 === 1 ? ["music_reader", `t${i}`] : ["music_editor", `a${i}`],
+      ),
+    );
   });
 });
 
 describe.skipIf(!capabilities.realServer)("the login role's own search path", () => {
   let own: TestApi;
   const setPath = async (scope: string, path: string | undefined): Promise<void> => {
-    const [row] = await own.sql<{ database: string; role: string }>("select current_database() as database, current_user as role");
+    const [row] = await own.sql<{ database: string; role: string }>(
+      "select current_database() as database, current_user as role",
+    );
     const named = `${scope === "role" ? `role "${row?.role}" in ` : ""}database "${row?.database}"`;
     await own.sql(`alter ${named} ${path === undefined ? "reset search_path" : `set search_path = ${path}`}`);
     await own.reload();
@@ -248,7 +478,27 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
   const COINED = { data: { coined: [{ id: 2 }, { id: 4 }] } };
 
   beforeAll(async () => {
-    own = await startApi(forGraphql({ anonRole: "music_editor", metadata: { version: 3, sources: [{ name: "default", kind: "postgres", tables: [{ table: "album", select_permissions: [{ role: "listener", permission: { columns: "*", filter: {} } }] }], functions: [{ function: "coined" }] }] } }));
+    own = await startApi(
+      forGraphql({
+        anonRole: "music_editor",
+        metadata: {
+          version: 3,
+          sources: [
+            {
+              name: "default",
+              kind: "postgres",
+              tables: [
+                {
+                  table: "album",
+                  select_permissions: [{ role: "listener", permission: { columns: "*", filter: {} } }],
+                },
+              ],
+              functions: [{ function: "coined" }],
+            },
+          ],
+        },
+      }),
+    );
     await own.sql(`
       create schema vault;
       create table vault.coin (album_id int);
@@ -278,14 +528,19 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     await setPath("role", "vault");
     expect(await own.gql(QUERY)).toEqual(COINED);
     await setPath("role", undefined);
-    const on = { ...own.database, options: { databaseUrl: `${own.database.options.databaseUrl}?options=-c%20search_path%3Dvault` } };
+    const on = {
+      ...own.database,
+      options: { databaseUrl: `${own.database.options.databaseUrl}?options=-c%20search_path%3Dvault` },
+    };
     const api = await startApi(forGraphql({ on }));
     expect(await api.gql(QUERY)).toEqual(COINED);
     await api.close();
   });
 
   test("G-SES-11 an own schema of the login role counts, an empty path does not disturb", async () => {
-    await own.sql(`alter schema vault rename to "${(await own.sql<{ role: string }>("select current_user as role"))[0]?.role}"`);
+    await own.sql(
+      `alter schema vault rename to "${(await own.sql<{ role: string }>("select current_user as role"))[0]?.role}"`,
+    );
     await own.reload();
     expect(await own.gql(QUERY)).toEqual(COINED);
     await setPath("database", "''");
@@ -295,7 +550,9 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
 
   test("G-SES-11 not on the REST surface", async () => {
     await setPath("database", "vault");
-    await own.sql("create function public.path_now() returns text language sql stable as $$ select current_setting('search_path') $$");
+    await own.sql(
+      "create function public.path_now() returns text language sql stable as $$ select current_setting('search_path') $$",
+    );
     await own.reload();
     expect((await own.get("/api/rpc/path_now")).json()).toBe('"public", "public"');
   });

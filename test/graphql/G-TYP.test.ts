@@ -66,14 +66,32 @@ test("G-TYP-24 a native enum is a scalar", () => {
 });
 
 test("G-TYP-26 composite arguments of functions", () => {
-  expect(admin.members("typed_people_args")).toEqual({ contact: "String", feeling: "mood", home: "addr_scalar", ids: "[Int!]" });
+  expect(admin.members("typed_people_args")).toEqual({
+    contact: "String",
+    feeling: "mood",
+    home: "addr_scalar",
+    ids: "[Int!]",
+  });
 });
 
 test("G-TYP-27 lists are compared by array comparisons of their element", () => {
-  expect(admin.members("specimen_bool_exp")).toMatchObject({ c_int_list: "Int_array_comparison_exp", c_addr_list: "addr_array_comparison_exp", c_matrix: "Int_array_comparison_exp" });
+  expect(admin.members("specimen_bool_exp")).toMatchObject({
+    c_int_list: "Int_array_comparison_exp",
+    c_addr_list: "addr_array_comparison_exp",
+    c_matrix: "Int_array_comparison_exp",
+  });
   expect(admin.members("bigint_array_comparison_exp")).toEqual({
-    _contained_in: "[bigint!]", _contains: "[bigint!]", _eq: "[bigint!]", _gt: "[bigint!]", _gte: "[bigint!]", _in: "[[bigint!]!]", _is_null: "Boolean",
-    _lt: "[bigint!]", _lte: "[bigint!]", _neq: "[bigint!]", _nin: "[[bigint!]!]",
+    _contained_in: "[bigint!]",
+    _contains: "[bigint!]",
+    _eq: "[bigint!]",
+    _gt: "[bigint!]",
+    _gte: "[bigint!]",
+    _in: "[[bigint!]!]",
+    _is_null: "Boolean",
+    _lt: "[bigint!]",
+    _lte: "[bigint!]",
+    _neq: "[bigint!]",
+    _nin: "[[bigint!]!]",
   });
 });
 
@@ -82,7 +100,9 @@ test("G-TYP-1 ID is never used", () => {
 });
 
 test("G-TYP-40 scalars have no description", () => {
-  expect(admin.names.filter((name) => admin.type(name).kind === "SCALAR" && admin.description(name) !== null)).toEqual([]);
+  expect(admin.names.filter((name) => admin.type(name).kind === "SCALAR" && admin.description(name) !== null)).toEqual(
+    [],
+  );
 });
 
 test("G-TYP-38 arrays can be opaque scalars", async () => {
@@ -97,17 +117,34 @@ test("G-TYP-38 arrays can be opaque scalars", async () => {
   }
 });
 
-const atlas = capabilities.postgis ? await schemaOf(await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }))) : undefined;
+const atlas = capabilities.postgis
+  ? await schemaOf(await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] })))
+  : undefined;
 
 test.skipIf(!capabilities.postgis)("G-TYP-22 geometry and geography", () => {
   expect(atlas?.members("atlas_spots")).toMatchObject({ at: "geometry", earth: "geography", shape: "geometry" });
-  expect(atlas?.members("geometry_comparison_exp")).toMatchObject({ _st_contains: "geometry", _st_d_within: "st_d_within_input", _st_intersects: "geometry", _cast: "geometry_cast_exp" });
-  expect(atlas?.members("geography_comparison_exp")).toMatchObject({ _st_intersects: "geography", _st_d_within: "st_d_within_geography_input" });
+  expect(atlas?.members("geometry_comparison_exp")).toMatchObject({
+    _st_contains: "geometry",
+    _st_d_within: "st_d_within_input",
+    _st_intersects: "geometry",
+    _cast: "geometry_cast_exp",
+  });
+  expect(atlas?.members("geography_comparison_exp")).toMatchObject({
+    _st_intersects: "geography",
+    _st_d_within: "st_d_within_geography_input",
+  });
 });
 
 test.skipIf(!capabilities.raster)("G-TYP-23 raster", () => {
   expect(Object.values(atlas?.members("atlas_tiles") ?? {})).toContain("raster");
   expect(Object.keys(atlas?.members("raster_comparison_exp") ?? {})).toEqual([
-    "_eq", "_in", "_is_null", "_neq", "_nin", "_st_intersects_geom_nband", "_st_intersects_nband_geom", "_st_intersects_rast",
+    "_eq",
+    "_in",
+    "_is_null",
+    "_neq",
+    "_nin",
+    "_st_intersects_geom_nband",
+    "_st_intersects_nband_geom",
+    "_st_intersects_rast",
   ]);
 });

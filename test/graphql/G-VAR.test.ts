@@ -11,41 +11,102 @@ const byId = (id: number) => ({ album_by_pk: { id } });
 const send = async (body: object) => (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
 
 gqlCases(api, [
-  { title: "G-VAR-1 used but not declared", query: "query ($b: Int) { album(limit: $a, offset: $b) { id } }", error: { message: 'unbound variable "a"', path: "$", code: failed } },
-  { title: "G-VAR-1 in a fragment too", query: "{ ...f } fragment f on query_root { album(limit: $a) { id } }", error: { message: 'unbound variable "a"', path: "$" } },
-  { title: "G-VAR-2 declared twice", query: "query ($a: Int, $a: Int) { album(limit: $a) { id } }", error: { message: 'multiple definitions for variable "a"', path: "$", code: "parse-failed" } },
-  { title: "G-VAR-3 given but used nowhere", query: "query ($a: Int) { album(limit: $a) { id } }", variables: { c: 1, a: 1, b: 2 }, error: { message: "unexpected variables in variableValues: b, c", path: "$", code: failed } },
-  { title: "G-VAR-3 declared and given, but used nowhere", query: "query ($a: Int) { album { id } }", variables: { a: 1 }, error: { message: "unexpected variables in variableValues: a", path: "$" } },
-  { title: "G-VAR-4 non-null without a value", query: "query ($a: Int!) { album(limit: $a) { id } }", error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: failed } },
-  { title: "G-VAR-4 a default is a value", query: "query ($a: Int! = 1) { album(limit: $a, order_by: {id: asc}) { id } }", data: { album: [{ id: 1 }] } },
-  { title: "G-VAR-5 null for non-null", query: "query ($a: Int!) { album(limit: $a) { id } }", variables: { a: null }, error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: failed } },
-  { title: "G-VAR-5 also with a default", query: "query ($a: [Int!]! = [1]) { album(where: {id: {_in: $a}}) { id } }", variables: { a: null }, error: { message: 'null value found for non-nullable type: "[Int!]!"', path: "$" } },
+  {
+    title: "G-VAR-1 used but not declared",
+    query: "query ($b: Int) { album(limit: $a, offset: $b) { id } }",
+    error: { message: 'unbound variable "a"', path: "$", code: failed },
+  },
+  {
+    title: "G-VAR-1 in a fragment too",
+    query: "{ ...f } fragment f on query_root { album(limit: $a) { id } }",
+    error: { message: 'unbound variable "a"', path: "$" },
+  },
+  {
+    title: "G-VAR-2 declared twice",
+    query: "query ($a: Int, $a: Int) { album(limit: $a) { id } }",
+    error: { message: 'multiple definitions for variable "a"', path: "$", code: "parse-failed" },
+  },
+  {
+    title: "G-VAR-3 given but used nowhere",
+    query: "query ($a: Int) { album(limit: $a) { id } }",
+    variables: { c: 1, a: 1, b: 2 },
+    error: { message: "unexpected variables in variableValues: b, c", path: "$", code: failed },
+  },
+  {
+    title: "G-VAR-3 declared and given, but used nowhere",
+    query: "query ($a: Int) { album { id } }",
+    variables: { a: 1 },
+    error: { message: "unexpected variables in variableValues: a", path: "$" },
+  },
+  {
+    title: "G-VAR-4 non-null without a value",
+    query: "query ($a: Int!) { album(limit: $a) { id } }",
+    error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: failed },
+  },
+  {
+    title: "G-VAR-4 a default is a value",
+    query: "query ($a: Int! = 1) { album(limit: $a, order_by: {id: asc}) { id } }",
+    data: { album: [{ id: 1 }] },
+  },
+  {
+    title: "G-VAR-5 null for non-null",
+    query: "query ($a: Int!) { album(limit: $a) { id } }",
+    variables: { a: null },
+    error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: failed },
+  },
+  {
+    title: "G-VAR-5 also with a default",
+    query: "query ($a: [Int!]! = [1]) { album(where: {id: {_in: $a}}) { id } }",
+    variables: { a: null },
+    error: { message: 'null value found for non-nullable type: "[Int!]!"', path: "$" },
+  },
   {
     title: "G-VAR-6 a type that does not fit",
     query: "query ($a: Int!) { album(where: {title: {_eq: $a}}) { id } }",
     variables: { a: 1 },
-    error: { message: "variable 'a' is declared as 'Int!', but used where 'String' is expected", path: "$.selectionSet.album.args.where.title._eq", code: failed },
+    error: {
+      message: "variable 'a' is declared as 'Int!', but used where 'String' is expected",
+      path: "$.selectionSet.album.args.where.title._eq",
+      code: failed,
+    },
   },
   {
     title: "G-VAR-6 at an argument",
     query: "query ($w: artist_bool_exp) { album(where: $w) { id } }",
     variables: { w: {} },
-    error: { message: "variable 'w' is declared as 'artist_bool_exp', but used where 'album_bool_exp' is expected", path: "$.selectionSet.album.args.where" },
+    error: {
+      message: "variable 'w' is declared as 'artist_bool_exp', but used where 'album_bool_exp' is expected",
+      path: "$.selectionSet.album.args.where",
+    },
   },
   {
     title: "G-VAR-6 at a list's element",
     query: "query ($a: String!) { album(where: {id: {_in: [1, $a]}}) { id } }",
     variables: { a: "1" },
-    error: { message: "variable 'a' is declared as 'String!', but used where 'Int!' is expected", path: "$.selectionSet.album.args.where.id._in[1]" },
+    error: {
+      message: "variable 'a' is declared as 'String!', but used where 'Int!' is expected",
+      path: "$.selectionSet.album.args.where.id._in[1]",
+    },
   },
-  { title: "G-VAR-7 declared, not used, not given", query: "query ($a: Int, $b: nothing, $c: Int!) { album_by_pk(id: 1) { id } }", data: byId(1) },
+  {
+    title: "G-VAR-7 declared, not used, not given",
+    query: "query ($a: Int, $b: nothing, $c: Int!) { album_by_pk(id: 1) { id } }",
+    data: byId(1),
+  },
   {
     title: "G-VAR-8 nullable at a non-null place",
     query: "query ($a: Int) { album_by_pk(id: $a) { id } }",
     variables: { a: 1 },
-    error: { message: "variable 'a' is declared as 'Int', but used where 'Int!' is expected", path: "$.selectionSet.album_by_pk.args.id" },
+    error: {
+      message: "variable 'a' is declared as 'Int', but used where 'Int!' is expected",
+      path: "$.selectionSet.album_by_pk.args.id",
+    },
   },
-  { title: "G-VAR-8 with a default of its own it fits", query: "query ($a: Int = 2) { album_by_pk(id: $a) { id } }", data: byId(2) },
+  {
+    title: "G-VAR-8 with a default of its own it fits",
+    query: "query ($a: Int = 2) { album_by_pk(id: $a) { id } }",
+    data: byId(2),
+  },
   {
     title: "G-VAR-8 a null default does not help",
     query: "query ($a: Int = null) { album_by_pk(id: $a) { id } }",
@@ -54,11 +115,17 @@ gqlCases(api, [
   },
   {
     title: "G-VAR-8 with a default of the place it fits",
-    query: "mutation ($c: [artist_update_column!]) { insert_artist(objects: [], on_conflict: {constraint: artist_pkey, update_columns: $c}) { affected_rows } }",
+    query:
+      "mutation ($c: [artist_update_column!]) { insert_artist(objects: [], on_conflict: {constraint: artist_pkey, update_columns: $c}) { affected_rows } }",
     variables: { c: ["name"] },
     data: { insert_artist: { affected_rows: 0 } },
   },
-  { title: "G-VAR-8 ! inside lists is not compared", query: "query ($a: [Int]) { album(where: {id: {_in: $a}}) { id } }", variables: { a: [2] }, data: { album: [{ id: 2 }] } },
+  {
+    title: "G-VAR-8 ! inside lists is not compared",
+    query: "query ($a: [Int]) { album(where: {id: {_in: $a}}) { id } }",
+    variables: { a: [2] },
+    data: { album: [{ id: 2 }] },
+  },
   {
     title: "G-VAR-8 a null element then counts as in a literal",
     query: "query ($a: [Int]) { album(where: {id: {_in: $a}}) { id } }",
@@ -77,18 +144,41 @@ gqlCases(api, [
     variables: { a: "x" },
     error: { message: "variable 'a' is declared as 'String', but used where '[String!]' is expected" },
   },
-  { title: "G-VAR-8 an unknown type where it is used", query: "query ($a: nothing) { album(limit: $a) { id } }", variables: { a: 1 }, error: { message: "variable 'a' is declared as 'nothing', but used where 'Int' is expected", path: "$.selectionSet.album.args.limit" } },
-  { title: "G-VAR-9 an absent variable is null: list arguments accept it", query: "query ($w: album_bool_exp, $l: Int) { album_aggregate(where: $w, limit: $l) { aggregate { count } } }", data: { album_aggregate: { aggregate: { count: 5 } } } },
+  {
+    title: "G-VAR-8 an unknown type where it is used",
+    query: "query ($a: nothing) { album(limit: $a) { id } }",
+    variables: { a: 1 },
+    error: {
+      message: "variable 'a' is declared as 'nothing', but used where 'Int' is expected",
+      path: "$.selectionSet.album.args.limit",
+    },
+  },
+  {
+    title: "G-VAR-9 an absent variable is null: list arguments accept it",
+    query: "query ($w: album_bool_exp, $l: Int) { album_aggregate(where: $w, limit: $l) { aggregate { count } } }",
+    data: { album_aggregate: { aggregate: { count: 5 } } },
+  },
   {
     title: "G-VAR-9 operators refuse it",
     query: "query ($a: Int) { album(where: {id: {_eq: $a}}) { id } }",
-    error: { message: "unexpected null value for type 'Int'", path: "$.selectionSet.album.args.where.id._eq", code: failed },
+    error: {
+      message: "unexpected null value for type 'Int'",
+      path: "$.selectionSet.album.args.where.id._eq",
+      code: failed,
+    },
   },
-  { title: "G-VAR-9 a nullable column takes it", query: "mutation ($c: String) { insert_artist_one(object: {name: \"N\", country: $c}) { name country } }", data: { insert_artist_one: { name: "N", country: null } } },
+  {
+    title: "G-VAR-9 a nullable column takes it",
+    query: 'mutation ($c: String) { insert_artist_one(object: {name: "N", country: $c}) { name country } }',
+    data: { insert_artist_one: { name: "N", country: null } },
+  },
   {
     title: "G-VAR-9 a column that is not nullable refuses it",
     query: "mutation ($n: String) { insert_artist_one(object: {name: $n}) { name } }",
-    error: { message: "unexpected null value for type 'String'", path: "$.selectionSet.insert_artist_one.args.object.name" },
+    error: {
+      message: "unexpected null value for type 'String'",
+      path: "$.selectionSet.insert_artist_one.args.object.name",
+    },
   },
 ]);
 
@@ -105,20 +195,28 @@ test("G-VAR-10 G-LIM-2 values nested beyond all bounds are refused", async () =>
   let w: object = {};
   for (let i = 0; i < 3000; i++) w = { _not: w };
   const answer = await send({ query: "query ($w: album_bool_exp) { album(where: $w) { id } }", variables: { w } });
-  expect(answer).toEqual({ errors: [{ message: "the request is nested deeper than 500 levels", extensions: { path: "$", code: failed } }] });
+  expect(answer).toEqual({
+    errors: [{ message: "the request is nested deeper than 500 levels", extensions: { path: "$", code: failed } }],
+  });
 });
 
 test("G-VAR-6 another operation with the same variables is planned anew", async () => {
-  const query = "query ($yes: Boolean!, $dir: order_by!) { album(order_by: {id: $dir}, limit: 1) { id title @include(if: $yes) } }";
-  expect(await send({ query, variables: { yes: true, dir: "asc" } })).toEqual({ data: { album: [{ id: 1, title: "Arrival" }] } });
+  const query =
+    "query ($yes: Boolean!, $dir: order_by!) { album(order_by: {id: $dir}, limit: 1) { id title @include(if: $yes) } }";
+  expect(await send({ query, variables: { yes: true, dir: "asc" } })).toEqual({
+    data: { album: [{ id: 1, title: "Arrival" }] },
+  });
   expect(await send({ query, variables: { yes: false, dir: "asc" } })).toEqual({ data: { album: [{ id: 1 }] } });
   expect(await send({ query, variables: { yes: false, dir: "desc" } })).toEqual({ data: { album: [{ id: 5 }] } });
-  expect(await send({ query, variables: { yes: true, dir: "asc" } })).toEqual({ data: { album: [{ id: 1, title: "Arrival" }] } });
+  expect(await send({ query, variables: { yes: true, dir: "asc" } })).toEqual({
+    data: { album: [{ id: 1, title: "Arrival" }] },
+  });
 });
 
 test("G-VAR-9 whole inputs in variables, of changing shapes", async () => {
   const query = "query ($w: album_bool_exp) { album(where: $w, order_by: {id: asc}) { id } }";
-  const ask = async (w: unknown) => (await send({ query, variables: { w } })).data.album.map((row: { id: number }) => row.id);
+  const ask = async (w: unknown) =>
+    (await send({ query, variables: { w } })).data.album.map((row: { id: number }) => row.id);
   expect(await ask({ price: { _gt: 12 } })).toEqual([1, 2, 4]);
   expect(await ask({ price: { _gt: 20 } })).toEqual([4]);
   expect(await ask({ price: { _lt: 20 } })).toEqual([1, 3]);
@@ -133,7 +231,9 @@ test("G-VAR-9 whole inputs in variables, of changing shapes", async () => {
     message: "parsing Scientific failed, expected Number, but encountered Boolean",
     extensions: { path: "$.selectionSet.album.args.where.price._gt", code: "parse-failed" },
   });
-  expect((await send({ query, variables: { w: { price: { _gt: null } } } })).errors[0].message).toBe("unexpected null value for type 'numeric'");
+  expect((await send({ query, variables: { w: { price: { _gt: null } } } })).errors[0].message).toBe(
+    "unexpected null value for type 'numeric'",
+  );
 });
 
 const left = await gqlApi({ noNullUnboundVariableDefault: true });
@@ -141,12 +241,20 @@ const left = await gqlApi({ noNullUnboundVariableDefault: true });
 const asked = (on: TestApi, query: string, variables: Record<string, unknown> = {}) => on.gql(query, variables);
 
 test("G-VAR-9 G-VAR-11 without the option an absent variable is null", async () => {
-  expect((await asked(api, "query ($id: Int) { artist(where: {id: {_eq: $id}}) { id } }")).errors[0].message).toBe("unexpected null value for type 'Int'");
-  expect(await asked(api, 'mutation ($country: String) { update_artist_by_pk(pk_columns: {id: 1}, _set: {name: "A", country: $country}) { country } }')).toEqual({ data: { update_artist_by_pk: { country: null } } });
+  expect((await asked(api, "query ($id: Int) { artist(where: {id: {_eq: $id}}) { id } }")).errors[0].message).toBe(
+    "unexpected null value for type 'Int'",
+  );
+  expect(
+    await asked(
+      api,
+      'mutation ($country: String) { update_artist_by_pk(pk_columns: {id: 1}, _set: {name: "A", country: $country}) { country } }',
+    ),
+  ).toEqual({ data: { update_artist_by_pk: { country: null } } });
 });
 
 test("G-VAR-11 where it stands in an object it counts as not written", async () => {
-  const where = "query ($id: Int, $name: String) { artist(where: {id: {_eq: $id}, name: {_eq: $name}}, order_by: {id: asc}) { id } }";
+  const where =
+    "query ($id: Int, $name: String) { artist(where: {id: {_eq: $id}, name: {_eq: $name}}, order_by: {id: asc}) { id } }";
   expect(await asked(left, where)).toEqual({ data: { artist: [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }] } });
   expect(await asked(left, where, { id: 2 })).toEqual({ data: { artist: [{ id: 2 }] } });
   expect(await asked(left, where, { name: "Can" })).toEqual({ data: { artist: [{ id: 3 }] } });
@@ -156,10 +264,13 @@ test("G-VAR-11 where it stands in an object it counts as not written", async () 
 });
 
 test("G-VAR-11 as an argument too", async () => {
-  const list = "query ($where: artist_bool_exp, $limit: Int, $order: [artist_order_by!]) { artist(where: $where, limit: $limit, order_by: $order) { id } }";
+  const list =
+    "query ($where: artist_bool_exp, $limit: Int, $order: [artist_order_by!]) { artist(where: $where, limit: $limit, order_by: $order) { id } }";
   expect((await asked(left, list)).data.artist).toHaveLength(4);
   expect((await asked(left, list, { limit: 1, order: { id: "desc" } })).data.artist).toEqual([{ id: 4 }]);
-  expect((await asked(left, "query ($by: jsonb) { artist_by_pk(id: 1) { stats(path: $by) } }")).errors[0].message).toBe("variable 'by' is declared as 'jsonb', but used where 'String' is expected");
+  expect((await asked(left, "query ($by: jsonb) { artist_by_pk(id: 1) { stats(path: $by) } }")).errors[0].message).toBe(
+    "variable 'by' is declared as 'jsonb', but used where 'String' is expected",
+  );
 });
 
 test("G-VAR-11 writes: defaults of inserts, columns of updates left alone", async () => {
@@ -167,15 +278,30 @@ test("G-VAR-11 writes: defaults of inserts, columns of updates left alone", asyn
   expect(await asked(left, insert)).toEqual({ data: { insert_invoice_one: { note: "none" } } });
   expect(await asked(left, insert, { note: null })).toEqual({ data: { insert_invoice_one: { note: null } } });
   expect(await asked(left, insert, { note: "n" })).toEqual({ data: { insert_invoice_one: { note: "n" } } });
-  const several = "mutation ($note: String) { insert_invoice(objects: [{net: 1, note: $note}, {net: 1, note: \"b\"}]) { returning { note } } }";
-  expect(await asked(left, several)).toEqual({ data: { insert_invoice: { returning: [{ note: "none" }, { note: "b" }] } } });
-  const update = 'mutation ($name: String, $country: String) { update_artist_by_pk(pk_columns: {id: 1}, _set: {name: $name, country: $country}) { name country } }';
-  expect(await asked(left, update, { country: "NO" })).toEqual({ data: { update_artist_by_pk: { name: "Abba", country: "NO" } } });
-  expect(await asked(left, update, { name: "B" })).toEqual({ data: { update_artist_by_pk: { name: "B", country: "SE" } } });
+  const several =
+    'mutation ($note: String) { insert_invoice(objects: [{net: 1, note: $note}, {net: 1, note: "b"}]) { returning { note } } }';
+  expect(await asked(left, several)).toEqual({
+    data: { insert_invoice: { returning: [{ note: "none" }, { note: "b" }] } },
+  });
+  const update =
+    "mutation ($name: String, $country: String) { update_artist_by_pk(pk_columns: {id: 1}, _set: {name: $name, country: $country}) { name country } }";
+  expect(await asked(left, update, { country: "NO" })).toEqual({
+    data: { update_artist_by_pk: { name: "Abba", country: "NO" } },
+  });
+  expect(await asked(left, update, { name: "B" })).toEqual({
+    data: { update_artist_by_pk: { name: "B", country: "SE" } },
+  });
   expect(await asked(left, update)).toEqual({ data: { update_artist_by_pk: null } });
 });
 
 test("G-VAR-11 its type counts in a list, and inside json it stays null", async () => {
-  expect((await asked(left, "query ($a: Int) { artist(where: {id: {_in: [1, $a]}}) { id } }")).errors[0].message).toBe("variable 'a' is declared as 'Int', but used where 'Int!' is expected");
-  expect(await asked(left, 'mutation ($a: jsonb) { update_artist_by_pk(pk_columns: {id: 1}, _set: {stats: {a: $a}}) { stats } }')).toEqual({ data: { update_artist_by_pk: { stats: { a: null } } } });
+  expect((await asked(left, "query ($a: Int) { artist(where: {id: {_in: [1, $a]}}) { id } }")).errors[0].message).toBe(
+    "variable 'a' is declared as 'Int', but used where 'Int!' is expected",
+  );
+  expect(
+    await asked(
+      left,
+      "mutation ($a: jsonb) { update_artist_by_pk(pk_columns: {id: 1}, _set: {stats: {a: $a}}) { stats } }",
+    ),
+  ).toEqual({ data: { update_artist_by_pk: { stats: { a: null } } } });
 });

@@ -14,8 +14,14 @@ export const annexSdl = (): string => {
   if (text === undefined) throw new Error("the contract has no annex");
   return text
     .replace(/^schema .*$/m, "")
-    .replace(/ LIST: ((?:\[?)(album|artist)\w*!?\]?!?)/g, (_, type: string, table: string) => `${argumentsOfLists(table)}: ${type}`)
-    .replace("_append: artist_append_input, …, _set:", "_append: artist_append_input, _delete_at_path: artist_delete_at_path_input, _delete_elem: artist_delete_elem_input, _delete_key: artist_delete_key_input, _inc: artist_inc_input, _prepend: artist_prepend_input, _set:");
+    .replace(
+      / LIST: ((?:\[?)(album|artist)\w*!?\]?!?)/g,
+      (_, type: string, table: string) => `${argumentsOfLists(table)}: ${type}`,
+    )
+    .replace(
+      "_append: artist_append_input, …, _set:",
+      "_append: artist_append_input, _delete_at_path: artist_delete_at_path_input, _delete_elem: artist_delete_elem_input, _delete_key: artist_delete_key_input, _inc: artist_inc_input, _prepend: artist_prepend_input, _set:",
+    );
 };
 
 /** Members of a type in name order, without descriptions; arguments of fields in name order too. */
@@ -36,4 +42,8 @@ const membersOf = (definition: DefinitionNode): string[] => {
 };
 
 export const typesOf = (sdl: string): Record<string, string[]> =>
-  Object.fromEntries(parse(sdl).definitions.flatMap((definition) => ("name" in definition && definition.name ? [[definition.name.value, membersOf(definition).sort()]] : [])));
+  Object.fromEntries(
+    parse(sdl).definitions.flatMap((definition) =>
+      "name" in definition && definition.name ? [[definition.name.value, membersOf(definition).sort()]] : [],
+    ),
+  );

@@ -20,7 +20,11 @@ const statField = definePlugin({
             output: ({ as, arguments: given }, { bind, relation }) => ({
               kind: "value",
               as,
-              value: { kind: "column", name: relation?.name === "artist" ? "stats" : "?", path: [{ arrow: "->>", key: bind(String(given["key"])) }] },
+              value: {
+                kind: "column",
+                name: relation?.name === "artist" ? "stats" : "?",
+                path: [{ arrow: "->>", key: bind(String(given["key"])) }],
+              },
             }),
           },
         },
@@ -33,19 +37,49 @@ const api = await gqlApi({ parts: [statField] });
 gqlCases(api, [
   {
     title: "G-GEN-4 a plugin's field of a row, with values of the request",
-    query: 'query ($k: String!) { artist_by_pk(id: 1) { stat(key: "members") other: stat(key: $k) albums(limit: 1, order_by: {id: asc}) { artist { stat(key: $k) } } } }',
+    query:
+      'query ($k: String!) { artist_by_pk(id: 1) { stat(key: "members") other: stat(key: $k) albums(limit: 1, order_by: {id: asc}) { artist { stat(key: $k) } } } }',
     variables: { k: "genres" },
-    data: { artist_by_pk: { stat: "4", other: '["pop", "disco"]', albums: [{ artist: { stat: '["pop", "disco"]' } }] } },
+    data: {
+      artist_by_pk: { stat: "4", other: '["pop", "disco"]', albums: [{ artist: { stat: '["pop", "disco"]' } }] },
+    },
   },
-  { title: "G-DOC-7 its arguments are checked", query: "{ artist { stat } }", error: { message: "missing required field 'key'", path: "$.selectionSet.artist.selectionSet.stat.args.key" } },
-  { title: "G-COE-4 and their values", query: "{ artist { stat(key: 3) } }", error: { message: "expected a string for type 'String', but found an integer", path: "$.selectionSet.artist.selectionSet.stat.args.key" } },
-  { title: "G-DOC-6 and so is its selection", query: '{ artist { stat(key: "a") { b } } }', error: { message: "unexpected subselection set for non-object field", path: "$.selectionSet.artist.selectionSet.stat" } },
+  {
+    title: "G-DOC-7 its arguments are checked",
+    query: "{ artist { stat } }",
+    error: { message: "missing required field 'key'", path: "$.selectionSet.artist.selectionSet.stat.args.key" },
+  },
+  {
+    title: "G-COE-4 and their values",
+    query: "{ artist { stat(key: 3) } }",
+    error: {
+      message: "expected a string for type 'String', but found an integer",
+      path: "$.selectionSet.artist.selectionSet.stat.args.key",
+    },
+  },
+  {
+    title: "G-DOC-6 and so is its selection",
+    query: '{ artist { stat(key: "a") { b } } }',
+    error: {
+      message: "unexpected subselection set for non-object field",
+      path: "$.selectionSet.artist.selectionSet.stat",
+    },
+  },
   {
     title: "G-VAR-6 variables fit its arguments",
     query: "query ($k: Int!) { artist { stat(key: $k) } }",
     variables: { k: 1 },
-    error: { message: "variable 'k' is declared as 'Int!', but used where 'String!' is expected", path: "$.selectionSet.artist.selectionSet.stat.args.key" },
+    error: {
+      message: "variable 'k' is declared as 'Int!', but used where 'String!' is expected",
+      path: "$.selectionSet.artist.selectionSet.stat.args.key",
+    },
   },
 ]);
 
-gqlCases(await gqlApi(), [{ title: "G-GEN-4 without the plugin it is unknown", query: '{ artist { stat(key: "a") } }', error: { message: "field 'stat' not found in type: 'artist'", path: "$.selectionSet.artist.selectionSet.stat" } }]);
+gqlCases(await gqlApi(), [
+  {
+    title: "G-GEN-4 without the plugin it is unknown",
+    query: '{ artist { stat(key: "a") } }',
+    error: { message: "field 'stat' not found in type: 'artist'", path: "$.selectionSet.artist.selectionSet.stat" },
+  },
+]);

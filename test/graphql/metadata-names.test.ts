@@ -29,21 +29,52 @@ const api = await startApi(
           entry(
             model,
             "album",
-            { computedFields: [{ name: "price_in", routine: inShop("album_price_in"), tableArgument: "a", sessionArgument: "hasura_session", comment: "Price in another currency" }] },
+            {
+              computedFields: [
+                {
+                  name: "price_in",
+                  routine: inShop("album_price_in"),
+                  tableArgument: "a",
+                  sessionArgument: "hasura_session",
+                  comment: "Price in another currency",
+                },
+              ],
+            },
             { maker: "artist" },
           ),
-          entry(model, "person", { computedFields: [{ name: "letter", routine: inPublic("person_title") }, { name: "older", routine: inPublic("person_age_in") }] }),
+          entry(model, "person", {
+            computedFields: [
+              { name: "letter", routine: inPublic("person_title") },
+              { name: "older", routine: inPublic("person_age_in") },
+            ],
+          }),
         ],
         functions: [
           { routine: inPublic("search_albums"), customName: "findAlbums", comment: "Finds them" },
-          { routine: inPublic("live_albums"), rootFields: { function: { name: "onStage" }, function_aggregate: { name: "countOnStage", comment: "How many" } } },
+          {
+            routine: inPublic("live_albums"),
+            rootFields: {
+              function: { name: "onStage" },
+              function_aggregate: { name: "countOnStage", comment: "How many" },
+            },
+          },
           { routine: inPublic("volatile_albums"), exposedAs: "query" },
           { routine: inPublic("sell_album") },
         ],
         view: (session) =>
           session.role !== "visitor"
             ? undefined
-            : { key: "visitor", role: "visitor", rights: (table) => (table.relation.name === "album" ? shown([], ["select_by_pk"]) : table.relation.name === "artist" ? shown(["select", "select_aggregate"], ["select"]) : {}), mayCall: () => false },
+            : {
+                key: "visitor",
+                role: "visitor",
+                rights: (table) =>
+                  table.relation.name === "album"
+                    ? shown([], ["select_by_pk"])
+                    : table.relation.name === "artist"
+                      ? shown(["select", "select_aggregate"], ["select"])
+                      : {},
+                mayCall: () => false,
+              },
       })),
     ],
   }),
@@ -58,7 +89,15 @@ test("G-REL-4 names and targets come from metadata alone, defaults are not added
 });
 
 test("G-GEN-2 with metadata exactly what it lists is served", () => {
-  expect(Object.keys(admin.members("query_root")).filter((name) => !/_(aggregate|by_pk)$/.test(name))).toEqual(["album", "artist", "countOnStage", "findAlbums", "onStage", "person", "volatile_albums"]);
+  expect(Object.keys(admin.members("query_root")).filter((name) => !/_(aggregate|by_pk)$/.test(name))).toEqual([
+    "album",
+    "artist",
+    "countOnStage",
+    "findAlbums",
+    "onStage",
+    "person",
+    "volatile_albums",
+  ]);
 });
 
 test("G-ROOT-16 select fields can be kept from the roots, relationships stay", () => {
@@ -77,7 +116,11 @@ test("G-FN-8 a function is visible where the view allows it and the table can be
 
 test("G-FN-10 custom names of functions and their fields", () => {
   expect(admin.args("query_root", "findAlbums").args).toBe("findAlbums_args!");
-  expect(admin.members("query_root")).toMatchObject({ findAlbums_aggregate: "album_aggregate!", onStage: "[album!]!", countOnStage: "album_aggregate!" });
+  expect(admin.members("query_root")).toMatchObject({
+    findAlbums_aggregate: "album_aggregate!",
+    onStage: "[album!]!",
+    countOnStage: "album_aggregate!",
+  });
   expect(Object.keys(admin.members("mutation_root"))).toContain("sell_album");
 });
 
@@ -88,10 +131,18 @@ test("G-FN-9 descriptions of functions", async () => {
   try {
     const schema = await schemaOf(plain);
     expect(schema.description("query_root", "search_albums")).toBe("Albums whose title has the term");
-    expect(schema.description("query_root", "live_albums")).toBe('execute function "live_albums" which returns "album"');
-    expect(schema.description("mutation_root", "sell_album")).toBe('execute VOLATILE function "sell_album" which returns "album"');
-    expect(schema.description("query_root", "live_albums_aggregate")).toBe('execute function "live_albums" and query aggregates on result of table type "album"');
-    expect(schema.description("query_root", "search_albums", "args")).toBe('input parameters for function "search_albums"');
+    expect(schema.description("query_root", "live_albums")).toBe(
+      'execute function "live_albums" which returns "album"',
+    );
+    expect(schema.description("mutation_root", "sell_album")).toBe(
+      'execute VOLATILE function "sell_album" which returns "album"',
+    );
+    expect(schema.description("query_root", "live_albums_aggregate")).toBe(
+      'execute function "live_albums" and query aggregates on result of table type "album"',
+    );
+    expect(schema.description("query_root", "search_albums", "args")).toBe(
+      'input parameters for function "search_albums"',
+    );
   } finally {
     await plain.close();
   }
@@ -101,15 +152,25 @@ test("G-CF-4 descriptions of computed fields", () => {
   expect(admin.description("album", "price_in")).toBe("Price in another currency");
   expect(admin.description("person", "letter")).toBe("How to begin a letter");
   expect(admin.description("person", "older")).toBe('A computed field, executes function "person_age_in"');
-  expect(admin.description("album", "price_in", "args")).toBe('input parameters for computed field "price_in" defined on table "album"');
+  expect(admin.description("album", "price_in", "args")).toBe(
+    'input parameters for computed field "price_in" defined on table "album"',
+  );
 });
 
 gqlCases(api, [
-  { title: "G-REL-4 related rows by the names of metadata", query: "{ artist(where: {id: {_eq: 2}}) { works { title maker { name } } } }", data: { artist: [{ works: [{ title: "Debut", maker: { name: "Bjork" } }] }] } },
+  {
+    title: "G-REL-4 related rows by the names of metadata",
+    query: "{ artist(where: {id: {_eq: 2}}) { works { title maker { name } } } }",
+    data: { artist: [{ works: [{ title: "Debut", maker: { name: "Bjork" } }] }] },
+  },
   {
     title: "G-CF-4 a computed field of metadata with a session argument",
     query: '{ album_by_pk(id: 2) { price_in(args: {currency: "NOK"}) } }',
     data: { album_by_pk: { price_in: "20.00 NOK for admin" } },
   },
-  { title: "G-FN-10 a function by its custom name", query: '{ findAlbums(args: {term: "de"}, order_by: {id: asc}) { title } }', data: { findAlbums: [{ title: "Debut" }] } },
+  {
+    title: "G-FN-10 a function by its custom name",
+    query: '{ findAlbums(args: {term: "de"}, order_by: {id: asc}) { title } }',
+    data: { findAlbums: [{ title: "Debut" }] },
+  },
 ]);

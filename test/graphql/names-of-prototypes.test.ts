@@ -1,4 +1,5 @@
-/** Tables, columns, types, arguments and variables called like members of JavaScript's objects, or like words of the language. */
+/** Tables, columns, types, arguments and variables called like members of JavaScript's objects, or like words of the
+ *  language. */
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
@@ -30,11 +31,22 @@ const admin = await schemaOf(api);
 
 test("G-NAM-2 G-INP-1 G-OUT-4 columns named like members of objects are in every type of their table", () => {
   const columns = ["constructor", "hasOwnProperty", "isPrototypeOf", "toString", "valueOf"];
-  for (const type of ["constructor", "constructor_bool_exp", "constructor_order_by", "constructor_insert_input", "constructor_set_input"])
+  for (const type of [
+    "constructor",
+    "constructor_bool_exp",
+    "constructor_order_by",
+    "constructor_insert_input",
+    "constructor_set_input",
+  ])
     expect(Object.keys(admin.members(type)), type).toEqual(expect.arrayContaining(columns));
-  for (const type of ["constructor_select_column", "constructor_update_column"]) expect(admin.values(type), type).toEqual(columns);
+  for (const type of ["constructor_select_column", "constructor_update_column"])
+    expect(admin.values(type), type).toEqual(columns);
   expect(admin.values("constructor_constraint")).toEqual(["constructor_pkey", "constructor_toString_key"]);
-  expect(admin.members("constructor_max_fields")).toEqual({ constructor: "Int", hasOwnProperty: "numeric", toString: "String" });
+  expect(admin.members("constructor_max_fields")).toEqual({
+    constructor: "Int",
+    hasOwnProperty: "numeric",
+    toString: "String",
+  });
   expect(admin.members("constructor_inc_input")).toEqual({ constructor: "Int", hasOwnProperty: "numeric" });
   expect(admin.members("constructor_pk_columns_input")).toEqual({ constructor: "Int!" });
   expect(admin.args("query_root", "constructor_by_pk")).toEqual({ constructor: "Int!" });
@@ -47,7 +59,13 @@ test("G-TYP-24 a type named like a member of objects is a scalar like any other"
 });
 
 test("G-NAM-3 columns and constraints called true, false or null are in no enum, and everywhere else", () => {
-  expect(admin.members("keywords")).toEqual({ false: "Boolean", id: "Int!", null: "Int", query: "String", true: "String" });
+  expect(admin.members("keywords")).toEqual({
+    false: "Boolean",
+    id: "Int!",
+    null: "Int",
+    query: "String",
+    true: "String",
+  });
   expect(admin.values("keywords_select_column")).toEqual(["id", "query"]);
   expect(admin.values("keywords_update_column")).toEqual(["id", "query"]);
   expect(admin.has("only_null_select_column")).toBe(false);
@@ -63,102 +81,205 @@ test("G-NAM-3 a table called like a root type or a scalar of the language is lef
 
 test("G-GEN-13 without a field for each of its columns a primary key gives no field by key", () => {
   expect(Object.keys(admin.members("query_root"))).toContain("by_odd_kind");
-  for (const [root, field] of [["query_root", "by_odd_kind_by_pk"], ["mutation_root", "delete_by_odd_kind_by_pk"], ["mutation_root", "update_by_odd_kind_by_pk"]] as const)
+  for (const [root, field] of [
+    ["query_root", "by_odd_kind_by_pk"],
+    ["mutation_root", "delete_by_odd_kind_by_pk"],
+    ["mutation_root", "update_by_odd_kind_by_pk"],
+  ] as const)
     expect(Object.keys(admin.members(root)), field).not.toContain(field);
 });
 
 gqlCases(api, [
   {
     title: "G-ROOT-1 G-REL-2 rows, related rows and json paths",
-    query: '{ constructor(order_by: {constructor: asc}) { constructor toString hasOwnProperty valueOf(path: "$.constructor.__proto__") isPrototypeOf toStrings(order_by: {id: desc}) { id constructorByConstructor: valueOf } } }',
-    bytes: '{"data":{"constructor":[{"constructor":1,"toString":"a","hasOwnProperty":1.50,"valueOf":7,"isPrototypeOf":true,"toStrings":[{"id":2,"constructorByConstructor":2.5},{"id":1,"constructorByConstructor":1.5}]},{"constructor":2,"toString":"b","hasOwnProperty":2.5,"valueOf":null,"isPrototypeOf":false,"toStrings":[{"id":3,"constructorByConstructor":7}]}]}}',
+    query:
+      '{ constructor(order_by: {constructor: asc}) { constructor toString hasOwnProperty valueOf(path: "$.constructor.__proto__") isPrototypeOf toStrings(order_by: {id: desc}) { id constructorByConstructor: valueOf } } }',
+    bytes:
+      '{"data":{"constructor":[{"constructor":1,"toString":"a","hasOwnProperty":1.50,"valueOf":7,"isPrototypeOf":true,"toStrings":[{"id":2,"constructorByConstructor":2.5},{"id":1,"constructorByConstructor":1.5}]},{"constructor":2,"toString":"b","hasOwnProperty":2.5,"valueOf":null,"isPrototypeOf":false,"toStrings":[{"id":3,"constructorByConstructor":7}]}]}}',
   },
-  { title: "G-ROOT-3 a row by such a key", query: "{ constructor_by_pk(constructor: 2) { toString } }", data: { constructor_by_pk: { toString: "b" } } },
+  {
+    title: "G-ROOT-3 a row by such a key",
+    query: "{ constructor_by_pk(constructor: 2) { toString } }",
+    data: { constructor_by_pk: { toString: "b" } },
+  },
   {
     title: "G-OP-1 where on such columns, through relationships and in variables",
-    query: "query ($where: constructor_bool_exp) { constructor(where: $where) { constructor } toString(where: {constructor: {_eq: 1}, toString: {_contains: [\"q\"]}}) { id } }",
-    variables: { where: { constructor: { _lt: 9 }, toString: { _like: "a%" }, hasOwnProperty: { _gt: 1 }, toStrings: { valueOf: { _gte: 1 } }, _not: { isPrototypeOf: { _eq: false } } } },
+    query:
+      'query ($where: constructor_bool_exp) { constructor(where: $where) { constructor } toString(where: {constructor: {_eq: 1}, toString: {_contains: ["q"]}}) { id } }',
+    variables: {
+      where: {
+        constructor: { _lt: 9 },
+        toString: { _like: "a%" },
+        hasOwnProperty: { _gt: 1 },
+        toStrings: { valueOf: { _gte: 1 } },
+        _not: { isPrototypeOf: { _eq: false } },
+      },
+    },
     data: { constructor: [{ constructor: 1 }], toString: [{ id: 1 }] },
   },
   {
     title: "G-OP-35 where on a column of such a type",
-    query: '{ a: toString(where: {hasOwnProperty: {_eq: "toString"}}) { id } b: toString(where: {hasOwnProperty: {_in: [constructor]}}) { id hasOwnProperty kinds } c: toString(where: {kinds: {_contains: ["toString"]}}) { id } }',
+    query:
+      '{ a: toString(where: {hasOwnProperty: {_eq: "toString"}}) { id } b: toString(where: {hasOwnProperty: {_in: [constructor]}}) { id hasOwnProperty kinds } c: toString(where: {kinds: {_contains: ["toString"]}}) { id } }',
     data: { a: [{ id: 2 }], b: [{ id: 1, hasOwnProperty: "constructor", kinds: ["toString"] }], c: [{ id: 1 }] },
   },
   {
     title: "G-ORD-1 G-DIS-1 order and distinct by such columns",
-    query: "{ a: toString(order_by: [{constructor: desc_nulls_last}, {valueOf: desc}]) { id } b: toString(distinct_on: [constructor], order_by: [{constructor: asc}, {valueOf: desc}]) { id } c: constructor(order_by: {toStrings_aggregate: {max: {valueOf: desc}}}) { constructor } }",
-    data: { a: [3, 2, 1, 4].map((id) => ({ id })), b: [2, 3, 4].map((id) => ({ id })), c: [{ constructor: 2 }, { constructor: 1 }] },
+    query:
+      "{ a: toString(order_by: [{constructor: desc_nulls_last}, {valueOf: desc}]) { id } b: toString(distinct_on: [constructor], order_by: [{constructor: asc}, {valueOf: desc}]) { id } c: constructor(order_by: {toStrings_aggregate: {max: {valueOf: desc}}}) { constructor } }",
+    data: {
+      a: [3, 2, 1, 4].map((id) => ({ id })),
+      b: [2, 3, 4].map((id) => ({ id })),
+      c: [{ constructor: 2 }, { constructor: 1 }],
+    },
   },
   {
     title: "G-AGG-3 G-AGG-5 aggregates of such columns",
-    query: "{ constructor_aggregate { aggregate { count(columns: [constructor, toString], distinct: true) max { constructor toString hasOwnProperty } sum { constructor } avg { hasOwnProperty } } nodes { toString } } }",
-    bytes: '{"data":{"constructor_aggregate":{"aggregate":{"count":2,"max":{"constructor":2,"toString":"b","hasOwnProperty":2.5},"sum":{"constructor":3},"avg":{"hasOwnProperty":2.0000000000000000}},"nodes":[{"toString":"a"},{"toString":"b"}]}}}',
+    query:
+      "{ constructor_aggregate { aggregate { count(columns: [constructor, toString], distinct: true) max { constructor toString hasOwnProperty } sum { constructor } avg { hasOwnProperty } } nodes { toString } } }",
+    bytes:
+      '{"data":{"constructor_aggregate":{"aggregate":{"count":2,"max":{"constructor":2,"toString":"b","hasOwnProperty":2.5},"sum":{"constructor":3},"avg":{"hasOwnProperty":2.0000000000000000}},"nodes":[{"toString":"a"},{"toString":"b"}]}}}',
   },
   {
     title: "G-AGP-1 a predicate over rows of such a table",
-    query: "{ constructor(where: {toStrings_aggregate: {max: {arguments: valueOf, predicate: {_gt: 3}}}}) { constructor } }",
+    query:
+      "{ constructor(where: {toStrings_aggregate: {max: {arguments: valueOf, predicate: {_gt: 3}}}}) { constructor } }",
     data: { constructor: [{ constructor: 2 }] },
   },
   {
     title: "G-INS-1 G-NST-1 an insert with related rows",
-    query: 'mutation { insert_constructor(objects: [{constructor: 9, toString: "z", hasOwnProperty: 3, valueOf: {toString: 1}, toStrings: {data: [{id: 9, valueOf: 5, toString: ["p"], hasOwnProperty: toString}]}}]) { affected_rows returning { constructor toString valueOf toStrings { id constructor toString hasOwnProperty } } } }',
-    data: { insert_constructor: { affected_rows: 2, returning: [{ constructor: 9, toString: "z", valueOf: { toString: 1 }, toStrings: [{ id: 9, constructor: 9, toString: ["p"], hasOwnProperty: "toString" }] }] } },
+    query:
+      'mutation { insert_constructor(objects: [{constructor: 9, toString: "z", hasOwnProperty: 3, valueOf: {toString: 1}, toStrings: {data: [{id: 9, valueOf: 5, toString: ["p"], hasOwnProperty: toString}]}}]) { affected_rows returning { constructor toString valueOf toStrings { id constructor toString hasOwnProperty } } } }',
+    data: {
+      insert_constructor: {
+        affected_rows: 2,
+        returning: [
+          {
+            constructor: 9,
+            toString: "z",
+            valueOf: { toString: 1 },
+            toStrings: [{ id: 9, constructor: 9, toString: ["p"], hasOwnProperty: "toString" }],
+          },
+        ],
+      },
+    },
   },
   {
     title: "G-UPS-1 G-UPS-3 an upsert on such a constraint, rows in a variable",
-    query: "mutation ($rows: [constructor_insert_input!]!) { insert_constructor(objects: $rows, on_conflict: {constraint: constructor_toString_key, update_columns: [constructor, hasOwnProperty], where: {constructor: {_lt: 9}}}) { affected_rows returning { constructor toString hasOwnProperty } } }",
-    variables: { rows: [{ constructor: 12, toString: "b", hasOwnProperty: 8 }, { constructor: 13, toString: "new" }] },
-    error: { message: 'Foreign key violation. update or delete on table "constructor" violates foreign key constraint "toString_constructor_fkey" on table "toString"', code: "constraint-violation", path: "$.selectionSet.insert_constructor.args.objects" },
+    query:
+      "mutation ($rows: [constructor_insert_input!]!) { insert_constructor(objects: $rows, on_conflict: {constraint: constructor_toString_key, update_columns: [constructor, hasOwnProperty], where: {constructor: {_lt: 9}}}) { affected_rows returning { constructor toString hasOwnProperty } } }",
+    variables: {
+      rows: [
+        { constructor: 12, toString: "b", hasOwnProperty: 8 },
+        { constructor: 13, toString: "new" },
+      ],
+    },
+    error: {
+      message:
+        'Foreign key violation. update or delete on table "constructor" violates foreign key constraint "toString_constructor_fkey" on table "toString"',
+      code: "constraint-violation",
+      path: "$.selectionSet.insert_constructor.args.objects",
+    },
   },
   {
     title: "G-UPS-1 an upsert that changes such columns",
-    query: "mutation ($rows: [constructor_insert_input!]!) { insert_constructor(objects: $rows, on_conflict: {constraint: constructor_pkey, update_columns: [toString, hasOwnProperty, valueOf]}) { affected_rows returning { constructor toString hasOwnProperty valueOf } } }",
-    variables: { rows: [{ constructor: 2, toString: "bb", hasOwnProperty: 8, valueOf: { constructor: 1 } }, { constructor: 13, toString: "new" }] },
-    data: { insert_constructor: { affected_rows: 2, returning: [{ constructor: 2, toString: "bb", hasOwnProperty: 8, valueOf: { constructor: 1 } }, { constructor: 13, toString: "new", hasOwnProperty: null, valueOf: null }] } },
+    query:
+      "mutation ($rows: [constructor_insert_input!]!) { insert_constructor(objects: $rows, on_conflict: {constraint: constructor_pkey, update_columns: [toString, hasOwnProperty, valueOf]}) { affected_rows returning { constructor toString hasOwnProperty valueOf } } }",
+    variables: {
+      rows: [
+        { constructor: 2, toString: "bb", hasOwnProperty: 8, valueOf: { constructor: 1 } },
+        { constructor: 13, toString: "new" },
+      ],
+    },
+    data: {
+      insert_constructor: {
+        affected_rows: 2,
+        returning: [
+          { constructor: 2, toString: "bb", hasOwnProperty: 8, valueOf: { constructor: 1 } },
+          { constructor: 13, toString: "new", hasOwnProperty: null, valueOf: null },
+        ],
+      },
+    },
   },
   {
     title: "G-UPD-1 updates of such columns",
-    query: 'mutation { update_constructor(where: {constructor: {_eq: 1}}, _inc: {hasOwnProperty: 1}, _set: {toString: "n"}, _append: {valueOf: {toString: 2}}) { affected_rows returning { constructor toString hasOwnProperty valueOf } } update_toString_by_pk(pk_columns: {id: 4}, _set: {constructor: 2, toString: null}) { constructor toString } }',
+    query:
+      'mutation { update_constructor(where: {constructor: {_eq: 1}}, _inc: {hasOwnProperty: 1}, _set: {toString: "n"}, _append: {valueOf: {toString: 2}}) { affected_rows returning { constructor toString hasOwnProperty valueOf } } update_toString_by_pk(pk_columns: {id: 4}, _set: {constructor: 2, toString: null}) { constructor toString } }',
     data: {
-      update_constructor: { affected_rows: 1, returning: [{ constructor: 1, toString: "n", hasOwnProperty: 2.5, valueOf: { constructor: JSON.parse('{"__proto__":7}'), toString: 2 } }] },
+      update_constructor: {
+        affected_rows: 1,
+        returning: [
+          {
+            constructor: 1,
+            toString: "n",
+            hasOwnProperty: 2.5,
+            valueOf: { constructor: JSON.parse('{"__proto__":7}'), toString: 2 },
+          },
+        ],
+      },
       update_toString_by_pk: { constructor: 2, toString: null },
     },
   },
   {
     title: "G-UPD-4 a column in two operators",
-    query: "mutation { update_constructor(where: {}, _inc: {constructor: 1}, _set: {constructor: 2}) { affected_rows } }",
+    query:
+      "mutation { update_constructor(where: {}, _inc: {constructor: 1}, _set: {constructor: 2}) { affected_rows } }",
     error: { message: "Column found in multiple operators: ['constructor'].", code: "validation-failed" },
   },
   {
     title: "G-DEL-1 G-DEL-2 deletes from such tables",
-    query: "mutation { delete_toString(where: {constructor: {_is_null: false}}) { affected_rows returning { constructor } } delete_constructor_by_pk(constructor: 1) { toString } }",
-    data: { delete_toString: { affected_rows: 3, returning: [{ constructor: 1 }, { constructor: 1 }, { constructor: 2 }] }, delete_constructor_by_pk: { toString: "a" } },
+    query:
+      "mutation { delete_toString(where: {constructor: {_is_null: false}}) { affected_rows returning { constructor } } delete_constructor_by_pk(constructor: 1) { toString } }",
+    data: {
+      delete_toString: { affected_rows: 3, returning: [{ constructor: 1 }, { constructor: 1 }, { constructor: 2 }] },
+      delete_constructor_by_pk: { toString: "a" },
+    },
   },
   {
     title: "G-FN-4 a function whose name and arguments are such",
-    query: "{ valueOf(args: {constructor: 3}, order_by: {id: asc}) { id propertyIsEnumerable } valueOf_aggregate(args: {constructor: 2, toString: null}) { aggregate { count } } }",
-    data: { valueOf: [{ id: 3, propertyIsEnumerable: "row 3" }, { id: 4, propertyIsEnumerable: "row 4" }], valueOf_aggregate: { aggregate: { count: 3 } } },
+    query:
+      "{ valueOf(args: {constructor: 3}, order_by: {id: asc}) { id propertyIsEnumerable } valueOf_aggregate(args: {constructor: 2, toString: null}) { aggregate { count } } }",
+    data: {
+      valueOf: [
+        { id: 3, propertyIsEnumerable: "row 3" },
+        { id: 4, propertyIsEnumerable: "row 4" },
+      ],
+      valueOf_aggregate: { aggregate: { count: 3 } },
+    },
   },
   {
     title: "G-CF-5 a computed field of such a name in where and order_by",
-    query: '{ toString(where: {propertyIsEnumerable: {_in: ["row 1", "row 2"]}}, order_by: {propertyIsEnumerable: desc}) { id } }',
+    query:
+      '{ toString(where: {propertyIsEnumerable: {_in: ["row 1", "row 2"]}}, order_by: {propertyIsEnumerable: desc}) { id } }',
     data: { toString: [{ id: 2 }, { id: 1 }] },
   },
   {
     title: "G-NAM-3 columns called true, false and null are read, compared, ordered by, aggregated",
-    query: '{ keywords(where: {true: {_neq: "x"}, null: {_is_null: false}}, order_by: {false: asc}) { id null true false query } keywords_aggregate { aggregate { max { null true } sum { null } } } only_null_by_pk(null: 1) { null } }',
-    data: { keywords: [{ id: 1, null: 2, true: "t", false: true, query: "q" }], keywords_aggregate: { aggregate: { max: { null: 2, true: "u" }, sum: { null: 2 } } }, only_null_by_pk: { null: 1 } },
+    query:
+      '{ keywords(where: {true: {_neq: "x"}, null: {_is_null: false}}, order_by: {false: asc}) { id null true false query } keywords_aggregate { aggregate { max { null true } sum { null } } } only_null_by_pk(null: 1) { null } }',
+    data: {
+      keywords: [{ id: 1, null: 2, true: "t", false: true, query: "q" }],
+      keywords_aggregate: { aggregate: { max: { null: 2, true: "u" }, sum: { null: 2 } } },
+      only_null_by_pk: { null: 1 },
+    },
   },
   {
     title: "G-NAM-3 and written",
-    query: 'mutation { insert_keywords_one(object: {id: 3, null: 4, true: "v", false: null}) { id null true false } update_keywords(where: {null: {_eq: 2}}, _set: {true: "w"}, _inc: {null: 1}) { returning { null true } } }',
-    data: { insert_keywords_one: { id: 3, null: 4, true: "v", false: null }, update_keywords: { returning: [{ null: 3, true: "w" }] } },
+    query:
+      'mutation { insert_keywords_one(object: {id: 3, null: 4, true: "v", false: null}) { id null true false } update_keywords(where: {null: {_eq: 2}}, _set: {true: "w"}, _inc: {null: 1}) { returning { null true } } }',
+    data: {
+      insert_keywords_one: { id: 3, null: 4, true: "v", false: null },
+      update_keywords: { returning: [{ null: 3, true: "w" }] },
+    },
   },
   {
     title: "G-VAR-4 a variable of such a name that is not given",
     query: "query ($constructor: Int!) { constructor_by_pk(constructor: $constructor) { toString } }",
-    error: { message: 'expecting a value for non-nullable variable: "constructor"', path: "$", code: "validation-failed" },
+    error: {
+      message: 'expecting a value for non-nullable variable: "constructor"',
+      path: "$",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-VAR-4 and one that is",
@@ -170,39 +291,76 @@ gqlCases(api, [
     {
       title: `G-DOC-4 ${name} is no field of a type without it`,
       query: `{ keywords { ${name} } }`,
-      error: { message: `field '${name}' not found in type: 'keywords'`, path: `$.selectionSet.keywords.selectionSet.${name}`, code: "validation-failed" },
+      error: {
+        message: `field '${name}' not found in type: 'keywords'`,
+        path: `$.selectionSet.keywords.selectionSet.${name}`,
+        code: "validation-failed",
+      },
     },
     {
       title: `G-DOC-4 ${name} is no key of an input without it`,
       query: `{ keywords(where: {${name}: {}}) { id } }`,
-      error: { message: `field '${name}' not found in type: 'keywords_bool_exp'`, path: `$.selectionSet.keywords.args.where.${name}`, code: "validation-failed" },
+      error: {
+        message: `field '${name}' not found in type: 'keywords_bool_exp'`,
+        path: `$.selectionSet.keywords.args.where.${name}`,
+        code: "validation-failed",
+      },
     },
     {
       title: `G-DOC-5 ${name} is no argument`,
       query: `{ keywords(${name}: 1) { id } }`,
-      error: { message: `'keywords' has no argument named '${name}'`, path: "$.selectionSet.keywords", code: "validation-failed" },
+      error: {
+        message: `'keywords' has no argument named '${name}'`,
+        path: "$.selectionSet.keywords",
+        code: "validation-failed",
+      },
     },
     {
       title: `G-DOC-12 ${name} is no directive`,
       query: `{ keywords { id @${name} } }`,
-      error: { message: `directive '${name}' is not defined in the schema`, path: "$.selectionSet.keywords.selectionSet", code: "validation-failed" },
+      error: {
+        message: `directive '${name}' is not defined in the schema`,
+        path: "$.selectionSet.keywords.selectionSet",
+        code: "validation-failed",
+      },
     },
     {
       title: `G-DOC-8 ${name} is no fragment`,
       query: `{ keywords { ...${name} } }`,
-      error: { message: `reference to undefined fragment "${name}"`, path: "$.selectionSet.keywords.selectionSet", code: "validation-failed" },
+      error: {
+        message: `reference to undefined fragment "${name}"`,
+        path: "$.selectionSet.keywords.selectionSet",
+        code: "validation-failed",
+      },
     },
-    { title: `G-DOC-11 ${name} as an alias at every level`, query: `{ ${name}: keywords_by_pk(id: 1) { ${name}: id } a: __typename }`, bytes: `{"data":{"${name}":{"${name}":1},"a":"query_root"}}` },
+    {
+      title: `G-DOC-11 ${name} as an alias at every level`,
+      query: `{ ${name}: keywords_by_pk(id: 1) { ${name}: id } a: __typename }`,
+      bytes: `{"data":{"${name}":{"${name}":1},"a":"query_root"}}`,
+    },
   ]),
   {
     title: "G-DOC-12 constructor is no argument of a directive",
     query: "{ keywords { id @include(constructor: true) } }",
-    error: { message: "'include' has no argument named 'constructor'", path: "$.selectionSet.keywords.selectionSet.include", code: "validation-failed" },
+    error: {
+      message: "'include' has no argument named 'constructor'",
+      path: "$.selectionSet.keywords.selectionSet.include",
+      code: "validation-failed",
+    },
   },
   {
     title: "G-COE-7 constructor is no value of an enum without it",
     query: "{ keywords(order_by: {id: constructor}) { id } }",
-    error: { message: expect.stringContaining("but found 'constructor'"), path: "$.selectionSet.keywords.args.order_by[0].id", code: "validation-failed" },
+    error: {
+      message: expect.stringContaining("but found 'constructor'"),
+      path: "$.selectionSet.keywords.args.order_by[0].id",
+      code: "validation-failed",
+    },
   },
-  { title: "G-INT-1 __type of such names", query: '{ a: __type(name: "toString") { name kind } b: __type(name: "isPrototypeOf") { name } c: __type(name: "__proto__") { name } }', data: { a: { name: "toString", kind: "OBJECT" }, b: null, c: null } },
+  {
+    title: "G-INT-1 __type of such names",
+    query:
+      '{ a: __type(name: "toString") { name kind } b: __type(name: "isPrototypeOf") { name } c: __type(name: "__proto__") { name } }',
+    data: { a: { name: "toString", kind: "OBJECT" }, b: null, c: null },
+  },
 ]);

@@ -10,7 +10,8 @@ import { cases } from "../support/cases.ts";
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 // the page is part of the build, which tests from the sources do without
-if (!existsSync(inRoot("dist/plugins/graphql/playground/app/main.js"))) execFileSync(process.execPath, [inRoot("scripts/build-playground.mjs")]);
+if (!existsSync(inRoot("dist/plugins/graphql/playground/app/main.js")))
+  execFileSync(process.execPath, [inRoot("scripts/build-playground.mjs")]);
 
 const api = await startApi(forGraphql({ anonRole: undefined }));
 const HTML = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" };
@@ -19,11 +20,42 @@ const script = /src="([^"]+main\.js)"/.exec(page.text)?.[1] ?? "";
 const folder = `/v1/${script.replace(/main\.js$/, "")}`;
 
 cases(api, [
-  { title: "G-HTTP-12 the playground needs no credential", request: "GET /v1/graphql", headers: HTML, status: 200, responseHeaders: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" } },
-  { title: "G-HTTP-12 the playground for a client that takes anything", request: "GET /v1/graphql", headers: { accept: "*/*" }, status: 200, responseHeaders: { "content-type": "text/html; charset=utf-8" } },
-  { title: "G-HTTP-12 no page for a client that takes none", request: "GET /v1/graphql", headers: { accept: "application/json" }, status: 405, responseHeaders: { allow: /POST/ } },
-  { title: "G-HTTP-12 files of the page can be kept for good", request: `GET ${folder}main.css`, status: 200, responseHeaders: { "content-type": "text/css; charset=utf-8", "cache-control": /immutable/, "content-encoding": null } },
-  { title: "G-HTTP-12 files of another version are not there", request: "GET /v1/graphql/playground/other/main.css", status: 404 },
+  {
+    title: "G-HTTP-12 the playground needs no credential",
+    request: "GET /v1/graphql",
+    headers: HTML,
+    status: 200,
+    responseHeaders: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" },
+  },
+  {
+    title: "G-HTTP-12 the playground for a client that takes anything",
+    request: "GET /v1/graphql",
+    headers: { accept: "*/*" },
+    status: 200,
+    responseHeaders: { "content-type": "text/html; charset=utf-8" },
+  },
+  {
+    title: "G-HTTP-12 no page for a client that takes none",
+    request: "GET /v1/graphql",
+    headers: { accept: "application/json" },
+    status: 405,
+    responseHeaders: { allow: /POST/ },
+  },
+  {
+    title: "G-HTTP-12 files of the page can be kept for good",
+    request: `GET ${folder}main.css`,
+    status: 200,
+    responseHeaders: {
+      "content-type": "text/css; charset=utf-8",
+      "cache-control": /immutable/,
+      "content-encoding": null,
+    },
+  },
+  {
+    title: "G-HTTP-12 files of another version are not there",
+    request: "GET /v1/graphql/playground/other/main.css",
+    status: 404,
+  },
   { title: "G-HTTP-12 nothing else of the folder is served", request: `GET ${folder}..%2f..%2findex.js`, status: 404 },
 ]);
 
@@ -32,7 +64,10 @@ test("G-HTTP-12 the page runs its own script alone", () => {
   const nonce = /'nonce-([\w-]+)'/.exec(policy)?.[1];
   expect(nonce).toMatch(/^[\w-]{20,}$/);
   expect(policy).toContain("default-src 'none'");
-  expect(page.text.match(/<script[^>]*>/g)).toEqual(['<script type="application/json" id="config">', `<script type="module" nonce="${nonce}" src="${script}">`]);
+  expect(page.text.match(/<script[^>]*>/g)).toEqual([
+    '<script type="application/json" id="config">',
+    `<script type="module" nonce="${nonce}" src="${script}">`,
+  ]);
 });
 
 test("G-HTTP-12 each answer has a nonce of its own", async () => {
@@ -41,13 +76,18 @@ test("G-HTTP-12 each answer has a nonce of its own", async () => {
 });
 
 test("G-HTTP-12 nothing of the page comes from elsewhere", () => {
-  expect(page.text.match(/(?:src|href)="[^"]*"/g)?.filter((attribute) => /"(?:https?:)?\/\//.test(attribute))).toEqual([]);
+  expect(page.text.match(/(?:src|href)="[^"]*"/g)?.filter((attribute) => /"(?:https?:)?\/\//.test(attribute))).toEqual(
+    [],
+  );
 });
 
 test("G-HTTP-12 scripts and workers are there, gzipped when asked for", async () => {
   for (const name of ["main.js", "editor.worker.js", "json.worker.js", "graphql.worker.js"]) {
     const packed = await api.get(folder + name, { headers: { "accept-encoding": "gzip" } });
-    expect(packed.headers).toMatchObject({ "content-encoding": "gzip", "content-type": "text/javascript; charset=utf-8" });
+    expect(packed.headers).toMatchObject({
+      "content-encoding": "gzip",
+      "content-type": "text/javascript; charset=utf-8",
+    });
     expect(gunzipSync(packed.bytes).length).toBeGreaterThan(100_000);
   }
 });

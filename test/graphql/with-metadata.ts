@@ -15,15 +15,26 @@ export const withMetadata = (metadataOf: (model: Model) => Partial<GqlMetadata>)
 
 const idOf = (model: Model, table: string, target: string): string => {
   const relation = relationOf(model, { schema: "public", name: table });
-  const found = relation?.relationships.find((relationship) => relationship.target.name === target && relationship.junction === undefined && relationship.routine === undefined);
+  const found = relation?.relationships.find(
+    (relationship) =>
+      relationship.target.name === target && relationship.junction === undefined && relationship.routine === undefined,
+  );
   if (found === undefined) throw new Error(`no relationship from ${table} to ${target}`);
   return found.id;
 };
 
 /** An entry of a table in `public`. `relationships`: name and target table. */
-export const entry = (model: Model, table: string, more: Partial<GqlTableEntry> = {}, relationships: Readonly<Record<string, string>> = {}): GqlTableEntry => ({
+export const entry = (
+  model: Model,
+  table: string,
+  more: Partial<GqlTableEntry> = {},
+  relationships: Readonly<Record<string, string>> = {},
+): GqlTableEntry => ({
   relation: { schema: "public", name: table },
   computedFields: [],
-  relationships: Object.entries(relationships).map(([name, target]) => ({ name, relationship: idOf(model, table, target) })),
+  relationships: Object.entries(relationships).map(([name, target]) => ({
+    name,
+    relationship: idOf(model, table, target),
+  })),
   ...more,
 });

@@ -10,12 +10,20 @@ const asRole = (role: string, variables: Record<string, string> = {}) => ({ head
 describe("answers", () => {
   test("G-SUB-1 fields of the query root are live queries; there are no _stream fields", async () => {
     const socket = await initiated(api);
-    for (const [i, field] of ["album(limit: 1) { id }", "album_by_pk(id: 1) { id }", "album_aggregate { aggregate { count } }"].entries()) {
+    for (const [i, field] of [
+      "album(limit: 1) { id }",
+      "album_by_pk(id: 1) { id }",
+      "album_aggregate { aggregate { count } }",
+    ].entries()) {
       subscribe(socket, `f${i}`, `subscription { ${field} }`);
       expect(await socket.next()).toMatchObject({ id: `f${i}`, type: "next", payload: { data: {} } });
     }
     subscribe(socket, "stream", "subscription { album_stream(batch_size: 1, cursor: []) { id } }");
-    expect(await socket.next()).toMatchObject({ id: "stream", type: "error", payload: [{ message: "field 'album_stream' not found in type: 'subscription_root'" }] });
+    expect(await socket.next()).toMatchObject({
+      id: "stream",
+      type: "error",
+      payload: [{ message: "field 'album_stream' not found in type: 'subscription_root'" }],
+    });
     await socket.close();
   });
 
@@ -26,21 +34,38 @@ describe("answers", () => {
     expect(await socket.next()).toEqual({
       id: "1",
       type: "error",
-      payload: [{ message: "subscriptions must select one top level field", extensions: { path: "$", code: "validation-failed" } }],
+      payload: [
+        {
+          message: "subscriptions must select one top level field",
+          extensions: { path: "$", code: "validation-failed" },
+        },
+      ],
     });
     subscribe(socket, "1", `subscription @_multiple_top_level_fields ${two}`);
-    expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { album_by_pk: { id: 1 }, artist_by_pk: { id: 1 } } } });
+    expect(await socket.next()).toEqual({
+      id: "1",
+      type: "next",
+      payload: { data: { album_by_pk: { id: 1 }, artist_by_pk: { id: 1 } } },
+    });
     await socket.close();
   });
 
   test("G-SUB-3 the first answer comes at once, also an empty one", async () => {
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { album(where: {id: {_eq: 1}}) { id title } }");
-    expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { album: [{ id: 1, title: expect.any(String) }] } } });
+    expect(await socket.next()).toEqual({
+      id: "1",
+      type: "next",
+      payload: { data: { album: [{ id: 1, title: expect.any(String) }] } },
+    });
     subscribe(socket, "2", "subscription { album(where: {id: {_eq: -1}}) { id } }");
     expect(await socket.next()).toEqual({ id: "2", type: "next", payload: { data: { album: [] } } });
     subscribe(socket, "3", "subscription { __typename }");
-    expect(await socket.next()).toEqual({ id: "3", type: "next", payload: { data: { __typename: "subscription_root" } } });
+    expect(await socket.next()).toEqual({
+      id: "3",
+      type: "next",
+      payload: { data: { __typename: "subscription_root" } },
+    });
     await socket.close();
   });
 
@@ -68,7 +93,8 @@ describe("answers", () => {
     expect(await late.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 1 } } } });
     expect(await early.during(250)).toEqual([]);
     await api.sql("update album set sold = 2 where id = 3");
-    for (const socket of [early, late]) expect(await socket.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 2 } } } });
+    for (const socket of [early, late])
+      expect(await socket.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 2 } } } });
     await early.close();
     await late.close();
   });
@@ -100,8 +126,12 @@ describe("answers", () => {
       first.set(message.id, message.payload.data);
     }
     const [{ title }] = (await api.sql("select title from album where id = 5")) as [{ title: string }];
-    const [column] = await api.sql("select string_agg(quote_ident(attname), ',') as names from pg_attribute where attrelid = 'measure'::regclass and attnum > 0");
-    await api.sql(`insert into measure (${column!.names}) select ${column!.names} from measure limit 1`).catch(() => api.sql("delete from measure where ctid in (select ctid from measure limit 1)"));
+    const [column] = await api.sql(
+      "select string_agg(quote_ident(attname), ',') as names from pg_attribute where attrelid = 'measure'::regclass and attnum > 0",
+    );
+    await api
+      .sql(`insert into measure (${column!.names}) select ${column!.names} from measure limit 1`)
+      .catch(() => api.sql("delete from measure where ctid in (select ctid from measure limit 1)"));
     await api.sql("update album set title = 'zzz' where id = 5");
     const changed = new Set<string>();
     while (changed.size < 4) {
@@ -131,7 +161,13 @@ describe("callers and batches", () => {
   test("G-SUB-6 more subscribers than a statement takes", async () => {
     const many = await startApi(forGraphql({ liveQueryBatchSize: 3 }));
     const socket = await initiated(many);
-    for (let i = 0; i < 20; i++) subscribe(socket, String(i), "subscription ($price: numeric!) { album_aggregate(where: {price: {_gt: $price}}) { aggregate { count } } }", { price: i });
+    for (let i = 0; i < 20; i++)
+      subscribe(
+        socket,
+        String(i),
+        "subscription ($price: numeric!) { album_aggregate(where: {price: {_gt: $price}}) { aggregate { count } } }",
+        { price: i },
+      );
     const seen = new Map<string, number>();
     while (seen.size < 20) {
       const message = await socket.next();
@@ -147,10 +183,14 @@ describe("callers and batches", () => {
 
   test("G-SUB-5 G-SUB-6 session variables of row policies: subscribers see their own rows, and go on seeing them", async () => {
     const query = "subscription { diary(order_by: {id: asc}) { id } }";
-    const [one, two] = [await initiated(api, asRole("music_artist", { "artist-id": "1" })), await initiated(api, asRole("music_artist", { "artist-id": "2" }))];
+    const [one, two] = [
+      await initiated(api, asRole("music_artist", { "artist-id": "1" })),
+      await initiated(api, asRole("music_artist", { "artist-id": "2" })),
+    ];
     subscribe(one, "1", query);
     subscribe(two, "1", query);
-    const idsOf = async (artist: number) => (await api.sql("select id from diary where artist_id = $1 order by id", [artist])).map(({ id }) => ({ id }));
+    const idsOf = async (artist: number) =>
+      (await api.sql("select id from diary where artist_id = $1 order by id", [artist])).map(({ id }) => ({ id }));
     const first = (await one.next()).payload.data.diary;
     expect(first).toEqual(await idsOf(1));
     const second = (await two.next()).payload.data.diary;
@@ -166,7 +206,11 @@ describe("callers and batches", () => {
   test("G-SUB-5 a role without rights gets the error of a query", async () => {
     const socket = await initiated(api, asRole("music_reader"));
     subscribe(socket, "1", "subscription { diary { id } }");
-    expect(await socket.next()).toMatchObject({ id: "1", type: "error", payload: [{ extensions: { code: "validation-failed" } }] });
+    expect(await socket.next()).toMatchObject({
+      id: "1",
+      type: "error",
+      payload: [{ extensions: { code: "validation-failed" } }],
+    });
     await socket.close();
   });
 });
@@ -174,7 +218,9 @@ describe("callers and batches", () => {
 describe("errors", () => {
   test("G-SUB-7 an error is an answer of the one it concerns, and the live query goes on", async () => {
     const socket = await initiated(api);
-    await api.sql("create or replace function public.album_share(a public.album) returns int language sql stable as 'select 100 / a.sold'");
+    await api.sql(
+      "create or replace function public.album_share(a public.album) returns int language sql stable as 'select 100 / a.sold'",
+    );
     await api.sql("update album set sold = 1 where id = 1; update album set sold = 1 where id = 2");
     await api.reload();
     const query = "subscription ($id: Int!) { album_by_pk(id: $id) { album_share } }";
@@ -187,7 +233,10 @@ describe("errors", () => {
     await api.sql("update album set sold = 0 where id = 1; update album set sold = 2 where id = 2");
     const [a, b] = [await socket.next(), await socket.next()];
     const byId = new Map([a, b].map((message) => [message.id, message]));
-    expect(byId.get("1")).toMatchObject({ type: "next", payload: { errors: [{ extensions: { code: "data-exception" } }] } });
+    expect(byId.get("1")).toMatchObject({
+      type: "next",
+      payload: { errors: [{ extensions: { code: "data-exception" } }] },
+    });
     expect(byId.get("1").payload).not.toHaveProperty("data");
     expect(byId.get("2")).toMatchObject({ payload: { data: { album_by_pk: { album_share: 50 } } } });
     expect(await socket.during(350)).toEqual([]);
@@ -198,7 +247,9 @@ describe("errors", () => {
 
   test("G-SUB-8 a reload ends live queries whose fields are gone, others go on", async () => {
     const socket = await initiated(api);
-    await api.sql("create table public.fleeting (id int primary key, n int); insert into public.fleeting values (1, 1)");
+    await api.sql(
+      "create table public.fleeting (id int primary key, n int); insert into public.fleeting values (1, 1)",
+    );
     await api.reload();
     subscribe(socket, "gone", "subscription { fleeting { n } }");
     expect(await socket.next()).toMatchObject({ id: "gone", payload: { data: { fleeting: [{ n: 1 }] } } });
@@ -207,9 +258,15 @@ describe("errors", () => {
     await api.sql("drop table public.fleeting");
     await api.reload();
     const error = await socket.next((message) => message.type === "error");
-    expect(error).toMatchObject({ id: "gone", payload: [{ message: "field 'fleeting' not found in type: 'subscription_root'" }] });
+    expect(error).toMatchObject({
+      id: "gone",
+      payload: [{ message: "field 'fleeting' not found in type: 'subscription_root'" }],
+    });
     await api.sql("update artist set country = 'LIVE' where id = 2");
-    expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { artist_by_pk: { country: "LIVE" } } } });
+    expect(await socket.next()).toMatchObject({
+      id: "stays",
+      payload: { data: { artist_by_pk: { country: "LIVE" } } },
+    });
     await socket.close();
   });
 
@@ -219,7 +276,12 @@ describe("errors", () => {
     expect(await socket.next()).toEqual({
       id: "1",
       type: "error",
-      payload: [{ message: "field 'albun' not found in type: 'subscription_root'", extensions: { path: "$.selectionSet.albun", code: "validation-failed" } }],
+      payload: [
+        {
+          message: "field 'albun' not found in type: 'subscription_root'",
+          extensions: { path: "$.selectionSet.albun", code: "validation-failed" },
+        },
+      ],
     });
     subscribe(socket, "1", "subscription { album(limit: 1) { id } }");
     expect(await socket.next()).toMatchObject({ id: "1", type: "next" });
@@ -228,7 +290,9 @@ describe("errors", () => {
 });
 
 test("G-SUB-4 without any source of changes a live query is answered once", async () => {
-  const deaf = await startApi(forGraphql({ parts: [without("poll-changes"), without("notify-changes"), without("replication-changes")] }));
+  const deaf = await startApi(
+    forGraphql({ parts: [without("poll-changes"), without("notify-changes"), without("replication-changes")] }),
+  );
   const socket = await initiated(deaf);
   subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
   await socket.next();

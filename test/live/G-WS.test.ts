@@ -23,7 +23,10 @@ const refused = (target: TestApi, path: string, headers: Record<string, string> 
 
 describe("connection", () => {
   test("G-WS-1 G-WS-2 headers of the payload, in headers or at its top, in any letter case", async () => {
-    for (const payload of [{ headers: { "X-Session-Admin-Secret": adminSecret, "x-SESSION-role": "music_reader" } }, { "x-session-admin-secret": adminSecret }]) {
+    for (const payload of [
+      { headers: { "X-Session-Admin-Secret": adminSecret, "x-SESSION-role": "music_reader" } },
+      { "x-session-admin-secret": adminSecret },
+    ]) {
       const socket = await openSocket(closed);
       socket.send({ type: "connection_init", payload });
       expect(await socket.next()).toEqual({ type: "connection_ack" });
@@ -71,14 +74,20 @@ describe("connection", () => {
     const { socket, frames } = await openRaw(api);
     const pong = masked('{"type":"pong"}');
     const ping = (n: number): Buffer => masked(JSON.stringify({ type: "ping", payload: { n } }));
-    const answered = (n: number): Promise<string> => frames((text) => text === JSON.stringify({ type: "pong", payload: { n } }));
+    const answered = (n: number): Promise<string> =>
+      frames((text) => text === JSON.stringify({ type: "pong", payload: { n } }));
     const write = async (...pieces: Buffer[]): Promise<void> => {
       for (const piece of pieces) {
         socket.write(piece);
         await pause(20); // pieces of their own on the way
       }
     };
-    await write(pong, masked('{"type":"pong","payload":{"message":"keepalive"}}'), masked('{"type":"pong","payload":{"other":1}}'), ping(1));
+    await write(
+      pong,
+      masked('{"type":"pong","payload":{"message":"keepalive"}}'),
+      masked('{"type":"pong","payload":{"other":1}}'),
+      ping(1),
+    );
     await answered(1);
     await write(pong.subarray(0, 9), pong.subarray(9), ping(2));
     await answered(2);
@@ -100,15 +109,31 @@ describe("connection", () => {
 /** One frame of a client. */
 const masked = (text: string): Buffer => {
   const mask = Buffer.from([1, 2, 3, 4]);
-  return Buffer.concat([Buffer.from([0x81, 0x80 | text.length]), mask, Buffer.from(text).map((byte, i) => byte ^ (mask[i & 3] ?? 0))]);
+  return Buffer.concat([
+    Buffer.from([0x81, 0x80 | text.length]),
+    mask,
+    Buffer.from(text).map((byte, i) => byte ^ (mask[i & 3] ?? 0)),
+  ]);
 };
 
-/** A connection whose bytes the test writes; `frames` waits for a frame whose payload is wanted (a close begins with its code's two bytes). */
-const openRaw = async (target: TestApi): Promise<{ readonly socket: Duplex; frames(wanted: (text: string) => boolean): Promise<string> }> => {
-  const headers = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==", "sec-websocket-protocol": "graphql-transport-ws" };
+/** A connection whose bytes the test writes; `frames` waits for a frame whose payload is wanted (a close begins with
+ *  its code's two bytes). */
+const openRaw = async (
+  target: TestApi,
+): Promise<{ readonly socket: Duplex; frames(wanted: (text: string) => boolean): Promise<string> }> => {
+  const headers = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    "sec-websocket-protocol": "graphql-transport-ws",
+  };
   const socket = await new Promise<Duplex>((resolve, reject) => {
     const asked = request({ port: target.port, path: "/v1/graphql/ws", headers });
-    asked.on("upgrade", (_response, upgraded) => resolve(upgraded)).on("error", reject).end();
+    asked
+      .on("upgrade", (_response, upgraded) => resolve(upgraded))
+      .on("error", reject)
+      .end();
   });
   let bytes = Buffer.alloc(0);
   const texts: string[] = [];
@@ -134,24 +159,40 @@ describe("operations", () => {
     expect(await socket.next()).toEqual({ id: "q", type: "next", payload: { data: { album_by_pk: { id: 1 } } } });
     expect(await socket.next()).toEqual({ id: "q", type: "complete" });
     subscribe(socket, "m", 'mutation { update_artist_by_pk(pk_columns: {id: 4}, _set: {country: "WS"}) { country } }');
-    expect(await socket.next()).toEqual({ id: "m", type: "next", payload: { data: { update_artist_by_pk: { country: "WS" } } } });
+    expect(await socket.next()).toEqual({
+      id: "m",
+      type: "next",
+      payload: { data: { update_artist_by_pk: { country: "WS" } } },
+    });
     expect(await socket.next()).toEqual({ id: "m", type: "complete" });
     await socket.close();
   });
 
   test("G-WS-4 large numbers in variables keep their digits", async () => {
     const socket = await initiated(api);
-    socket.send('{"id":"1","type":"subscribe","payload":{"query":"query ($n: numeric!) { album(where: {price: {_gt: $n}}) { id } }","variables":{"n":99999999999999999999.5}}}');
+    socket.send(
+      '{"id":"1","type":"subscribe","payload":{"query":"query ($n: numeric!) { album(where: {price: {_gt: $n}}) { id } }","variables":{"n":99999999999999999999.5}}}',
+    );
     expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { album: [] } } });
     await socket.close();
   });
 
   test("G-WS-6 an error ends the operation without complete, and the id is free again", async () => {
     const socket = await initiated(api);
-    subscribe(socket, "1", "mutation { insert_artist_one(object: {id: 1, name: \"x\"}) { id } }");
-    expect(await socket.next()).toMatchObject({ id: "1", type: "error", payload: [{ message: expect.stringMatching(/^Uniqueness violation/), extensions: { code: "constraint-violation" } }] });
+    subscribe(socket, "1", 'mutation { insert_artist_one(object: {id: 1, name: "x"}) { id } }');
+    expect(await socket.next()).toMatchObject({
+      id: "1",
+      type: "error",
+      payload: [
+        { message: expect.stringMatching(/^Uniqueness violation/), extensions: { code: "constraint-violation" } },
+      ],
+    });
     subscribe(socket, "1", "{ nothing }");
-    expect(await socket.next()).toMatchObject({ id: "1", type: "error", payload: [{ extensions: { code: "validation-failed" } }] });
+    expect(await socket.next()).toMatchObject({
+      id: "1",
+      type: "error",
+      payload: [{ extensions: { code: "validation-failed" } }],
+    });
     expect(await socket.during(150)).toEqual([]);
     await socket.close();
   });
@@ -173,7 +214,12 @@ describe("operations", () => {
     const socket = await initiated(api);
     subscribe(socket, "live", "subscription { artist_by_pk(id: 3) { country } }");
     await socket.next();
-    for (let i = 0; i < 20; i++) subscribe(socket, `m${i}`, `mutation { update_artist_by_pk(pk_columns: {id: 3}, _set: {country: "c${i}"}) { country } }`);
+    for (let i = 0; i < 20; i++)
+      subscribe(
+        socket,
+        `m${i}`,
+        `mutation { update_artist_by_pk(pk_columns: {id: 3}, _set: {country: "c${i}"}) { country } }`,
+      );
     const order: string[] = [];
     while (order.length < 20) {
       const message = await socket.next();
@@ -214,7 +260,11 @@ describe("close codes", () => {
 
   test("G-WS-10 G-WS-15 a token ends the connection when it expires", async () => {
     const socket = await openSocket(api);
-    const token = signToken({ "x-session-default-role": "music_reader", "x-session-allowed-roles": ["music_reader"], exp: Math.floor(Date.now() / 1000) + 2 });
+    const token = signToken({
+      "x-session-default-role": "music_reader",
+      "x-session-allowed-roles": ["music_reader"],
+      exp: Math.floor(Date.now() / 1000) + 2,
+    });
     await socket.init({ headers: { Authorization: `Bearer ${token}` } });
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { id } }");
     expect(await socket.next()).toMatchObject({ type: "next" });
@@ -248,7 +298,11 @@ describe("close codes", () => {
 
   test("G-WS-20 shutdown closes every connection with 1001", async () => {
     const other = await startApi(forGraphql());
-    const sockets = [await initiated(other), await openSocket(other, { protocols: ["graphql-ws"] }), await openSocket(other)];
+    const sockets = [
+      await initiated(other),
+      await openSocket(other, { protocols: ["graphql-ws"] }),
+      await openSocket(other),
+    ];
     subscribe(sockets[0]!, "1", "subscription { artist { id } }");
     await sockets[0]!.next();
     await other.close();
@@ -258,12 +312,17 @@ describe("close codes", () => {
 
 describe("upgrade", () => {
   test("G-WS-17 another path", async () => {
-    expect(await refused(api, "/v2/graphql")).toBe("refused with 404: only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets");
+    expect(await refused(api, "/v2/graphql")).toBe(
+      "refused with 404: only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets",
+    );
   });
 
   test("G-WS-18 an origin that is not in the list", async () => {
-    const body = '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}';
-    expect(await refused(closed, "/v1/graphql/ws", { origin: "https://evil.example" })).toBe(`refused with 400: ${body}`);
+    const body =
+      '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}';
+    expect(await refused(closed, "/v1/graphql/ws", { origin: "https://evil.example" })).toBe(
+      `refused with 400: ${body}`,
+    );
     expect(await refused(closed, "/v1/graphql/ws", { origin: "https://shop.example" })).toBe("granted");
     expect(await refused(closed, "/v1/graphql/ws")).toBe("granted");
   });
@@ -281,7 +340,9 @@ describe("upgrade", () => {
   ] as const)("G-WS-19 %s offering %j speaks %s", async (path, protocols, spoken) => {
     const socket = await openSocket(api, { path, protocols });
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
-    expect(await socket.next((message) => message.type !== "connection_ack")).toMatchObject({ type: spoken === "legacy" ? "ka" : "ping" });
+    expect(await socket.next((message) => message.type !== "connection_ack")).toMatchObject({
+      type: spoken === "legacy" ? "ka" : "ping",
+    });
     await socket.close();
   });
 
@@ -297,7 +358,10 @@ describe("pressure", () => {
     const socket = await initiated(small);
     for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
     const error = await socket.next((message) => message.type === "error");
-    expect(error).toMatchObject({ id: "3", payload: [{ message: "too many operations on one connection: the limit is 2" }] });
+    expect(error).toMatchObject({
+      id: "3",
+      payload: [{ message: "too many operations on one connection: the limit is 2" }],
+    });
     await socket.close();
     await small.close();
   });
@@ -321,7 +385,9 @@ describe("pressure", () => {
   });
 
   test("G-SUB-3 a client that does not read skips answers and gets the newest when it reads again", async () => {
-    await api.sql("create table if not exists public.bulk (id int primary key, n int, filler text); insert into public.bulk values (1, 0, repeat('x', 1000000))");
+    await api.sql(
+      "create table if not exists public.bulk (id int primary key, n int, filler text); insert into public.bulk values (1, 0, repeat('x', 1000000))",
+    );
     await api.reload();
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { bulk_by_pk(id: 1) { n filler } }");
@@ -345,7 +411,9 @@ describe("pressure", () => {
 
 describe("a server of one's own", () => {
   test("G-WS-4 without the transport its subprotocol is unknown", async () => {
-    const other = await startApi(forGraphql({ preset: (options) => compose(fullCompat(options), without("websocket-transport")) }));
+    const other = await startApi(
+      forGraphql({ preset: (options) => compose(fullCompat(options), without("websocket-transport")) }),
+    );
     const socket = await openSocket(other);
     expect((await socket.closed).code).toBe(1002);
     await other.close();
@@ -353,7 +421,10 @@ describe("a server of one's own", () => {
 
   test("G-WS-17 a plain HTTP/1.0 style upgrade without a key is refused, not answered by silence", async () => {
     const status = await new Promise<number | undefined>((resolve) => {
-      request({ port: api.port, path: "/v1/graphql/ws", headers: { connection: "Upgrade", upgrade: "websocket" } }, (response) => resolve(response.statusCode)).end();
+      request(
+        { port: api.port, path: "/v1/graphql/ws", headers: { connection: "Upgrade", upgrade: "websocket" } },
+        (response) => resolve(response.statusCode),
+      ).end();
     });
     expect(status).toBe(400);
   });

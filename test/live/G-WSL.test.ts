@@ -16,8 +16,12 @@ const initiated = async (path?: string, payload?: unknown): Promise<TestSocket> 
   return socket;
 };
 
-const start = (socket: TestSocket, id: string, query: string, variables: Readonly<Record<string, unknown>> = {}): void =>
-  socket.send({ id, type: "start", payload: { query, variables } });
+const start = (
+  socket: TestSocket,
+  id: string,
+  query: string,
+  variables: Readonly<Record<string, unknown>> = {},
+): void => socket.send({ id, type: "start", payload: { query, variables } });
 
 describe("connection", () => {
   test("G-WSL-1 the acknowledgement, then ka at once and every five seconds", async () => {
@@ -34,7 +38,10 @@ describe("connection", () => {
     const socket = await opened();
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": "wrong" } } });
     expect(await socket.next()).toEqual({ type: "connection_error", payload: "invalid x-session-admin-secret" });
-    expect(await socket.closed).toEqual({ code: 4400, reason: "Connection initialization failed: invalid x-session-admin-secret" });
+    expect(await socket.closed).toEqual({
+      code: 4400,
+      reason: "Connection initialization failed: invalid x-session-admin-secret",
+    });
   });
 
   test("G-WSL-9 connection_terminate", async () => {
@@ -66,7 +73,11 @@ describe("operations", () => {
     start(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     expect(await socket.next()).toMatchObject({ type: "data", id: "1" });
     await api.sql("update artist set country = 'L1' where id = 1");
-    expect(await socket.next()).toEqual({ type: "data", id: "1", payload: { data: { artist_by_pk: { country: "L1" } } } });
+    expect(await socket.next()).toEqual({
+      type: "data",
+      id: "1",
+      payload: { data: { artist_by_pk: { country: "L1" } } },
+    });
     socket.send({ id: "1", type: "stop" });
     socket.send({ id: "2", type: "stop" });
     await api.sql("update artist set country = 'L2' where id = 1");
@@ -77,13 +88,24 @@ describe("operations", () => {
   test("G-WSL-4 an error before execution: error, then complete", async () => {
     const socket = await initiated();
     start(socket, "1", "subscription { albun { id } }");
-    const error = { message: "field 'albun' not found in type: 'subscription_root'", extensions: { path: "$.selectionSet.albun", code: "validation-failed" } };
+    const error = {
+      message: "field 'albun' not found in type: 'subscription_root'",
+      extensions: { path: "$.selectionSet.albun", code: "validation-failed" },
+    };
     expect(await socket.next()).toEqual({ type: "error", id: "1", payload: { errors: [error] } });
     expect(await socket.next()).toEqual({ type: "complete", id: "1" });
     await socket.close();
     const old = await initiated(OLD);
     start(old, "1", "{ albun { id } }");
-    expect(await old.next()).toEqual({ type: "error", id: "1", payload: { path: "$.selectionSet.albun", error: "field 'albun' not found in type: 'query_root'", code: "validation-failed" } });
+    expect(await old.next()).toEqual({
+      type: "error",
+      id: "1",
+      payload: {
+        path: "$.selectionSet.albun",
+        error: "field 'albun' not found in type: 'query_root'",
+        code: "validation-failed",
+      },
+    });
     expect(await old.next()).toEqual({ type: "complete", id: "1" });
     await old.close();
   });
@@ -92,50 +114,88 @@ describe("operations", () => {
     const mutation = 'mutation { insert_artist_one(object: {id: 1, name: "x"}) { id } }';
     const socket = await initiated();
     start(socket, "1", mutation);
-    expect(await socket.next()).toMatchObject({ type: "data", id: "1", payload: { errors: [{ extensions: { code: "constraint-violation" } }] } });
+    expect(await socket.next()).toMatchObject({
+      type: "data",
+      id: "1",
+      payload: { errors: [{ extensions: { code: "constraint-violation" } }] },
+    });
     expect(await socket.next()).toEqual({ type: "complete", id: "1" });
     await socket.close();
     const old = await initiated(OLD);
     start(old, "1", mutation);
-    expect(await old.next()).toMatchObject({ type: "data", id: "1", payload: { errors: [{ error: expect.stringMatching(/^Uniqueness/), code: "constraint-violation" }] } });
+    expect(await old.next()).toMatchObject({
+      type: "data",
+      id: "1",
+      payload: { errors: [{ error: expect.stringMatching(/^Uniqueness/), code: "constraint-violation" }] },
+    });
     await old.close();
   });
 
   test("G-WSL-7 start before init, and an id in use", async () => {
     const socket = await opened();
     start(socket, "1", "{ __typename }");
-    expect(await socket.next()).toEqual({ type: "error", id: "1", payload: { message: "start received before the connection is initialised", extensions: { path: "$", code: "start-failed" } } });
+    expect(await socket.next()).toEqual({
+      type: "error",
+      id: "1",
+      payload: {
+        message: "start received before the connection is initialised",
+        extensions: { path: "$", code: "start-failed" },
+      },
+    });
     expect(await socket.next()).toEqual({ type: "complete", id: "1" });
     await socket.init();
     start(socket, "1", "subscription { artist { id } }");
     await socket.next();
     start(socket, "1", "subscription { artist { id } }");
-    expect(await socket.next()).toMatchObject({ type: "error", id: "1", payload: { message: "an operation already exists with this id: 1", extensions: { code: "start-failed" } } });
+    expect(await socket.next()).toMatchObject({
+      type: "error",
+      id: "1",
+      payload: { message: "an operation already exists with this id: 1", extensions: { code: "start-failed" } },
+    });
     await socket.close();
     const old = await opened(OLD);
     start(old, "1", "{ __typename }");
-    expect(await old.next()).toEqual({ type: "error", id: "1", payload: { path: "$", error: "start received before the connection is initialised", code: "start-failed" } });
+    expect(await old.next()).toEqual({
+      type: "error",
+      id: "1",
+      payload: { path: "$", error: "start received before the connection is initialised", code: "start-failed" },
+    });
     await old.close();
   });
 
-  test.each([["no JSON", "{"], ["an unknown type", { type: "subscribe", id: "1" }], ["no id", { type: "start", payload: {} }]])("G-WSL-8 %s: the connection stays", async (_, message) => {
+  test.each([
+    ["no JSON", "{"],
+    ["an unknown type", { type: "subscribe", id: "1" }],
+    ["no id", { type: "start", payload: {} }],
+  ])("G-WSL-8 %s: the connection stays", async (_, message) => {
     const socket = await initiated();
     socket.send(message);
-    expect(await socket.next()).toEqual({ type: "connection_error", payload: expect.stringMatching(/^parsing ClientMessage failed, ./) });
+    expect(await socket.next()).toEqual({
+      type: "connection_error",
+      payload: expect.stringMatching(/^parsing ClientMessage failed, ./),
+    });
     start(socket, "1", "{ __typename }");
     expect(await socket.next()).toMatchObject({ type: "data", id: "1" });
     await socket.close();
   });
 
   test("G-WSL-5 G-SUB-7 rights lost while a live query runs are an answer", async () => {
-    await api.sql("create table if not exists public.revoked (id int primary key); insert into public.revoked values (1); grant select on public.revoked to music_reader");
+    await api.sql(
+      "create table if not exists public.revoked (id int primary key); insert into public.revoked values (1); grant select on public.revoked to music_reader",
+    );
     await api.reload();
     const socket = await initiated("/v1/graphql", { headers: asAdmin("music_reader") });
     start(socket, "1", "subscription { revoked { id } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { revoked: [{ id: 1 }] } } });
     await api.sql("revoke select on public.revoked from music_reader; insert into public.revoked values (2)");
-    expect(await socket.next()).toMatchObject({ type: "data", id: "1", payload: { errors: [{ extensions: { code: "permission-error" } }] } });
-    await api.sql("grant select on public.revoked to music_reader; delete from public.revoked where id = 2; insert into public.revoked values (3)");
+    expect(await socket.next()).toMatchObject({
+      type: "data",
+      id: "1",
+      payload: { errors: [{ extensions: { code: "permission-error" } }] },
+    });
+    await api.sql(
+      "grant select on public.revoked to music_reader; delete from public.revoked where id = 2; insert into public.revoked values (3)",
+    );
     expect(await socket.next()).toMatchObject({ payload: { data: { revoked: [{ id: 1 }, { id: 3 }] } } });
     await socket.close();
   });

@@ -18,19 +18,38 @@ const countries = (answers: readonly any[]): unknown[] => answers.map((answer) =
 
 test("G-WS-5 the client of graphql-ws: live queries, queries, and the end", async () => {
   await api.sql("update artist set country = 'A' where id = 1");
-  const client = createClient({ url: `${api.wsUrl}/v1/graphql/ws`, webSocketImpl: WebSocket, connectionParams, lazy: false, retryAttempts: 0 });
+  const client = createClient({
+    url: `${api.wsUrl}/v1/graphql/ws`,
+    webSocketImpl: WebSocket,
+    connectionParams,
+    lazy: false,
+    retryAttempts: 0,
+  });
   const answers: unknown[] = [];
   let hasCompleted = false;
-  const stop = client.subscribe({ query, variables: { id: 1 } }, { next: (answer) => void answers.push(answer), error: () => undefined, complete: () => (hasCompleted = true) });
+  const stop = client.subscribe(
+    { query, variables: { id: 1 } },
+    { next: (answer) => void answers.push(answer), error: () => undefined, complete: () => (hasCompleted = true) },
+  );
   await until(() => answers.length === 1);
   await api.sql("update artist set country = 'B' where id = 1");
   await until(() => answers.length === 2);
   expect(countries(answers)).toEqual(["A", "B"]);
   const once: unknown[] = [];
-  await new Promise<void>((resolve, reject) => client.subscribe({ query: "{ artist_by_pk(id: 1) { country } }" }, { next: (answer) => void once.push(answer), error: reject, complete: resolve }));
+  await new Promise<void>((resolve, reject) =>
+    client.subscribe(
+      { query: "{ artist_by_pk(id: 1) { country } }" },
+      { next: (answer) => void once.push(answer), error: reject, complete: resolve },
+    ),
+  );
   expect(once).toEqual([{ data: { artist_by_pk: { country: "B" } } }]);
   await expect(
-    new Promise((resolve, reject) => client.subscribe({ query: "subscription { nothing }" }, { next: resolve, error: reject, complete: () => resolve(undefined) })),
+    new Promise((resolve, reject) =>
+      client.subscribe(
+        { query: "subscription { nothing }" },
+        { next: resolve, error: reject, complete: () => resolve(undefined) },
+      ),
+    ),
   ).rejects.toMatchObject([{ message: "field 'nothing' not found in type: 'subscription_root'" }]);
   stop();
   await until(() => hasCompleted);
@@ -39,10 +58,17 @@ test("G-WS-5 the client of graphql-ws: live queries, queries, and the end", asyn
 
 test("G-WS-5 @apollo/client over graphql-ws", async () => {
   await api.sql("update artist set country = 'A' where id = 2");
-  const socketClient = createClient({ url: `${api.wsUrl}/v1/graphql`, webSocketImpl: WebSocket, connectionParams, retryAttempts: 0 });
+  const socketClient = createClient({
+    url: `${api.wsUrl}/v1/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams,
+    retryAttempts: 0,
+  });
   const client = new ApolloClient({ link: new GraphQLWsLink(socketClient), cache: new InMemoryCache() });
   const answers: unknown[] = [];
-  const subscription = client.subscribe({ query: gql(query), variables: { id: 2 } }).subscribe((answer) => void answers.push(answer));
+  const subscription = client
+    .subscribe({ query: gql(query), variables: { id: 2 } })
+    .subscribe((answer) => void answers.push(answer));
   await until(() => answers.length === 1);
   await api.sql("update artist set country = 'B' where id = 2");
   await until(() => answers.length === 2);
@@ -58,13 +84,17 @@ test("G-WSL-3 the client of subscriptions-transport-ws", async () => {
   await api.sql("update artist set country = 'A' where id = 3");
   const client = new SubscriptionClient(`${api.wsUrl}/v1/graphql`, { connectionParams, reconnect: false }, WebSocket);
   const answers: unknown[] = [];
-  const subscription = client.request({ query, variables: { id: 3 } }).subscribe({ next: (answer) => void answers.push(answer) });
+  const subscription = client
+    .request({ query, variables: { id: 3 } })
+    .subscribe({ next: (answer) => void answers.push(answer) });
   await until(() => answers.length === 1);
   await api.sql("update artist set country = 'B' where id = 3");
   await until(() => answers.length === 2);
   expect(countries(answers)).toEqual(["A", "B"]);
   subscription.unsubscribe();
-  const once = await new Promise((resolve) => client.request({ query: "{ artist_by_pk(id: 3) { country } }" }).subscribe({ next: resolve }));
+  const once = await new Promise((resolve) =>
+    client.request({ query: "{ artist_by_pk(id: 3) { country } }" }).subscribe({ next: resolve }),
+  );
   expect(once).toEqual({ data: { artist_by_pk: { country: "B" } } });
   client.close();
 });

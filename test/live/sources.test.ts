@@ -80,26 +80,39 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   test("G-SUB-4 changes of other rows wake no live query of one row; changes of its key do", async () => {
     const statements: string[] = [];
     const { logger } = listening();
-    const quiet = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logQuery: true, logger: { ...logger, info: (message) => void statements.push(message) } }));
+    const quiet = await startApi(
+      forGraphql({
+        liveQueryInterval: SLOW_MS,
+        logQuery: true,
+        logger: { ...logger, info: (message) => void statements.push(message) },
+      }),
+    );
     await quiet.sql(`create table public.keyed (filler text default repeat('it''s [long]: ', 100), "the ""key""" int primary key, n int);
       insert into public.keyed ("the ""key""", n) select i, 0 from generate_series(1, 20) as i`);
     await quiet.sql('alter table public.keyed rename column "the ""key""" to id');
     await quiet.reload();
     const socket = await initiated(quiet);
-    for (const id of [1, 2]) subscribe(socket, String(id), "subscription ($id: Int!) { keyed_by_pk(id: $id) { id n } }", { id });
+    for (const id of [1, 2])
+      subscribe(socket, String(id), "subscription ($id: Int!) { keyed_by_pk(id: $id) { id n } }", { id });
     subscribe(socket, "all", "subscription { keyed_aggregate { aggregate { sum { n } } } }");
     for (let i = 0; i < 3; i++) await socket.next();
     await until(() => statements.includes("live queries hear of changes by logical replication"));
     await pause(300);
-    const runs = (): number => statements.filter((text) => text.includes("_relapi_subscribers") && text.includes("keyed_by_pk")).length;
+    const runs = (): number =>
+      statements.filter((text) => text.includes("_relapi_subscribers") && text.includes("keyed_by_pk")).length;
     const before = runs();
     await quiet.sql("update public.keyed set n = 5 where id > 10");
-    expect(await socket.next()).toMatchObject({ id: "all", payload: { data: { keyed_aggregate: { aggregate: { sum: { n: 50 } } } } } });
+    expect(await socket.next()).toMatchObject({
+      id: "all",
+      payload: { data: { keyed_aggregate: { aggregate: { sum: { n: 50 } } } } },
+    });
     await pause(200);
     expect(runs()).toBe(before);
     await quiet.sql("update public.keyed set n = 7 where id = 2");
     const messages = [await socket.next(), await socket.next()];
-    expect(messages.find((message) => message.id === "2")).toMatchObject({ payload: { data: { keyed_by_pk: { id: 2, n: 7 } } } });
+    expect(messages.find((message) => message.id === "2")).toMatchObject({
+      payload: { data: { keyed_by_pk: { id: 2, n: 7 } } },
+    });
     expect(runs()).toBeGreaterThan(before);
     // the row leaves its key, and another takes it
     await quiet.sql("update public.keyed set id = 100 where id = 2");
@@ -107,19 +120,29 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await quiet.sql("update public.keyed set id = 2 where id = 100");
     expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: { id: 2, n: 7 } } } });
     await quiet.sql("delete from public.keyed where id = 1");
-    expect(await socket.next((message) => message.id === "1")).toMatchObject({ payload: { data: { keyed_by_pk: null } } });
+    expect(await socket.next((message) => message.id === "1")).toMatchObject({
+      payload: { data: { keyed_by_pk: null } },
+    });
     await quiet.sql("insert into public.keyed (id, n) values (1, 9)");
-    expect(await socket.next((message) => message.id === "1")).toMatchObject({ payload: { data: { keyed_by_pk: { id: 1, n: 9 } } } });
+    expect(await socket.next((message) => message.id === "1")).toMatchObject({
+      payload: { data: { keyed_by_pk: { id: 1, n: 9 } } },
+    });
     await quiet.sql("truncate public.keyed");
-    expect(await socket.next((message) => message.id === "2")).toMatchObject({ payload: { data: { keyed_by_pk: null } } });
+    expect(await socket.next((message) => message.id === "2")).toMatchObject({
+      payload: { data: { keyed_by_pk: null } },
+    });
     await socket.close();
     await quiet.close();
   });
 
   test("G-SUB-4 when the feed is lost another source watches until it is back", async () => {
-    await api.sql("select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database() and active_pid is not null");
+    await api.sql(
+      "select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database() and active_pid is not null",
+    );
     await until(() => log.lines.includes("logical replication for live queries was lost"));
-    await until(() => log.lines.filter((line) => line === "live queries hear of changes by logical replication").length > 1);
+    await until(
+      () => log.lines.filter((line) => line === "live queries hear of changes by logical replication").length > 1,
+    );
     await changesReach(api, 502, 3000);
   });
 });
@@ -128,7 +151,14 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
   test("G-SUB-4 a login role without the right to replicate falls back with a log line", async () => {
     const log = listening();
     const shared = await startApi(forGraphql());
-    const api = await startApi(forGraphql({ databaseUrl: shared.database.urlAs("sea_login"), anonRole: undefined, liveQueryInterval: 100, logger: log.logger }));
+    const api = await startApi(
+      forGraphql({
+        databaseUrl: shared.database.urlAs("sea_login"),
+        anonRole: undefined,
+        liveQueryInterval: 100,
+        logger: log.logger,
+      }),
+    );
     await shared.sql("grant select on artist to sea_login");
     await api.reload();
     const socket = await initiated(api);
@@ -146,7 +176,9 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
 
 describe("notifications", () => {
   test("G-SUB-4 tables with the triggers tell by themselves, others are polled", async () => {
-    const api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, parts: [without("replication-changes"), without("poll-changes")] }));
+    const api = await startApi(
+      forGraphql({ liveQueryInterval: SLOW_MS, parts: [without("replication-changes"), without("poll-changes")] }),
+    );
     // what the command prints, for all tables; of artist the trigger is taken away again
     const printed = new Promise<string>((resolve) => {
       void startApi(forGraphql({ parts: [liveTriggers(resolve)] }));
@@ -171,7 +203,14 @@ describe("polling", () => {
   test("G-SUB-4 while nothing is committed no live query runs", async () => {
     const statements: string[] = [];
     const { logger } = listening();
-    const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 50, logQuery: true, logger: { ...logger, info: (message) => void statements.push(message) } }));
+    const api = await startApi(
+      forGraphql({
+        ...polling,
+        liveQueryInterval: 50,
+        logQuery: true,
+        logger: { ...logger, info: (message) => void statements.push(message) },
+      }),
+    );
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription ($id: Int!) { album_by_pk(id: $id) { sold } }", { id: 1 });
     await socket.next();
@@ -179,7 +218,8 @@ describe("polling", () => {
     const runs = (): number => statements.filter((text) => text.includes("_relapi_subscribers")).length;
     expect(runs()).toBeGreaterThan(0);
     // transactions of other databases of a server count too, so it takes a quiet moment
-    const snapshot = async (): Promise<string> => (await api.sql("select pg_current_snapshot()::text as text"))[0]!.text;
+    const snapshot = async (): Promise<string> =>
+      (await api.sql("select pg_current_snapshot()::text as text"))[0]!.text;
     let isQuiet = false;
     for (let attempt = 0; attempt < 100 && !isQuiet; attempt++) {
       const earlier = await snapshot();
@@ -215,30 +255,43 @@ describe("polling", () => {
 });
 
 describe.skipIf(!capabilities.realServer)("healing", () => {
-  test.each([["replication", {}], ["polling", polling]] as const)("G-SUB-4 %s: connections killed in the middle, every subscriber ends with the last answer", async (_, options) => {
-    const api = await startApi(forGraphql({ ...options, liveQueryInterval: 200 }));
-    const sockets = await Promise.all(Array.from({ length: 10 }, () => initiated(api)));
-    const last = new Map<string, number>();
-    sockets.forEach((socket, s) => {
-      for (let album = 1; album <= 5; album++) subscribe(socket, `${s}-${album}`, "subscription ($id: Int!) { album_by_pk(id: $id) { sold } }", { id: album });
-      socket.socket.on("message", (data: Buffer) => {
-        const message = JSON.parse(data.toString());
-        expect(message.type).not.toBe("error");
-        if (message.type === "next" && message.payload.data !== undefined) last.set(message.id, message.payload.data.album_by_pk.sold);
+  test.each([
+    ["replication", {}],
+    ["polling", polling],
+  ] as const)(
+    "G-SUB-4 %s: connections killed in the middle, every subscriber ends with the last answer",
+    async (_, options) => {
+      const api = await startApi(forGraphql({ ...options, liveQueryInterval: 200 }));
+      const sockets = await Promise.all(Array.from({ length: 10 }, () => initiated(api)));
+      const last = new Map<string, number>();
+      sockets.forEach((socket, s) => {
+        for (let album = 1; album <= 5; album++)
+          subscribe(socket, `${s}-${album}`, "subscription ($id: Int!) { album_by_pk(id: $id) { sold } }", {
+            id: album,
+          });
+        socket.socket.on("message", (data: Buffer) => {
+          const message = JSON.parse(data.toString());
+          expect(message.type).not.toBe("error");
+          if (message.type === "next" && message.payload.data !== undefined)
+            last.set(message.id, message.payload.data.album_by_pk.sold);
+        });
       });
-    });
-    await until(() => last.size === 50);
-    const writer = await api.database.connect();
-    for (let n = 1; n <= 40; n++) {
-      await writer.query("update album set sold = $1", [9000 + n]);
-      if (n % 10 === 0) await writer.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()");
-      await pause(15);
-    }
-    await writer.query("update album set sold = 9999");
-    await until(() => [...last.values()].every((sold) => sold === 9999), 15_000);
-    expect(last.size).toBe(50);
-    await writer.end();
-    for (const socket of sockets) await socket.close();
-    await api.close();
-  });
+      await until(() => last.size === 50);
+      const writer = await api.database.connect();
+      for (let n = 1; n <= 40; n++) {
+        await writer.query("update album set sold = $1", [9000 + n]);
+        if (n % 10 === 0)
+          await writer.query(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+          );
+        await pause(15);
+      }
+      await writer.query("update album set sold = 9999");
+      await until(() => [...last.values()].every((sold) => sold === 9999), 15_000);
+      expect(last.size).toBe(50);
+      await writer.end();
+      for (const socket of sockets) await socket.close();
+      await api.close();
+    },
+  );
 });

@@ -6,11 +6,17 @@ import { openEvents as open, pause, until } from "../support/live.ts";
 
 const api = await startApi();
 
-const subscription = (query: string, headers: Record<string, string> = {}) => ({ method: "POST", headers: { "x-session-admin-secret": adminSecret, ...headers }, body: { query } });
+const subscription = (query: string, headers: Record<string, string> = {}) => ({
+  method: "POST",
+  headers: { "x-session-admin-secret": adminSecret, ...headers },
+  body: { query },
+});
 
 describe("REST", () => {
   test("R-MED-1 G-SUB-3 one event per changed answer, its id the hash", async () => {
-    const stream = await open(api, "/vessels?select=name,tonnage&id=eq.1", { headers: { origin: "https://shop.example" } });
+    const stream = await open(api, "/vessels?select=name,tonnage&id=eq.1", {
+      headers: { origin: "https://shop.example" },
+    });
     expect(stream.response.statusCode).toBe(200);
     expect(stream.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
     expect(stream.response.headers["access-control-allow-origin"]).toBe("*");
@@ -46,7 +52,14 @@ describe("REST", () => {
   });
 
   test("R-FLT-3 filters of every type run over many clients in one statement", async () => {
-    const paths = ["/vessels?select=id&name=eq.Fram", "/vessels?select=id&tonnage=gte.100&order=id", "/vessels?select=id&id=in.(1,3)&order=id", "/vessels?select=id&id=in.(2)&order=id", "/vessels?select=id&name=like.*r*&offset=1&order=id", "/vessels?select=id,voyages(id)&voyages.limit=1&order=id"];
+    const paths = [
+      "/vessels?select=id&name=eq.Fram",
+      "/vessels?select=id&tonnage=gte.100&order=id",
+      "/vessels?select=id&id=in.(1,3)&order=id",
+      "/vessels?select=id&id=in.(2)&order=id",
+      "/vessels?select=id&name=like.*r*&offset=1&order=id",
+      "/vessels?select=id,voyages(id)&voyages.limit=1&order=id",
+    ];
     const streams = await Promise.all(paths.map((path) => open(api, path)));
     await until(() => streams.every((stream) => stream.events.length === 1));
     for (const [i, path] of paths.entries()) {
@@ -104,11 +117,18 @@ describe("GraphQL", () => {
     expect(JSON.parse(bad.events[0]!.data)).toMatchObject({ errors: [{ extensions: { code: "validation-failed" } }] });
     const query = await open(api, "/v1/graphql", subscription("{ __typename }"));
     await query.ended;
-    expect(query.events).toMatchObject([{ event: "next", data: '{"data":{"__typename":"query_root"}}' }, { event: "complete" }]);
+    expect(query.events).toMatchObject([
+      { event: "next", data: '{"data":{"__typename":"query_root"}}' },
+      { event: "complete" },
+    ]);
   });
 
   test("G-AUTH-4 a wrong secret is answered without a stream", async () => {
-    const answer = await open(api, "/v1/graphql", subscription("subscription { __typename }", { "x-session-admin-secret": "wrong" }));
+    const answer = await open(
+      api,
+      "/v1/graphql",
+      subscription("subscription { __typename }", { "x-session-admin-secret": "wrong" }),
+    );
     expect(answer.response.headers["content-type"]).toBe("application/json; charset=utf-8");
     answer.close();
   });

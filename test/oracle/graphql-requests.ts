@@ -1,5 +1,6 @@
-/** Random GraphQL requests, made from what introspection tells: selections, arguments as literals and as variables, nested conditions, lists and
- *  single values, null and absent variables, `@include` and `@skip`. The same document comes with several sets of variables. */
+/** Random GraphQL requests, made from what introspection tells: selections, arguments as literals and as variables,
+ *  nested conditions, lists and single values, null and absent variables, `@include` and `@skip`. The same document
+ *  comes with several sets of variables. */
 import { asAdmin } from "../support/api.ts";
 import type { Random } from "../support/random.ts";
 import { typeText, type Schema, type SchemaField, type SchemaInput } from "../support/schema.ts";
@@ -17,7 +18,7 @@ const SCALARS: Readonly<Record<string, readonly unknown[]>> = {
   Int: [0, 1, 2, 3, 4, 5, 7, 100],
   Float: [0, 1.5, 50, 100.25],
   Boolean: [true, false],
-  String: ["a", "Abba", "Arrival", "%a%", "Ann", "", "it's", "\"q\" \\ {"],
+  String: ["a", "Abba", "Arrival", "%a%", "Ann", "", "it's", '"q" \\ {'],
   numeric: [0, 9.99, 12.5, 20, "25"],
   bigint: [1, 5000, "9007199254740993"],
   date: ["1972-11-01", "2020-02-29"],
@@ -41,7 +42,12 @@ export interface DocumentOptions {
 
 const scalarValue = (name: string, random: Random): Value => {
   const json = random.pick(SCALARS[name] ?? ANY);
-  const literal = typeof json === "object" ? `{${Object.entries(json as object).map(([key, part]) => `${/^\d/.test(key) ? `k${key}` : key}: ${JSON.stringify(part)}`).join(", ")}}` : JSON.stringify(json);
+  const literal =
+    typeof json === "object"
+      ? `{${Object.entries(json as object)
+          .map(([key, part]) => `${/^\d/.test(key) ? `k${key}` : key}: ${JSON.stringify(part)}`)
+          .join(", ")}}`
+      : JSON.stringify(json);
   return { json, literal };
 };
 
@@ -62,7 +68,11 @@ const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: num
   if (type.kind !== "INPUT_OBJECT") return scalarValue(name, random);
   const inputs = schema.type(name).inputFields ?? [];
   const required = inputs.filter((input) => input.type.kind === "NON_NULL" && input.defaultValue === null);
-  const optional = inputs.filter((input) => !required.includes(input) && (depth < 3 || nonNull(input.type).kind === "SCALAR" || nonNull(input.type).kind === "ENUM"));
+  const optional = inputs.filter(
+    (input) =>
+      !required.includes(input) &&
+      (depth < 3 || nonNull(input.type).kind === "SCALAR" || nonNull(input.type).kind === "ENUM"),
+  );
   const chosen = [...required, ...random.some(optional, random.int(depth === 0 ? 4 : 3))];
   const members = chosen.map((input) => [input.name, inputValue(schema, input.type, random, depth + 1)] as const);
   return {
@@ -77,13 +87,19 @@ export interface Drawn {
 }
 
 /** One document; drawn again with the same shape and other values it is the same document with other variables. */
-export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "query" | "mutation" | "subscription"): Drawn => {
+export const drawDocument = (
+  { schema, shape, values }: DocumentOptions,
+  kind: "query" | "mutation" | "subscription",
+): Drawn => {
   const declared: string[] = [];
   const variables: Record<string, unknown> = {};
 
   const variable = (type: TypeRef): string => {
     const name = `v${declared.length}`;
-    const fallback = type.kind !== "NON_NULL" && shape.chance(0.2) ? ` = ${inputValue(schema, { ...type, kind: type.kind }, shape, 1).literal}` : "";
+    const fallback =
+      type.kind !== "NON_NULL" && shape.chance(0.2)
+        ? ` = ${inputValue(schema, { ...type, kind: type.kind }, shape, 1).literal}`
+        : "";
     declared.push(`$${name}: ${typeText(type)}${fallback}`);
     const given = inputValue(schema, type, values, 0);
     if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = given.json; // else it is absent
@@ -92,13 +108,20 @@ export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "
 
   const argumentsOf = (field: SchemaField): string => {
     // which of equal rows are kept, and in which order they come, is the planner's choice
-    const chosen = field.args.filter((input) => input.name !== "distinct_on" && ((input.type.kind === "NON_NULL" && input.defaultValue === null) || shape.chance(0.35)));
+    const chosen = field.args.filter(
+      (input) =>
+        input.name !== "distinct_on" &&
+        ((input.type.kind === "NON_NULL" && input.defaultValue === null) || shape.chance(0.35)),
+    );
     if (chosen.length === 0) return "";
     return `(${chosen.map((input) => `${input.name}: ${shape.chance(0.6) ? variable(input.type) : inputValue(schema, input.type, shape, 0).literal}`).join(", ")})`;
   };
 
   const boolean: TypeRef = { kind: "NON_NULL", name: null, ofType: { kind: "SCALAR", name: "Boolean", ofType: null } };
-  const directive = (): string => (shape.chance(0.08) ? ` @${shape.pick(["include", "skip"])}(if: ${shape.chance(0.8) ? variable(boolean) : shape.pick(["true", "false"])})` : "");
+  const directive = (): string =>
+    shape.chance(0.08)
+      ? ` @${shape.pick(["include", "skip"])}(if: ${shape.chance(0.8) ? variable(boolean) : shape.pick(["true", "false"])})`
+      : "";
 
   /** It has one root field, always. */
   const isSubscription = kind === "subscription";
@@ -109,7 +132,10 @@ export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "
     const fields = schema.type(typeName).fields ?? [];
     const leaves = fields.filter((field) => ["SCALAR", "ENUM"].includes(named(field.type).kind));
     const branches = depth >= 3 ? [] : fields.filter((field) => named(field.type).kind === "OBJECT");
-    const chosen = [...shape.some(leaves, 1 + shape.int(3)), ...shape.some(branches, depth === 0 ? 1 + shape.int(2) : shape.int(2))];
+    const chosen = [
+      ...shape.some(leaves, 1 + shape.int(3)),
+      ...shape.some(branches, depth === 0 ? 1 + shape.int(2) : shape.int(2)),
+    ];
     const parts = chosen.map((field, at) => fieldText(field, depth, shape.chance(0.2) ? `a${at}: ` : ""));
     return `{ ${parts.length === 0 ? "__typename" : parts.join(" ")} }`;
   };
@@ -122,13 +148,22 @@ export const drawDocument = ({ schema, shape, values }: DocumentOptions, kind: "
   const operation = schema.roots[kind] === undefined ? "query" : kind;
   const root = schema.roots[operation] ?? schema.roots.query;
   // a stream has no query to compare it with
-  const offered = (schema.type(root).fields ?? []).filter(({ name }) => name !== "no_queries_available" && !name.endsWith("_stream"));
+  const offered = (schema.type(root).fields ?? []).filter(
+    ({ name }) => name !== "no_queries_available" && !name.endsWith("_stream"),
+  );
   const fields = shape.some(offered, shape.chance(0.85) || isSubscription ? 1 : 2);
-  const body = fields.length === 0 ? "{ __typename }" : `{ ${fields.map((field, at) => fieldText(field, 0, fields.length > 1 ? `r${at}: ` : "")).join(" ")} }`;
+  const body =
+    fields.length === 0
+      ? "{ __typename }"
+      : `{ ${fields.map((field, at) => fieldText(field, 0, fields.length > 1 ? `r${at}: ` : "")).join(" ")} }`;
   return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} ${body}`, variables };
 };
 
-export const graphqlRequest = ({ query, variables }: Drawn, role?: string, session?: Readonly<Record<string, string>>): Asked => ({
+export const graphqlRequest = (
+  { query, variables }: Drawn,
+  role?: string,
+  session?: Readonly<Record<string, string>>,
+): Asked => ({
   method: "POST",
   path: "/v1/graphql",
   headers: asAdmin(role, session),

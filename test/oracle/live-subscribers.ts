@@ -26,24 +26,36 @@ export interface Subscribing {
 }
 
 const headersOf = ({ role, session }: Caller): Record<string, string> =>
-  Object.fromEntries(Object.entries(asAdmin(role, session)).flatMap(([name, header]) => (typeof header === "string" ? [[name, header]] : [])));
+  Object.fromEntries(
+    Object.entries(asAdmin(role, session)).flatMap(([name, header]) =>
+      typeof header === "string" ? [[name, header]] : [],
+    ),
+  );
 
 const subscribeByEvents = (api: TestApi, subscriber: Subscriber): (() => void) => {
   const headers = { accept: "text/event-stream", "content-type": "application/json", ...headersOf(subscriber.caller) };
-  const sent = request({ port: api.port, host: "127.0.0.1", method: "POST", path: "/v1/graphql", headers }, (response) => {
-    let text = "";
-    response.setEncoding("utf8");
-    response.on("error", () => undefined);
-    response.on("data", (chunk: string) => {
-      text += chunk;
-      for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
-        const data = text.slice(0, at).split("\n").filter((line) => line.startsWith("data: ")).map((line) => line.slice("data: ".length)).join("\n");
-        text = text.slice(at + 2);
-        if (data !== "") subscriber.last = JSON.parse(data);
-      }
-    });
-    if (!String(response.headers["content-type"]).startsWith("text/event-stream")) subscriber.last = "refused";
-  });
+  const sent = request(
+    { port: api.port, host: "127.0.0.1", method: "POST", path: "/v1/graphql", headers },
+    (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("error", () => undefined);
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
+          const data = text
+            .slice(0, at)
+            .split("\n")
+            .filter((line) => line.startsWith("data: "))
+            .map((line) => line.slice("data: ".length))
+            .join("\n");
+          text = text.slice(at + 2);
+          if (data !== "") subscriber.last = JSON.parse(data);
+        }
+      });
+      if (!String(response.headers["content-type"]).startsWith("text/event-stream")) subscriber.last = "refused";
+    },
+  );
   sent.on("error", () => undefined);
   sent.end(JSON.stringify(subscriber.drawn));
   return () => sent.destroy();
@@ -51,7 +63,14 @@ const subscribeByEvents = (api: TestApi, subscriber: Subscriber): (() => void) =
 
 /** One socket per caller and protocol carries all its operations. */
 export const subscribing = (api: TestApi): Subscribing => {
-  const sockets = new Map<string, Promise<{ readonly send: (message: unknown) => void; readonly close: () => Promise<void>; readonly byId: Map<string, Subscriber> }>>();
+  const sockets = new Map<
+    string,
+    Promise<{
+      readonly send: (message: unknown) => void;
+      readonly close: () => Promise<void>;
+      readonly byId: Map<string, Subscriber>;
+    }>
+  >();
   const closers: (() => void)[] = [];
   let count = 0;
 
@@ -60,7 +79,10 @@ export const subscribing = (api: TestApi): Subscribing => {
     let opened = sockets.get(key);
     if (opened === undefined) {
       opened = (async () => {
-        const socket = await openSocket(api, { path: transport === "graphql-ws" ? "/v1/graphql" : "/v1/graphql/ws", protocols: [transport] });
+        const socket = await openSocket(api, {
+          path: transport === "graphql-ws" ? "/v1/graphql" : "/v1/graphql/ws",
+          protocols: [transport],
+        });
         const byId = new Map<string, Subscriber>();
         socket.socket.on("message", (text: Buffer) => {
           const { id, type, payload } = JSON.parse(text.toString()) as { id?: string; type: string; payload?: unknown };

@@ -1,5 +1,5 @@
-/** Live queries of several callers at once, on every transport: each hears what a server that keeps nothing answers to it alone, at first and after
- *  rows, and policies, have changed. */
+/** Live queries of several callers at once, on every transport: each hears what a server that keeps nothing answers to
+ *  it alone, at first and after rows, and policies, have changed. */
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
@@ -31,7 +31,10 @@ const KNOWN: readonly Drawn[] = [
   "{ team(order_by: {id: asc}) { id name } }",
   "{ session_albums(order_by: {id: asc}) { id } }",
   "query ($id: Int!) { person_by_pk(id: $id) { id person_title } }",
-].map((text) => ({ query: text.startsWith("query") ? text : `query ${text}`, variables: text.startsWith("query") ? { id: 1 } : {} }));
+].map((text) => ({
+  query: text.startsWith("query") ? text : `query ${text}`,
+  variables: text.startsWith("query") ? { id: 1 } : {},
+}));
 
 const NOTES = `
 create domain whose as text;
@@ -43,89 +46,148 @@ create view note_card as select id, author from note;
 grant select on note, note_card to music_reader, music_artist`;
 
 const CHANGES: readonly (readonly [title: string, sql: string])[] = [
-  ["rows", "update album set sold = coalesce(sold, 0) + 1; insert into diary (artist_id, body) values (1, 'more'), (2, 'more'); update person set born = born + 1; update note set author = author || '!'; update team set name = name || '!'"],
-  ["a policy", "alter table team enable row level security; create policy own on team using (id = nullif(current_setting('session.user_id', true), '')::int); update team set name = name || '?'"],
+  [
+    "rows",
+    "update album set sold = coalesce(sold, 0) + 1; insert into diary (artist_id, body) values (1, 'more'), (2, 'more'); update person set born = born + 1; update note set author = author || '!'; update team set name = name || '!'",
+  ],
+  [
+    "a policy",
+    "alter table team enable row level security; create policy own on team using (id = nullif(current_setting('session.user_id', true), '')::int); update team set name = name || '?'",
+  ],
 ];
 
 /** Rows that nothing orders may come in any order. */
 const unordered = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(unordered).map((item) => JSON.stringify(item)).sort();
+  if (Array.isArray(value))
+    return value
+      .map(unordered)
+      .map((item) => JSON.stringify(item))
+      .sort();
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unordered(part)]));
 };
 
 /** Errors are worded by each transport: one is like another. */
 const heard = (payload: unknown): string =>
-  payload === undefined ? "nothing" : typeof payload === "object" && payload !== null && "data" in payload && !("errors" in payload) ? JSON.stringify(unordered(payload.data)) : "an error";
+  payload === undefined
+    ? "nothing"
+    : typeof payload === "object" && payload !== null && "data" in payload && !("errors" in payload)
+      ? JSON.stringify(unordered(payload.data))
+      : "an error";
 
 /** Which of the rows are left is anybody's guess where nothing orders them, or not enough. */
 const CUTS = /\b(limit|offset|distinct_on)\b/;
 
 const sizes = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length;
-  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, sizes(part)])) : null;
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, sizes(part)]))
+    : null;
 };
 
-const isLike = (one: string, other: string): boolean => one === other || (one.startsWith("{") && other.startsWith("{") && JSON.stringify(sizes(JSON.parse(one))) === JSON.stringify(sizes(JSON.parse(other))));
+const isLike = (one: string, other: string): boolean =>
+  one === other ||
+  (one.startsWith("{") &&
+    other.startsWith("{") &&
+    JSON.stringify(sizes(JSON.parse(one))) === JSON.stringify(sizes(JSON.parse(other))));
 
-/** An operand that is no value of its type (G-DBE-8). A live query's are columns, which PostgreSQL may never look at; a query's it reads while planning. */
+/** An operand that is no value of its type (G-DBE-8). A live query's are columns, which PostgreSQL may never look at; a
+ *  query's it reads while planning. */
 const BAD_OPERAND = "a bad operand";
 
-const isBadOperand = ({ errors: [error] = [] }: { readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[] }): boolean =>
-  error !== undefined && (["data-exception", "bad-request"].includes(error.extensions.code) || error.message.includes("value for domain"));
+const isBadOperand = ({
+  errors: [error] = [],
+}: {
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+}): boolean =>
+  error !== undefined &&
+  (["data-exception", "bad-request"].includes(error.extensions.code) || error.message.includes("value for domain"));
 
 const drawAll = (random: Random, schema: Awaited<ReturnType<typeof schemaOf>>): Drawn[] =>
   Array.from({ length: DOCUMENTS }, () => {
     const shapeSeed = random.int(2 ** 31);
-    return Array.from({ length: 1 + random.int(2) }, () => drawDocument({ schema, shape: createRandom(shapeSeed), values: createRandom(random.int(2 ** 31)) }, "subscription"));
+    return Array.from({ length: 1 + random.int(2) }, () =>
+      drawDocument(
+        { schema, shape: createRandom(shapeSeed), values: createRandom(random.int(2 ** 31)) },
+        "subscription",
+      ),
+    );
   }).flat();
 
-test("G-SUB-1 G-WS-1 G-WSL-1 each of several callers hears what it alone would be answered", { timeout: 300_000 }, async () => {
-  const random = createRandom(seed);
-  const api = await startApi(forGraphql({ dbPool: 2 }));
-  await api.sql(NOTES);
-  await api.reload();
-  const oracle = await startApi(forGraphql({ ...KEEPS_NOTHING, dbPool: 1, dbChannelEnabled: false }));
-  const drawn = [...KNOWN.map(({ query, variables }) => ({ query: query.replace(/^query/, "subscription"), variables })), ...drawAll(random, await schemaOf(api))];
-  const subscribers: Subscriber[] = random.shuffled(
-    drawn.flatMap((one, at) =>
-      (at < KNOWN.length ? CALLERS : random.some(CALLERS, 3)).flatMap((caller) => (at < KNOWN.length ? TRANSPORTS : [random.pick(TRANSPORTS)]).map((transport) => ({ transport, caller, drawn: one, last: undefined }))),
-    ),
-  );
-  const live = subscribing(api);
-  for (const subscriber of subscribers) await live.subscribe(subscriber);
+test(
+  "G-SUB-1 G-WS-1 G-WSL-1 each of several callers hears what it alone would be answered",
+  { timeout: 300_000 },
+  async () => {
+    const random = createRandom(seed);
+    const api = await startApi(forGraphql({ dbPool: 2 }));
+    await api.sql(NOTES);
+    await api.reload();
+    const oracle = await startApi(forGraphql({ ...KEEPS_NOTHING, dbPool: 1, dbChannelEnabled: false }));
+    const drawn = [
+      ...KNOWN.map(({ query, variables }) => ({ query: query.replace(/^query/, "subscription"), variables })),
+      ...drawAll(random, await schemaOf(api)),
+    ];
+    const subscribers: Subscriber[] = random.shuffled(
+      drawn.flatMap((one, at) =>
+        (at < KNOWN.length ? CALLERS : random.some(CALLERS, 3)).flatMap((caller) =>
+          (at < KNOWN.length ? TRANSPORTS : [random.pick(TRANSPORTS)]).map((transport) => ({
+            transport,
+            caller,
+            drawn: one,
+            last: undefined,
+          })),
+        ),
+      ),
+    );
+    const live = subscribing(api);
+    for (const subscriber of subscribers) await live.subscribe(subscriber);
 
-  const askAlone = async ({ caller, drawn: { query, variables } }: Subscriber): Promise<string> => {
-    const asked = graphqlRequest({ query: query.replace(/^subscription/, "query"), variables }, caller.role, caller.session);
-    const answer = await oracle.request(asked.method, asked.path, { headers: asked.headers ?? {}, body: asked.body });
-    return isBadOperand(answer.json()) ? BAD_OPERAND : heard(answer.json());
-  };
-
-  const found: string[] = [];
-  for (const [title, sql] of [["at first", ""] as const, ...CHANGES]) {
-    if (sql !== "") await api.sql(sql);
-    const wanted = new Map<Subscriber, string>();
-    const alone = new Map<string, string>();
-    for (const subscriber of subscribers) {
-      const key = JSON.stringify([subscriber.drawn, subscriber.caller]);
-      const answer = alone.get(key) ?? (await askAlone(subscriber));
-      alone.set(key, answer);
-      wanted.set(subscriber, answer);
-    }
-    const isAsWanted = ({ last, drawn: one }: Subscriber, answer: string): boolean => (CUTS.test(JSON.stringify(one)) ? isLike(heard(last), answer) : heard(last) === answer);
-    const isWrong = (subscriber: Subscriber): boolean => {
-      const answer = wanted.get(subscriber) as string; // asked for above
-      // an operation that failed has ended
-      return answer !== BAD_OPERAND && !isAsWanted(subscriber, answer) && !(title !== "at first" && heard(subscriber.last) === "an error");
+    const askAlone = async ({ caller, drawn: { query, variables } }: Subscriber): Promise<string> => {
+      const asked = graphqlRequest(
+        { query: query.replace(/^subscription/, "query"), variables },
+        caller.role,
+        caller.session,
+      );
+      const answer = await oracle.request(asked.method, asked.path, { headers: asked.headers ?? {}, body: asked.body });
+      return isBadOperand(answer.json()) ? BAD_OPERAND : heard(answer.json());
     };
-    for (const endMs = performance.now() + WITHIN_MS; subscribers.some(isWrong) && performance.now() < endMs; ) await new Promise((resolve) => setTimeout(resolve, 50));
-    const wrong = subscribers.filter(isWrong);
-    console.log(`oracle, live queries, ${title}, ORACLE_SEED=${seed}: ${subscribers.length} subscribers, ${[...wanted.values()].filter((one) => one !== "an error" && one !== BAD_OPERAND).length} without an error, ${wrong.length} differ`);
-    for (const subscriber of wrong) {
-      const { transport, caller, drawn: one } = subscriber;
-      found.push(`${title}: ${transport}, ${JSON.stringify(caller)}\n  ${one.query}\n  ${JSON.stringify(one.variables)}\n  alone: ${wanted.get(subscriber)?.slice(0, 500)}\n  heard: ${heard(subscriber.last).slice(0, 500)}`);
+
+    const found: string[] = [];
+    for (const [title, sql] of [["at first", ""] as const, ...CHANGES]) {
+      if (sql !== "") await api.sql(sql);
+      const wanted = new Map<Subscriber, string>();
+      const alone = new Map<string, string>();
+      for (const subscriber of subscribers) {
+        const key = JSON.stringify([subscriber.drawn, subscriber.caller]);
+        const answer = alone.get(key) ?? (await askAlone(subscriber));
+        alone.set(key, answer);
+        wanted.set(subscriber, answer);
+      }
+      const isAsWanted = ({ last, drawn: one }: Subscriber, answer: string): boolean =>
+        CUTS.test(JSON.stringify(one)) ? isLike(heard(last), answer) : heard(last) === answer;
+      const isWrong = (subscriber: Subscriber): boolean => {
+        const answer = wanted.get(subscriber) as string; // asked for above
+        // an operation that failed has ended
+        return (
+          answer !== BAD_OPERAND &&
+          !isAsWanted(subscriber, answer) &&
+          !(title !== "at first" && heard(subscriber.last) === "an error")
+        );
+      };
+      for (const endMs = performance.now() + WITHIN_MS; subscribers.some(isWrong) && performance.now() < endMs;)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      const wrong = subscribers.filter(isWrong);
+      console.log(
+        `oracle, live queries, ${title}, ORACLE_SEED=${seed}: ${subscribers.length} subscribers, ${[...wanted.values()].filter((one) => one !== "an error" && one !== BAD_OPERAND).length} without an error, ${wrong.length} differ`,
+      );
+      for (const subscriber of wrong) {
+        const { transport, caller, drawn: one } = subscriber;
+        found.push(
+          `${title}: ${transport}, ${JSON.stringify(caller)}\n  ${one.query}\n  ${JSON.stringify(one.variables)}\n  alone: ${wanted.get(subscriber)?.slice(0, 500)}\n  heard: ${heard(subscriber.last).slice(0, 500)}`,
+        );
+      }
     }
-  }
-  await live.close();
-  expect(found.length, `ORACLE_SEED=${seed}\n${found.slice(0, 12).join("\n\n")}`).toBe(0);
-});
+    await live.close();
+    expect(found.length, `ORACLE_SEED=${seed}\n${found.slice(0, 12).join("\n\n")}`).toBe(0);
+  },
+);

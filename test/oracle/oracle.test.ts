@@ -1,5 +1,5 @@
-/** Random requests in random orders against a warm server and one that keeps nothing: the answers are the same. A share of what
- *  `npm run oracle` asks; ORACLE_SEED asks the same again. */
+/** Random requests in random orders against a warm server and one that keeps nothing: the answers are the same. A share
+ *  of what `npm run oracle` asks; ORACLE_SEED asks the same again. */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, openApi, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -21,15 +21,40 @@ const metadata = documentOf(
   [
     table("album", {
       object_relationships: [object("artist", "artist_id")],
-      select_permissions: permissions({ reader: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 3 }, owner: { columns: "*", filter: own, allow_aggregations: true }, part: { columns: ["id", "title"], filter: {} } }),
-      insert_permissions: permissions({ owner: { check: { price: { _gt: 0 } }, columns: ["id", "title", "price"], set: { artist_id: "X-Session-Artist-Id" } } }),
-      update_permissions: permissions({ owner: { columns: ["id", "title", "price"], filter: own, check: { price: { _lt: 100 } }, set: { live: false } } }),
+      select_permissions: permissions({
+        reader: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 3 },
+        owner: { columns: "*", filter: own, allow_aggregations: true },
+        part: { columns: ["id", "title"], filter: {} },
+      }),
+      insert_permissions: permissions({
+        owner: {
+          check: { price: { _gt: 0 } },
+          columns: ["id", "title", "price"],
+          set: { artist_id: "X-Session-Artist-Id" },
+        },
+      }),
+      update_permissions: permissions({
+        owner: { columns: ["id", "title", "price"], filter: own, check: { price: { _lt: 100 } }, set: { live: false } },
+      }),
       delete_permissions: permissions({ owner: { filter: own } }),
     }),
-    table("artist", { array_relationships: [array("albums", "album", "artist_id")], select_permissions: permissions({ reader: { columns: ["id", "name"], filter: { country: { _neq: "IS" } } }, owner: { ...all, allow_aggregations: true } }) }),
+    table("artist", {
+      array_relationships: [array("albums", "album", "artist_id")],
+      select_permissions: permissions({
+        reader: { columns: ["id", "name"], filter: { country: { _neq: "IS" } } },
+        owner: { ...all, allow_aggregations: true },
+      }),
+    }),
     table("person", {
-      computed_fields: [{ name: "title", definition: { function: "person_title" } }, { name: "points", definition: { function: "person_score" } }, { name: "greeting", definition: { function: "person_greeting", session_argument: "hasura_session" } }],
-      select_permissions: permissions({ reader: { columns: ["id"], filter: {}, computed_fields: ["title", "greeting"] }, owner: { ...all, computed_fields: ["points", "greeting"] } }),
+      computed_fields: [
+        { name: "title", definition: { function: "person_title" } },
+        { name: "points", definition: { function: "person_score" } },
+        { name: "greeting", definition: { function: "person_greeting", session_argument: "hasura_session" } },
+      ],
+      select_permissions: permissions({
+        reader: { columns: ["id"], filter: {}, computed_fields: ["title", "greeting"] },
+        owner: { ...all, computed_fields: ["points", "greeting"] },
+      }),
     }),
   ],
   { inherited_roles: [{ role_name: "mixed", role_set: ["part", "owner"] }] },
@@ -52,32 +77,57 @@ const METADATA_CALLERS: readonly HeaderValues[] = [
 const drawn = (random: Random, count: number, draw: (shape: Random, values: Random) => Asked): Asked[] =>
   Array.from({ length: count }, () => {
     const shapeSeed = random.int(2 ** 31);
-    return Array.from({ length: 1 + random.int(4) }, () => draw(createRandom(shapeSeed), createRandom(random.int(2 ** 31))));
+    return Array.from({ length: 1 + random.int(4) }, () =>
+      draw(createRandom(shapeSeed), createRandom(random.int(2 ** 31))),
+    );
   }).flat();
 
-const documentsFor = async (options: StartOptions, random: Random, roles: readonly (string | undefined)[]): Promise<Asked[]> => {
+const documentsFor = async (
+  options: StartOptions,
+  random: Random,
+  roles: readonly (string | undefined)[],
+): Promise<Asked[]> => {
   const api = await startApi(options);
   const lists: Asked[] = [];
   for (const role of roles) {
     const schema = await schemaOf(api, role);
-    lists.push(...drawn(random, SHAPES / roles.length, (shape, values) => graphqlRequest(drawDocument({ schema, shape, values }, shape.chance(0.25) ? "mutation" : "query"), role)));
+    lists.push(
+      ...drawn(random, SHAPES / roles.length, (shape, values) =>
+        graphqlRequest(drawDocument({ schema, shape, values }, shape.chance(0.25) ? "mutation" : "query"), role),
+      ),
+    );
   }
   await api.close();
   return lists;
 };
 
 /** By callers that may do most of it. */
-const requestsFor = async (options: StartOptions, random: Random, schemas: readonly string[], callers: readonly HeaderValues[], mostly?: readonly string[]): Promise<Asked[]> => {
+const requestsFor = async (
+  options: StartOptions,
+  random: Random,
+  schemas: readonly string[],
+  callers: readonly HeaderValues[],
+  mostly?: readonly string[],
+): Promise<Asked[]> => {
   const api = await startApi(options);
   const model = api.relApi.model();
   const requests = schemas
-    .flatMap((schema, at) => drawn(random, at === 0 ? SHAPES : SHAPES / 8, (shape, values) => drawRestRequest({ model, schema, shape, values, ...(mostly === undefined ? {} : { mostly }) })))
+    .flatMap((schema, at) =>
+      drawn(random, at === 0 ? SHAPES : SHAPES / 8, (shape, values) =>
+        drawRestRequest({ model, schema, shape, values, ...(mostly === undefined ? {} : { mostly }) }),
+      ),
+    )
     .map((asked) => ({ ...asked, headers: { ...asked.headers, ...random.pick(callers) } }));
   await api.close();
   return requests;
 };
 
-const expectNoDifference = async (options: StartOptions, requests: readonly Asked[], random: Random, callers: readonly HeaderValues[]): Promise<void> => {
+const expectNoDifference = async (
+  options: StartOptions,
+  requests: readonly Asked[],
+  random: Random,
+  callers: readonly HeaderValues[],
+): Promise<void> => {
   const mutated = withMutations(requests, random, { callers, countPerRequest: 3 });
   await useGenericPlans((await testDatabase()).query);
   const verdict = await consult(mutated, { start: openApi, options, seed });
@@ -89,8 +139,18 @@ const expectNoDifference = async (options: StartOptions, requests: readonly Aske
 /** Shared once: calls with another window, what only some may execute, a table open to all in a schema that is not. */
 const KNOWN: readonly Asked[] = [
   ...["0-0", "1-", undefined].map((range): Asked => ({ method: "GET", path: "/rpc/ledger", headers: { range } })),
-  ...["0-0", "1-1", undefined].map((range): Asked => ({ method: "GET", path: "/rpc/vessels_of?port=1", headers: { range } })),
-  ...["/rpc/clerks_only", "/notices", "/cabins?order=id", "/vessels?select=name,heavy&heavy=is.true", "/rpc/who"].flatMap((path) => SEA_CALLERS.map((headers): Asked => ({ method: "GET", path, headers }))),
+  ...["0-0", "1-1", undefined].map((range): Asked => ({
+    method: "GET",
+    path: "/rpc/vessels_of?port=1",
+    headers: { range },
+  })),
+  ...[
+    "/rpc/clerks_only",
+    "/notices",
+    "/cabins?order=id",
+    "/vessels?select=name,heavy&heavy=is.true",
+    "/rpc/who",
+  ].flatMap((path) => SEA_CALLERS.map((headers): Asked => ({ method: "GET", path, headers }))),
 ];
 
 const REST: StartOptions = { dbAggregatesEnabled: true };
@@ -103,17 +163,47 @@ test("R-PIPE-1 what is kept of REST requests changes no answer, with grants", { 
   await expectNoDifference(REST, requests, random, SEA_CALLERS);
 });
 
-test("R-PIPE-1 G-PRM-7 what is kept of REST requests changes no answer, with the permissions of metadata", { timeout: 600_000 }, async () => {
-  const random = createRandom(seed + 1);
-  await expectNoDifference(METADATA, await requestsFor(METADATA, random, ["public"], METADATA_CALLERS.slice(1, 6), ["album", "artist", "person", "search_albums", "session_albums", "sell_album"]), random, METADATA_CALLERS);
-});
+test(
+  "R-PIPE-1 G-PRM-7 what is kept of REST requests changes no answer, with the permissions of metadata",
+  { timeout: 600_000 },
+  async () => {
+    const random = createRandom(seed + 1);
+    await expectNoDifference(
+      METADATA,
+      await requestsFor(METADATA, random, ["public"], METADATA_CALLERS.slice(1, 6), [
+        "album",
+        "artist",
+        "person",
+        "search_albums",
+        "session_albums",
+        "sell_album",
+      ]),
+      random,
+      METADATA_CALLERS,
+    );
+  },
+);
 
 test("G-DOC-14 what is kept of GraphQL requests changes no answer, with grants", { timeout: 600_000 }, async () => {
   const random = createRandom(seed + 2);
-  await expectNoDifference(GRANTS, await documentsFor(GRANTS, random, [undefined, "music_reader", "music_editor"]), random, MUSIC_CALLERS);
+  await expectNoDifference(
+    GRANTS,
+    await documentsFor(GRANTS, random, [undefined, "music_reader", "music_editor"]),
+    random,
+    MUSIC_CALLERS,
+  );
 });
 
-test("G-DOC-14 G-PRM-7 what is kept of GraphQL requests changes no answer, with the permissions of metadata", { timeout: 600_000 }, async () => {
-  const random = createRandom(seed + 3);
-  await expectNoDifference(METADATA, await documentsFor(METADATA, random, [undefined, "reader", "owner"]), random, METADATA_CALLERS);
-});
+test(
+  "G-DOC-14 G-PRM-7 what is kept of GraphQL requests changes no answer, with the permissions of metadata",
+  { timeout: 600_000 },
+  async () => {
+    const random = createRandom(seed + 3);
+    await expectNoDifference(
+      METADATA,
+      await documentsFor(METADATA, random, [undefined, "reader", "owner"]),
+      random,
+      METADATA_CALLERS,
+    );
+  },
+);

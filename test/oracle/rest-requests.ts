@@ -1,6 +1,13 @@
-/** Random REST requests, made from the model: selects with embeds, spreads, casts, paths and aggregates, filters and logic trees, orders,
- *  windows, calls by GET and POST, writes. The same shape comes with several values. */
-import { relationOf, type Column, type Model, type Relation, type Relationship, type Routine } from "../../core/index.ts";
+/** Random REST requests, made from the model: selects with embeds, spreads, casts, paths and aggregates, filters and
+ *  logic trees, orders, windows, calls by GET and POST, writes. The same shape comes with several values. */
+import {
+  relationOf,
+  type Column,
+  type Model,
+  type Relation,
+  type Relationship,
+  type Routine,
+} from "../../core/index.ts";
 import type { Random } from "../support/random.ts";
 import type { Asked } from "../support/oracle/oracle.ts";
 
@@ -19,7 +26,15 @@ const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
 const NUMBERS = ["1", "2", "3", "4", "47", "402", "853", "0"];
 const TEXTS = ["Ariel", "Fram", "Oslo", "Abba", "Arrival", "NO", "open", "a", "it's", "x,y", "*a*", ""];
-const BY_CATEGORY: Readonly<Record<string, readonly string[]>> = { N: NUMBERS, S: TEXTS, B: ["true", "false"], D: ["2024-05-01", "2020-01-01 10:00:00"], A: ["{NO}", "{1,2}", "{}"], R: ["[1,5)", "[2024-01-01,2024-02-01)"], E: ["able", "master", "happy"] };
+const BY_CATEGORY: Readonly<Record<string, readonly string[]>> = {
+  N: NUMBERS,
+  S: TEXTS,
+  B: ["true", "false"],
+  D: ["2024-05-01", "2020-01-01 10:00:00"],
+  A: ["{NO}", "{1,2}", "{}"],
+  R: ["[1,5)", "[2024-01-01,2024-02-01)"],
+  E: ["able", "master", "happy"],
+};
 
 const valueOf = ({ model, values }: RestShape, type: number): string => {
   const { category = "S", name = "" } = model.types.get(type) ?? {};
@@ -59,7 +74,9 @@ const selectedColumn = ({ shape, model }: RestShape, column: Column): string => 
   const type = model.types.get(column.type);
   const isDocument = type?.name === "json" || type?.name === "jsonb";
   const path = isDocument && shape.chance(0.5) ? shape.pick(["->engine", "->engine->>kw", "->tags->0", "->>a"]) : "";
-  const aggregate = shape.chance(0.04) ? `.${shape.pick(type?.category === "N" ? ["count", "max", "min", "sum", "avg"] : ["count"])}()` : "";
+  const aggregate = shape.chance(0.04)
+    ? `.${shape.pick(type?.category === "N" ? ["count", "max", "min", "sum", "avg"] : ["count"])}()`
+    : "";
   return `${shape.chance(0.15) ? "x:" : ""}${column.name}${path}${shape.chance(0.1) ? "::text" : ""}${aggregate}`;
 };
 
@@ -76,18 +93,27 @@ interface Built {
 
 const buildSelect = (request: RestShape, relation: Relation, depth: number): Built => {
   const { shape, model } = request;
-  const parts = shape.chance(0.25) ? ["*"] : shape.some(columnsOf(relation), 1 + shape.int(3)).map((column) => selectedColumn(request, column));
+  const parts = shape.chance(0.25)
+    ? ["*"]
+    : shape.some(columnsOf(relation), 1 + shape.int(3)).map((column) => selectedColumn(request, column));
   if (shape.chance(0.05)) parts.push("count()");
   const embeds: Embedded[] = [];
-  const ways = relation.relationships.filter(({ target, routine }) => PLAIN.test(routine?.name ?? target.name) && relationOf(model, target) !== undefined);
+  const ways = relation.relationships.filter(
+    ({ target, routine }) => PLAIN.test(routine?.name ?? target.name) && relationOf(model, target) !== undefined,
+  );
   for (const relationship of depth >= 2 ? [] : shape.some(ways, shape.int(3))) {
     const target = relationOf(model, relationship.target)!;
     const name = relationship.routine?.name ?? target.name;
-    const hint = relationship.constraint !== "" && PLAIN.test(relationship.constraint) && shape.chance(0.6) ? `!${relationship.constraint}` : "";
+    const hint =
+      relationship.constraint !== "" && PLAIN.test(relationship.constraint) && shape.chance(0.6)
+        ? `!${relationship.constraint}`
+        : "";
     const alias = shape.chance(0.2) ? `e${depth}${embeds.length}` : "";
     const inner = buildSelect(request, target, depth + 1).select;
     const isSpread = shape.chance(0.2);
-    parts.push(`${isSpread ? "..." : ""}${alias === "" || isSpread ? "" : `${alias}:`}${name}${hint}${shape.pick(["", "", "!inner", "!left"])}(${shape.chance(0.05) ? "" : inner})`);
+    parts.push(
+      `${isSpread ? "..." : ""}${alias === "" || isSpread ? "" : `${alias}:`}${name}${hint}${shape.pick(["", "", "!inner", "!left"])}(${shape.chance(0.05) ? "" : inner})`,
+    );
     embeds.push({ name: alias === "" || isSpread ? name : alias, relation: target, relationship });
   }
   return { select: parts.join(","), embeds };
@@ -112,8 +138,11 @@ const condition = (request: RestShape, relation: Relation, prefix: string): read
 const orderOf = ({ shape }: RestShape, relation: Relation, embeds: readonly Embedded[]): string => {
   const terms = shape.some(columnsOf(relation), 1 + shape.int(2)).map(({ name }) => name);
   const toOne = embeds.find(({ relationship }) => relationship.isToOne);
-  if (toOne !== undefined && shape.chance(0.3) && columnsOf(toOne.relation).length > 0) terms.unshift(`${toOne.name}(${shape.pick(columnsOf(toOne.relation)).name})`);
-  return terms.map((term) => `${term}${shape.pick(["", ".asc", ".desc"])}${shape.pick(["", "", ".nullsfirst", ".nullslast"])}`).join(",");
+  if (toOne !== undefined && shape.chance(0.3) && columnsOf(toOne.relation).length > 0)
+    terms.unshift(`${toOne.name}(${shape.pick(columnsOf(toOne.relation)).name})`);
+  return terms
+    .map((term) => `${term}${shape.pick(["", ".asc", ".desc"])}${shape.pick(["", "", ".nullsfirst", ".nullslast"])}`)
+    .join(",");
 };
 
 /** Everything after `?`. Rows are ordered by all that orders them, so that both servers have one order. */
@@ -150,58 +179,119 @@ const jsonOf = (request: RestShape, type: number): unknown => {
 
 const rowsOf = (request: RestShape, relation: Relation, count: number): Readonly<Record<string, unknown>>[] => {
   const columns = request.shape.some(columnsOf(relation), 1 + request.shape.int(4));
-  return Array.from({ length: count }, () => Object.fromEntries(columns.map((column) => [column.name, jsonOf(request, column.type)])));
+  return Array.from({ length: count }, () =>
+    Object.fromEntries(columns.map((column) => [column.name, jsonOf(request, column.type)])),
+  );
 };
 
-const rowOf = (request: RestShape, relation: Relation): Readonly<Record<string, unknown>> => rowsOf(request, relation, 1)[0]!;
+const rowOf = (request: RestShape, relation: Relation): Readonly<Record<string, unknown>> =>
+  rowsOf(request, relation, 1)[0]!;
 
 const drawCall = (request: RestShape, routine: Routine): Asked => {
   const { shape, model, values } = request;
-  const given = routine.parameters.filter((parameter) => parameter.name !== "" && (!parameter.hasDefault || shape.chance(0.5)));
+  const given = routine.parameters.filter(
+    (parameter) => parameter.name !== "" && (!parameter.hasDefault || shape.chance(0.5)),
+  );
   const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
   const pairs = relation === undefined ? [] : queryOf(request, relation);
   const name = `rpc/${routine.name}`;
   const path = (more: readonly (readonly [string, string])[]): string => pathOf(name, more).replace("rpc%2F", "rpc/");
-  if (shape.chance(0.6)) return { method: "GET", path: path([...given.map((parameter) => [parameter.name, valueOf(request, parameter.type)] as const), ...pairs]) };
+  if (shape.chance(0.6))
+    return {
+      method: "GET",
+      path: path([...given.map((parameter) => [parameter.name, valueOf(request, parameter.type)] as const), ...pairs]),
+    };
   const [only] = routine.parameters;
-  if (routine.parameters.length === 1 && only?.name === "") return { method: "POST", path: path(pairs), headers: { "content-type": shape.pick(["application/json", "text/plain", "text/xml", "application/octet-stream"]) }, body: values.pick(['{"a":1}', "[1,2]", "<a/>"]) };
-  return { method: "POST", path: path(pairs), body: Object.fromEntries(given.map((parameter) => [parameter.name, jsonOf(request, parameter.type)])) };
+  if (routine.parameters.length === 1 && only?.name === "")
+    return {
+      method: "POST",
+      path: path(pairs),
+      headers: {
+        "content-type": shape.pick(["application/json", "text/plain", "text/xml", "application/octet-stream"]),
+      },
+      body: values.pick(['{"a":1}', "[1,2]", "<a/>"]),
+    };
+  return {
+    method: "POST",
+    path: path(pairs),
+    body: Object.fromEntries(given.map((parameter) => [parameter.name, jsonOf(request, parameter.type)])),
+  };
 };
 
-const WRITE_PREFERENCES = ["return=representation", "return=headers-only", "return=minimal", "return=representation, missing=default", "return=representation, resolution=merge-duplicates", "return=representation, count=exact", "max-affected=2, handling=strict"];
+const WRITE_PREFERENCES = [
+  "return=representation",
+  "return=headers-only",
+  "return=minimal",
+  "return=representation, missing=default",
+  "return=representation, resolution=merge-duplicates",
+  "return=representation, count=exact",
+  "max-affected=2, handling=strict",
+];
 
 const drawWrite = (request: RestShape, relation: Relation): Asked => {
   const { shape } = request;
   const method = shape.pick(["POST", "POST", "PATCH", "DELETE", "PUT"]);
   const prefer = { prefer: shape.pick(WRITE_PREFERENCES) };
   const pairs = shape.chance(0.6) ? queryOf(request, relation) : [];
-  if (method === "POST") return { method, path: pathOf(relation.name, pairs.filter(([key]) => key === "select")), headers: prefer, body: shape.chance(0.4) ? rowsOf(request, relation, 1 + shape.int(3)) : rowOf(request, relation) };
+  if (method === "POST")
+    return {
+      method,
+      path: pathOf(
+        relation.name,
+        pairs.filter(([key]) => key === "select"),
+      ),
+      headers: prefer,
+      body: shape.chance(0.4) ? rowsOf(request, relation, 1 + shape.int(3)) : rowOf(request, relation),
+    };
   if (method === "DELETE") return { method, path: pathOf(relation.name, pairs), headers: prefer };
-  if (method === "PATCH") return { method, path: pathOf(relation.name, pairs), headers: prefer, body: rowOf(request, relation) };
+  if (method === "PATCH")
+    return { method, path: pathOf(relation.name, pairs), headers: prefer, body: rowOf(request, relation) };
   const keys = relation.columns.filter(({ name }) => relation.primaryKey.includes(name));
   const row = Object.fromEntries(keys.map((column) => [column.name, valueOf(request, column.type)]));
-  return { method, path: pathOf(relation.name, Object.entries(row).map(([key, text]) => [key, `eq.${text}`])), headers: prefer, body: { ...rowOf(request, relation), ...row } };
+  return {
+    method,
+    path: pathOf(
+      relation.name,
+      Object.entries(row).map(([key, text]) => [key, `eq.${text}`]),
+    ),
+    headers: prefer,
+    body: { ...rowOf(request, relation), ...row },
+  };
 };
 
 /** Not asked: they wait, or count on though they are rolled back. */
 const LEFT_OUT = /sleep|next_number|^ring$/;
 
 const isCallable = ({ model }: RestShape, { parameters, returns }: Routine): boolean =>
-  model.types.get(returns.type)?.name !== "trigger" && (parameters.every(({ name }) => name !== "") || (parameters.length === 1 && ["json", "jsonb", "text", "xml", "bytea"].includes(parameters[0]!.sqlType)));
+  model.types.get(returns.type)?.name !== "trigger" &&
+  (parameters.every(({ name }) => name !== "") ||
+    (parameters.length === 1 && ["json", "jsonb", "text", "xml", "bytea"].includes(parameters[0]!.sqlType)));
 
-const inSchema = (asked: Asked, schema: string): Asked =>
-  ({ ...asked, headers: { ...asked.headers, [asked.method === "GET" ? "accept-profile" : "content-profile"]: schema } });
+const inSchema = (asked: Asked, schema: string): Asked => ({
+  ...asked,
+  headers: { ...asked.headers, [asked.method === "GET" ? "accept-profile" : "content-profile"]: schema },
+});
 
 /** One request of a schema; drawn again with the same shape and other values it is the same with other values. */
 export const drawRestRequest = (request: RestShape): Asked => {
   const { model, schema, shape } = request;
-  const relations = [...model.relations.values()].filter((relation) => relation.schema === schema && PLAIN.test(relation.name) && columnsOf(relation).length > 0);
-  const routines = [...model.routines.values()].flat().filter((routine) => routine.schema === schema && PLAIN.test(routine.name) && !LEFT_OUT.test(routine.name) && isCallable(request, routine));
+  const relations = [...model.relations.values()].filter(
+    (relation) => relation.schema === schema && PLAIN.test(relation.name) && columnsOf(relation).length > 0,
+  );
+  const routines = [...model.routines.values()]
+    .flat()
+    .filter(
+      (routine) =>
+        routine.schema === schema &&
+        PLAIN.test(routine.name) &&
+        !LEFT_OUT.test(routine.name) &&
+        isCallable(request, routine),
+    );
   const { mostly } = request;
-  const pick = <Named extends { readonly name: string }>(all: readonly Named[]): Named => shape.pick(mostly !== undefined && shape.chance(0.85) ? all.filter(({ name }) => mostly.includes(name)) : all);
+  const pick = <Named extends { readonly name: string }>(all: readonly Named[]): Named =>
+    shape.pick(mostly !== undefined && shape.chance(0.85) ? all.filter(({ name }) => mostly.includes(name)) : all);
   if (shape.chance(0.25) && routines.length > 0) return inSchema(drawCall(request, pick(routines)), schema);
   const relation = pick(relations);
   if (shape.chance(0.2)) return inSchema(drawWrite(request, relation), schema);
   return inSchema({ method: "GET", path: pathOf(relation.name, queryOf(request, relation)) }, schema);
 };
-

@@ -17,14 +17,25 @@ const freePort = (): Promise<number> =>
   });
 
 const database = await testDatabase();
-const options = { ...database.options, dbSchemas: ["sea", "land"], anonRole: "sea_anon", jwtSecret, adminSecret, logLevel: "silent", appSettings: { key: "very secret" } } as const;
+const options = {
+  ...database.options,
+  dbSchemas: ["sea", "land"],
+  anonRole: "sea_anon",
+  jwtSecret,
+  adminSecret,
+  logLevel: "silent",
+  appSettings: { key: "very secret" },
+} as const;
 
 let served: Served;
 let admin: string;
 
 beforeAll(async () => {
   const adminPort = await freePort();
-  served = await serve({ options, server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 } });
+  served = await serve({
+    options,
+    server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
+  });
   await served.api.ready;
   admin = `http://127.0.0.1:${adminPort}`;
 });
@@ -72,7 +83,9 @@ const metrics = async (): Promise<Readonly<Record<string, number>>> => {
   const [status, text, type] = await get("/metrics");
   expect([status, type]).toEqual([200, "text/plain; charset=utf-8"]);
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
+  );
 };
 
 test("R-ADM-2 every metric, with its kind", async () => {
@@ -94,13 +107,20 @@ test("R-ADM-2 every metric, with its kind", async () => {
 
 test("R-ADM-2 what they count", async () => {
   const before = await metrics();
-  expect(before).toMatchObject({ pgrst_db_pool_max: capabilities.realServer ? 10 : 1, pgrst_db_pool_waiting: 0, pgrst_db_pool_timeouts_total: 0, 'pgrst_schema_cache_loads_total{status="FAIL"}': 0 });
+  expect(before).toMatchObject({
+    pgrst_db_pool_max: capabilities.realServer ? 10 : 1,
+    pgrst_db_pool_waiting: 0,
+    pgrst_db_pool_timeouts_total: 0,
+    'pgrst_schema_cache_loads_total{status="FAIL"}': 0,
+  });
   expect(before["pgrst_schema_cache_query_time_seconds"]).toBeGreaterThan(0);
   const headers = bearer({ role: "sea_clerk" });
   for (let i = 0; i < 3; i++) expect((await fetch(`${served.address}/api/ports`, { headers })).status).toBe(200);
   await served.api.reload();
   const after = await metrics();
-  expect(after['pgrst_schema_cache_loads_total{status="SUCCESS"}']).toBe(before['pgrst_schema_cache_loads_total{status="SUCCESS"}']! + 1);
+  expect(after['pgrst_schema_cache_loads_total{status="SUCCESS"}']).toBe(
+    before['pgrst_schema_cache_loads_total{status="SUCCESS"}']! + 1,
+  );
   expect(after["pgrst_jwt_cache_requests_total"]).toBe(before["pgrst_jwt_cache_requests_total"]! + 3);
   expect(after["pgrst_jwt_cache_hits_total"]).toBe(before["pgrst_jwt_cache_hits_total"]! + 2);
 });
@@ -120,7 +140,10 @@ test("R-ADM-2 R-LIM-1 G-LIM-1 what limits refuse, each by its option", async () 
 
 test("R-ADM-1 live and ready say when the API listener is gone", async () => {
   const adminPort = await freePort();
-  const own = await serve({ options, server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 } });
+  const own = await serve({
+    options,
+    server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
+  });
   await own.api.ready;
   await new Promise<void>((resolve) => own.server.close(() => resolve()));
   expect((await fetch(`http://127.0.0.1:${adminPort}/live`)).status).toBe(500);
@@ -131,7 +154,10 @@ test("R-ADM-1 live and ready say when the API listener is gone", async () => {
 test.skipIf(!capabilities.realServer)("R-ADM-1 not ready while there is no schema or no database", async () => {
   const adminPort = await freePort();
   const nowhere = await freePort();
-  const own = await serve({ options: { ...options, databaseUrl: `postgres://postgres@127.0.0.1:${nowhere}/x` }, server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 } });
+  const own = await serve({
+    options: { ...options, databaseUrl: `postgres://postgres@127.0.0.1:${nowhere}/x` },
+    server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
+  });
   const at = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
   expect([await at("/live"), await at("/ready"), await at("/schema_cache")]).toEqual([200, 503, 503]);
   await own.stop();
@@ -140,11 +166,17 @@ test.skipIf(!capabilities.realServer)("R-ADM-1 not ready while there is no schem
 test("R-ADM-3 one line per request, by level, without secrets", async () => {
   const lines: string[] = [];
   const quiet = (): void => {};
-  const own = await startApi({ logger: { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line) => lines.push(line) } });
+  const own = await startApi({
+    logger: { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line) => lines.push(line) },
+  });
   const token = bearer({ role: "sea_clerk" });
-  await own.get("/ports?select=id&id=eq.1", { headers: { ...token, referer: "https://a.example/x", "user-agent": 'an "agent"' } });
+  await own.get("/ports?select=id&id=eq.1", {
+    headers: { ...token, referer: "https://a.example/x", "user-agent": 'an "agent"' },
+  });
   await own.get("/ports", { headers: { authorization: "Bearer nonsense" } });
-  expect(lines[0]).toMatch(/^127\.0\.0\.1 - sea_clerk \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET \/ports\?select=id&id=eq\.1 HTTP\/1\.1" 200 10 "https:\/\/a\.example\/x" "an \\"agent\\""$/);
+  expect(lines[0]).toMatch(
+    /^127\.0\.0\.1 - sea_clerk \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET \/ports\?select=id&id=eq\.1 HTTP\/1\.1" 200 10 "https:\/\/a\.example\/x" "an \\"agent\\""$/,
+  );
   expect(lines[1]).toMatch(/^127\.0\.0\.1 - - .* 401 \d+ "" ""$/);
   expect(lines.join("\n")).not.toContain(token.authorization.slice(7));
 });
@@ -153,6 +185,9 @@ test.skipIf(!capabilities.realServer)("R-ADM-5 waiting for a connection ends in 
   const own = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1 });
   const long = own.post("/rpc/sleep", { body: { seconds: 2.5 } });
   const short = await own.get("/ports");
-  expect([short.status, short.json()]).toEqual([504, { code: "PGRST003", details: null, hint: null, message: "Timed out acquiring connection from connection pool." }]);
+  expect([short.status, short.json()]).toEqual([
+    504,
+    { code: "PGRST003", details: null, hint: null, message: "Timed out acquiring connection from connection pool." },
+  ]);
   expect((await long).status).toBe(204);
 });

@@ -10,50 +10,283 @@ const disabled = { code: "PGRST123", details: null, hint: null, message: "Use of
 cases(off, [
   { title: "R-AGG-1 off by default", request: "GET /vessels?select=tonnage.sum()", status: 400, answer: disabled },
   { title: "R-AGG-1 the row count, too", request: "GET /vessels?select=count()", status: 400, answer: disabled },
-  { title: "R-AGG-1 at any depth", request: "GET /ports?select=name,vessels(crew(count()))", status: 400, answer: disabled },
-  { title: "R-AGG-1 in spreads", request: "GET /voyages?select=id,...vessels(tonnage.sum())", status: 400, answer: disabled },
-  { title: "R-AGG-7 count without parentheses is a column", request: "GET /tallies?select=count&order=id", answer: [{ count: 5 }, { count: 9 }] },
-  { title: "R-AGG-7 where there is none PostgreSQL counts the rows", request: "GET /vessels?select=count", answer: [{ count: 3 }] },
-  { title: "R-AGG-7 in an embed, too", request: "GET /ports?select=name,vessels(count)&order=id", answer: [{ name: "Oslo", vessels: [{ count: 2 }] }, { name: "Leith", vessels: [{ count: 0 }] }] },
+  {
+    title: "R-AGG-1 at any depth",
+    request: "GET /ports?select=name,vessels(crew(count()))",
+    status: 400,
+    answer: disabled,
+  },
+  {
+    title: "R-AGG-1 in spreads",
+    request: "GET /voyages?select=id,...vessels(tonnage.sum())",
+    status: 400,
+    answer: disabled,
+  },
+  {
+    title: "R-AGG-7 count without parentheses is a column",
+    request: "GET /tallies?select=count&order=id",
+    answer: [{ count: 5 }, { count: 9 }],
+  },
+  {
+    title: "R-AGG-7 where there is none PostgreSQL counts the rows",
+    request: "GET /vessels?select=count",
+    answer: [{ count: 3 }],
+  },
+  {
+    title: "R-AGG-7 in an embed, too",
+    request: "GET /ports?select=name,vessels(count)&order=id",
+    answer: [
+      { name: "Oslo", vessels: [{ count: 2 }] },
+      { name: "Leith", vessels: [{ count: 0 }] },
+    ],
+  },
 ]);
 
 cases(api, [
-  { title: "R-AGG-1 the five", request: "GET /vessels?select=tonnage.sum(),tonnage.avg(),tonnage.min(),tonnage.max(),tonnage.count()", check: (answer) => expect(answer.json()).toEqual([{ sum: 1302, avg: 434, min: 47, max: 853, count: 3 }]) },
+  {
+    title: "R-AGG-1 the five",
+    request: "GET /vessels?select=tonnage.sum(),tonnage.avg(),tonnage.min(),tonnage.max(),tonnage.count()",
+    check: (answer) => expect(answer.json()).toEqual([{ sum: 1302, avg: 434, min: 47, max: 853, count: 3 }]),
+  },
   { title: "R-AGG-1 the row count", request: "GET /vessels?select=count()", answer: [{ count: 3 }] },
-  { title: "R-AGG-1 a column's count leaves out nulls", request: "GET /vessels?select=home_port_id.count()", answer: [{ count: 2 }] },
-  { title: "R-AGG-2 other fields are group terms", request: "GET /vessels?select=home_port_id,tonnage.sum(),n:count()&order=home_port_id", answer: [{ home_port_id: 1, sum: 1255, n: 2 }, { home_port_id: null, sum: 47, n: 1 }] },
-  { title: "R-AGG-2 aliased fields", request: "GET /vessels?select=port:home_port_id,tonnage.sum()&order=home_port_id", answer: [{ port: 1, sum: 1255 }, { port: null, sum: 47 }] },
-  { title: "R-AGG-2 casts and JSON paths", request: "GET /vessels?select=maker:specs->engine->>maker,home_port_id::text,count()&order=home_port_id,specs->engine->>maker&id=lt.3", status: 400, check: (answer) => expect(answer.json().code).toBe("42803") },
-  { title: "R-AGG-2 JSON paths as group terms", request: "GET /vessels?select=tag:specs->tags->>0,count()", check: (answer) => expect(answer.json()).toHaveLength(2) },
-  { title: "R-AGG-2 an embed groups by its value", request: "GET /vessels?select=tonnage.sum(),ports(name)", check: (answer) => expect(answer.json()).toEqual(expect.arrayContaining([{ sum: 1255, ports: { name: "Oslo" } }, { sum: 47, ports: null }])) },
-  { title: "R-AGG-2 a to-many embed, too", request: "GET /vessels?select=count(),crew(rank)", check: (answer) => expect(answer.json()).toHaveLength(3) },
-  { title: "R-AGG-2 only aggregates: one row, even of nothing", request: "GET /vessels?select=tonnage.sum(),count()&id=eq.0", answer: [{ sum: null, count: 0 }] },
-  { title: "R-AGG-3 the alias is the key", request: "GET /vessels?select=total:tonnage.sum(),heads:count()", answer: [{ total: 1302, heads: 3 }] },
-  { title: "R-AGG-3 two of one name collide", request: "GET /vessels?select=tonnage.sum(),id.sum()", bytes: '[{"sum":1302,"sum":6}]' },
-  { title: "R-AGG-3 casts of the result", request: "GET /vessels?select=tonnage.avg()::int,tonnage.sum()::text", answer: [{ avg: 434, sum: "1302" }] },
-  { title: "R-AGG-3 casts of the argument", request: "GET /vessels?select=specs->>crew::int.sum()", answer: [{ sum: 36 }] },
-  { title: "R-AGG-3 both", request: "GET /vessels?select=most:specs->>crew::int.max()::text", answer: [{ most: "24" }] },
+  {
+    title: "R-AGG-1 a column's count leaves out nulls",
+    request: "GET /vessels?select=home_port_id.count()",
+    answer: [{ count: 2 }],
+  },
+  {
+    title: "R-AGG-2 other fields are group terms",
+    request: "GET /vessels?select=home_port_id,tonnage.sum(),n:count()&order=home_port_id",
+    answer: [
+      { home_port_id: 1, sum: 1255, n: 2 },
+      { home_port_id: null, sum: 47, n: 1 },
+    ],
+  },
+  {
+    title: "R-AGG-2 aliased fields",
+    request: "GET /vessels?select=port:home_port_id,tonnage.sum()&order=home_port_id",
+    answer: [
+      { port: 1, sum: 1255 },
+      { port: null, sum: 47 },
+    ],
+  },
+  {
+    title: "R-AGG-2 casts and JSON paths",
+    request:
+      "GET /vessels?select=maker:specs->engine->>maker,home_port_id::text,count()&order=home_port_id,specs->engine->>maker&id=lt.3",
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("42803"),
+  },
+  {
+    title: "R-AGG-2 JSON paths as group terms",
+    request: "GET /vessels?select=tag:specs->tags->>0,count()",
+    check: (answer) => expect(answer.json()).toHaveLength(2),
+  },
+  {
+    title: "R-AGG-2 an embed groups by its value",
+    request: "GET /vessels?select=tonnage.sum(),ports(name)",
+    check: (answer) =>
+      expect(answer.json()).toEqual(
+        expect.arrayContaining([
+          { sum: 1255, ports: { name: "Oslo" } },
+          { sum: 47, ports: null },
+        ]),
+      ),
+  },
+  {
+    title: "R-AGG-2 a to-many embed, too",
+    request: "GET /vessels?select=count(),crew(rank)",
+    check: (answer) => expect(answer.json()).toHaveLength(3),
+  },
+  {
+    title: "R-AGG-2 only aggregates: one row, even of nothing",
+    request: "GET /vessels?select=tonnage.sum(),count()&id=eq.0",
+    answer: [{ sum: null, count: 0 }],
+  },
+  {
+    title: "R-AGG-3 the alias is the key",
+    request: "GET /vessels?select=total:tonnage.sum(),heads:count()",
+    answer: [{ total: 1302, heads: 3 }],
+  },
+  {
+    title: "R-AGG-3 two of one name collide",
+    request: "GET /vessels?select=tonnage.sum(),id.sum()",
+    bytes: '[{"sum":1302,"sum":6}]',
+  },
+  {
+    title: "R-AGG-3 casts of the result",
+    request: "GET /vessels?select=tonnage.avg()::int,tonnage.sum()::text",
+    answer: [{ avg: 434, sum: "1302" }],
+  },
+  {
+    title: "R-AGG-3 casts of the argument",
+    request: "GET /vessels?select=specs->>crew::int.sum()",
+    answer: [{ sum: 36 }],
+  },
+  {
+    title: "R-AGG-3 both",
+    request: "GET /vessels?select=most:specs->>crew::int.max()::text",
+    answer: [{ most: "24" }],
+  },
   { title: "R-AGG-3 a cast of the row count", request: "GET /vessels?select=count()::text", answer: [{ count: "3" }] },
-  { title: "R-AGG-4 per parent", request: "GET /ports?select=name,vessels(tonnage.sum())&order=id", answer: [{ name: "Oslo", vessels: [{ sum: 1255 }] }, { name: "Leith", vessels: [{ sum: null }] }] },
-  { title: "R-AGG-4 counts per parent", request: "GET /ports?select=name,vessels(count())&order=id", answer: [{ name: "Oslo", vessels: [{ count: 2 }] }, { name: "Leith", vessels: [{ count: 0 }] }] },
-  { title: "R-AGG-4 grouped per parent", request: "GET /vessels?select=name,crew(rank,count())&id=eq.1&crew.order=rank", answer: [{ name: "Ariel", crew: [{ rank: "captain", count: 1 }, { rank: "mate", count: 1 }] }] },
-  { title: "R-AGG-5 a star is expanded", request: "GET /ports?select=*,count()&order=id", answer: [{ id: 1, name: "Oslo", country: "NO", count: 1 }, { id: 2, name: "Leith", country: "GB", count: 1 }] },
-  { title: "R-AGG-5 a star inside an embed of a group", request: "GET /vessels?select=count(),ports(*)&home_port_id=not.is.null", answer: [{ count: 2, ports: { id: 1, name: "Oslo", country: "NO" } }] },
-  { title: "R-AGG-5 filters apply before", request: "GET /vessels?select=tonnage.sum()&tonnage=gt.100", answer: [{ sum: 1255 }] },
-  { title: "R-AGG-5 order by a grouped column", request: "GET /crew?select=rank,count()&order=rank.desc", answer: [{ rank: "mate", count: 1 }, { rank: "captain", count: 2 }] },
-  { title: "R-AGG-5 order by another is the database's error", request: "GET /crew?select=rank,count()&order=vessel_id", status: 400, check: (answer) => expect(answer.json().code).toBe("42803") },
-  { title: "R-AGG-6 a star of a spread in a spread is group terms", request: "GET /voyages?select=n:count(),...vessels(ship:name,...ports(*))&order=vessels(ship)", answer: [{ n: 2, ship: "Ariel", id: 1, name: "Oslo", country: "NO" }, { n: 1, ship: "Fram", id: 1, name: "Oslo", country: "NO" }] },
-  { title: "R-AGG-6 an aggregate beside a star of a spread in its spread", request: "GET /voyages?select=...vessels(tonnage.sum(),...ports(*,sum:id.sum()))", bytes: '[{"sum":2108,"id":1,"name":"Oslo","country":"NO","sum":3}]' },
-  { title: "R-AGG-6 aggregates in a to-one spread move up", request: "GET /voyages?select=...vessels(tonnage.sum())", answer: [{ sum: 2108 }] },
-  { title: "R-AGG-6 beside group terms of the parent", request: "GET /voyages?select=origin_id,...vessels(tonnage.max())&order=origin_id", answer: [{ origin_id: 1, max: 853 }, { origin_id: 2, max: 853 }] },
-  { title: "R-AGG-6 spread fields are group terms", request: "GET /voyages?select=fare.sum(),...vessels(name)&order=vessels(name)", status: 200, answer: [{ sum: 200.5, name: "Ariel" }, { sum: null, name: "Fram" }] },
-  { title: "R-AGG-6 the contract's example", request: "GET /vessels?select=tonnage.sum(),...ports(port:name)", check: (answer) => expect(answer.json()).toEqual(expect.arrayContaining([{ sum: 47, port: null }, { sum: 1255, port: "Oslo" }])) },
-  { title: "R-AGG-6 count() inside counts present rows", request: "GET /vessels?select=all:count(),...ports(ported:count())", answer: [{ all: 3, ported: 2 }] },
-  { title: "R-AGG-6 an embed in a spread is a group term, too", request: "GET /voyages?select=id.max(),...vessels(name,crew(rank),...ports(country))&order=vessels(name)", status: 200, answer: [{ max: 2, name: "Ariel", crew: [{ rank: "captain" }, { rank: "mate" }], country: "NO" }, { max: 3, name: "Fram", crew: [{ rank: "captain" }], country: "NO" }] },
-  { title: "R-AGG-6 the arrays of a to-many spread in a spread, too", request: "GET /voyages?select=id.max(),...vessels(name,...crew(rank))&order=vessels(name)&vessels.crew.order=rank", answer: [{ max: 2, name: "Ariel", rank: ["captain", "mate"] }, { max: 3, name: "Fram", rank: ["captain"] }] },
-  { title: "R-AGG-6 through nested spreads", request: "GET /voyages?select=...vessels(...ports(country,count()))", answer: [{ country: "NO", count: 3 }] },
-  { title: "R-AGG-6 a cast in a lifted aggregate", request: "GET /voyages?select=...vessels(total:tonnage.sum()::text)", answer: [{ total: "2108" }] },
-  { title: "R-AGG-6 up to the nearest embed", request: "GET /ports?select=name,voyages!origin_id(...vessels(tonnage.max()))&order=id", answer: [{ name: "Oslo", voyages: [{ max: 853 }] }, { name: "Leith", voyages: [{ max: 853 }] }] },
-  { title: "R-AGG-7 on functions that return rows", request: "GET /rpc/all_vessels?select=home_port_id,tonnage.sum()&order=home_port_id", answer: [{ home_port_id: 1, sum: 1255 }, { home_port_id: null, sum: 47 }] },
-  { title: "R-AGG-7 count is a column where there is one", request: "GET /tallies?select=count.sum()", answer: [{ sum: 14 }] },
+  {
+    title: "R-AGG-4 per parent",
+    request: "GET /ports?select=name,vessels(tonnage.sum())&order=id",
+    answer: [
+      { name: "Oslo", vessels: [{ sum: 1255 }] },
+      { name: "Leith", vessels: [{ sum: null }] },
+    ],
+  },
+  {
+    title: "R-AGG-4 counts per parent",
+    request: "GET /ports?select=name,vessels(count())&order=id",
+    answer: [
+      { name: "Oslo", vessels: [{ count: 2 }] },
+      { name: "Leith", vessels: [{ count: 0 }] },
+    ],
+  },
+  {
+    title: "R-AGG-4 grouped per parent",
+    request: "GET /vessels?select=name,crew(rank,count())&id=eq.1&crew.order=rank",
+    answer: [
+      {
+        name: "Ariel",
+        crew: [
+          { rank: "captain", count: 1 },
+          { rank: "mate", count: 1 },
+        ],
+      },
+    ],
+  },
+  {
+    title: "R-AGG-5 a star is expanded",
+    request: "GET /ports?select=*,count()&order=id",
+    answer: [
+      { id: 1, name: "Oslo", country: "NO", count: 1 },
+      { id: 2, name: "Leith", country: "GB", count: 1 },
+    ],
+  },
+  {
+    title: "R-AGG-5 a star inside an embed of a group",
+    request: "GET /vessels?select=count(),ports(*)&home_port_id=not.is.null",
+    answer: [{ count: 2, ports: { id: 1, name: "Oslo", country: "NO" } }],
+  },
+  {
+    title: "R-AGG-5 filters apply before",
+    request: "GET /vessels?select=tonnage.sum()&tonnage=gt.100",
+    answer: [{ sum: 1255 }],
+  },
+  {
+    title: "R-AGG-5 order by a grouped column",
+    request: "GET /crew?select=rank,count()&order=rank.desc",
+    answer: [
+      { rank: "mate", count: 1 },
+      { rank: "captain", count: 2 },
+    ],
+  },
+  {
+    title: "R-AGG-5 order by another is the database's error",
+    request: "GET /crew?select=rank,count()&order=vessel_id",
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("42803"),
+  },
+  {
+    title: "R-AGG-6 a star of a spread in a spread is group terms",
+    request: "GET /voyages?select=n:count(),...vessels(ship:name,...ports(*))&order=vessels(ship)",
+    answer: [
+      { n: 2, ship: "Ariel", id: 1, name: "Oslo", country: "NO" },
+      { n: 1, ship: "Fram", id: 1, name: "Oslo", country: "NO" },
+    ],
+  },
+  {
+    title: "R-AGG-6 an aggregate beside a star of a spread in its spread",
+    request: "GET /voyages?select=...vessels(tonnage.sum(),...ports(*,sum:id.sum()))",
+    bytes: '[{"sum":2108,"id":1,"name":"Oslo","country":"NO","sum":3}]',
+  },
+  {
+    title: "R-AGG-6 aggregates in a to-one spread move up",
+    request: "GET /voyages?select=...vessels(tonnage.sum())",
+    answer: [{ sum: 2108 }],
+  },
+  {
+    title: "R-AGG-6 beside group terms of the parent",
+    request: "GET /voyages?select=origin_id,...vessels(tonnage.max())&order=origin_id",
+    answer: [
+      { origin_id: 1, max: 853 },
+      { origin_id: 2, max: 853 },
+    ],
+  },
+  {
+    title: "R-AGG-6 spread fields are group terms",
+    request: "GET /voyages?select=fare.sum(),...vessels(name)&order=vessels(name)",
+    status: 200,
+    answer: [
+      { sum: 200.5, name: "Ariel" },
+      { sum: null, name: "Fram" },
+    ],
+  },
+  {
+    title: "R-AGG-6 the contract's example",
+    request: "GET /vessels?select=tonnage.sum(),...ports(port:name)",
+    check: (answer) =>
+      expect(answer.json()).toEqual(
+        expect.arrayContaining([
+          { sum: 47, port: null },
+          { sum: 1255, port: "Oslo" },
+        ]),
+      ),
+  },
+  {
+    title: "R-AGG-6 count() inside counts present rows",
+    request: "GET /vessels?select=all:count(),...ports(ported:count())",
+    answer: [{ all: 3, ported: 2 }],
+  },
+  {
+    title: "R-AGG-6 an embed in a spread is a group term, too",
+    request: "GET /voyages?select=id.max(),...vessels(name,crew(rank),...ports(country))&order=vessels(name)",
+    status: 200,
+    answer: [
+      { max: 2, name: "Ariel", crew: [{ rank: "captain" }, { rank: "mate" }], country: "NO" },
+      { max: 3, name: "Fram", crew: [{ rank: "captain" }], country: "NO" },
+    ],
+  },
+  {
+    title: "R-AGG-6 the arrays of a to-many spread in a spread, too",
+    request: "GET /voyages?select=id.max(),...vessels(name,...crew(rank))&order=vessels(name)&vessels.crew.order=rank",
+    answer: [
+      { max: 2, name: "Ariel", rank: ["captain", "mate"] },
+      { max: 3, name: "Fram", rank: ["captain"] },
+    ],
+  },
+  {
+    title: "R-AGG-6 through nested spreads",
+    request: "GET /voyages?select=...vessels(...ports(country,count()))",
+    answer: [{ country: "NO", count: 3 }],
+  },
+  {
+    title: "R-AGG-6 a cast in a lifted aggregate",
+    request: "GET /voyages?select=...vessels(total:tonnage.sum()::text)",
+    answer: [{ total: "2108" }],
+  },
+  {
+    title: "R-AGG-6 up to the nearest embed",
+    request: "GET /ports?select=name,voyages!origin_id(...vessels(tonnage.max()))&order=id",
+    answer: [
+      { name: "Oslo", voyages: [{ max: 853 }] },
+      { name: "Leith", voyages: [{ max: 853 }] },
+    ],
+  },
+  {
+    title: "R-AGG-7 on functions that return rows",
+    request: "GET /rpc/all_vessels?select=home_port_id,tonnage.sum()&order=home_port_id",
+    answer: [
+      { home_port_id: 1, sum: 1255 },
+      { home_port_id: null, sum: 47 },
+    ],
+  },
+  {
+    title: "R-AGG-7 count is a column where there is one",
+    request: "GET /tallies?select=count.sum()",
+    answer: [{ sum: 14 }],
+  },
 ]);

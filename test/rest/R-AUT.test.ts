@@ -9,7 +9,11 @@ import { adminSecret, bearer, jwtSecret, signToken } from "../support/tokens.ts"
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-const refused = (code: string, message: string, details: string | null = null): Pick<Case, "status" | "answer" | "responseHeaders"> => ({
+const refused = (
+  code: string,
+  message: string,
+  details: string | null = null,
+): Pick<Case, "status" | "answer" | "responseHeaders"> => ({
   status: 401,
   answer: { code, details, hint: null, message },
   responseHeaders: {
@@ -23,7 +27,12 @@ const as = (role: string): Pick<Case, "request" | "answer"> => ({ request: WHO, 
 
 let api: TestApi;
 /** Times and audiences are read when the test runs. */
-const timed = (title: string, claims: () => Record<string, unknown>, expected: Omit<Case, "title" | "request"> = { answer: "sea_clerk" }, on = () => api): void =>
+const timed = (
+  title: string,
+  claims: () => Record<string, unknown>,
+  expected: Omit<Case, "title" | "request"> = { answer: "sea_clerk" },
+  on = () => api,
+): void =>
   test(title, async () => {
     const answer = await on().get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims() }) });
     expect(answer.status, answer.text).toBe(expected.status ?? 200);
@@ -36,15 +45,44 @@ beforeAll(async () => {
 });
 
 describe("where the token stands", () => {
-  cases(() => api, [
-    { title: "R-AUT-1 no header is no credential", ...as("sea_anon") },
-    { title: "R-AUT-1 another scheme is no credential", ...as("sea_anon"), headers: { authorization: "Basic c2VhX2NsZXJrOng=" } },
-    { title: "R-AUT-1 another word that begins alike is no credential", ...as("sea_anon"), headers: { authorization: `Bearers ${signToken({ role: "sea_clerk" })}` } },
-    { title: "R-AUT-1 the scheme in lower case", ...as("sea_clerk"), headers: { authorization: `bearer ${signToken({ role: "sea_clerk" })}` } },
-    { title: "R-AUT-1 the scheme in odd case, several blanks", ...as("sea_clerk"), headers: { authorization: `bEaReR   ${signToken({ role: "sea_clerk" })}` } },
-    { title: "R-AUT-1 an empty token is refused", request: WHO, headers: { authorization: "Bearer " }, ...refused("PGRST301", "Empty JWT is sent in Authorization header") },
-    { title: "R-AUT-1 R-AUT-9 the scheme alone is an empty token", request: WHO, headers: { authorization: "Bearer" }, ...refused("PGRST301", "Empty JWT is sent in Authorization header") },
-  ]);
+  cases(
+    () => api,
+    [
+      { title: "R-AUT-1 no header is no credential", ...as("sea_anon") },
+      {
+        title: "R-AUT-1 another scheme is no credential",
+        ...as("sea_anon"),
+        headers: { authorization: "Basic c2VhX2NsZXJrOng=" },
+      },
+      {
+        title: "R-AUT-1 another word that begins alike is no credential",
+        ...as("sea_anon"),
+        headers: { authorization: `Bearers ${signToken({ role: "sea_clerk" })}` },
+      },
+      {
+        title: "R-AUT-1 the scheme in lower case",
+        ...as("sea_clerk"),
+        headers: { authorization: `bearer ${signToken({ role: "sea_clerk" })}` },
+      },
+      {
+        title: "R-AUT-1 the scheme in odd case, several blanks",
+        ...as("sea_clerk"),
+        headers: { authorization: `bEaReR   ${signToken({ role: "sea_clerk" })}` },
+      },
+      {
+        title: "R-AUT-1 an empty token is refused",
+        request: WHO,
+        headers: { authorization: "Bearer " },
+        ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
+      },
+      {
+        title: "R-AUT-1 R-AUT-9 the scheme alone is an empty token",
+        request: WHO,
+        headers: { authorization: "Bearer" },
+        ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
+      },
+    ],
+  );
 });
 
 describe("without a secret", () => {
@@ -52,19 +90,22 @@ describe("without a secret", () => {
   beforeAll(async () => {
     bare = await startApi({ jwtSecret: undefined });
   });
-  cases(() => bare, [
-    {
-      title: "R-AUT-2 a token that cannot be read is the server's fault",
-      request: WHO,
-      headers: bearer({ role: "sea_clerk" }),
-      status: 500,
-      answer: { code: "PGRST300", details: null, hint: null, message: "Server lacks JWT secret" },
-      responseHeaders: { "www-authenticate": null },
-    },
-    { title: "R-AUT-2 an empty token as well", request: WHO, headers: { authorization: "Bearer" }, status: 500 },
-    { title: "R-AUT-2 no token, no need of a secret", ...as("sea_anon") },
-    { title: "R-AUT-2 another scheme is no token", ...as("sea_anon"), headers: { authorization: "Basic eDp5" } },
-  ]);
+  cases(
+    () => bare,
+    [
+      {
+        title: "R-AUT-2 a token that cannot be read is the server's fault",
+        request: WHO,
+        headers: bearer({ role: "sea_clerk" }),
+        status: 500,
+        answer: { code: "PGRST300", details: null, hint: null, message: "Server lacks JWT secret" },
+        responseHeaders: { "www-authenticate": null },
+      },
+      { title: "R-AUT-2 an empty token as well", request: WHO, headers: { authorization: "Bearer" }, status: 500 },
+      { title: "R-AUT-2 no token, no need of a secret", ...as("sea_anon") },
+      { title: "R-AUT-2 another scheme is no token", ...as("sea_anon"), headers: { authorization: "Basic eDp5" } },
+    ],
+  );
 });
 
 describe("signatures", () => {
@@ -76,41 +117,156 @@ describe("signatures", () => {
   const NOT_ABLE = "None of the keys was able to decode the JWT";
   const NOT_FOUND = "No suitable key was found to decode the JWT";
   const BROKEN = "JWT cryptographic operation failed";
-  cases(() => api, [
-    { title: "R-AUT-3 one part", request: WHO, headers: raw("abc"), ...refused("PGRST301", "Expected 3 parts in JWT; got 1") },
-    { title: "R-AUT-3 two parts", request: WHO, headers: raw("a.b"), ...refused("PGRST301", "Expected 3 parts in JWT; got 2") },
-    { title: "R-AUT-3 five parts, as encrypted tokens have", request: WHO, headers: raw("a.b.c.d.e"), ...refused("PGRST301", "Expected 3 parts in JWT; got 5") },
-    { title: "R-AUT-3 a blank in the token", request: WHO, headers: raw(`${head}. ${body}.${signature}`), ...refused("PGRST301", BROKEN) },
-    { title: "R-AUT-3 a header that is not base64url", request: WHO, headers: raw(`+/==.${body}.${signature}`), ...refused("PGRST301", BROKEN) },
-    { title: "R-AUT-3 a signature that is not base64url", request: WHO, headers: raw(`${head}.${body}.${signature}=`), ...refused("PGRST301", BROKEN) },
-    { title: "R-AUT-3 a header that is no JSON", request: WHO, headers: raw(`${Buffer.from("no").toString("base64url")}.${body}.${signature}`), ...refused("PGRST301", BROKEN) },
-    { title: "R-AUT-3 a header that is no object", request: WHO, headers: raw(`${encode(["HS256"])}.${body}.${signature}`), ...refused("PGRST301", BROKEN) },
-    { title: "R-AUT-3 no algorithm", request: WHO, headers: raw(`${encode({ typ: "JWT" })}.${body}.${signature}`), ...refused("PGRST301", BROKEN) },
-    { title: "R-AUT-3 an unknown algorithm", request: WHO, headers: raw(`${encode({ alg: "HS257" })}.${body}.${signature}`), ...refused("PGRST301", BROKEN) },
-    { title: "R-AUT-3 critical extensions", request: WHO, headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }), ...refused("PGRST301", BROKEN) },
-    {
-      title: "R-AUT-3 alg none",
-      request: WHO,
-      headers: bearer({ role: "sea_clerk" }, { algorithm: "none" }),
-      ...refused("PGRST301", "Wrong or unsupported encoding algorithm", "JWT is unsecured but expected 'alg' was not 'none'"),
-    },
-    { title: "R-AUT-3 another secret", request: WHO, headers: bearer({ role: "sea_clerk" }, { secret: "x".repeat(40) }), ...refused("PGRST301", NO_KEY, NOT_ABLE) },
-    { title: "R-AUT-3 a changed payload", request: WHO, headers: raw(`${head}.${encode({ role: "sea_auditor" })}.${signature}`), ...refused("PGRST301", NO_KEY, NOT_ABLE) },
-    { title: "R-AUT-3 a plain secret is for HS256 alone", request: WHO, headers: bearer({ role: "sea_clerk" }, { algorithm: "HS512" }), ...refused("PGRST301", NO_KEY, NOT_FOUND) },
-    { title: "R-AUT-3 a kid that no key has", request: WHO, headers: bearer({ role: "sea_clerk" }, { header: { kid: "k" } }), ...refused("PGRST301", NO_KEY, NOT_FOUND) },
-    { title: "R-AUT-3 a payload that is no JSON", request: WHO, headers: bearer("no json"), ...refused("PGRST303", "Parsing claims failed") },
-    { title: "R-AUT-3 a payload that is no object", request: WHO, headers: bearer('["role"]'), ...refused("PGRST303", "Parsing claims failed") },
-    { title: "R-PIPE-2 R-AUT-9 a bad token on an unknown path is 401, not 404", request: "GET /nowhere/at/all", headers: raw("a.b"), ...refused("PGRST301", "Expected 3 parts in JWT; got 2") },
-    { title: "R-AUT-9 HEAD has the header and no body", request: "HEAD /vessels", headers: raw("a.b"), status: 401, bytes: "", responseHeaders: { "www-authenticate": /^Bearer error=/ } },
-    { title: "R-AUT-9 the description is quoted", request: WHO, headers: raw("a.b"), status: 401, responseHeaders: { "www-authenticate": 'Bearer error="invalid_token", error_description="Expected 3 parts in JWT; got 2"' } },
-  ]);
+  cases(
+    () => api,
+    [
+      {
+        title: "R-AUT-3 one part",
+        request: WHO,
+        headers: raw("abc"),
+        ...refused("PGRST301", "Expected 3 parts in JWT; got 1"),
+      },
+      {
+        title: "R-AUT-3 two parts",
+        request: WHO,
+        headers: raw("a.b"),
+        ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
+      },
+      {
+        title: "R-AUT-3 five parts, as encrypted tokens have",
+        request: WHO,
+        headers: raw("a.b.c.d.e"),
+        ...refused("PGRST301", "Expected 3 parts in JWT; got 5"),
+      },
+      {
+        title: "R-AUT-3 a blank in the token",
+        request: WHO,
+        headers: raw(`${head}. ${body}.${signature}`),
+        ...refused("PGRST301", BROKEN),
+      },
+      {
+        title: "R-AUT-3 a header that is not base64url",
+        request: WHO,
+        headers: raw(`+/==.${body}.${signature}`),
+        ...refused("PGRST301", BROKEN),
+      },
+      {
+        title: "R-AUT-3 a signature that is not base64url",
+        request: WHO,
+        headers: raw(`${head}.${body}.${signature}=`),
+        ...refused("PGRST301", BROKEN),
+      },
+      {
+        title: "R-AUT-3 a header that is no JSON",
+        request: WHO,
+        headers: raw(`${Buffer.from("no").toString("base64url")}.${body}.${signature}`),
+        ...refused("PGRST301", BROKEN),
+      },
+      {
+        title: "R-AUT-3 a header that is no object",
+        request: WHO,
+        headers: raw(`${encode(["HS256"])}.${body}.${signature}`),
+        ...refused("PGRST301", BROKEN),
+      },
+      {
+        title: "R-AUT-3 no algorithm",
+        request: WHO,
+        headers: raw(`${encode({ typ: "JWT" })}.${body}.${signature}`),
+        ...refused("PGRST301", BROKEN),
+      },
+      {
+        title: "R-AUT-3 an unknown algorithm",
+        request: WHO,
+        headers: raw(`${encode({ alg: "HS257" })}.${body}.${signature}`),
+        ...refused("PGRST301", BROKEN),
+      },
+      {
+        title: "R-AUT-3 critical extensions",
+        request: WHO,
+        headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }),
+        ...refused("PGRST301", BROKEN),
+      },
+      {
+        title: "R-AUT-3 alg none",
+        request: WHO,
+        headers: bearer({ role: "sea_clerk" }, { algorithm: "none" }),
+        ...refused(
+          "PGRST301",
+          "Wrong or unsupported encoding algorithm",
+          "JWT is unsecured but expected 'alg' was not 'none'",
+        ),
+      },
+      {
+        title: "R-AUT-3 another secret",
+        request: WHO,
+        headers: bearer({ role: "sea_clerk" }, { secret: "x".repeat(40) }),
+        ...refused("PGRST301", NO_KEY, NOT_ABLE),
+      },
+      {
+        title: "R-AUT-3 a changed payload",
+        request: WHO,
+        headers: raw(`${head}.${encode({ role: "sea_auditor" })}.${signature}`),
+        ...refused("PGRST301", NO_KEY, NOT_ABLE),
+      },
+      {
+        title: "R-AUT-3 a plain secret is for HS256 alone",
+        request: WHO,
+        headers: bearer({ role: "sea_clerk" }, { algorithm: "HS512" }),
+        ...refused("PGRST301", NO_KEY, NOT_FOUND),
+      },
+      {
+        title: "R-AUT-3 a kid that no key has",
+        request: WHO,
+        headers: bearer({ role: "sea_clerk" }, { header: { kid: "k" } }),
+        ...refused("PGRST301", NO_KEY, NOT_FOUND),
+      },
+      {
+        title: "R-AUT-3 a payload that is no JSON",
+        request: WHO,
+        headers: bearer("no json"),
+        ...refused("PGRST303", "Parsing claims failed"),
+      },
+      {
+        title: "R-AUT-3 a payload that is no object",
+        request: WHO,
+        headers: bearer('["role"]'),
+        ...refused("PGRST303", "Parsing claims failed"),
+      },
+      {
+        title: "R-PIPE-2 R-AUT-9 a bad token on an unknown path is 401, not 404",
+        request: "GET /nowhere/at/all",
+        headers: raw("a.b"),
+        ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
+      },
+      {
+        title: "R-AUT-9 HEAD has the header and no body",
+        request: "HEAD /vessels",
+        headers: raw("a.b"),
+        status: 401,
+        bytes: "",
+        responseHeaders: { "www-authenticate": /^Bearer error=/ },
+      },
+      {
+        title: "R-AUT-9 the description is quoted",
+        request: WHO,
+        headers: raw("a.b"),
+        status: 401,
+        responseHeaders: {
+          "www-authenticate": 'Bearer error="invalid_token", error_description="Expected 3 parts in JWT; got 2"',
+        },
+      },
+    ],
+  );
 });
 
 describe("keys of other kinds", () => {
   const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const ec = generateKeyPairSync("ec", { namedCurve: "P-384" });
   const ed = generateKeyPairSync("ed25519");
-  const jwk = (key: typeof rsa.publicKey, kid?: string): Record<string, unknown> => ({ ...key.export({ format: "jwk" }), ...(kid === undefined ? {} : { kid }) });
+  const jwk = (key: typeof rsa.publicKey, kid?: string): Record<string, unknown> => ({
+    ...key.export({ format: "jwk" }),
+    ...(kid === undefined ? {} : { kid }),
+  });
   const clerk = { role: "sea_clerk" };
   const whoWith = async (options: StartOptions, ...tokens: readonly string[]): Promise<unknown[]> => {
     const own = await startApi(options);
@@ -140,18 +296,28 @@ describe("keys of other kinds", () => {
   });
   test("R-AUT-3 a JWK of a secret takes every HS algorithm, or the one it names", async () => {
     const k = Buffer.from(jwtSecret).toString("base64url");
-    expect(await whoWith({ jwtSecret: { kty: "oct", k } }, signToken(clerk), signToken(clerk, { algorithm: "HS512" }))).toEqual(["sea_clerk", "sea_clerk"]);
-    expect(await whoWith({ jwtSecret: { kty: "oct", k, alg: "HS512" } }, signToken(clerk), signToken(clerk, { algorithm: "HS512" }))).toEqual([
-      "No suitable key was found to decode the JWT",
-      "sea_clerk",
-    ]);
+    expect(
+      await whoWith({ jwtSecret: { kty: "oct", k } }, signToken(clerk), signToken(clerk, { algorithm: "HS512" })),
+    ).toEqual(["sea_clerk", "sea_clerk"]);
+    expect(
+      await whoWith(
+        { jwtSecret: { kty: "oct", k, alg: "HS512" } },
+        signToken(clerk),
+        signToken(clerk, { algorithm: "HS512" }),
+      ),
+    ).toEqual(["No suitable key was found to decode the JWT", "sea_clerk"]);
   });
   test("R-AUT-3 a secret in base64", async () => {
     const secret = Buffer.alloc(48, 251);
-    expect(await whoWith({ jwtSecret: secret.toString("base64url"), jwtSecretIsBase64: true }, signToken(clerk, { secret }))).toEqual(["sea_clerk"]);
+    expect(
+      await whoWith({ jwtSecret: secret.toString("base64url"), jwtSecretIsBase64: true }, signToken(clerk, { secret })),
+    ).toEqual(["sea_clerk"]);
   });
   test("R-AUT-3 G-AUTH-11 keys by address; requests wait for the first fetch", async () => {
-    const keys = createServer((_request, response) => void setTimeout(() => response.end(JSON.stringify({ keys: [jwk(rsa.publicKey, "r")] })), 300));
+    const keys = createServer(
+      (_request, response) =>
+        void setTimeout(() => response.end(JSON.stringify({ keys: [jwk(rsa.publicKey, "r")] })), 300),
+    );
     await new Promise<void>((resolve) => keys.listen(0, "127.0.0.1", resolve));
     const jwk_url = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`;
     const token = signToken(clerk, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "r" } });
@@ -159,10 +325,22 @@ describe("keys of other kinds", () => {
     keys.close();
   });
   test.each<[string, StartOptions, RegExp]>([
-    ["R-AUT-3 a secret that is too short", { jwtSecret: "short" }, /^jwtSecret \(JWT_SECRET\) is a secret of 5 bytes: it takes 32 or more$/],
+    [
+      "R-AUT-3 a secret that is too short",
+      { jwtSecret: "short" },
+      /^jwtSecret \(JWT_SECRET\) is a secret of 5 bytes: it takes 32 or more$/,
+    ],
     ["R-AUT-3 a secret that is not base64", { jwtSecret: "?".repeat(40), jwtSecretIsBase64: true }, /is not base64/],
-    ["R-AUT-7 a role claim key of neither form", { jwtRoleClaimKey: "role.name" }, /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) "role.name" cannot be read/],
-    ["R-AUT-7 a broken JSON Path", { jwtRoleClaimKey: "$.roles[?(" }, /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) ".*" is no JSON Path/],
+    [
+      "R-AUT-7 a role claim key of neither form",
+      { jwtRoleClaimKey: "role.name" },
+      /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) "role.name" cannot be read/,
+    ],
+    [
+      "R-AUT-7 a broken JSON Path",
+      { jwtRoleClaimKey: "$.roles[?(" },
+      /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) ".*" is no JSON Path/,
+    ],
   ])("%s stops the start", async (_title, options, message) => {
     await expect(startApi(options)).rejects.toMatchObject({ code: "preset", message: expect.stringMatching(message) });
   });
@@ -178,13 +356,33 @@ describe("times", () => {
   timed("R-AUT-4 iat ahead by less than the tolerance", () => ({ iat: now() + 20 }));
   timed("R-AUT-4 iat ahead by more", () => ({ iat: now() + 40 }), refused("PGRST303", "JWT issued at future"));
   timed("R-AUT-4 null passes", () => ({ exp: null, nbf: null, iat: null, aud: null }));
-  timed("R-AUT-4 exp is judged before nbf, iat and aud", () => ({ exp: now() - 99, nbf: "x", iat: "x", aud: 1 }), refused("PGRST303", "JWT expired"));
-  timed("R-AUT-4 nbf is judged before iat", () => ({ nbf: now() + 99, iat: now() + 99 }), refused("PGRST303", "JWT not yet valid"));
-  timed("R-AUT-4 a fraction counts as 0, so exp has gone by", () => ({ exp: now() + 99.5 }), refused("PGRST303", "JWT expired"));
+  timed(
+    "R-AUT-4 exp is judged before nbf, iat and aud",
+    () => ({ exp: now() - 99, nbf: "x", iat: "x", aud: 1 }),
+    refused("PGRST303", "JWT expired"),
+  );
+  timed(
+    "R-AUT-4 nbf is judged before iat",
+    () => ({ nbf: now() + 99, iat: now() + 99 }),
+    refused("PGRST303", "JWT not yet valid"),
+  );
+  timed(
+    "R-AUT-4 a fraction counts as 0, so exp has gone by",
+    () => ({ exp: now() + 99.5 }),
+    refused("PGRST303", "JWT expired"),
+  );
   timed("R-AUT-4 a fraction counts as 0, so nbf and iat pass", () => ({ nbf: now() + 99.5, iat: now() + 99.5 }));
   timed("R-AUT-4 beyond 64 bits counts as 0", () => ({ exp: 1e30, nbf: 1e30 }), refused("PGRST303", "JWT expired"));
-  timed("R-AUT-4 exp that is text", () => ({ exp: String(now() + 60) }), refused("PGRST303", "The JWT 'exp' claim must be a number"));
-  timed("R-AUT-4 nbf that is a list", () => ({ nbf: [1] }), refused("PGRST303", "The JWT 'nbf' claim must be a number"));
+  timed(
+    "R-AUT-4 exp that is text",
+    () => ({ exp: String(now() + 60) }),
+    refused("PGRST303", "The JWT 'exp' claim must be a number"),
+  );
+  timed(
+    "R-AUT-4 nbf that is a list",
+    () => ({ nbf: [1] }),
+    refused("PGRST303", "The JWT 'nbf' claim must be a number"),
+  );
   timed("R-AUT-4 iat that is true", () => ({ iat: true }), refused("PGRST303", "The JWT 'iat' claim must be a number"));
   test("R-AUT-4 R-AUT-12 a token that was good is judged again", async () => {
     const headers = bearer({ role: "sea_clerk", exp: now() + 5 });
@@ -202,15 +400,43 @@ describe("audiences", () => {
   });
   const wrongType = refused("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
   const other = refused("PGRST303", "JWT not in audience");
-  for (const aud of ["x", ["x", "y"], [], null]) timed(`R-AUT-5 without JWT_AUD any audience: ${JSON.stringify(aud)}`, () => ({ aud }));
-  for (const aud of [1, true, {}, ["x", 1]]) timed(`R-AUT-5 without JWT_AUD a wrong type is refused: ${JSON.stringify(aud)}`, () => ({ aud }), wrongType);
-  for (const aud of ["sea", ["x", "sea"], [], null, undefined]) timed(`R-AUT-5 JWT_AUD is met by ${JSON.stringify(aud)}`, () => ({ aud }), { answer: "sea_clerk" }, () => meant);
-  for (const aud of ["SEA", "x", "", ["x"]]) timed(`R-AUT-5 JWT_AUD is not met by ${JSON.stringify(aud)}`, () => ({ aud }), other, () => meant);
-  for (const aud of [1, {}, [null]]) timed(`R-AUT-5 with JWT_AUD a wrong type is refused: ${JSON.stringify(aud)}`, () => ({ aud }), wrongType, () => meant);
-  timed("R-AUT-5 iss is not checked", () => ({ iss: "anybody" }), { answer: "sea_clerk" }, () => meant);
+  for (const aud of ["x", ["x", "y"], [], null])
+    timed(`R-AUT-5 without JWT_AUD any audience: ${JSON.stringify(aud)}`, () => ({ aud }));
+  for (const aud of [1, true, {}, ["x", 1]])
+    timed(`R-AUT-5 without JWT_AUD a wrong type is refused: ${JSON.stringify(aud)}`, () => ({ aud }), wrongType);
+  for (const aud of ["sea", ["x", "sea"], [], null, undefined])
+    timed(
+      `R-AUT-5 JWT_AUD is met by ${JSON.stringify(aud)}`,
+      () => ({ aud }),
+      { answer: "sea_clerk" },
+      () => meant,
+    );
+  for (const aud of ["SEA", "x", "", ["x"]])
+    timed(
+      `R-AUT-5 JWT_AUD is not met by ${JSON.stringify(aud)}`,
+      () => ({ aud }),
+      other,
+      () => meant,
+    );
+  for (const aud of [1, {}, [null]])
+    timed(
+      `R-AUT-5 with JWT_AUD a wrong type is refused: ${JSON.stringify(aud)}`,
+      () => ({ aud }),
+      wrongType,
+      () => meant,
+    );
+  timed(
+    "R-AUT-5 iss is not checked",
+    () => ({ iss: "anybody" }),
+    { answer: "sea_clerk" },
+    () => meant,
+  );
   test("R-AUT-5 iss is checked where the key object says so", async () => {
-    const own = await startApi({ jwtSecret: { type: "HS256", key: jwtSecret, issuer: "https://me", audience: ["a", "b"] } });
-    const ask = async (claims: Record<string, unknown>) => (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims }) })).json();
+    const own = await startApi({
+      jwtSecret: { type: "HS256", key: jwtSecret, issuer: "https://me", audience: ["a", "b"] },
+    });
+    const ask = async (claims: Record<string, unknown>) =>
+      (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims }) })).json();
     expect(await ask({ iss: "https://me", aud: "b" })).toBe("sea_clerk");
     expect(await ask({})).toBe("sea_clerk");
     expect(await ask({ iss: "https://you" })).toMatchObject({ code: "PGRST303", message: "JWT not in issuer" });
@@ -232,42 +458,173 @@ describe("roles", () => {
     answer: { code: "42501", details: null, hint: null, message: `permission denied to set role "${role}"` },
     responseHeaders: { "www-authenticate": null },
   });
-  cases(() => api, [
-    { title: "R-AUT-6 the default role", ...as("sea_clerk"), headers: bearer({ ...roles, role: "sea_captain" }) },
-    { title: "R-AUT-6 the default role alone", ...as("sea_auditor"), headers: bearer({ "x-session-default-role": "sea_auditor" }) },
-    { title: "R-AUT-6 names of claims in any case, and the other prefix", ...as("sea_auditor"), headers: bearer({ "X-Hasura-Default-Role": "sea_auditor" }) },
-    { title: "R-AUT-6 another allowed role by header", ...as("sea_auditor"), headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" } },
-    { title: "R-AUT-6 the default role by header", ...as("sea_clerk"), headers: { ...bearer(roles), "X-Session-Role": "sea_clerk" } },
-    { title: "R-AUT-6 a role that is not allowed", request: WHO, headers: { ...bearer(roles), "X-Session-Role": "sea_captain" }, ...forbidden("sea_captain") },
-    { title: "R-AUT-6 no list of allowed roles allows none", request: WHO, headers: { ...bearer({ "x-session-default-role": "sea_clerk" }), "X-Session-Role": "sea_auditor" }, ...forbidden("sea_auditor") },
-    { title: "R-AUT-6 a list that is none allows none", request: WHO, headers: { ...bearer({ ...roles, "x-session-allowed-roles": "sea_auditor" }), "X-Session-Role": "sea_auditor" }, ...forbidden("sea_auditor") },
-    { title: "R-AUT-6 the header changes nothing without a default role", ...as("sea_clerk"), headers: { ...bearer({ role: "sea_clerk", "x-session-allowed-roles": ["sea_auditor"] }), "X-Session-Role": "sea_auditor" } },
-    { title: "R-AUT-6 the role at the claim key", ...as("sea_clerk"), headers: bearer({ role: "sea_clerk" }) },
-    { title: "R-AUT-6 a token without role leads to the anonymous role", ...as("sea_anon"), headers: bearer({ sub: "ada" }) },
-    { title: "R-AUT-6 no token, and a header that asks for a role", ...as("sea_anon"), headers: { "X-Session-Role": "sea_auditor" } },
-    { title: "R-AUT-7 a role that is no string is used as its JSON text", request: WHO, headers: bearer({ role: 7 }), status: 401, answer: { code: "22023", details: null, hint: null, message: 'role "7" does not exist' } },
-    { title: "R-AUT-7 null as well", request: WHO, headers: bearer({ role: null }), status: 401, answer: { code: "22023", details: null, hint: null, message: 'role "null" does not exist' } },
-  ]);
-  cases(() => closed, [
-    { title: "R-AUT-6 R-AUT-9 nobody, and no anonymous role", request: WHO, ...refused("PGRST302", "Anonymous access is disabled") },
-    { title: "R-AUT-6 R-AUT-9 a token without role, and no anonymous role", request: WHO, headers: bearer({ sub: "ada" }), ...refused("PGRST302", "Anonymous access is disabled") },
-    { title: "R-AUT-6 R-AUT-9 on every path", request: "DELETE /nowhere", ...refused("PGRST302", "Anonymous access is disabled") },
-    { title: "R-AUT-6 R-AUT-9 OPTIONS as well", request: "OPTIONS /vessels", ...refused("PGRST302", "Anonymous access is disabled") },
-    { title: "R-AUT-6 a token with a role is enough", ...as("sea_clerk"), headers: bearer({ role: "sea_clerk" }) },
-  ]);
-  cases(() => api, [
-    { title: "R-AUT-8 administrator: the login role", request: WHO, headers: { "X-Session-Admin-Secret": adminSecret }, check: ({ json }) => expect(json()).toMatch(/^(postgres)$/) },
-    { title: "R-AUT-8 administrator acting as a role", ...as("sea_auditor"), headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" } },
-    { title: "R-AUT-8 a token beside the secret does not count", ...as("sea_auditor"), headers: { ...bearer({ role: "sea_clerk" }), "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" } },
-    { title: "R-AUT-8 R-AUT-9 another secret is refused", request: WHO, headers: { "X-Session-Admin-Secret": "guess" }, ...refused("PGRST302", "invalid x-session-admin-secret") },
-    { title: "R-AUT-8 another secret is refused beside a good token", request: WHO, headers: { ...bearer({ role: "sea_clerk" }), "X-Session-Admin-Secret": "guess" }, ...refused("PGRST302", "invalid x-session-admin-secret") },
-    { title: "R-AUT-8 an empty secret is refused", request: WHO, headers: { "X-Session-Admin-Secret": "" }, ...refused("PGRST302", "invalid x-session-admin-secret") },
-  ]);
-  cases(() => unsecured, [
-    { title: "R-AUT-8 no secret configured: nobody is administrator", ...as("sea_anon"), headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" } },
-    { title: "R-AUT-8 no secret configured: an empty secret is none", ...as("sea_anon"), headers: { "X-Session-Admin-Secret": "", "X-Session-Role": "sea_auditor" } },
-    { title: "R-AUT-8 no secret configured: the role header is ignored beside a token", ...as("sea_clerk"), headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" } },
-  ]);
+  cases(
+    () => api,
+    [
+      { title: "R-AUT-6 the default role", ...as("sea_clerk"), headers: bearer({ ...roles, role: "sea_captain" }) },
+      {
+        title: "R-AUT-6 the default role alone",
+        ...as("sea_auditor"),
+        headers: bearer({ "x-session-default-role": "sea_auditor" }),
+      },
+      {
+        title: "R-AUT-6 names of claims in any case, and the other prefix",
+        ...as("sea_auditor"),
+        headers: bearer({ "X-Hasura-Default-Role": "sea_auditor" }),
+      },
+      {
+        title: "R-AUT-6 another allowed role by header",
+        ...as("sea_auditor"),
+        headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
+      },
+      {
+        title: "R-AUT-6 the default role by header",
+        ...as("sea_clerk"),
+        headers: { ...bearer(roles), "X-Session-Role": "sea_clerk" },
+      },
+      {
+        title: "R-AUT-6 a role that is not allowed",
+        request: WHO,
+        headers: { ...bearer(roles), "X-Session-Role": "sea_captain" },
+        ...forbidden("sea_captain"),
+      },
+      {
+        title: "R-AUT-6 no list of allowed roles allows none",
+        request: WHO,
+        headers: { ...bearer({ "x-session-default-role": "sea_clerk" }), "X-Session-Role": "sea_auditor" },
+        ...forbidden("sea_auditor"),
+      },
+      {
+        title: "R-AUT-6 a list that is none allows none",
+        request: WHO,
+        headers: { ...bearer({ ...roles, "x-session-allowed-roles": "sea_auditor" }), "X-Session-Role": "sea_auditor" },
+        ...forbidden("sea_auditor"),
+      },
+      {
+        title: "R-AUT-6 the header changes nothing without a default role",
+        ...as("sea_clerk"),
+        headers: {
+          ...bearer({ role: "sea_clerk", "x-session-allowed-roles": ["sea_auditor"] }),
+          "X-Session-Role": "sea_auditor",
+        },
+      },
+      { title: "R-AUT-6 the role at the claim key", ...as("sea_clerk"), headers: bearer({ role: "sea_clerk" }) },
+      {
+        title: "R-AUT-6 a token without role leads to the anonymous role",
+        ...as("sea_anon"),
+        headers: bearer({ sub: "ada" }),
+      },
+      {
+        title: "R-AUT-6 no token, and a header that asks for a role",
+        ...as("sea_anon"),
+        headers: { "X-Session-Role": "sea_auditor" },
+      },
+      {
+        title: "R-AUT-7 a role that is no string is used as its JSON text",
+        request: WHO,
+        headers: bearer({ role: 7 }),
+        status: 401,
+        answer: { code: "22023", details: null, hint: null, message: 'role "7" does not exist' },
+      },
+      {
+        title: "R-AUT-7 null as well",
+        request: WHO,
+        headers: bearer({ role: null }),
+        status: 401,
+        answer: { code: "22023", details: null, hint: null, message: 'role "null" does not exist' },
+      },
+    ],
+  );
+  cases(
+    () => closed,
+    [
+      {
+        title: "R-AUT-6 R-AUT-9 nobody, and no anonymous role",
+        request: WHO,
+        ...refused("PGRST302", "Anonymous access is disabled"),
+      },
+      {
+        title: "R-AUT-6 R-AUT-9 a token without role, and no anonymous role",
+        request: WHO,
+        headers: bearer({ sub: "ada" }),
+        ...refused("PGRST302", "Anonymous access is disabled"),
+      },
+      {
+        title: "R-AUT-6 R-AUT-9 on every path",
+        request: "DELETE /nowhere",
+        ...refused("PGRST302", "Anonymous access is disabled"),
+      },
+      {
+        title: "R-AUT-6 R-AUT-9 OPTIONS as well",
+        request: "OPTIONS /vessels",
+        ...refused("PGRST302", "Anonymous access is disabled"),
+      },
+      { title: "R-AUT-6 a token with a role is enough", ...as("sea_clerk"), headers: bearer({ role: "sea_clerk" }) },
+    ],
+  );
+  cases(
+    () => api,
+    [
+      {
+        title: "R-AUT-8 administrator: the login role",
+        request: WHO,
+        headers: { "X-Session-Admin-Secret": adminSecret },
+        check: ({ json }) => expect(json()).toMatch(/^(postgres)$/),
+      },
+      {
+        title: "R-AUT-8 administrator acting as a role",
+        ...as("sea_auditor"),
+        headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
+      },
+      {
+        title: "R-AUT-8 a token beside the secret does not count",
+        ...as("sea_auditor"),
+        headers: {
+          ...bearer({ role: "sea_clerk" }),
+          "X-Session-Admin-Secret": adminSecret,
+          "X-Session-Role": "sea_auditor",
+        },
+      },
+      {
+        title: "R-AUT-8 R-AUT-9 another secret is refused",
+        request: WHO,
+        headers: { "X-Session-Admin-Secret": "guess" },
+        ...refused("PGRST302", "invalid x-session-admin-secret"),
+      },
+      {
+        title: "R-AUT-8 another secret is refused beside a good token",
+        request: WHO,
+        headers: { ...bearer({ role: "sea_clerk" }), "X-Session-Admin-Secret": "guess" },
+        ...refused("PGRST302", "invalid x-session-admin-secret"),
+      },
+      {
+        title: "R-AUT-8 an empty secret is refused",
+        request: WHO,
+        headers: { "X-Session-Admin-Secret": "" },
+        ...refused("PGRST302", "invalid x-session-admin-secret"),
+      },
+    ],
+  );
+  cases(
+    () => unsecured,
+    [
+      {
+        title: "R-AUT-8 no secret configured: nobody is administrator",
+        ...as("sea_anon"),
+        headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
+      },
+      {
+        title: "R-AUT-8 no secret configured: an empty secret is none",
+        ...as("sea_anon"),
+        headers: { "X-Session-Admin-Secret": "", "X-Session-Role": "sea_auditor" },
+      },
+      {
+        title: "R-AUT-8 no secret configured: the role header is ignored beside a token",
+        ...as("sea_clerk"),
+        headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
+      },
+    ],
+  );
   test("R-AUT-7 roles by JSON Path and by the older form", async () => {
     const claims = { realm: { "a b": ["viewer", "sea_clerk"] }, "https://x/r": { k: "sea_auditor" } };
     for (const [jwtRoleClaimKey, role] of [
@@ -288,41 +645,99 @@ describe("roles", () => {
 
 describe("what the database says", () => {
   const denied = { code: "42501", details: null, hint: null, message: "permission denied for table payroll" };
-  cases(() => api, [
-    { title: "R-AUT-10 R-AUT-9 without privilege: 401 for nobody", request: "GET /payroll", status: 401, answer: denied, responseHeaders: { "www-authenticate": "Bearer" } },
-    { title: "R-AUT-10 401 for a token that led to the anonymous role", request: "GET /payroll", headers: bearer({ sub: "ada" }), status: 401, answer: denied, responseHeaders: { "www-authenticate": "Bearer" } },
-    { title: "R-AUT-10 401 for a token with the anonymous role", request: "GET /payroll", role: "sea_anon", status: 401, answer: denied },
-    { title: "R-AUT-10 401 for an administrator acting as the anonymous role", request: "GET /payroll", headers: { "x-session-admin-secret": adminSecret, "x-session-role": "sea_anon" }, status: 401, answer: denied },
-    { title: "R-AUT-10 403 for another role", request: "GET /payroll", role: "sea_clerk", status: 403, answer: denied, responseHeaders: { "www-authenticate": null } },
-    {
-      title: "R-AUT-11 a role that does not exist",
-      request: "GET /vessels",
-      role: "nobody_of_that_name",
-      status: 401,
-      answer: { code: "22023", details: null, hint: null, message: 'role "nobody_of_that_name" does not exist' },
-      responseHeaders: { "www-authenticate": "Bearer" },
+  cases(
+    () => api,
+    [
+      {
+        title: "R-AUT-10 R-AUT-9 without privilege: 401 for nobody",
+        request: "GET /payroll",
+        status: 401,
+        answer: denied,
+        responseHeaders: { "www-authenticate": "Bearer" },
+      },
+      {
+        title: "R-AUT-10 401 for a token that led to the anonymous role",
+        request: "GET /payroll",
+        headers: bearer({ sub: "ada" }),
+        status: 401,
+        answer: denied,
+        responseHeaders: { "www-authenticate": "Bearer" },
+      },
+      {
+        title: "R-AUT-10 401 for a token with the anonymous role",
+        request: "GET /payroll",
+        role: "sea_anon",
+        status: 401,
+        answer: denied,
+      },
+      {
+        title: "R-AUT-10 401 for an administrator acting as the anonymous role",
+        request: "GET /payroll",
+        headers: { "x-session-admin-secret": adminSecret, "x-session-role": "sea_anon" },
+        status: 401,
+        answer: denied,
+      },
+      {
+        title: "R-AUT-10 403 for another role",
+        request: "GET /payroll",
+        role: "sea_clerk",
+        status: 403,
+        answer: denied,
+        responseHeaders: { "www-authenticate": null },
+      },
+      {
+        title: "R-AUT-11 a role that does not exist",
+        request: "GET /vessels",
+        role: "nobody_of_that_name",
+        status: 401,
+        answer: { code: "22023", details: null, hint: null, message: 'role "nobody_of_that_name" does not exist' },
+        responseHeaders: { "www-authenticate": "Bearer" },
+      },
+      {
+        title: "R-AUT-11 none is no role",
+        request: "GET /vessels",
+        role: "none",
+        status: 401,
+        answer: { code: "22023", details: null, hint: null, message: 'role "none" does not exist' },
+      },
+      {
+        title: "R-AUT-11 none is no role for an administrator",
+        request: "GET /vessels",
+        headers: { "x-session-admin-secret": adminSecret, "x-session-role": "none" },
+        status: 401,
+      },
+      {
+        title: "R-AUT-11 an empty name",
+        request: "GET /vessels",
+        role: "",
+        status: 401,
+        answer: { code: "22023", details: null, hint: null, message: 'role "" does not exist' },
+      },
+    ],
+  );
+  test.skipIf(!capabilities.realServer)(
+    "R-AUT-11 R-AUT-10 a role that the login role may not assume: 403",
+    async () => {
+      const own = await startApi({ databaseUrl: api.database.urlAs("sea_login") });
+      const answer = await own.get("/vessels", { headers: bearer({ role: "sea_ghost" }) });
+      expect(answer.status).toBe(403);
+      expect(answer.json()).toMatchObject({ code: "42501", message: 'permission denied to set role "sea_ghost"' });
+      await own.close();
     },
-    { title: "R-AUT-11 none is no role", request: "GET /vessels", role: "none", status: 401, answer: { code: "22023", details: null, hint: null, message: 'role "none" does not exist' } },
-    { title: "R-AUT-11 none is no role for an administrator", request: "GET /vessels", headers: { "x-session-admin-secret": adminSecret, "x-session-role": "none" }, status: 401 },
-    { title: "R-AUT-11 an empty name", request: "GET /vessels", role: "", status: 401, answer: { code: "22023", details: null, hint: null, message: 'role "" does not exist' } },
-  ]);
-  test.skipIf(!capabilities.realServer)("R-AUT-11 R-AUT-10 a role that the login role may not assume: 403", async () => {
-    const own = await startApi({ databaseUrl: api.database.urlAs("sea_login") });
-    const answer = await own.get("/vessels", { headers: bearer({ role: "sea_ghost" }) });
-    expect(answer.status).toBe(403);
-    expect(answer.json()).toMatchObject({ code: "42501", message: 'permission denied to set role "sea_ghost"' });
-    await own.close();
-  });
+  );
 });
 
 describe("what refusing costs", () => {
-  const counting = async (options: StartOptions): Promise<{ readonly own: TestApi; readonly count: (name: string) => number }> => {
+  const counting = async (
+    options: StartOptions,
+  ): Promise<{ readonly own: TestApi; readonly count: (name: string) => number }> => {
     let counters: Counters | undefined;
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
     const own = await startApi({ ...options, parts: [reader] });
     return { own, count: (name) => counters!.get(name) };
   };
-  const cacheCounts = (count: (name: string) => number): readonly number[] => ["requests", "hits", "evictions"].map((name) => count(`jwt-cache-${name}`));
+  const cacheCounts = (count: (name: string) => number): readonly number[] =>
+    ["requests", "hits", "evictions"].map((name) => count(`jwt-cache-${name}`));
 
   test("R-AUT-12 R-PIPE-1 refused tokens wait for no connection", async () => {
     const { own, count } = await counting({ dbPool: 1 });
@@ -363,7 +778,11 @@ describe("what refusing costs", () => {
     const own = await startApi();
     const second = "a-second-secret-of-the-tests-with-32-bytes";
     const statuses = async (): Promise<readonly number[]> =>
-      Promise.all([jwtSecret, second].map(async (secret) => (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk" }, { secret }) })).status));
+      Promise.all(
+        [jwtSecret, second].map(
+          async (secret) => (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk" }, { secret }) })).status,
+        ),
+      );
     expect(await statuses()).toEqual([200, 401]);
     const [{ name }] = (await own.sql("select quote_ident(current_database()) as name")) as [{ name: string }];
     await own.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = '${second}'`);
@@ -385,4 +804,3 @@ describe("what refusing costs", () => {
     await own.close();
   });
 });
-

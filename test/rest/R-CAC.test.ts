@@ -42,17 +42,27 @@ describe.each([CALL, READ])("requests that differ in one thing: %s", (base) => {
 
   const answerOf = async (api: TestApi, [path, headers, method = "GET"]: Variant): Promise<unknown> => {
     const answer = await api.request(method, path, { headers });
-    return [answer.status, answer.text, answer.headers["content-range"], answer.headers["content-type"], answer.headers["preference-applied"]];
+    return [
+      answer.status,
+      answer.text,
+      answer.headers["content-range"],
+      answer.headers["content-type"],
+      answer.headers["preference-applied"],
+    ];
   };
 
   test.each([
     ["in order", (list: readonly Variant[]) => list],
     ["backwards", (list: readonly Variant[]) => list.toReversed()],
-    ["each before all others", (list: readonly Variant[]) => list.flatMap((one) => list.flatMap((other) => [one, other]))],
+    [
+      "each before all others",
+      (list: readonly Variant[]) => list.flatMap((one) => list.flatMap((other) => [one, other])),
+    ],
   ])("R-CAC-1 R-RPC-14 R-RNG-2 get the answers of a server that keeps nothing, %s", async (_title, arrange) => {
     const expected = new Map<unknown, unknown>();
     for (const variant of variants) expected.set(variant, await answerOf(cold, variant));
-    for (const variant of arrange(variants)) expect([variant, await answerOf(warm, variant)]).toEqual([variant, expected.get(variant)]);
+    for (const variant of arrange(variants))
+      expect([variant, await answerOf(warm, variant)]).toEqual([variant, expected.get(variant)]);
   });
 });
 
@@ -64,7 +74,15 @@ const ownVessel = definePlugin({
       const own = session.claims["vessel"];
       if (surface !== "rest" || typeof own !== "string") return plan;
       return mapPlan(plan, model, {
-        read: (read) => ({ ...read, where: { kind: "compare", left: { kind: "column", name: "name" }, operator: "eq", operand: { constant: own } } }),
+        read: (read) => ({
+          ...read,
+          where: {
+            kind: "compare",
+            left: { kind: "column", name: "name" },
+            operator: "eq",
+            operand: { constant: own },
+          },
+        }),
       });
     });
   },
@@ -74,7 +92,11 @@ describe("a plugin that plans by what it sees of the caller", () => {
   test("R-CAC-1 each caller has the plan that is theirs, whoever came first", async () => {
     const api = await startApi({ parts: [ownVessel] });
     const ask = async (vessel: string | undefined): Promise<unknown> =>
-      (await api.get("/vessels?select=name&order=name", { headers: bearer({ role: "sea_clerk", ...(vessel === undefined ? {} : { vessel }) }) })).json();
+      (
+        await api.get("/vessels?select=name&order=name", {
+          headers: bearer({ role: "sea_clerk", ...(vessel === undefined ? {} : { vessel }) }),
+        })
+      ).json();
     for (let round = 0; round < 3; round++) {
       expect(await ask("Fram")).toEqual([{ name: "Fram" }]);
       expect(await ask("Gjoa")).toEqual([{ name: "Gjoa" }]);

@@ -10,30 +10,171 @@ const exact = prefer("count=exact");
 const range = (contentRange: string) => ({ responseHeaders: { "content-range": contentRange } });
 
 cases(api, [
-  { title: "R-CNT-1 root rows, ignoring limit and offset", request: "GET /vessels?limit=1&offset=1", headers: exact, status: 206, ...range("1-1/3") },
-  { title: "R-CNT-1 root filters", request: "GET /vessels?tonnage=gt.100&limit=1", headers: exact, status: 206, ...range("0-0/2") },
-  { title: "R-CNT-1 trees", request: "GET /vessels?or=(id.eq.1,id.eq.3)&limit=1", headers: exact, status: 206, ...range("0-0/2") },
-  { title: "R-CNT-1 inner embeds", request: "GET /ports?select=name,vessels!inner(name)&limit=1", headers: exact, status: 200, ...range("0-0/1") },
-  { title: "R-CNT-1 filters of inner embeds", request: "GET /vessels?select=name,crew!inner(rank)&crew.rank=eq.mate&limit=5", headers: exact, status: 200, ...range("0-0/1") },
-  { title: "R-CNT-1 inner embeds of inner embeds", request: "GET /ports?select=name,vessels!inner(name,crew!inner(rank))&vessels.crew.rank=eq.cook&limit=5", headers: exact, status: 200, ...range("*/0") },
-  { title: "R-CNT-1 left embeds do not matter", request: "GET /ports?select=name,vessels(name)&vessels.id=eq.0&limit=1", headers: exact, status: 206, ...range("0-0/2") },
-  { title: "R-CNT-1 null filters", request: "GET /ports?select=name,vessels()&vessels=is.null&limit=5", headers: exact, status: 200, ...range("0-0/1") },
-  { title: "R-CNT-1 null filters the other way", request: "GET /vessels?select=name,ports()&ports=not.is.null&limit=1", headers: exact, status: 206, ...range("0-0/2") },
-  { title: "R-CNT-1 null filters in trees", request: "GET /vessels?select=name,ports()&or=(ports.is.null,tonnage.gt.800)&limit=1", headers: exact, status: 206, ...range("0-0/2") },
+  {
+    title: "R-CNT-1 root rows, ignoring limit and offset",
+    request: "GET /vessels?limit=1&offset=1",
+    headers: exact,
+    status: 206,
+    ...range("1-1/3"),
+  },
+  {
+    title: "R-CNT-1 root filters",
+    request: "GET /vessels?tonnage=gt.100&limit=1",
+    headers: exact,
+    status: 206,
+    ...range("0-0/2"),
+  },
+  {
+    title: "R-CNT-1 trees",
+    request: "GET /vessels?or=(id.eq.1,id.eq.3)&limit=1",
+    headers: exact,
+    status: 206,
+    ...range("0-0/2"),
+  },
+  {
+    title: "R-CNT-1 inner embeds",
+    request: "GET /ports?select=name,vessels!inner(name)&limit=1",
+    headers: exact,
+    status: 200,
+    ...range("0-0/1"),
+  },
+  {
+    title: "R-CNT-1 filters of inner embeds",
+    request: "GET /vessels?select=name,crew!inner(rank)&crew.rank=eq.mate&limit=5",
+    headers: exact,
+    status: 200,
+    ...range("0-0/1"),
+  },
+  {
+    title: "R-CNT-1 inner embeds of inner embeds",
+    request: "GET /ports?select=name,vessels!inner(name,crew!inner(rank))&vessels.crew.rank=eq.cook&limit=5",
+    headers: exact,
+    status: 200,
+    ...range("*/0"),
+  },
+  {
+    title: "R-CNT-1 left embeds do not matter",
+    request: "GET /ports?select=name,vessels(name)&vessels.id=eq.0&limit=1",
+    headers: exact,
+    status: 206,
+    ...range("0-0/2"),
+  },
+  {
+    title: "R-CNT-1 null filters",
+    request: "GET /ports?select=name,vessels()&vessels=is.null&limit=5",
+    headers: exact,
+    status: 200,
+    ...range("0-0/1"),
+  },
+  {
+    title: "R-CNT-1 null filters the other way",
+    request: "GET /vessels?select=name,ports()&ports=not.is.null&limit=1",
+    headers: exact,
+    status: 206,
+    ...range("0-0/2"),
+  },
+  {
+    title: "R-CNT-1 null filters in trees",
+    request: "GET /vessels?select=name,ports()&or=(ports.is.null,tonnage.gt.800)&limit=1",
+    headers: exact,
+    status: 206,
+    ...range("0-0/2"),
+  },
   { title: "R-CNT-1 what nothing limits", request: "GET /vessels", headers: exact, status: 200, ...range("0-2/3") },
-  { title: "R-CNT-1 what nothing limits, inner embeds and all", request: "GET /ports?select=name,vessels!inner(name)", headers: exact, status: 200, ...range("0-0/1") },
-  { title: "R-CNT-4 writes", request: "PATCH /vessels?id=lt.3", headers: prefer("count=exact", "tx=rollback"), body: { flags: [] }, status: 204, ...range("0-1/2") },
-  { title: "R-CNT-4 estimated on writes is exact", request: "DELETE /logbook", headers: prefer("count=estimated", "tx=rollback"), status: 204, ...range("*/2") },
-  { title: "R-CNT-4 planned on writes is nothing", request: "POST /logbook", headers: prefer("count=planned", "tx=rollback"), body: { entry: "x" }, status: 201, ...range("*/*") },
-  { title: "R-CNT-4 functions count the filtered result", request: "GET /rpc/all_vessels?tonnage=gt.100&limit=1", headers: exact, status: 206, ...range("0-0/2") },
-  { title: "R-CNT-4 null filters on embeds of functions, cut by a limit", request: "GET /rpc/all_vessels?select=id,ports()&ports=not.is.null&limit=1", headers: exact, status: 206, ...range("0-0/2") },
-  { title: "R-CNT-4 estimated on functions", request: "GET /rpc/all_vessels", headers: prefer("count=estimated"), status: 200, ...range("0-2/3") },
-  { title: "R-CNT-4 planned on functions is nothing", request: "GET /rpc/all_vessels", headers: prefer("count=planned"), status: 200, ...range("0-2/*") },
-  { title: "R-CNT-4 a single value counts as one", request: "GET /rpc/fleet_weight?port=1", headers: exact, status: 200, ...range("0-0/1") },
-  { title: "R-CNT-4 a single row counts as one", request: "GET /rpc/vessel_named?name=Ariel", headers: exact, status: 200, ...range("0-0/1") },
-  { title: "R-CNT-5 count=none is no preference", request: "GET /vessels", headers: prefer("count=none"), status: 200, responseHeaders: { "content-range": "0-2/*", "preference-applied": null } },
-  { title: "R-CNT-5 and an error under strict handling", request: "GET /vessels", headers: prefer("handling=strict", "count=none"), status: 400, check: (answer) => expect(answer.json()).toMatchObject({ code: "PGRST122", details: "Invalid preferences: count=none" }) },
-  { title: "R-CNT-6 HEAD counts like GET", request: "HEAD /vessels?limit=1", headers: exact, status: 206, ...range("0-0/3") },
+  {
+    title: "R-CNT-1 what nothing limits, inner embeds and all",
+    request: "GET /ports?select=name,vessels!inner(name)",
+    headers: exact,
+    status: 200,
+    ...range("0-0/1"),
+  },
+  {
+    title: "R-CNT-4 writes",
+    request: "PATCH /vessels?id=lt.3",
+    headers: prefer("count=exact", "tx=rollback"),
+    body: { flags: [] },
+    status: 204,
+    ...range("0-1/2"),
+  },
+  {
+    title: "R-CNT-4 estimated on writes is exact",
+    request: "DELETE /logbook",
+    headers: prefer("count=estimated", "tx=rollback"),
+    status: 204,
+    ...range("*/2"),
+  },
+  {
+    title: "R-CNT-4 planned on writes is nothing",
+    request: "POST /logbook",
+    headers: prefer("count=planned", "tx=rollback"),
+    body: { entry: "x" },
+    status: 201,
+    ...range("*/*"),
+  },
+  {
+    title: "R-CNT-4 functions count the filtered result",
+    request: "GET /rpc/all_vessels?tonnage=gt.100&limit=1",
+    headers: exact,
+    status: 206,
+    ...range("0-0/2"),
+  },
+  {
+    title: "R-CNT-4 null filters on embeds of functions, cut by a limit",
+    request: "GET /rpc/all_vessels?select=id,ports()&ports=not.is.null&limit=1",
+    headers: exact,
+    status: 206,
+    ...range("0-0/2"),
+  },
+  {
+    title: "R-CNT-4 estimated on functions",
+    request: "GET /rpc/all_vessels",
+    headers: prefer("count=estimated"),
+    status: 200,
+    ...range("0-2/3"),
+  },
+  {
+    title: "R-CNT-4 planned on functions is nothing",
+    request: "GET /rpc/all_vessels",
+    headers: prefer("count=planned"),
+    status: 200,
+    ...range("0-2/*"),
+  },
+  {
+    title: "R-CNT-4 a single value counts as one",
+    request: "GET /rpc/fleet_weight?port=1",
+    headers: exact,
+    status: 200,
+    ...range("0-0/1"),
+  },
+  {
+    title: "R-CNT-4 a single row counts as one",
+    request: "GET /rpc/vessel_named?name=Ariel",
+    headers: exact,
+    status: 200,
+    ...range("0-0/1"),
+  },
+  {
+    title: "R-CNT-5 count=none is no preference",
+    request: "GET /vessels",
+    headers: prefer("count=none"),
+    status: 200,
+    responseHeaders: { "content-range": "0-2/*", "preference-applied": null },
+  },
+  {
+    title: "R-CNT-5 and an error under strict handling",
+    request: "GET /vessels",
+    headers: prefer("handling=strict", "count=none"),
+    status: 400,
+    check: (answer) =>
+      expect(answer.json()).toMatchObject({ code: "PGRST122", details: "Invalid preferences: count=none" }),
+  },
+  {
+    title: "R-CNT-6 HEAD counts like GET",
+    request: "HEAD /vessels?limit=1",
+    headers: exact,
+    status: 206,
+    ...range("0-0/3"),
+  },
 ]);
 
 describe("what the planner thinks", () => {
@@ -53,16 +194,26 @@ describe("what the planner thinks", () => {
 
   test("R-CNT-3 estimated without a cap is the larger of exact and planned", async () => {
     await api.sql("delete from sea.grains where id > 900");
-    expect((await api.get("/grains?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe("0-0/1000");
-    expect((await api.get("/ports?limit=1", { headers: prefer("count=exact") })).headers["content-range"]).toBe("0-0/2");
+    expect((await api.get("/grains?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
+      "0-0/1000",
+    );
+    expect((await api.get("/ports?limit=1", { headers: prefer("count=exact") })).headers["content-range"]).toBe(
+      "0-0/2",
+    );
   });
 
   test("R-CNT-3 estimated below the cap is exact", async () => {
-    expect((await capped.get("/ports?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe("0-0/2");
-    expect((await capped.get("/ports?id=eq.1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe("0-0/1");
+    expect((await capped.get("/ports?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
+      "0-0/2",
+    );
+    expect((await capped.get("/ports?id=eq.1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
+      "0-0/1",
+    );
   });
 
   test("R-CNT-3 estimated beyond the cap is the planner's", async () => {
-    expect((await capped.get("/grains?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe("0-0/1000");
+    expect((await capped.get("/grains?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
+      "0-0/1000",
+    );
   });
 });

@@ -7,13 +7,67 @@ const api = await startApi();
 const shown = rolledBack("return=representation");
 
 cases(api, [
-  { title: "R-DEL-1 rows by filters", request: "DELETE /vessels?id=gt.1&select=id&order=id.desc", headers: shown, status: 200, answer: [{ id: 3 }, { id: 2 }] },
-  { title: "R-DEL-1 rows by trees", request: "DELETE /vessels?and=(id.gt.1,id.lt.3)&select=id", headers: shown, answer: [{ id: 2 }] },
-  { title: "R-DEL-1 no row", request: "DELETE /vessels?id=eq.99", headers: rolledBack("count=exact"), status: 204, responseHeaders: { "Content-Range": "*/0" } },
-  { title: "R-DEL-1 filters on embeds shape the answer only", request: "DELETE /vessels?id=lt.3&select=id,voyages(id)&voyages.fare=gt.100", headers: shown, answer: [{ id: 1, voyages: [{ id: 1 }] }, { id: 2, voyages: [] }] },
-  { title: "R-DEL-1 a path without embed", request: "DELETE /vessels?voyages.fare=gt.100", status: 400, check: (answer) => expect(answer.json().code).toBe("PGRST108") },
-  { title: "R-DEL-1 a path without embed, with representation", request: "DELETE /vessels?voyages.fare=gt.100&select=id", headers: shown, status: 400, check: (answer) => expect(answer.json().code).toBe("PGRST108") },
-  { title: "R-DEL-1 rows that others refer to", request: "DELETE /ports?id=eq.1", status: 409, check: (answer) => expect(answer.json().code).toBe("23503") },
-  { title: "R-DEL-1 a role without the grant", request: "DELETE /vessels?id=eq.1", headers: rolledBack(), role: "sea_deckhand", status: 403, check: (answer) => expect(answer.json().code).toBe("42501") },
-  { title: "R-DEL-1 the singular type", request: "DELETE /vessels?id=eq.1&select=name", headers: { ...shown, accept: "application/vnd.pgrst.object+json" }, status: 200, answer: { name: "Ariel" } },
+  {
+    title: "R-DEL-1 rows by filters",
+    request: "DELETE /vessels?id=gt.1&select=id&order=id.desc",
+    headers: shown,
+    status: 200,
+    answer: [{ id: 3 }, { id: 2 }],
+  },
+  {
+    title: "R-DEL-1 rows by trees",
+    request: "DELETE /vessels?and=(id.gt.1,id.lt.3)&select=id",
+    headers: shown,
+    answer: [{ id: 2 }],
+  },
+  {
+    title: "R-DEL-1 no row",
+    request: "DELETE /vessels?id=eq.99",
+    headers: rolledBack("count=exact"),
+    status: 204,
+    responseHeaders: { "Content-Range": "*/0" },
+  },
+  {
+    title: "R-DEL-1 filters on embeds shape the answer only",
+    request: "DELETE /vessels?id=lt.3&select=id,voyages(id)&voyages.fare=gt.100",
+    headers: shown,
+    answer: [
+      { id: 1, voyages: [{ id: 1 }] },
+      { id: 2, voyages: [] },
+    ],
+  },
+  {
+    title: "R-DEL-1 a path without embed",
+    request: "DELETE /vessels?voyages.fare=gt.100",
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("PGRST108"),
+  },
+  {
+    title: "R-DEL-1 a path without embed, with representation",
+    request: "DELETE /vessels?voyages.fare=gt.100&select=id",
+    headers: shown,
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("PGRST108"),
+  },
+  {
+    title: "R-DEL-1 rows that others refer to",
+    request: "DELETE /ports?id=eq.1",
+    status: 409,
+    check: (answer) => expect(answer.json().code).toBe("23503"),
+  },
+  {
+    title: "R-DEL-1 a role without the grant",
+    request: "DELETE /vessels?id=eq.1",
+    headers: rolledBack(),
+    role: "sea_deckhand",
+    status: 403,
+    check: (answer) => expect(answer.json().code).toBe("42501"),
+  },
+  {
+    title: "R-DEL-1 the singular type",
+    request: "DELETE /vessels?id=eq.1&select=name",
+    headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
+    status: 200,
+    answer: { name: "Ariel" },
+  },
 ]);

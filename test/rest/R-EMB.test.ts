@@ -10,7 +10,9 @@ const strict = await startApi({ urlUseLegacyTargetNames: false, on: api.database
 
 const names = (...list: readonly string[]) => list.map((name) => ({ name }));
 const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
-const code = (wanted: string) => ({ check: (answer: { json(): { readonly code: string } }) => expect(answer.json().code).toBe(wanted) });
+const code = (wanted: string) => ({
+  check: (answer: { json(): { readonly code: string } }) => expect(answer.json().code).toBe(wanted),
+});
 
 const notFound = (source: string, target: string, hint: string | null = null, used?: string) => ({
   code: "PGRST200",
@@ -31,30 +33,145 @@ const deprecated = (list: string) =>
 
 describe("choosing the relationship", () => {
   cases(api, [
-    { title: "R-EMB-1 by the relation's name", request: "GET /vessels?select=ports(name)&id=eq.1", answer: [{ ports: { name: "Oslo" } }] },
-    { title: "R-EMB-1 by the constraint's name", request: "GET /vessels?select=vessels_home_port_id_fkey(name)&id=eq.1", answer: [{ vessels_home_port_id_fkey: { name: "Oslo" } }] },
-    { title: "R-EMB-1 by the column", request: "GET /vessels?select=home_port_id(name)&id=eq.1", answer: [{ home_port_id: { name: "Oslo" } }] },
-    { title: "R-EMB-1 a hint: the constraint", request: "GET /voyages?select=ports!voyages_origin_id_fkey(name)&id=eq.1", answer: [{ ports: { name: "Oslo" } }] },
-    { title: "R-EMB-1 a hint: the source's column", request: "GET /voyages?select=ports!destination_id(name)&id=eq.1", answer: [{ ports: { name: "Leith" } }] },
-    { title: "R-EMB-1 a hint: the target's column", request: "GET /ports?select=name,voyages!origin_id(id)&voyages.order=id&order=id", answer: [{ name: "Oslo", voyages: ids(1, 3) }, { name: "Leith", voyages: ids(2) }] },
-    { title: "R-EMB-1 a hint: the junction", request: "GET /docks?select=cranes!dock_repairs(name)&id=eq.1", answer: [{ cranes: names("big") }] },
-    { title: "R-EMB-1 a hint that fits nothing", request: "GET /vessels?select=ports!anchor(name)", status: 400, answer: notFound("vessels", "ports", null, "anchor") },
-    { title: "R-EMB-1 the children of a self reference", request: "GET /sailors?select=name,pupils:sailors(name)&id=eq.1", answer: [{ name: "Ada", pupils: names("Bo") }] },
-    { title: "R-EMB-1 the parent of a self reference", request: "GET /sailors?select=name,mentor:mentor_id(name)&id=eq.2", answer: [{ name: "Bo", mentor: { name: "Ada" } }] },
-    { title: "R-EMB-1 a self reference with a hint: the children by that column", request: "GET /buoys?select=name,buoys!field_id(name)&id=eq.2", answer: [{ name: "green", buoys: names("white") }] },
-    { title: "R-EMB-1 several self references without a hint", request: "GET /buoys?select=name,buoys(name)", status: 300, ...code("PGRST201") },
-    { title: "R-EMB-1 constraints do not name self references", request: "GET /sailors?select=sailors_mentor_id_fkey(name)", status: 400, answer: notFound("sailors", "sailors_mentor_id_fkey") },
-    { title: "R-EMB-1 one-to-one self references have no name", request: "GET /buoys?select=twin_id(name)", status: 400, ...code("PGRST200") },
-    { title: "R-EMB-1 nor have many-to-many ones", request: "GET /buoys?select=buoys!buoy_links(name)", status: 400, ...code("PGRST200") },
-    { title: "R-EMB-1 a column does not name a relationship to a view", request: "GET /voyages?select=vessel_id(name)&id=eq.1", answer: [{ vessel_id: { name: "Ariel" } }] },
-    { title: "R-EMB-1 computed ones look at no hint", request: "GET /ports?select=flagship!whatever(name)&id=eq.1", answer: [{ flagship: { name: "Ariel" } }] },
-    { title: "R-EMB-2 none", request: "GET /vessels?select=*,wharf(*)", status: 400, answer: notFound("vessels", "wharf") },
-    { title: "R-EMB-2 several", request: "GET /docks?select=cranes(name)", status: 300, statusText: "Multiple Choices", ...code("PGRST201") },
-    { title: "R-EMB-3 the answer stands under the name written", request: "GET /voyages?select=origin_id(name)&id=eq.1", answer: [{ origin_id: { name: "Oslo" } }] },
-    { title: "R-EMB-3 with the column beside it, aliased", request: "GET /voyages?select=origin_id,origin:origin_id(name)&id=eq.1", answer: [{ origin_id: 1, origin: { name: "Oslo" } }] },
-    { title: "R-EMB-4 inside a function's result", request: "GET /rpc/vessels_of?port=1&select=name,ports(name),crew(rank)&crew.rank=eq.mate", answer: [{ name: "Ariel", ports: { name: "Oslo" }, crew: [{ rank: "mate" }] }, { name: "Fram", ports: { name: "Oslo" }, crew: [] }] },
-    { title: "R-EMB-4 inside a representation", request: "PATCH /vessels?id=eq.1&select=name,ports(name)", headers: { prefer: "return=representation, tx=rollback" }, body: { tonnage: 1 }, answer: [{ name: "Ariel", ports: { name: "Oslo" } }] },
-    { title: "R-EMB-4 the written relation is the source in messages", request: "POST /vessels?select=name,wharf(*)", headers: { prefer: "return=representation, tx=rollback" }, body: { name: "X" }, status: 400, answer: notFound("vessels", "wharf") },
+    {
+      title: "R-EMB-1 by the relation's name",
+      request: "GET /vessels?select=ports(name)&id=eq.1",
+      answer: [{ ports: { name: "Oslo" } }],
+    },
+    {
+      title: "R-EMB-1 by the constraint's name",
+      request: "GET /vessels?select=vessels_home_port_id_fkey(name)&id=eq.1",
+      answer: [{ vessels_home_port_id_fkey: { name: "Oslo" } }],
+    },
+    {
+      title: "R-EMB-1 by the column",
+      request: "GET /vessels?select=home_port_id(name)&id=eq.1",
+      answer: [{ home_port_id: { name: "Oslo" } }],
+    },
+    {
+      title: "R-EMB-1 a hint: the constraint",
+      request: "GET /voyages?select=ports!voyages_origin_id_fkey(name)&id=eq.1",
+      answer: [{ ports: { name: "Oslo" } }],
+    },
+    {
+      title: "R-EMB-1 a hint: the source's column",
+      request: "GET /voyages?select=ports!destination_id(name)&id=eq.1",
+      answer: [{ ports: { name: "Leith" } }],
+    },
+    {
+      title: "R-EMB-1 a hint: the target's column",
+      request: "GET /ports?select=name,voyages!origin_id(id)&voyages.order=id&order=id",
+      answer: [
+        { name: "Oslo", voyages: ids(1, 3) },
+        { name: "Leith", voyages: ids(2) },
+      ],
+    },
+    {
+      title: "R-EMB-1 a hint: the junction",
+      request: "GET /docks?select=cranes!dock_repairs(name)&id=eq.1",
+      answer: [{ cranes: names("big") }],
+    },
+    {
+      title: "R-EMB-1 a hint that fits nothing",
+      request: "GET /vessels?select=ports!anchor(name)",
+      status: 400,
+      answer: notFound("vessels", "ports", null, "anchor"),
+    },
+    {
+      title: "R-EMB-1 the children of a self reference",
+      request: "GET /sailors?select=name,pupils:sailors(name)&id=eq.1",
+      answer: [{ name: "Ada", pupils: names("Bo") }],
+    },
+    {
+      title: "R-EMB-1 the parent of a self reference",
+      request: "GET /sailors?select=name,mentor:mentor_id(name)&id=eq.2",
+      answer: [{ name: "Bo", mentor: { name: "Ada" } }],
+    },
+    {
+      title: "R-EMB-1 a self reference with a hint: the children by that column",
+      request: "GET /buoys?select=name,buoys!field_id(name)&id=eq.2",
+      answer: [{ name: "green", buoys: names("white") }],
+    },
+    {
+      title: "R-EMB-1 several self references without a hint",
+      request: "GET /buoys?select=name,buoys(name)",
+      status: 300,
+      ...code("PGRST201"),
+    },
+    {
+      title: "R-EMB-1 constraints do not name self references",
+      request: "GET /sailors?select=sailors_mentor_id_fkey(name)",
+      status: 400,
+      answer: notFound("sailors", "sailors_mentor_id_fkey"),
+    },
+    {
+      title: "R-EMB-1 one-to-one self references have no name",
+      request: "GET /buoys?select=twin_id(name)",
+      status: 400,
+      ...code("PGRST200"),
+    },
+    {
+      title: "R-EMB-1 nor have many-to-many ones",
+      request: "GET /buoys?select=buoys!buoy_links(name)",
+      status: 400,
+      ...code("PGRST200"),
+    },
+    {
+      title: "R-EMB-1 a column does not name a relationship to a view",
+      request: "GET /voyages?select=vessel_id(name)&id=eq.1",
+      answer: [{ vessel_id: { name: "Ariel" } }],
+    },
+    {
+      title: "R-EMB-1 computed ones look at no hint",
+      request: "GET /ports?select=flagship!whatever(name)&id=eq.1",
+      answer: [{ flagship: { name: "Ariel" } }],
+    },
+    {
+      title: "R-EMB-2 none",
+      request: "GET /vessels?select=*,wharf(*)",
+      status: 400,
+      answer: notFound("vessels", "wharf"),
+    },
+    {
+      title: "R-EMB-2 several",
+      request: "GET /docks?select=cranes(name)",
+      status: 300,
+      statusText: "Multiple Choices",
+      ...code("PGRST201"),
+    },
+    {
+      title: "R-EMB-3 the answer stands under the name written",
+      request: "GET /voyages?select=origin_id(name)&id=eq.1",
+      answer: [{ origin_id: { name: "Oslo" } }],
+    },
+    {
+      title: "R-EMB-3 with the column beside it, aliased",
+      request: "GET /voyages?select=origin_id,origin:origin_id(name)&id=eq.1",
+      answer: [{ origin_id: 1, origin: { name: "Oslo" } }],
+    },
+    {
+      title: "R-EMB-4 inside a function's result",
+      request: "GET /rpc/vessels_of?port=1&select=name,ports(name),crew(rank)&crew.rank=eq.mate",
+      answer: [
+        { name: "Ariel", ports: { name: "Oslo" }, crew: [{ rank: "mate" }] },
+        { name: "Fram", ports: { name: "Oslo" }, crew: [] },
+      ],
+    },
+    {
+      title: "R-EMB-4 inside a representation",
+      request: "PATCH /vessels?id=eq.1&select=name,ports(name)",
+      headers: { prefer: "return=representation, tx=rollback" },
+      body: { tonnage: 1 },
+      answer: [{ name: "Ariel", ports: { name: "Oslo" } }],
+    },
+    {
+      title: "R-EMB-4 the written relation is the source in messages",
+      request: "POST /vessels?select=name,wharf(*)",
+      headers: { prefer: "return=representation, tx=rollback" },
+      body: { name: "X" },
+      status: 400,
+      answer: notFound("vessels", "wharf"),
+    },
   ]);
 });
 
@@ -67,8 +184,16 @@ describe("ambiguity", () => {
       answer: {
         code: "PGRST201",
         details: [
-          { cardinality: "many-to-one", embedding: "voyages with ports", relationship: "voyages_destination_id_fkey using voyages(destination_id) and ports(id)" },
-          { cardinality: "many-to-one", embedding: "voyages with ports", relationship: "voyages_origin_id_fkey using voyages(origin_id) and ports(id)" },
+          {
+            cardinality: "many-to-one",
+            embedding: "voyages with ports",
+            relationship: "voyages_destination_id_fkey using voyages(destination_id) and ports(id)",
+          },
+          {
+            cardinality: "many-to-one",
+            embedding: "voyages with ports",
+            relationship: "voyages_origin_id_fkey using voyages(origin_id) and ports(id)",
+          },
         ],
         hint: "Try changing 'ports' to one of the following: 'ports!voyages_destination_id_fkey', 'ports!voyages_origin_id_fkey'. Find the desired relationship in the 'details' key.",
         message: "Could not embed because more than one relationship was found for 'voyages' and 'ports'",
@@ -81,10 +206,27 @@ describe("ambiguity", () => {
       answer: {
         code: "PGRST201",
         details: [
-          { cardinality: "many-to-many", embedding: "docks with cranes", relationship: "dock_cranes using dock_cranes_dock_id_fkey(dock_id) and dock_cranes_crane_id_fkey(crane_id)" },
-          { cardinality: "many-to-many", embedding: "docks with cranes", relationship: "dock_repairs using dock_repairs_dock_id_fkey(dock_id) and dock_repairs_crane_id_fkey(crane_id)" },
-          { cardinality: "many-to-many", embedding: "docks with cranes", relationship: "shifts using shifts_dock_id_fkey(dock_id) and shifts_backup_fkey(backup_crane_id)" },
-          { cardinality: "many-to-many", embedding: "docks with cranes", relationship: "shifts using shifts_dock_id_fkey(dock_id) and shifts_main_fkey(crane_id)" },
+          {
+            cardinality: "many-to-many",
+            embedding: "docks with cranes",
+            relationship: "dock_cranes using dock_cranes_dock_id_fkey(dock_id) and dock_cranes_crane_id_fkey(crane_id)",
+          },
+          {
+            cardinality: "many-to-many",
+            embedding: "docks with cranes",
+            relationship:
+              "dock_repairs using dock_repairs_dock_id_fkey(dock_id) and dock_repairs_crane_id_fkey(crane_id)",
+          },
+          {
+            cardinality: "many-to-many",
+            embedding: "docks with cranes",
+            relationship: "shifts using shifts_dock_id_fkey(dock_id) and shifts_backup_fkey(backup_crane_id)",
+          },
+          {
+            cardinality: "many-to-many",
+            embedding: "docks with cranes",
+            relationship: "shifts using shifts_dock_id_fkey(dock_id) and shifts_main_fkey(crane_id)",
+          },
         ],
         hint: "Try changing 'cranes' to one of the following: 'cranes!dock_cranes', 'cranes!dock_repairs', 'cranes!shifts', 'cranes!shifts'. Find the desired relationship in the 'details' key.",
         message: "Could not embed because more than one relationship was found for 'docks' and 'cranes'",
@@ -96,8 +238,16 @@ describe("ambiguity", () => {
       status: 300,
       check: (answer) =>
         expect(answer.json().details).toEqual([
-          { cardinality: "many-to-one", embedding: "fleet_twice with ports", relationship: "vessels_home_port_id_fkey using fleet_twice(home_port_id) and ports(id)" },
-          { cardinality: "many-to-one", embedding: "fleet_twice with ports", relationship: "vessels_home_port_id_fkey using fleet_twice(port_again) and ports(id)" },
+          {
+            cardinality: "many-to-one",
+            embedding: "fleet_twice with ports",
+            relationship: "vessels_home_port_id_fkey using fleet_twice(home_port_id) and ports(id)",
+          },
+          {
+            cardinality: "many-to-one",
+            embedding: "fleet_twice with ports",
+            relationship: "vessels_home_port_id_fkey using fleet_twice(port_again) and ports(id)",
+          },
         ]),
     },
   ]);
@@ -105,18 +255,78 @@ describe("ambiguity", () => {
 
 describe("names", () => {
   cases(api, [
-    { title: "R-EMB-6 by the alias", request: "GET /ports?select=name,big:vessels(name)&big.tonnage=gt.500&big.order=name&big.limit=1&id=eq.1", answer: [{ name: "Oslo", big: names("Ariel") }], responseHeaders: { warning: null } },
-    { title: "R-EMB-6 nested by dots", request: "GET /ports?select=ships:vessels(hands:crew(rank))&ships.hands.rank=eq.mate&ships.id=eq.1&id=eq.1", answer: [{ ships: [{ hands: [{ rank: "mate" }] }] }] },
-    { title: "R-EMB-7 by the name written", request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500&id=eq.1", answer: [{ name: "Oslo", big: names("Ariel") }], responseHeaders: { warning: deprecated("`vessels` to `big`") } },
-    { title: "R-EMB-7 each name once", request: "GET /ports?select=name,big:vessels(h:crew(rank))&vessels.tonnage=gt.500&vessels.crew.rank=eq.mate&vessels.order=id&id=eq.1", answer: [{ name: "Oslo", big: [{ h: [{ rank: "mate" }] }] }], responseHeaders: { warning: deprecated("`vessels` to `big`, `crew` to `h`") } },
-    { title: "R-EMB-7 the first that matches wins", request: "GET /ports?select=name,a:vessels(id),b:vessels(id)&vessels.id=eq.2&id=eq.1&b.order=id", answer: [{ name: "Oslo", a: ids(2), b: ids(1, 2) }] },
-    { title: "R-EMB-7 not for null filters", request: "GET /ports?select=name,ships:vessels()&vessels=is.null", status: 400, ...code("42703") },
-    { title: "R-EMB-8 a path that names no embed", request: "GET /vessels?select=name&ports.name=eq.Oslo", status: 400, answer: notEmbedded("ports") },
-    { title: "R-EMB-8 a deeper one", request: "GET /vessels?select=name,ports(name)&ports.wharf.name=eq.x", status: 400, answer: notEmbedded("wharf") },
-    { title: "R-EMB-8 of an order", request: "GET /vessels?select=name&ports.order=name", status: 400, answer: notEmbedded("ports") },
-    { title: "R-EMB-8 of a limit", request: "GET /vessels?select=name&ports.limit=1", status: 400, answer: notEmbedded("ports") },
-    { title: "R-EMB-8 of a tree", request: "GET /vessels?select=name&ports.or=(name.eq.x)", status: 400, answer: notEmbedded("ports") },
-    { title: "R-EMB-8 on a write", request: "DELETE /logbook?ports.name=eq.x", headers: { prefer: "return=representation, tx=rollback" }, status: 400, answer: notEmbedded("ports") },
+    {
+      title: "R-EMB-6 by the alias",
+      request: "GET /ports?select=name,big:vessels(name)&big.tonnage=gt.500&big.order=name&big.limit=1&id=eq.1",
+      answer: [{ name: "Oslo", big: names("Ariel") }],
+      responseHeaders: { warning: null },
+    },
+    {
+      title: "R-EMB-6 nested by dots",
+      request: "GET /ports?select=ships:vessels(hands:crew(rank))&ships.hands.rank=eq.mate&ships.id=eq.1&id=eq.1",
+      answer: [{ ships: [{ hands: [{ rank: "mate" }] }] }],
+    },
+    {
+      title: "R-EMB-7 by the name written",
+      request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500&id=eq.1",
+      answer: [{ name: "Oslo", big: names("Ariel") }],
+      responseHeaders: { warning: deprecated("`vessels` to `big`") },
+    },
+    {
+      title: "R-EMB-7 each name once",
+      request:
+        "GET /ports?select=name,big:vessels(h:crew(rank))&vessels.tonnage=gt.500&vessels.crew.rank=eq.mate&vessels.order=id&id=eq.1",
+      answer: [{ name: "Oslo", big: [{ h: [{ rank: "mate" }] }] }],
+      responseHeaders: { warning: deprecated("`vessels` to `big`, `crew` to `h`") },
+    },
+    {
+      title: "R-EMB-7 the first that matches wins",
+      request: "GET /ports?select=name,a:vessels(id),b:vessels(id)&vessels.id=eq.2&id=eq.1&b.order=id",
+      answer: [{ name: "Oslo", a: ids(2), b: ids(1, 2) }],
+    },
+    {
+      title: "R-EMB-7 not for null filters",
+      request: "GET /ports?select=name,ships:vessels()&vessels=is.null",
+      status: 400,
+      ...code("42703"),
+    },
+    {
+      title: "R-EMB-8 a path that names no embed",
+      request: "GET /vessels?select=name&ports.name=eq.Oslo",
+      status: 400,
+      answer: notEmbedded("ports"),
+    },
+    {
+      title: "R-EMB-8 a deeper one",
+      request: "GET /vessels?select=name,ports(name)&ports.wharf.name=eq.x",
+      status: 400,
+      answer: notEmbedded("wharf"),
+    },
+    {
+      title: "R-EMB-8 of an order",
+      request: "GET /vessels?select=name&ports.order=name",
+      status: 400,
+      answer: notEmbedded("ports"),
+    },
+    {
+      title: "R-EMB-8 of a limit",
+      request: "GET /vessels?select=name&ports.limit=1",
+      status: 400,
+      answer: notEmbedded("ports"),
+    },
+    {
+      title: "R-EMB-8 of a tree",
+      request: "GET /vessels?select=name&ports.or=(name.eq.x)",
+      status: 400,
+      answer: notEmbedded("ports"),
+    },
+    {
+      title: "R-EMB-8 on a write",
+      request: "DELETE /logbook?ports.name=eq.x",
+      headers: { prefer: "return=representation, tx=rollback" },
+      status: 400,
+      answer: notEmbedded("ports"),
+    },
   ]);
 
   cases(strict, [
@@ -131,57 +341,264 @@ describe("names", () => {
         message: "'vessels' is not an embedded resource in this request",
       },
     },
-    { title: "R-EMB-7 off: a later embed of that name is found", request: "GET /ports?select=name,a:vessels(id),vessels(id)&vessels.id=eq.2&a.order=id&id=eq.1", answer: [{ name: "Oslo", a: ids(1, 2), vessels: ids(2) }], responseHeaders: { warning: null } },
-    { title: "R-EMB-7 off: the alias works", request: "GET /ports?select=big:vessels(name)&big.tonnage=gt.500&id=eq.1", answer: [{ big: names("Ariel") }] },
+    {
+      title: "R-EMB-7 off: a later embed of that name is found",
+      request: "GET /ports?select=name,a:vessels(id),vessels(id)&vessels.id=eq.2&a.order=id&id=eq.1",
+      answer: [{ name: "Oslo", a: ids(1, 2), vessels: ids(2) }],
+      responseHeaders: { warning: null },
+    },
+    {
+      title: "R-EMB-7 off: the alias works",
+      request: "GET /ports?select=big:vessels(name)&big.tonnage=gt.500&id=eq.1",
+      answer: [{ big: names("Ariel") }],
+    },
   ]);
 });
 
 describe("shapes", () => {
   cases(api, [
-    { title: "R-EMB-9 to-one: an object or null", request: "GET /vessels?select=name,home:ports(name)&order=tonnage.desc", answer: [{ name: "Ariel", home: { name: "Oslo" } }, { name: "Fram", home: { name: "Oslo" } }, { name: "Gjoa", home: null }], responseHeaders: { "content-range": "0-2/*", "content-location": "/vessels?order=tonnage.desc&select=name%2Chome%3Aports%28name%29" } },
-    { title: "R-EMB-9 to-many: an array, empty when there are none", request: "GET /ports?select=name,vessels(name)&vessels.order=id&order=id", answer: [{ name: "Oslo", vessels: names("Ariel", "Fram") }, { name: "Leith", vessels: [] }] },
-    { title: "R-EMB-10 filters of an embed remove no parents", request: "GET /ports?select=name,vessels(name)&vessels.name=eq.Nobody&order=id", answer: [{ name: "Oslo", vessels: [] }, { name: "Leith", vessels: [] }] },
-    { title: "R-EMB-10 a to-one that is filtered out is null", request: "GET /vessels?select=name,ports(name)&ports.name=eq.Leith&id=eq.1", answer: [{ name: "Ariel", ports: null }] },
-    { title: "R-EMB-10 by an offset, too", request: "GET /vessels?select=name,ports(name)&ports.offset=1&id=eq.1", answer: [{ name: "Ariel", ports: null }] },
-    { title: "R-EMB-11 inner: parents without rows are dropped", request: "GET /ports?select=name,vessels!inner(name)&vessels.tonnage=gt.500", answer: [{ name: "Oslo", vessels: names("Ariel") }] },
-    { title: "R-EMB-11 inner on a to-one", request: "GET /vessels?select=name,ports!inner(name)&order=id", answer: [{ name: "Ariel", ports: { name: "Oslo" } }, { name: "Fram", ports: { name: "Oslo" } }] },
-    { title: "R-EMB-11 a filter on an inner to-one", request: "GET /vessels?select=name,ports!inner(name)&ports.name=eq.Leith", answer: [] },
-    { title: "R-EMB-11 a grandchild needs inner on both levels", request: "GET /ports?select=name,vessels!inner(name,crew!inner(rank))&vessels.crew.rank=eq.mate", answer: [{ name: "Oslo", vessels: [{ name: "Ariel", crew: [{ rank: "mate" }] }] }] },
-    { title: "R-EMB-11 inner below a left embed trims that alone", request: "GET /ports?select=name,vessels(name,crew!inner(rank))&vessels.crew.rank=eq.mate&order=id", answer: [{ name: "Oslo", vessels: [{ name: "Ariel", crew: [{ rank: "mate" }] }] }, { name: "Leith", vessels: [] }] },
-    { title: "R-EMB-11 counts respect it", request: "GET /ports?select=name,vessels!inner(name)&limit=1", headers: { prefer: "count=exact" }, status: 200, responseHeaders: { "content-range": "0-0/1" } },
-    { title: "R-EMB-11 inner through a junction", request: "GET /vessels?select=name,sailors!inner(name)&sailors.name=eq.Cy", answer: [{ name: "Fram", sailors: names("Cy") }] },
-    { title: "R-EMB-11 inner on a computed one", request: "GET /ports?select=name,heavy_vessels!inner(name)&heavy_vessels.order=id", answer: [{ name: "Oslo", heavy_vessels: names("Ariel", "Fram") }] },
+    {
+      title: "R-EMB-9 to-one: an object or null",
+      request: "GET /vessels?select=name,home:ports(name)&order=tonnage.desc",
+      answer: [
+        { name: "Ariel", home: { name: "Oslo" } },
+        { name: "Fram", home: { name: "Oslo" } },
+        { name: "Gjoa", home: null },
+      ],
+      responseHeaders: {
+        "content-range": "0-2/*",
+        "content-location": "/vessels?order=tonnage.desc&select=name%2Chome%3Aports%28name%29",
+      },
+    },
+    {
+      title: "R-EMB-9 to-many: an array, empty when there are none",
+      request: "GET /ports?select=name,vessels(name)&vessels.order=id&order=id",
+      answer: [
+        { name: "Oslo", vessels: names("Ariel", "Fram") },
+        { name: "Leith", vessels: [] },
+      ],
+    },
+    {
+      title: "R-EMB-10 filters of an embed remove no parents",
+      request: "GET /ports?select=name,vessels(name)&vessels.name=eq.Nobody&order=id",
+      answer: [
+        { name: "Oslo", vessels: [] },
+        { name: "Leith", vessels: [] },
+      ],
+    },
+    {
+      title: "R-EMB-10 a to-one that is filtered out is null",
+      request: "GET /vessels?select=name,ports(name)&ports.name=eq.Leith&id=eq.1",
+      answer: [{ name: "Ariel", ports: null }],
+    },
+    {
+      title: "R-EMB-10 by an offset, too",
+      request: "GET /vessels?select=name,ports(name)&ports.offset=1&id=eq.1",
+      answer: [{ name: "Ariel", ports: null }],
+    },
+    {
+      title: "R-EMB-11 inner: parents without rows are dropped",
+      request: "GET /ports?select=name,vessels!inner(name)&vessels.tonnage=gt.500",
+      answer: [{ name: "Oslo", vessels: names("Ariel") }],
+    },
+    {
+      title: "R-EMB-11 inner on a to-one",
+      request: "GET /vessels?select=name,ports!inner(name)&order=id",
+      answer: [
+        { name: "Ariel", ports: { name: "Oslo" } },
+        { name: "Fram", ports: { name: "Oslo" } },
+      ],
+    },
+    {
+      title: "R-EMB-11 a filter on an inner to-one",
+      request: "GET /vessels?select=name,ports!inner(name)&ports.name=eq.Leith",
+      answer: [],
+    },
+    {
+      title: "R-EMB-11 a grandchild needs inner on both levels",
+      request: "GET /ports?select=name,vessels!inner(name,crew!inner(rank))&vessels.crew.rank=eq.mate",
+      answer: [{ name: "Oslo", vessels: [{ name: "Ariel", crew: [{ rank: "mate" }] }] }],
+    },
+    {
+      title: "R-EMB-11 inner below a left embed trims that alone",
+      request: "GET /ports?select=name,vessels(name,crew!inner(rank))&vessels.crew.rank=eq.mate&order=id",
+      answer: [
+        { name: "Oslo", vessels: [{ name: "Ariel", crew: [{ rank: "mate" }] }] },
+        { name: "Leith", vessels: [] },
+      ],
+    },
+    {
+      title: "R-EMB-11 counts respect it",
+      request: "GET /ports?select=name,vessels!inner(name)&limit=1",
+      headers: { prefer: "count=exact" },
+      status: 200,
+      responseHeaders: { "content-range": "0-0/1" },
+    },
+    {
+      title: "R-EMB-11 inner through a junction",
+      request: "GET /vessels?select=name,sailors!inner(name)&sailors.name=eq.Cy",
+      answer: [{ name: "Fram", sailors: names("Cy") }],
+    },
+    {
+      title: "R-EMB-11 inner on a computed one",
+      request: "GET /ports?select=name,heavy_vessels!inner(name)&heavy_vessels.order=id",
+      answer: [{ name: "Oslo", heavy_vessels: names("Ariel", "Fram") }],
+    },
     {
       title: "R-EMB-12 one relation several times, each with its own filters",
-      request: "GET /ports?select=name,big:vessels(name),small:vessels(name)&big.tonnage=gt.500&small.tonnage=lte.500&order=id",
-      answer: [{ name: "Oslo", big: names("Ariel"), small: names("Fram") }, { name: "Leith", big: [], small: [] }],
+      request:
+        "GET /ports?select=name,big:vessels(name),small:vessels(name)&big.tonnage=gt.500&small.tonnage=lte.500&order=id",
+      answer: [
+        { name: "Oslo", big: names("Ariel"), small: names("Fram") },
+        { name: "Leith", big: [], small: [] },
+      ],
     },
     {
       title: "R-EMB-12 nested, directions mixed",
-      request: "GET /ports?select=name,vessels(name,voyages(id,destination:ports!destination_id(name,vessels(name))))&vessels.id=eq.1&vessels.voyages.order=id&vessels.voyages.destination.vessels.order=id&id=eq.1",
-      answer: [{ name: "Oslo", vessels: [{ name: "Ariel", voyages: [{ id: 1, destination: { name: "Leith", vessels: [] } }, { id: 2, destination: { name: "Oslo", vessels: names("Ariel", "Fram") } }] }] }],
+      request:
+        "GET /ports?select=name,vessels(name,voyages(id,destination:ports!destination_id(name,vessels(name))))&vessels.id=eq.1&vessels.voyages.order=id&vessels.voyages.destination.vessels.order=id&id=eq.1",
+      answer: [
+        {
+          name: "Oslo",
+          vessels: [
+            {
+              name: "Ariel",
+              voyages: [
+                { id: 1, destination: { name: "Leith", vessels: [] } },
+                { id: 2, destination: { name: "Oslo", vessels: names("Ariel", "Fram") } },
+              ],
+            },
+          ],
+        },
+      ],
     },
-    { title: "R-EMB-12 two of one target name", request: "GET /ports?select=vessels(id),vessels(name)", status: 400, ...code("42712") },
-    { title: "R-EMB-12 two of one alias", request: "GET /voyages?select=x:vessels(id),x:origin_id(name)", status: 400, ...code("42712") },
-    { title: "R-EMB-12 limits of to-many embeds are per parent", request: "GET /vessels?select=id,crew(rank)&crew.order=rank&crew.limit=1&order=id", answer: [{ id: 1, crew: [{ rank: "captain" }] }, { id: 2, crew: [{ rank: "captain" }] }, { id: 3, crew: [] }] },
-    { title: "R-EMB-13 an empty embed adds no key", request: "GET /ports?select=name,vessels()&order=id", answer: names("Oslo", "Leith") },
-    { title: "R-EMB-13 an empty inner embed filters", request: "GET /ports?select=name,vessels!inner()", answer: names("Oslo") },
-    { title: "R-EMB-13 with its filters", request: "GET /ports?select=name,vessels!inner()&vessels.tonnage=lt.100", answer: [] },
-    { title: "R-EMB-13 an embed of only empty embeds is empty", request: "GET /ports?select=name,vessels!inner(crew!inner())&vessels.crew.rank=eq.mate", answer: names("Oslo") },
-    { title: "R-EMB-13 an embed with more than empty embeds is not", request: "GET /ports?select=name,vessels(name,crew!inner())&vessels.crew.rank=eq.mate&id=eq.1", answer: [{ name: "Oslo", vessels: names("Ariel") }] },
-    { title: "R-EMB-14 embedded rows obey their own privileges", request: "GET /vessels?select=name,ports(country)", role: "sea_deckhand", status: 403, ...code("42501") },
-    { title: "R-EMB-14 aliases inside do not clash with names outside", request: "GET /vessels?select=name,ports(vessels:name,id:country)&id=eq.1", answer: [{ name: "Ariel", ports: { vessels: "Oslo", id: "NO" } }] },
-    { title: "R-EMB-14 an embed named like a column of its own", request: "GET /ports?select=id,name:vessels(name)&id=eq.1&name.order=id", answer: [{ id: 1, name: names("Ariel", "Fram") }] },
-    { title: "R-EMB-16 a column may share its name with an embed", request: "GET /repairs?select=*,status(*)&status=eq.3", answer: [{ id: 1, status: { id: 3, label: "done" }, what: "mast" }] },
-    { title: "R-EMB-17 embeds of views", request: "GET /fleet?select=name,crew(rank)&id=eq.2", answer: [{ name: "Fram", crew: [{ rank: "captain" }] }] },
-    { title: "R-EMB-17 embeds of materialized views", request: "GET /port_tonnage?select=tonnage,ports(name)", answer: [{ tonnage: 1255, ports: { name: "Oslo" } }] },
-    { title: "R-EMB-17 embeds of partitioned tables", request: "GET /soundings?select=id,ports(name)&order=id", answer: [{ id: 1, ports: { name: "Oslo" } }, { id: 2, ports: { name: "Oslo" } }] },
-    { title: "R-EMB-17 not on single partitions", request: "GET /ports?select=name,soundings_2024(id)", status: 400, ...code("PGRST200") },
-    { title: "R-EMB-18 a junction with its own columns", request: "GET /vessels?select=name,crew(rank,...sailors(name))&id=eq.1&crew.order=rank", answer: [{ name: "Ariel", crew: [{ rank: "captain", name: "Ada" }, { rank: "mate", name: "Bo" }] }] },
-    { title: "R-EMB-18 it separates several keys of a junction", request: "GET /docks?select=name,shifts(main:cranes!shifts_main_fkey(name),backup:cranes!shifts_backup_fkey(name))&id=eq.1", answer: [{ name: "east", shifts: [{ main: { name: "big" }, backup: { name: "small" } }] }] },
-    { title: "R-EMB-18 and many-to-many with itself", request: "GET /buoys?select=name,buoy_links!from_id(...buoys!to_id(name))&id=eq.1", answer: [{ name: "red", buoy_links: names("green") }] },
-    { title: "R-EMB-9 names of 63 bytes", request: "GET /long_names_of_things_that_fill_the_identifier_limit_to_the_end_?select=id,column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_", answer: [{ id: 1, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "long" }] },
-    { title: "R-EMB-9 names that need quotes", request: 'GET /مو?select=اسم,"Deck Plans"("a.b","the \\"best\\" one")', answer: [{ اسم: "نجم", "Deck Plans": { "a.b": "dotted", 'the "best" one': "quoted" } }] },
+    {
+      title: "R-EMB-12 two of one target name",
+      request: "GET /ports?select=vessels(id),vessels(name)",
+      status: 400,
+      ...code("42712"),
+    },
+    {
+      title: "R-EMB-12 two of one alias",
+      request: "GET /voyages?select=x:vessels(id),x:origin_id(name)",
+      status: 400,
+      ...code("42712"),
+    },
+    {
+      title: "R-EMB-12 limits of to-many embeds are per parent",
+      request: "GET /vessels?select=id,crew(rank)&crew.order=rank&crew.limit=1&order=id",
+      answer: [
+        { id: 1, crew: [{ rank: "captain" }] },
+        { id: 2, crew: [{ rank: "captain" }] },
+        { id: 3, crew: [] },
+      ],
+    },
+    {
+      title: "R-EMB-13 an empty embed adds no key",
+      request: "GET /ports?select=name,vessels()&order=id",
+      answer: names("Oslo", "Leith"),
+    },
+    {
+      title: "R-EMB-13 an empty inner embed filters",
+      request: "GET /ports?select=name,vessels!inner()",
+      answer: names("Oslo"),
+    },
+    {
+      title: "R-EMB-13 with its filters",
+      request: "GET /ports?select=name,vessels!inner()&vessels.tonnage=lt.100",
+      answer: [],
+    },
+    {
+      title: "R-EMB-13 an embed of only empty embeds is empty",
+      request: "GET /ports?select=name,vessels!inner(crew!inner())&vessels.crew.rank=eq.mate",
+      answer: names("Oslo"),
+    },
+    {
+      title: "R-EMB-13 an embed with more than empty embeds is not",
+      request: "GET /ports?select=name,vessels(name,crew!inner())&vessels.crew.rank=eq.mate&id=eq.1",
+      answer: [{ name: "Oslo", vessels: names("Ariel") }],
+    },
+    {
+      title: "R-EMB-14 embedded rows obey their own privileges",
+      request: "GET /vessels?select=name,ports(country)",
+      role: "sea_deckhand",
+      status: 403,
+      ...code("42501"),
+    },
+    {
+      title: "R-EMB-14 aliases inside do not clash with names outside",
+      request: "GET /vessels?select=name,ports(vessels:name,id:country)&id=eq.1",
+      answer: [{ name: "Ariel", ports: { vessels: "Oslo", id: "NO" } }],
+    },
+    {
+      title: "R-EMB-14 an embed named like a column of its own",
+      request: "GET /ports?select=id,name:vessels(name)&id=eq.1&name.order=id",
+      answer: [{ id: 1, name: names("Ariel", "Fram") }],
+    },
+    {
+      title: "R-EMB-16 a column may share its name with an embed",
+      request: "GET /repairs?select=*,status(*)&status=eq.3",
+      answer: [{ id: 1, status: { id: 3, label: "done" }, what: "mast" }],
+    },
+    {
+      title: "R-EMB-17 embeds of views",
+      request: "GET /fleet?select=name,crew(rank)&id=eq.2",
+      answer: [{ name: "Fram", crew: [{ rank: "captain" }] }],
+    },
+    {
+      title: "R-EMB-17 embeds of materialized views",
+      request: "GET /port_tonnage?select=tonnage,ports(name)",
+      answer: [{ tonnage: 1255, ports: { name: "Oslo" } }],
+    },
+    {
+      title: "R-EMB-17 embeds of partitioned tables",
+      request: "GET /soundings?select=id,ports(name)&order=id",
+      answer: [
+        { id: 1, ports: { name: "Oslo" } },
+        { id: 2, ports: { name: "Oslo" } },
+      ],
+    },
+    {
+      title: "R-EMB-17 not on single partitions",
+      request: "GET /ports?select=name,soundings_2024(id)",
+      status: 400,
+      ...code("PGRST200"),
+    },
+    {
+      title: "R-EMB-18 a junction with its own columns",
+      request: "GET /vessels?select=name,crew(rank,...sailors(name))&id=eq.1&crew.order=rank",
+      answer: [
+        {
+          name: "Ariel",
+          crew: [
+            { rank: "captain", name: "Ada" },
+            { rank: "mate", name: "Bo" },
+          ],
+        },
+      ],
+    },
+    {
+      title: "R-EMB-18 it separates several keys of a junction",
+      request:
+        "GET /docks?select=name,shifts(main:cranes!shifts_main_fkey(name),backup:cranes!shifts_backup_fkey(name))&id=eq.1",
+      answer: [{ name: "east", shifts: [{ main: { name: "big" }, backup: { name: "small" } }] }],
+    },
+    {
+      title: "R-EMB-18 and many-to-many with itself",
+      request: "GET /buoys?select=name,buoy_links!from_id(...buoys!to_id(name))&id=eq.1",
+      answer: [{ name: "red", buoy_links: names("green") }],
+    },
+    {
+      title: "R-EMB-9 names of 63 bytes",
+      request:
+        "GET /long_names_of_things_that_fill_the_identifier_limit_to_the_end_?select=id,column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_",
+      answer: [{ id: 1, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "long" }],
+    },
+    {
+      title: "R-EMB-9 names that need quotes",
+      request: 'GET /مو?select=اسم,"Deck Plans"("a.b","the \\"best\\" one")',
+      answer: [{ اسم: "نجم", "Deck Plans": { "a.b": "dotted", 'the "best" one': "quoted" } }],
+    },
   ]);
 
   test("R-EMB-14 embedded rows obey their own row policies", async () => {
@@ -189,28 +606,98 @@ describe("shapes", () => {
     await api.sql("insert into sea.cabin_keys values (1, 1), (2, 2)");
     await api.sql("grant select on sea.cabin_keys to sea_anon");
     await api.reload();
-    const answer = await api.get("/cabin_keys?select=id,cabins(label)&order=id", { headers: bearer({ role: "sea_anon", sub: "ada" }) });
-    expect(answer.json()).toEqual([{ id: 1, cabins: { label: "A1" } }, { id: 2, cabins: null }]);
+    const answer = await api.get("/cabin_keys?select=id,cabins(label)&order=id", {
+      headers: bearer({ role: "sea_anon", sub: "ada" }),
+    });
+    expect(answer.json()).toEqual([
+      { id: 1, cabins: { label: "A1" } },
+      { id: 2, cabins: null },
+    ]);
   });
 });
 
 describe("null filters", () => {
   cases(api, [
     { title: "R-EMB-15 no row", request: "GET /ports?select=name,vessels()&vessels=is.null", answer: names("Leith") },
-    { title: "R-EMB-15 some row", request: "GET /vessels?select=name,ports()&ports=not.is.null&order=id", answer: names("Ariel", "Fram") },
-    { title: "R-EMB-15 of the filtered rows", request: "GET /ports?select=name,vessels()&vessels=is.null&vessels.tonnage=lt.100&order=id", answer: names("Oslo", "Leith") },
-    { title: "R-EMB-15 the embed may be answered", request: "GET /vessels?select=name,ports(name)&ports=is.null", answer: [{ name: "Gjoa", ports: null }] },
-    { title: "R-EMB-15 on nested levels", request: "GET /ports?select=name,voyages!origin_id(id,vessels(name))&voyages.vessels=not.is.null&voyages.vessels.name=eq.Fram&id=eq.1", answer: [{ name: "Oslo", voyages: [{ id: 3, vessels: { name: "Fram" } }] }] },
-    { title: "R-EMB-15 inside trees", request: "GET /vessels?select=name,ports()&or=(ports.is.null,tonnage.gt.800)&order=id", answer: names("Ariel", "Gjoa") },
-    { title: "R-EMB-15 several inside a tree", request: "GET /vessels?select=name,crew(),voyages()&not.or=(crew.not.is.null,voyages.not.is.null)", answer: names("Gjoa") },
-    { title: "R-EMB-15 by the alias", request: "GET /ports?select=name,ships:vessels()&ships=is.null", answer: names("Leith") },
-    { title: "R-EMB-15 on a spread", request: "GET /vessels?select=name,...ports(country)&ports=not.is.null&order=id", answer: [{ name: "Ariel", country: "NO" }, { name: "Fram", country: "NO" }] },
-    { title: "R-EMB-15 a row of all nulls counts as present", request: "GET /moorings?select=id,berths(label)&berths=not.is.null&order=id", answer: [{ id: 1, berths: { label: "north" } }, { id: 2, berths: { label: "south" } }] },
-    { title: "R-EMB-15 on a computed one", request: "GET /ports?select=name,heavy_vessels()&heavy_vessels=is.null", answer: names("Leith") },
-    { title: "R-EMB-15 without the embed it is a column", request: "GET /vessels?select=name&ports=not.is.null", status: 400, ...code("42703") },
-    { title: "R-EMB-15 with another operator it is a column", request: "GET /vessels?select=name,ports()&ports=eq.1", status: 400, ...code("42703") },
-    { title: "R-EMB-15 is.not_null is another operator", request: "GET /repairs?select=id,status()&status=is.not_null&order=id", answer: ids(1, 2) },
-    { title: "R-EMB-15 combined with a filter of the same name", request: "GET /repairs?select=id,status(label)&status=not.is.null&status.label=eq.done", answer: [{ id: 1, status: { label: "done" } }] },
+    {
+      title: "R-EMB-15 some row",
+      request: "GET /vessels?select=name,ports()&ports=not.is.null&order=id",
+      answer: names("Ariel", "Fram"),
+    },
+    {
+      title: "R-EMB-15 of the filtered rows",
+      request: "GET /ports?select=name,vessels()&vessels=is.null&vessels.tonnage=lt.100&order=id",
+      answer: names("Oslo", "Leith"),
+    },
+    {
+      title: "R-EMB-15 the embed may be answered",
+      request: "GET /vessels?select=name,ports(name)&ports=is.null",
+      answer: [{ name: "Gjoa", ports: null }],
+    },
+    {
+      title: "R-EMB-15 on nested levels",
+      request:
+        "GET /ports?select=name,voyages!origin_id(id,vessels(name))&voyages.vessels=not.is.null&voyages.vessels.name=eq.Fram&id=eq.1",
+      answer: [{ name: "Oslo", voyages: [{ id: 3, vessels: { name: "Fram" } }] }],
+    },
+    {
+      title: "R-EMB-15 inside trees",
+      request: "GET /vessels?select=name,ports()&or=(ports.is.null,tonnage.gt.800)&order=id",
+      answer: names("Ariel", "Gjoa"),
+    },
+    {
+      title: "R-EMB-15 several inside a tree",
+      request: "GET /vessels?select=name,crew(),voyages()&not.or=(crew.not.is.null,voyages.not.is.null)",
+      answer: names("Gjoa"),
+    },
+    {
+      title: "R-EMB-15 by the alias",
+      request: "GET /ports?select=name,ships:vessels()&ships=is.null",
+      answer: names("Leith"),
+    },
+    {
+      title: "R-EMB-15 on a spread",
+      request: "GET /vessels?select=name,...ports(country)&ports=not.is.null&order=id",
+      answer: [
+        { name: "Ariel", country: "NO" },
+        { name: "Fram", country: "NO" },
+      ],
+    },
+    {
+      title: "R-EMB-15 a row of all nulls counts as present",
+      request: "GET /moorings?select=id,berths(label)&berths=not.is.null&order=id",
+      answer: [
+        { id: 1, berths: { label: "north" } },
+        { id: 2, berths: { label: "south" } },
+      ],
+    },
+    {
+      title: "R-EMB-15 on a computed one",
+      request: "GET /ports?select=name,heavy_vessels()&heavy_vessels=is.null",
+      answer: names("Leith"),
+    },
+    {
+      title: "R-EMB-15 without the embed it is a column",
+      request: "GET /vessels?select=name&ports=not.is.null",
+      status: 400,
+      ...code("42703"),
+    },
+    {
+      title: "R-EMB-15 with another operator it is a column",
+      request: "GET /vessels?select=name,ports()&ports=eq.1",
+      status: 400,
+      ...code("42703"),
+    },
+    {
+      title: "R-EMB-15 is.not_null is another operator",
+      request: "GET /repairs?select=id,status()&status=is.not_null&order=id",
+      answer: ids(1, 2),
+    },
+    {
+      title: "R-EMB-15 combined with a filter of the same name",
+      request: "GET /repairs?select=id,status(label)&status=not.is.null&status.label=eq.done",
+      answer: [{ id: 1, status: { label: "done" } }],
+    },
   ]);
 
   test("R-EMB-15 presence is that of the row, not of its columns", async () => {
@@ -225,20 +712,63 @@ describe("null filters", () => {
 
 describe("suggestions", () => {
   cases(api, [
-    { title: "R-EMB-19 with a hint", request: "GET /vessels?select=wharf!dock(*)", status: 400, answer: notFound("vessels", "wharf", null, "dock") },
-    { title: "R-EMB-19 a similar target", request: "GET /vessels?select=port(*)", status: 400, answer: notFound("vessels", "port", "Perhaps you meant 'ports' instead of 'port'.") },
-    { title: "R-EMB-19 the source has no relationships: a similar source", request: "GET /signals?select=ports(*)", status: 400, check: (answer) => expect(answer.json()).toEqual(notFound("signals", "ports", answer.json().hint)) },
-    { title: "R-EMB-19 both known: no hint", request: "GET /vessels?select=ports!nowhere(*)", status: 400, answer: notFound("vessels", "ports", null, "nowhere") },
-    { title: "R-FUZ-1 nothing close", request: "GET /vessels?select=xyzzy(*)", status: 400, answer: notFound("vessels", "xyzzy") },
-    { title: "R-FUZ-1 letter case does not count", request: "GET /vessels?select=VOYAGE(*)", status: 400, answer: notFound("vessels", "VOYAGE", "Perhaps you meant 'voyages' instead of 'VOYAGE'.") },
-    { title: "R-FUZ-1 tables from 0.75", request: "GET /vesels", status: 404, check: (answer) => expect(answer.json().hint).toBe("Perhaps you meant the table 'sea.vessels'") },
-    { title: "R-FUZ-1 not below", request: "GET /vest", status: 404, check: (answer) => expect(answer.json().hint).toBe(null) },
+    {
+      title: "R-EMB-19 with a hint",
+      request: "GET /vessels?select=wharf!dock(*)",
+      status: 400,
+      answer: notFound("vessels", "wharf", null, "dock"),
+    },
+    {
+      title: "R-EMB-19 a similar target",
+      request: "GET /vessels?select=port(*)",
+      status: 400,
+      answer: notFound("vessels", "port", "Perhaps you meant 'ports' instead of 'port'."),
+    },
+    {
+      title: "R-EMB-19 the source has no relationships: a similar source",
+      request: "GET /signals?select=ports(*)",
+      status: 400,
+      check: (answer) => expect(answer.json()).toEqual(notFound("signals", "ports", answer.json().hint)),
+    },
+    {
+      title: "R-EMB-19 both known: no hint",
+      request: "GET /vessels?select=ports!nowhere(*)",
+      status: 400,
+      answer: notFound("vessels", "ports", null, "nowhere"),
+    },
+    {
+      title: "R-FUZ-1 nothing close",
+      request: "GET /vessels?select=xyzzy(*)",
+      status: 400,
+      answer: notFound("vessels", "xyzzy"),
+    },
+    {
+      title: "R-FUZ-1 letter case does not count",
+      request: "GET /vessels?select=VOYAGE(*)",
+      status: 400,
+      answer: notFound("vessels", "VOYAGE", "Perhaps you meant 'voyages' instead of 'VOYAGE'."),
+    },
+    {
+      title: "R-FUZ-1 tables from 0.75",
+      request: "GET /vesels",
+      status: 404,
+      check: (answer) => expect(answer.json().hint).toBe("Perhaps you meant the table 'sea.vessels'"),
+    },
+    {
+      title: "R-FUZ-1 not below",
+      request: "GET /vest",
+      status: 404,
+      check: (answer) => expect(answer.json().hint).toBe(null),
+    },
   ]);
 });
 
 describe("the plugin", () => {
   test("R-EMB-1 without nest-embeds the syntax is unknown", async () => {
-    const less = await startApi({ preset: (options) => compose(fullCompat(options), without("nest-embeds")), on: api.database });
+    const less = await startApi({
+      preset: (options) => compose(fullCompat(options), without("nest-embeds")),
+      on: api.database,
+    });
     const answer = await less.get("/vessels?select=ports(name)");
     expect(answer.status).toBe(400);
     expect(answer.json().code).toBe("PGRST100");

@@ -5,7 +5,8 @@ import { cases, type Case } from "../support/cases.ts";
 const api = await startApi();
 const minimal = await startApi({ clientErrorVerbosity: "minimal", on: api.database });
 
-const call = (name: string, query: Readonly<Record<string, string>> = {}) => `GET /rpc/${name}?${new URLSearchParams(query)}`;
+const call = (name: string, query: Readonly<Record<string, string>> = {}) =>
+  `GET /rpc/${name}?${new URLSearchParams(query)}`;
 const state = (code: string, status: number, text = "said so"): Case => ({
   title: `R-ERR-3 ${code} is ${status}${text === "said so" ? "" : ` (${text})`}`,
   request: call("raise_state", { state: code, text }),
@@ -19,7 +20,10 @@ cases(api, [
     title: "R-ERR-1 keys in order, compact",
     request: "GET /harbours?select=id",
     status: 404,
-    check: (answer) => expect(answer.text).toMatch(/^\{"code":"PGRST205","details":null,"hint":(null|".*?"),"message":"Could not find the table 'sea.harbours' in the schema cache"\}$/),
+    check: (answer) =>
+      expect(answer.text).toMatch(
+        /^\{"code":"PGRST205","details":null,"hint":(null|".*?"),"message":"Could not find the table 'sea.harbours' in the schema cache"\}$/,
+      ),
     responseHeaders: {
       "content-type": "application/json; charset=utf-8",
       "content-length": /^\d+$/,
@@ -33,29 +37,130 @@ cases(api, [
       "content-location": null,
     },
   },
-  { title: "R-ERR-1 HEAD: the same without a body", request: "HEAD /harbours", status: 404, bytes: "", responseHeaders: { "content-type": "application/json; charset=utf-8", "proxy-status": "PostgREST; error=PGRST205" } },
-  { title: "R-ERR-1 details and hint of the database", request: call("raise_state", { state: "P0001", text: "no", detail: "because", hint: "do not" }), status: 400, answer: { code: "P0001", details: "because", hint: "do not", message: "no" } },
-  { title: "R-ERR-1 singular", request: "GET /vessels?id=eq.99", headers: { accept: "application/vnd.pgrst.object+json" }, status: 406, answer: { code: "PGRST116", details: "The result contains 0 rows", hint: null, message: "Cannot coerce the result to a single JSON object" } },
-  { title: "R-ERR-1 singular, too many", request: "GET /vessels", headers: { accept: "application/vnd.pgrst.object+json" }, status: 406, check: (answer) => expect(answer.json().details).toBe("The result contains 3 rows") },
-  { title: "R-ERR-1 a media type nobody makes", request: "GET /vessels", headers: { accept: "image/gif" }, status: 406, answer: { code: "PGRST107", details: null, hint: null, message: "None of these media types are available: image/gif" } },
+  {
+    title: "R-ERR-1 HEAD: the same without a body",
+    request: "HEAD /harbours",
+    status: 404,
+    bytes: "",
+    responseHeaders: { "content-type": "application/json; charset=utf-8", "proxy-status": "PostgREST; error=PGRST205" },
+  },
+  {
+    title: "R-ERR-1 details and hint of the database",
+    request: call("raise_state", { state: "P0001", text: "no", detail: "because", hint: "do not" }),
+    status: 400,
+    answer: { code: "P0001", details: "because", hint: "do not", message: "no" },
+  },
+  {
+    title: "R-ERR-1 singular",
+    request: "GET /vessels?id=eq.99",
+    headers: { accept: "application/vnd.pgrst.object+json" },
+    status: 406,
+    answer: {
+      code: "PGRST116",
+      details: "The result contains 0 rows",
+      hint: null,
+      message: "Cannot coerce the result to a single JSON object",
+    },
+  },
+  {
+    title: "R-ERR-1 singular, too many",
+    request: "GET /vessels",
+    headers: { accept: "application/vnd.pgrst.object+json" },
+    status: 406,
+    check: (answer) => expect(answer.json().details).toBe("The result contains 3 rows"),
+  },
+  {
+    title: "R-ERR-1 a media type nobody makes",
+    request: "GET /vessels",
+    headers: { accept: "image/gif" },
+    status: 406,
+    answer: {
+      code: "PGRST107",
+      details: null,
+      hint: null,
+      message: "None of these media types are available: image/gif",
+    },
+  },
   ...(
     [
-      ["08006", 503], ["09000", 500], ["0L000", 403], ["0P000", 403], ["21000", 500], ["22012", 400], ["23502", 400], ["23503", 409], ["23505", 409], ["23514", 400],
-      ["25006", 405], ["25001", 500], ["28000", 403], ["2D000", 500], ["38000", 500], ["39000", 500], ["3B000", 500], ["40001", 500], ["42P01", 404], ["42P17", 500],
-      ["42883", 404], ["42703", 400], ["53400", 500], ["53100", 503], ["54000", 500], ["55000", 500], ["57014", 500], ["57P01", 503], ["58000", 500], ["F0000", 500],
-      ["HV000", 500], ["P0001", 400], ["P0002", 500], ["XX000", 500], ["ZZ999", 400],
+      ["08006", 503],
+      ["09000", 500],
+      ["0L000", 403],
+      ["0P000", 403],
+      ["21000", 500],
+      ["22012", 400],
+      ["23502", 400],
+      ["23503", 409],
+      ["23505", 409],
+      ["23514", 400],
+      ["25006", 405],
+      ["25001", 500],
+      ["28000", 403],
+      ["2D000", 500],
+      ["38000", 500],
+      ["39000", 500],
+      ["3B000", 500],
+      ["40001", 500],
+      ["42P01", 404],
+      ["42P17", 500],
+      ["42883", 404],
+      ["42703", 400],
+      ["53400", 500],
+      ["53100", 503],
+      ["54000", 500],
+      ["55000", 500],
+      ["57014", 500],
+      ["57P01", 503],
+      ["58000", 500],
+      ["F0000", 500],
+      ["HV000", 500],
+      ["P0001", 400],
+      ["P0002", 500],
+      ["XX000", 500],
+      ["ZZ999", 400],
     ] as const
   ).map(([code, status]) => state(code, status)),
   state("21000", 400, "UPDATE requires a WHERE clause"),
   state("22023", 401, 'role "nobody" does not exist'),
   state("22023", 400, "another matter"),
   state("42883", 406, "function xmlagg(integer) does not exist"),
-  { title: "R-ERR-3 42501 of somebody nobody knows is 401", request: call("raise_state", { state: "42501", text: "no" }), status: 401, responseHeaders: { "www-authenticate": "Bearer" } },
-  { title: "R-ERR-3 42501 of a role is 403", request: call("raise_state", { state: "42501", text: "no" }), role: "sea_clerk", status: 403, responseHeaders: { "www-authenticate": null } },
-  { title: "R-ERR-2 every 503 says when to come again", request: call("raise_state", { state: "53300", text: "full" }), status: 503, responseHeaders: { "retry-after": /^\d+$/ } },
-  { title: "R-ERR-4 status and reason by PTxyz", request: call("raise_payment"), status: 402, statusText: "Payment Required", answer: { code: "PT402", details: "Quota exceeded", hint: "Upgrade your plan", message: "Payment Required" } },
-  { title: "R-ERR-4 other than three digits", request: call("raise_state", { state: "PT40A", text: "odd" }), status: 500, answer: { code: "PT40A", details: null, hint: null, message: "odd" } },
-  { title: "R-ERR-4 a status that HTTP has not", request: call("raise_state", { state: "PT001", text: "odd" }), status: 500 },
+  {
+    title: "R-ERR-3 42501 of somebody nobody knows is 401",
+    request: call("raise_state", { state: "42501", text: "no" }),
+    status: 401,
+    responseHeaders: { "www-authenticate": "Bearer" },
+  },
+  {
+    title: "R-ERR-3 42501 of a role is 403",
+    request: call("raise_state", { state: "42501", text: "no" }),
+    role: "sea_clerk",
+    status: 403,
+    responseHeaders: { "www-authenticate": null },
+  },
+  {
+    title: "R-ERR-2 every 503 says when to come again",
+    request: call("raise_state", { state: "53300", text: "full" }),
+    status: 503,
+    responseHeaders: { "retry-after": /^\d+$/ },
+  },
+  {
+    title: "R-ERR-4 status and reason by PTxyz",
+    request: call("raise_payment"),
+    status: 402,
+    statusText: "Payment Required",
+    answer: { code: "PT402", details: "Quota exceeded", hint: "Upgrade your plan", message: "Payment Required" },
+  },
+  {
+    title: "R-ERR-4 other than three digits",
+    request: call("raise_state", { state: "PT40A", text: "odd" }),
+    status: 500,
+    answer: { code: "PT40A", details: null, hint: null, message: "odd" },
+  },
+  {
+    title: "R-ERR-4 a status that HTTP has not",
+    request: call("raise_state", { state: "PT001", text: "odd" }),
+    status: 500,
+  },
   {
     title: "R-ERR-4 a message of two lines is one reason",
     request: call("raise_state", { state: "PT418", text: "I am\r\nX-Evil: yes" }),
@@ -63,16 +168,28 @@ cases(api, [
     statusText: "I am X-Evil: yes",
     responseHeaders: { "x-evil": null },
   },
-  { title: "R-ERR-4 a reason in another alphabet", request: call("raise_state", { state: "PT418", text: "Tëapot مو" }), status: 418, check: ({ statusText }) => expect(Buffer.from(statusText, "latin1").toString("utf8")).toBe("Tëapot مو") },
+  {
+    title: "R-ERR-4 a reason in another alphabet",
+    request: call("raise_state", { state: "PT418", text: "Tëapot مو" }),
+    status: 418,
+    check: ({ statusText }) => expect(Buffer.from(statusText, "latin1").toString("utf8")).toBe("Tëapot مو"),
+  },
   {
     title: "R-ERR-5 its headers take the place of the server's",
-    request: call("raise_pgrst", { message: '{"code":"sea-1","message":"m"}', detail: '{"status":401,"headers":{"www-authenticate":"Bearer realm=sea","Content-Type":"application/problem+json"}}' }),
+    request: call("raise_pgrst", {
+      message: '{"code":"sea-1","message":"m"}',
+      detail:
+        '{"status":401,"headers":{"www-authenticate":"Bearer realm=sea","Content-Type":"application/problem+json"}}',
+    }),
     status: 401,
     responseHeaders: { "www-authenticate": "Bearer realm=sea", "content-type": "application/problem+json" },
   },
   {
     title: "R-ERR-5 the contract's example",
-    request: call("raise_pgrst", { message: '{"code":"sea-1","message":"vessel full"}', detail: '{"status":409,"headers":{"X-Reason":"full"}}' }),
+    request: call("raise_pgrst", {
+      message: '{"code":"sea-1","message":"vessel full"}',
+      detail: '{"status":409,"headers":{"X-Reason":"full"}}',
+    }),
     status: 409,
     statusText: "Conflict",
     answer: { code: "sea-1", details: null, hint: null, message: "vessel full" },
@@ -80,7 +197,10 @@ cases(api, [
   },
   {
     title: "R-ERR-5 with everything",
-    request: call("raise_pgrst", { message: '{"code":"sea-2","message":"m","details":"d","hint":"h"}', detail: '{"status":299,"status_text":"Nearly","headers":{}}' }),
+    request: call("raise_pgrst", {
+      message: '{"code":"sea-2","message":"m","details":"d","hint":"h"}',
+      detail: '{"status":299,"status_text":"Nearly","headers":{}}',
+    }),
     status: 299,
     statusText: "Nearly",
     answer: { code: "sea-2", details: "d", hint: "h", message: "m" },
@@ -96,7 +216,12 @@ cases(api, [
       message: `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`,
     },
   },
-  { title: "R-ERR-5 a message without its keys", request: call("raise_pgrst", { message: '{"code":"x"}', detail: '{"status":400,"headers":{}}' }), status: 500, check: (answer) => expect(answer.json().details).toBe(`Invalid JSON value for MESSAGE: '{"code":"x"}'`) },
+  {
+    title: "R-ERR-5 a message without its keys",
+    request: call("raise_pgrst", { message: '{"code":"x"}', detail: '{"status":400,"headers":{}}' }),
+    status: 500,
+    check: (answer) => expect(answer.json().details).toBe(`Invalid JSON value for MESSAGE: '{"code":"x"}'`),
+  },
   {
     title: "R-ERR-5 no detail",
     request: call("raise_pgrst", { message: '{"code":"x","message":"y"}' }),
@@ -108,19 +233,41 @@ cases(api, [
         hint: "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.",
       }),
   },
-  ...['{"status":"400","headers":{}}', '{"status":400}', '{"status":400,"headers":{"a":1}}', "nothing"].map((detail) => ({
-    title: `R-ERR-5 a detail of the wrong shape: ${detail}`,
-    request: call("raise_pgrst", { message: '{"code":"x","message":"y"}', detail }),
-    status: 500,
-    check: (answer: { json(): unknown }) => expect(answer.json()).toMatchObject({ code: "PGRST121", details: `Invalid JSON value for DETAIL: '${detail}'` }),
-  })),
+  ...['{"status":"400","headers":{}}', '{"status":400}', '{"status":400,"headers":{"a":1}}', "nothing"].map(
+    (detail) => ({
+      title: `R-ERR-5 a detail of the wrong shape: ${detail}`,
+      request: call("raise_pgrst", { message: '{"code":"x","message":"y"}', detail }),
+      status: 500,
+      check: (answer: { json(): unknown }) =>
+        expect(answer.json()).toMatchObject({
+          code: "PGRST121",
+          details: `Invalid JSON value for DETAIL: '${detail}'`,
+        }),
+    }),
+  ),
 ]);
 
 describe("minimal verbosity", () => {
   cases(minimal, [
-    { title: "R-ERR-1 only code and message", request: "GET /vessels?ports.name=eq.x", status: 400, bytes: `{"code":"PGRST108","message":"'ports' is not an embedded resource in this request"}` },
-    { title: "R-ERR-1 of the database's errors, too", request: call("raise_payment"), status: 402, answer: { code: "PT402", message: "Payment Required" } },
-    { title: "R-ERR-1 of a range that is not there", request: "GET /vessels?offset=9", headers: { prefer: "count=exact" }, status: 416, answer: { code: "PGRST103", message: "Requested range not satisfiable" } },
+    {
+      title: "R-ERR-1 only code and message",
+      request: "GET /vessels?ports.name=eq.x",
+      status: 400,
+      bytes: `{"code":"PGRST108","message":"'ports' is not an embedded resource in this request"}`,
+    },
+    {
+      title: "R-ERR-1 of the database's errors, too",
+      request: call("raise_payment"),
+      status: 402,
+      answer: { code: "PT402", message: "Payment Required" },
+    },
+    {
+      title: "R-ERR-1 of a range that is not there",
+      request: "GET /vessels?offset=9",
+      headers: { prefer: "count=exact" },
+      status: 416,
+      answer: { code: "PGRST103", message: "Requested range not satisfiable" },
+    },
   ]);
 });
 
@@ -132,7 +279,10 @@ test("R-ERR-1 Content-Length counts the bytes", async () => {
 });
 
 test("R-ERR-1 R-SC-4 the verbosity follows a reload of the settings", async () => {
-  const keep = (setting: string) => api.sql(`do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`);
+  const keep = (setting: string) =>
+    api.sql(
+      `do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`,
+    );
   const own = await startApi({ on: api.database });
   const keys = async () => Object.keys((await own.get("/nowhere")).json());
   expect(await keys()).toEqual(["code", "details", "hint", "message"]);

@@ -8,23 +8,59 @@ const api = await startApi();
 
 const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
 const of = (relation: string, filter: string) => `GET /${relation}?select=id&order=id&${filter}`;
-const failure = (code: string, message: unknown = expect.any(String)) => ({ check: (answer: { json(): unknown }) => expect(answer.json()).toMatchObject({ code, message }) });
+const failure = (code: string, message: unknown = expect.any(String)) => ({
+  check: (answer: { json(): unknown }) => expect(answer.json()).toMatchObject({ code, message }),
+});
 
 cases(api, [
   { title: "R-FLT-1 conditions are ANDed", request: of("vessels", "tonnage=gte.400&name=neq.Fram"), answer: ids(1) },
-  { title: "R-FLT-1 the contract's example", request: of("vessels", "tonnage=gte.500&name=not.ilike.*queen*&flags=cs.{PA}"), answer: ids(1) },
-  { title: "R-FLT-1 root conditions choose the rows of a write", request: "PATCH /vessels?name=eq.Fram&select=id", headers: { prefer: "return=representation, tx=rollback" }, body: { tonnage: 1 }, answer: ids(2) },
-  { title: "R-FLT-1 they filter the result of a function", request: "GET /rpc/all_vessels?select=id&tonnage=lt.500", answer: ids(2, 3) },
+  {
+    title: "R-FLT-1 the contract's example",
+    request: of("vessels", "tonnage=gte.500&name=not.ilike.*queen*&flags=cs.{PA}"),
+    answer: ids(1),
+  },
+  {
+    title: "R-FLT-1 root conditions choose the rows of a write",
+    request: "PATCH /vessels?name=eq.Fram&select=id",
+    headers: { prefer: "return=representation, tx=rollback" },
+    body: { tonnage: 1 },
+    answer: ids(2),
+  },
+  {
+    title: "R-FLT-1 they filter the result of a function",
+    request: "GET /rpc/all_vessels?select=id&tonnage=lt.500",
+    answer: ids(2, 3),
+  },
   { title: "R-FLT-2 not before an operator", request: of("vessels", "name=not.eq.Fram"), answer: ids(1, 3) },
   { title: "R-FLT-2 nulls follow SQL", request: of("vessels", "home_port_id=not.eq.2"), answer: ids(1, 2) },
   { title: "R-FLT-2 not once", request: of("vessels", "name=not.not.eq.Fram"), status: 400, ...failure("PGRST100") },
-  { title: "R-FLT-3 bad literals give the database's error", request: of("vessels", "tonnage=eq."), status: 400, ...failure("22P02", 'invalid input syntax for type integer: ""') },
-  { title: "R-FLT-3 so do bad dates", request: of("voyages", "departs=gt.never"), status: 400, ...failure("22007", 'invalid input syntax for type date: "never"') },
-  { title: "R-FLT-3 values beyond the column's type", request: of("vessels", "tonnage=eq.99999999999"), status: 400, ...failure("22003") },
+  {
+    title: "R-FLT-3 bad literals give the database's error",
+    request: of("vessels", "tonnage=eq."),
+    status: 400,
+    ...failure("22P02", 'invalid input syntax for type integer: ""'),
+  },
+  {
+    title: "R-FLT-3 so do bad dates",
+    request: of("voyages", "departs=gt.never"),
+    status: 400,
+    ...failure("22007", 'invalid input syntax for type date: "never"'),
+  },
+  {
+    title: "R-FLT-3 values beyond the column's type",
+    request: of("vessels", "tonnage=eq.99999999999"),
+    status: 400,
+    ...failure("22003"),
+  },
   { title: "R-FLT-4 ->> compares as text", request: of("vessels", "specs->>crew=gt.20"), answer: ids(1) },
   { title: "R-FLT-4 -> compares as jsonb", request: of("vessels", "specs->crew=gt.5"), answer: ids(1, 2) },
   { title: "R-FLT-4 documents", request: of("vessels", 'specs->tags=eq.["a"]'), answer: ids(2) },
-  { title: "R-FLT-4 a bare word is no document", request: of("vessels", "specs->engine->maker=eq.Akers"), status: 400, ...failure("22P02") },
+  {
+    title: "R-FLT-4 a bare word is no document",
+    request: of("vessels", "specs->engine->maker=eq.Akers"),
+    status: 400,
+    ...failure("22P02"),
+  },
   { title: "R-FLT-4 for json there is no =", request: of("kinds", "c_json->a=eq.2"), status: 404, ...failure("42883") },
   { title: "R-FLT-5 computed fields", request: of("vessels", "heavy=is.true"), answer: ids(1, 2) },
   { title: "R-FLT-5 unselected columns", request: of("vessels", "tonnage=eq.47"), answer: ids(3) },
@@ -51,7 +87,11 @@ cases(api, [
       ["ov", "flags=ov.{PA,SE}", [1]],
       ["cs on jsonb", 'specs=cs.{"crew": 12}', [2]],
     ] as const
-  ).map(([name, filter, found]) => ({ title: `R-FLT-1 operator ${name}`, request: of("vessels", filter), answer: ids(...found) })),
+  ).map(([name, filter, found]) => ({
+    title: `R-FLT-1 operator ${name}`,
+    request: of("vessels", filter),
+    answer: ids(...found),
+  })),
   ...(
     [
       ["cs", "period=cs.[2024-01-10,2024-01-15)", [1]],
@@ -63,7 +103,11 @@ cases(api, [
       ["nxl", "seats=nxl.[5,9)", [2]],
       ["adj", "seats=adj.[9,12)", [2]],
     ] as const
-  ).map(([name, filter, found]) => ({ title: `R-FLT-1 range operator ${name}`, request: of("charters", filter), answer: ids(...found) })),
+  ).map(([name, filter, found]) => ({
+    title: `R-FLT-1 range operator ${name}`,
+    request: of("charters", filter),
+    answer: ids(...found),
+  })),
   { title: "R-FLT-6 any of an array", request: of("vessels", "id=eq(any).{3,1}"), answer: ids(1, 3) },
   { title: "R-FLT-6 all of an array", request: of("vessels", "tonnage=gt(all).{10,100}"), answer: ids(1, 2) },
   { title: "R-FLT-6 patterns in an array", request: of("vessels", "name=like(any).{A*,*a}"), answer: ids(1, 3) },
@@ -78,26 +122,60 @@ cases(api, [
   { title: "R-FLT-7 an empty list: no rows", request: of("vessels", "id=in.()"), answer: [] },
   { title: "R-FLT-7 a blank list is empty, too", request: of("vessels", "id=in.(   )"), answer: [] },
   { title: "R-FLT-7 not in nothing: all rows", request: of("vessels", "id=not.in.()"), answer: ids(1, 2, 3) },
-  { title: "R-FLT-7 an empty element", request: of("vessels", "id=in.( ,2)"), status: 400, ...failure("22P02", 'invalid input syntax for type integer: ""') },
-  { title: "R-FLT-7 backslashes, quotes and braces in elements", request: 'GET /sailors?select=id&name=in.(a\\b,{c},Jo "Red" Lee)', answer: ids(4) },
+  {
+    title: "R-FLT-7 an empty element",
+    request: of("vessels", "id=in.( ,2)"),
+    status: 400,
+    ...failure("22P02", 'invalid input syntax for type integer: ""'),
+  },
+  {
+    title: "R-FLT-7 backslashes, quotes and braces in elements",
+    request: 'GET /sailors?select=id&name=in.(a\\b,{c},Jo "Red" Lee)',
+    answer: ids(4),
+  },
   { title: "R-FLT-7 the word null is a text", request: of("vessels", "name=in.(null,Fram)"), answer: ids(2) },
-  { title: "R-FLT-7 blanks after commas belong to the element", request: of("vessels", "name=in.(Fram, Gjoa)"), answer: ids(2) },
+  {
+    title: "R-FLT-7 blanks after commas belong to the element",
+    request: of("vessels", "name=in.(Fram, Gjoa)"),
+    answer: ids(2),
+  },
   { title: "R-FLT-7 and do no harm to numbers", request: of("vessels", "id=in.(2, 3)"), answer: ids(2, 3) },
-  { title: "R-FLT-7 names with commas", request: 'GET /ports?select=name&name=in.(Oslo,"Baie, La","say \\"x\\"")', answer: [{ name: "Oslo" }] },
+  {
+    title: "R-FLT-7 names with commas",
+    request: 'GET /ports?select=name&name=in.(Oslo,"Baie, La","say \\"x\\"")',
+    answer: [{ name: "Oslo" }],
+  },
   { title: "R-FLT-8 is in any letter case", request: of("vessels", "home_port_id=is.NULL"), answer: ids(3) },
-  { title: "R-FLT-8 is.not_null equals not.is.null", request: of("vessels", "home_port_id=is.not_null"), answer: ids(1, 2) },
+  {
+    title: "R-FLT-8 is.not_null equals not.is.null",
+    request: of("vessels", "home_port_id=is.not_null"),
+    answer: ids(1, 2),
+  },
   { title: "R-FLT-8 not.is.null", request: of("vessels", "home_port_id=not.is.null"), answer: ids(1, 2) },
   { title: "R-FLT-8 not.is.not_null", request: of("vessels", "home_port_id=not.is.not_null"), answer: ids(3) },
   { title: "R-FLT-8 is.true", request: of("kinds", "c_boolean=is.true"), answer: ids(1) },
   { title: "R-FLT-8 is.false", request: of("kinds", "c_boolean=is.false"), answer: [] },
   { title: "R-FLT-8 is.unknown", request: of("kinds", "c_boolean=is.unknown"), answer: ids(2) },
-  { title: "R-FLT-8 is.unknown needs a boolean", request: of("vessels", "tonnage=is.unknown"), status: 400, ...failure("42804") },
+  {
+    title: "R-FLT-8 is.unknown needs a boolean",
+    request: of("vessels", "tonnage=is.unknown"),
+    status: 400,
+    ...failure("42804"),
+  },
   { title: "R-FLT-8 other words", request: of("vessels", "tonnage=is.maybe"), status: 400, ...failure("PGRST100") },
   { title: "R-FLT-9 a tsvector as it is", request: of("manifests", "words=fts.cat"), answer: ids(1) },
   { title: "R-FLT-9 a domain over tsvector as it is", request: of("manifests", "indexed=fts.cat"), answer: ids(1) },
   { title: "R-FLT-9 text is turned into one", request: of("manifests", "body=fts.barrels"), answer: ids(1) },
-  { title: "R-FLT-9 with the language of the query", request: of("manifests", "body=fts(french).chat"), answer: ids(2) },
-  { title: "R-FLT-9 the language on a tsvector", request: of("manifests", "words=fts(english).sitting|cats"), answer: ids(1) },
+  {
+    title: "R-FLT-9 with the language of the query",
+    request: of("manifests", "body=fts(french).chat"),
+    answer: ids(2),
+  },
+  {
+    title: "R-FLT-9 the language on a tsvector",
+    request: of("manifests", "words=fts(english).sitting|cats"),
+    answer: ids(1),
+  },
   { title: "R-FLT-9 documents", request: of("manifests", "notes=fts.rats"), answer: ids(1) },
   { title: "R-FLT-9 a JSON path", request: of("manifests", "notes->>a=fts.rats"), answer: ids(1) },
   { title: "R-FLT-9 a computed tsvector as it is", request: of("manifests", "search_words=fts.crate"), answer: ids(3) },
@@ -106,12 +184,33 @@ cases(api, [
   { title: "R-FLT-9 a phrase in another order", request: of("manifests", "body=phfts.cats fat"), answer: [] },
   { title: "R-FLT-9 the language of search engines", request: of("manifests", 'body=wfts.cats -"sat on"'), answer: [] },
   { title: "R-FLT-9 negated", request: of("manifests", "body=not.wfts(english).cats or crates"), answer: ids(2) },
-  { title: "R-FLT-9 an unknown language", request: of("manifests", "body=fts(klingon).x"), status: 400, ...failure("42704") },
+  {
+    title: "R-FLT-9 an unknown language",
+    request: of("manifests", "body=fts(klingon).x"),
+    status: 400,
+    ...failure("42704"),
+  },
   { title: "R-FLT-10 eq. compares with the empty string", request: of("kinds", "c_varchar=eq."), answer: [] },
   { title: "R-FLT-10 and neq. with it", request: of("kinds", "c_varchar=neq."), answer: ids(1) },
-  { title: "R-FLT-11 a filter on an embed filters its rows alone", request: "GET /ports?select=name,vessels(name)&vessels.tonnage=gt.500&order=id", answer: [{ name: "Oslo", vessels: [{ name: "Ariel" }] }, { name: "Leith", vessels: [] }] },
-  { title: "R-FLT-12 an operator that the type lacks", request: of("vessels", "tonnage=like.4*"), status: 404, ...failure("42883", "operator does not exist: integer ~~ unknown") },
-  { title: "R-FLT-13 an extension's operators are found by the search path", request: of("kinds", "c_hstore=cs.depth=>12"), answer: ids(1) },
+  {
+    title: "R-FLT-11 a filter on an embed filters its rows alone",
+    request: "GET /ports?select=name,vessels(name)&vessels.tonnage=gt.500&order=id",
+    answer: [
+      { name: "Oslo", vessels: [{ name: "Ariel" }] },
+      { name: "Leith", vessels: [] },
+    ],
+  },
+  {
+    title: "R-FLT-12 an operator that the type lacks",
+    request: of("vessels", "tonnage=like.4*"),
+    status: 404,
+    ...failure("42883", "operator does not exist: integer ~~ unknown"),
+  },
+  {
+    title: "R-FLT-13 an extension's operators are found by the search path",
+    request: of("kinds", "c_hstore=cs.depth=>12"),
+    answer: ids(1),
+  },
 ]);
 
 test("R-FLT-13 without the extension's schema they are not", async () => {
@@ -124,7 +223,16 @@ test("R-FLT-13 without the extension's schema they are not", async () => {
 describe("operators are plugins", () => {
   const soundsLike = definePlugin({
     name: "length-operator",
-    operators: [{ name: "longer", graphql: false, types: ["text"], operand: "scalar", isQuantifiable: true, compile: (column, operand) => sql`pg_catalog.length(${column}) > (${operand})::int` }],
+    operators: [
+      {
+        name: "longer",
+        graphql: false,
+        types: ["text"],
+        operand: "scalar",
+        isQuantifiable: true,
+        compile: (column, operand) => sql`pg_catalog.length(${column}) > (${operand})::int`,
+      },
+    ],
   });
 
   test("R-FLT-1 an operator of a plugin needs nothing else", async () => {
@@ -135,7 +243,10 @@ describe("operators are plugins", () => {
 
   test("R-FLT-1 without the plugin the operator is unknown", async () => {
     expect((await api.get("/vessels?select=id&name=longer.4")).json().code).toBe("PGRST100");
-    const less = await startApi({ preset: (options) => compose(fullCompat(options), without("full-text-operators")), on: api.database });
+    const less = await startApi({
+      preset: (options) => compose(fullCompat(options), without("full-text-operators")),
+      on: api.database,
+    });
     const answer = await less.get("/manifests?body=fts.cats");
     expect(answer.status).toBe(400);
     expect(answer.json().code).toBe("PGRST100");

@@ -7,29 +7,102 @@ const watched = await startApi({ dbPreRequest: "sea.before_request", on: api.dat
 
 const headers = (value: string) => `GET /rpc/answer_headers?headers=${encodeURIComponent(value)}`;
 const status = (value: string) => `GET /rpc/answer_status?status=${encodeURIComponent(value)}`;
-const badHeaders = { code: "PGRST111", details: null, hint: null, message: "response.headers guc must be a JSON array composed of objects with a single key and a string value" };
-const badStatus = { code: "PGRST112", details: null, hint: null, message: "response.status guc must be a valid status code" };
-const all = (answer: Answer, name: string) => answer.rawHeaders.filter(([header]) => header.toLowerCase() === name).map(([, value]) => value);
+const badHeaders = {
+  code: "PGRST111",
+  details: null,
+  hint: null,
+  message: "response.headers guc must be a JSON array composed of objects with a single key and a string value",
+};
+const badStatus = {
+  code: "PGRST112",
+  details: null,
+  hint: null,
+  message: "response.status guc must be a valid status code",
+};
+const all = (answer: Answer, name: string) =>
+  answer.rawHeaders.filter(([header]) => header.toLowerCase() === name).map(([, value]) => value);
 
 cases(api, [
-  { title: "R-GUC-1 from a function", request: headers('[{"X-Seen":"yes"}]'), status: 200, responseHeaders: { "x-seen": "yes" } },
-  { title: "R-GUC-1 repeated names are all sent", request: headers('[{"Set-Cookie":"a=1"},{"Set-Cookie":"b=2"}]'), check: (answer) => expect(all(answer, "set-cookie")).toEqual(["a=1", "b=2"]) },
-  { title: "R-GUC-1 in place of the server's, in any letter case", request: headers('[{"content-range":"mine"},{"VARY":"Cookie"}]'), check: (answer) => expect([all(answer, "content-range"), all(answer, "vary")]).toEqual([["mine"], ["Cookie"]]) },
-  { title: "R-GUC-1 Content-Type is only the header", request: headers('[{"Content-Type":"text/weird"}]'), status: 200, responseHeaders: { "content-type": "text/weird" }, check: (answer) => expect(answer.json()).toBe('[{"Content-Type":"text/weird"}]') },
-  { title: "R-GUC-1 from a trigger", request: "POST /bells", headers: { prefer: "tx=rollback" }, body: { rung: 3 }, status: 201, responseHeaders: { "x-bell": "3" } },
+  {
+    title: "R-GUC-1 from a function",
+    request: headers('[{"X-Seen":"yes"}]'),
+    status: 200,
+    responseHeaders: { "x-seen": "yes" },
+  },
+  {
+    title: "R-GUC-1 repeated names are all sent",
+    request: headers('[{"Set-Cookie":"a=1"},{"Set-Cookie":"b=2"}]'),
+    check: (answer) => expect(all(answer, "set-cookie")).toEqual(["a=1", "b=2"]),
+  },
+  {
+    title: "R-GUC-1 in place of the server's, in any letter case",
+    request: headers('[{"content-range":"mine"},{"VARY":"Cookie"}]'),
+    check: (answer) => expect([all(answer, "content-range"), all(answer, "vary")]).toEqual([["mine"], ["Cookie"]]),
+  },
+  {
+    title: "R-GUC-1 Content-Type is only the header",
+    request: headers('[{"Content-Type":"text/weird"}]'),
+    status: 200,
+    responseHeaders: { "content-type": "text/weird" },
+    check: (answer) => expect(answer.json()).toBe('[{"Content-Type":"text/weird"}]'),
+  },
+  {
+    title: "R-GUC-1 from a trigger",
+    request: "POST /bells",
+    headers: { prefer: "tx=rollback" },
+    body: { rung: 3 },
+    status: 201,
+    responseHeaders: { "x-bell": "3" },
+  },
   { title: "R-GUC-1 no headers", request: headers("[]"), status: 200 },
-  { title: "R-GUC-1 other alphabets", request: headers('[{"X-Name":"Ærø"}]'), check: (answer) => expect(Buffer.from(answer.headers["x-name"] ?? "", "latin1").toString("utf8")).toBe("Ærø") },
-  { title: "R-GUC-1 no second header in a value", request: headers('[{"X-A":"a\\r\\nX-B: b"}]'), status: 200, responseHeaders: { "x-b": null } },
-  ...["{}", '{"a":"b"}', "nothing", '[{"a":1}]', '[{"a":"b","c":"d"}]', "[{}]", '["a"]', "[null]", '[{"a b":"c"}]'].map((value) => ({ title: `R-GUC-2 another shape: ${value}`, request: headers(value), status: 500, answer: badHeaders })),
-  { title: "R-GUC-3 a status", request: status("234"), status: 234, check: (answer) => expect(answer.json()).toBe("234") },
+  {
+    title: "R-GUC-1 other alphabets",
+    request: headers('[{"X-Name":"Ærø"}]'),
+    check: (answer) => expect(Buffer.from(answer.headers["x-name"] ?? "", "latin1").toString("utf8")).toBe("Ærø"),
+  },
+  {
+    title: "R-GUC-1 no second header in a value",
+    request: headers('[{"X-A":"a\\r\\nX-B: b"}]'),
+    status: 200,
+    responseHeaders: { "x-b": null },
+  },
+  ...["{}", '{"a":"b"}', "nothing", '[{"a":1}]', '[{"a":"b","c":"d"}]', "[{}]", '["a"]', "[null]", '[{"a b":"c"}]'].map(
+    (value) => ({ title: `R-GUC-2 another shape: ${value}`, request: headers(value), status: 500, answer: badHeaders }),
+  ),
+  {
+    title: "R-GUC-3 a status",
+    request: status("234"),
+    status: 234,
+    check: (answer) => expect(answer.json()).toBe("234"),
+  },
   { title: "R-GUC-3 digits at the start", request: status("202 Accepted"), status: 202 },
-  { title: "R-GUC-3 from a trigger", request: "POST /bells", headers: { prefer: "tx=rollback" }, body: { rung: 8 }, status: 202 },
-  ...["ok", "-200", "12", "99999"].map((value) => ({ title: `R-GUC-3 no status: ${value}`, request: status(value), status: 500, answer: badStatus })),
-  { title: "R-GUC-4 they do not apply to errors", request: "POST /bells", body: [{ rung: 8 }, { rung: 0 }], status: 400, responseHeaders: { "x-bell": null }, check: (answer) => expect(answer.json().code).toBe("23514") },
+  {
+    title: "R-GUC-3 from a trigger",
+    request: "POST /bells",
+    headers: { prefer: "tx=rollback" },
+    body: { rung: 8 },
+    status: 202,
+  },
+  ...["ok", "-200", "12", "99999"].map((value) => ({
+    title: `R-GUC-3 no status: ${value}`,
+    request: status(value),
+    status: 500,
+    answer: badStatus,
+  })),
+  {
+    title: "R-GUC-4 they do not apply to errors",
+    request: "POST /bells",
+    body: [{ rung: 8 }, { rung: 0 }],
+    status: 400,
+    responseHeaders: { "x-bell": null },
+    check: (answer) => expect(answer.json().code).toBe("23514"),
+  },
 ]);
 
 test("R-GUC-4 a write stays though its settings are wrong", async () => {
-  await api.sql("create function sea.shout() returns trigger language plpgsql as $$ begin perform set_config('response.status', 'loud', true), set_config('response.headers', 'wrong', true); return new; end $$");
+  await api.sql(
+    "create function sea.shout() returns trigger language plpgsql as $$ begin perform set_config('response.status', 'loud', true), set_config('response.headers', 'wrong', true); return new; end $$",
+  );
   await api.sql("create table sea.shouts (id int primary key)");
   await api.sql("create trigger shout before insert on sea.shouts for each row execute function sea.shout()");
   await api.sql("grant all on sea.shouts to sea_anon");
@@ -43,12 +116,54 @@ test("R-GUC-4 a write stays though its settings are wrong", async () => {
 
 describe("from the pre-request function", () => {
   cases(watched, [
-    { title: "R-GUC-1 reads", request: "GET /ports?limit=0", headers: { "x-pre": "header" }, status: 200, responseHeaders: { "x-pre": "seen" } },
-    { title: "R-GUC-1 HEAD", request: "HEAD /ports", headers: { "x-pre": "header" }, status: 200, responseHeaders: { "x-pre": "seen" } },
-    { title: "R-GUC-1 writes", request: "PATCH /ports?id=eq.0", headers: { "x-pre": "header" }, body: { name: "x" }, status: 204, responseHeaders: { "x-pre": "seen" } },
-    { title: "R-GUC-1 the schema description", request: "GET /", headers: { "x-pre": "header" }, status: 200, responseHeaders: { "x-pre": "seen" } },
-    { title: "R-GUC-3 a status of a read", request: "GET /ports?limit=0", headers: { "x-pre": "status:203" }, status: 203 },
-    { title: "R-GUC-4 not on errors", request: "GET /ports?select=nothing", headers: { "x-pre": "header" }, status: 400, responseHeaders: { "x-pre": null } },
-    { title: "R-GUC-4 what it raises is the answer", request: "GET /ports", headers: { "x-pre": "raise" }, status: 418, statusText: "I am a teapot" },
+    {
+      title: "R-GUC-1 reads",
+      request: "GET /ports?limit=0",
+      headers: { "x-pre": "header" },
+      status: 200,
+      responseHeaders: { "x-pre": "seen" },
+    },
+    {
+      title: "R-GUC-1 HEAD",
+      request: "HEAD /ports",
+      headers: { "x-pre": "header" },
+      status: 200,
+      responseHeaders: { "x-pre": "seen" },
+    },
+    {
+      title: "R-GUC-1 writes",
+      request: "PATCH /ports?id=eq.0",
+      headers: { "x-pre": "header" },
+      body: { name: "x" },
+      status: 204,
+      responseHeaders: { "x-pre": "seen" },
+    },
+    {
+      title: "R-GUC-1 the schema description",
+      request: "GET /",
+      headers: { "x-pre": "header" },
+      status: 200,
+      responseHeaders: { "x-pre": "seen" },
+    },
+    {
+      title: "R-GUC-3 a status of a read",
+      request: "GET /ports?limit=0",
+      headers: { "x-pre": "status:203" },
+      status: 203,
+    },
+    {
+      title: "R-GUC-4 not on errors",
+      request: "GET /ports?select=nothing",
+      headers: { "x-pre": "header" },
+      status: 400,
+      responseHeaders: { "x-pre": null },
+    },
+    {
+      title: "R-GUC-4 what it raises is the answer",
+      request: "GET /ports",
+      headers: { "x-pre": "raise" },
+      status: 418,
+      statusText: "I am a teapot",
+    },
   ]);
 });

@@ -4,60 +4,213 @@ import { cases } from "../support/cases.ts";
 
 const warnings: string[] = [];
 const nothing = (): void => {};
-const api = await startApi({ logger: { error: nothing, warn: (message) => void warnings.push(message), info: nothing, debug: nothing, access: nothing } });
+const api = await startApi({
+  logger: {
+    error: nothing,
+    warn: (message) => void warnings.push(message),
+    info: nothing,
+    debug: nothing,
+    access: nothing,
+  },
+});
 const timed = await startApi({ serverTimingEnabled: true, serverTraceHeader: "X-Request-Id", on: api.database });
 
 const json = "application/json; charset=utf-8";
 const timing = /^jwt;dur=\d+\.\d, parse;dur=\d+\.\d, plan;dur=\d+\.\d, transaction;dur=\d+\.\d, response;dur=\d+\.\d$/;
 
 cases(api, [
-  { title: "R-HDR-1 Content-Type of bodies", request: "GET /vessels?limit=0", status: 200, responseHeaders: { "content-type": json } },
-  { title: "R-HDR-1 HEAD as GET would", request: "HEAD /vessels", headers: { accept: "text/csv" }, status: 200, responseHeaders: { "content-type": "text/csv; charset=utf-8" } },
-  { title: "R-HDR-1 none without a body", request: "PATCH /vessels?id=eq.0", body: { name: "x" }, status: 204, responseHeaders: { "content-type": null } },
-  { title: "R-HDR-2 Content-Length counts the bytes PostgreSQL wrote", request: "GET /vessels?select=id&id=lt.3&order=id", bytes: '[{"id":1}, \n {"id":2}]', responseHeaders: { "content-length": "22" } },
-  { title: "R-HDR-2 of other alphabets, too", request: "GET /مو?select=اسم", responseHeaders: { "content-length": String(Buffer.byteLength('[{"اسم":"نجم"}]')) }, status: 200 },
-  { title: "R-HDR-2 POST without a body", request: "POST /logbook", headers: { prefer: "tx=rollback" }, body: { entry: "x" }, status: 201, bytes: "", responseHeaders: { "content-length": "0" } },
+  {
+    title: "R-HDR-1 Content-Type of bodies",
+    request: "GET /vessels?limit=0",
+    status: 200,
+    responseHeaders: { "content-type": json },
+  },
+  {
+    title: "R-HDR-1 HEAD as GET would",
+    request: "HEAD /vessels",
+    headers: { accept: "text/csv" },
+    status: 200,
+    responseHeaders: { "content-type": "text/csv; charset=utf-8" },
+  },
+  {
+    title: "R-HDR-1 none without a body",
+    request: "PATCH /vessels?id=eq.0",
+    body: { name: "x" },
+    status: 204,
+    responseHeaders: { "content-type": null },
+  },
+  {
+    title: "R-HDR-2 Content-Length counts the bytes PostgreSQL wrote",
+    request: "GET /vessels?select=id&id=lt.3&order=id",
+    bytes: '[{"id":1}, \n {"id":2}]',
+    responseHeaders: { "content-length": "22" },
+  },
+  {
+    title: "R-HDR-2 of other alphabets, too",
+    request: "GET /مو?select=اسم",
+    responseHeaders: { "content-length": String(Buffer.byteLength('[{"اسم":"نجم"}]')) },
+    status: 200,
+  },
+  {
+    title: "R-HDR-2 POST without a body",
+    request: "POST /logbook",
+    headers: { prefer: "tx=rollback" },
+    body: { entry: "x" },
+    status: 201,
+    bytes: "",
+    responseHeaders: { "content-length": "0" },
+  },
   { title: "R-HDR-2 OPTIONS", request: "OPTIONS /vessels", status: 200, responseHeaders: { "content-length": "0" } },
-  { title: "R-HDR-2 not on HEAD", request: "HEAD /vessels", headers: { prefer: "count=exact" }, status: 200, bytes: "", responseHeaders: { "content-length": null, "content-type": json, "content-range": "0-2/3" } },
-  { title: "R-HDR-2 not on 204", request: "DELETE /logbook?entry=eq.none", status: 204, bytes: "", responseHeaders: { "content-length": null } },
-  { title: "R-HDR-3 Content-Range and Range-Unit", request: "GET /vessels", status: 200, responseHeaders: { "content-range": "0-2/*", "range-unit": "items" } },
-  { title: "R-HDR-4 Content-Location of reads", request: "GET /vessels?id=eq.1", status: 200, responseHeaders: { "content-location": "/vessels?id=eq.1" } },
-  { title: "R-HDR-4 not of functions", request: "GET /rpc/all_vessels", status: 200, responseHeaders: { "content-location": null } },
-  { title: "R-HDR-4 not of writes", request: "POST /logbook", headers: { prefer: "return=representation, tx=rollback" }, body: { entry: "x" }, status: 201, responseHeaders: { "content-location": null } },
-  { title: "R-HDR-5 Content-Profile", request: "GET /vessels", status: 200, responseHeaders: { "content-profile": "sea" } },
-  { title: "R-HDR-6 Location", request: "POST /ports", headers: { prefer: "return=headers-only, tx=rollback" }, body: { id: 900, name: "Bergen" }, status: 201, responseHeaders: { location: "/ports?id=eq.900" } },
-  { title: "R-HDR-6 not otherwise", request: "POST /ports", headers: { prefer: "return=representation, tx=rollback" }, body: { id: 900, name: "Bergen" }, status: 201, responseHeaders: { location: null } },
-  { title: "R-HDR-7 Preference-Applied", request: "GET /vessels", headers: { prefer: "count=exact" }, status: 200, responseHeaders: { "preference-applied": "count=exact" } },
-  ...["GET /vessels", "HEAD /vessels", "GET /rpc/all_vessels", "GET /", "DELETE /logbook?entry=eq.none"].map((request) => ({ title: `R-HDR-8 Vary of ${request}`, request, responseHeaders: { vary: "Accept, Prefer, Range" } })),
-  { title: "R-HDR-10 off by default", request: "GET /vessels", status: 200, responseHeaders: { "server-timing": null } },
+  {
+    title: "R-HDR-2 not on HEAD",
+    request: "HEAD /vessels",
+    headers: { prefer: "count=exact" },
+    status: 200,
+    bytes: "",
+    responseHeaders: { "content-length": null, "content-type": json, "content-range": "0-2/3" },
+  },
+  {
+    title: "R-HDR-2 not on 204",
+    request: "DELETE /logbook?entry=eq.none",
+    status: 204,
+    bytes: "",
+    responseHeaders: { "content-length": null },
+  },
+  {
+    title: "R-HDR-3 Content-Range and Range-Unit",
+    request: "GET /vessels",
+    status: 200,
+    responseHeaders: { "content-range": "0-2/*", "range-unit": "items" },
+  },
+  {
+    title: "R-HDR-4 Content-Location of reads",
+    request: "GET /vessels?id=eq.1",
+    status: 200,
+    responseHeaders: { "content-location": "/vessels?id=eq.1" },
+  },
+  {
+    title: "R-HDR-4 not of functions",
+    request: "GET /rpc/all_vessels",
+    status: 200,
+    responseHeaders: { "content-location": null },
+  },
+  {
+    title: "R-HDR-4 not of writes",
+    request: "POST /logbook",
+    headers: { prefer: "return=representation, tx=rollback" },
+    body: { entry: "x" },
+    status: 201,
+    responseHeaders: { "content-location": null },
+  },
+  {
+    title: "R-HDR-5 Content-Profile",
+    request: "GET /vessels",
+    status: 200,
+    responseHeaders: { "content-profile": "sea" },
+  },
+  {
+    title: "R-HDR-6 Location",
+    request: "POST /ports",
+    headers: { prefer: "return=headers-only, tx=rollback" },
+    body: { id: 900, name: "Bergen" },
+    status: 201,
+    responseHeaders: { location: "/ports?id=eq.900" },
+  },
+  {
+    title: "R-HDR-6 not otherwise",
+    request: "POST /ports",
+    headers: { prefer: "return=representation, tx=rollback" },
+    body: { id: 900, name: "Bergen" },
+    status: 201,
+    responseHeaders: { location: null },
+  },
+  {
+    title: "R-HDR-7 Preference-Applied",
+    request: "GET /vessels",
+    headers: { prefer: "count=exact" },
+    status: 200,
+    responseHeaders: { "preference-applied": "count=exact" },
+  },
+  ...["GET /vessels", "HEAD /vessels", "GET /rpc/all_vessels", "GET /", "DELETE /logbook?entry=eq.none"].map(
+    (request) => ({ title: `R-HDR-8 Vary of ${request}`, request, responseHeaders: { vary: "Accept, Prefer, Range" } }),
+  ),
+  {
+    title: "R-HDR-10 off by default",
+    request: "GET /vessels",
+    status: 200,
+    responseHeaders: { "server-timing": null },
+  },
   { title: "R-HDR-12 Server", request: "GET /vessels", status: 200, responseHeaders: { server: /^\S+\/\S+$/ } },
-  { title: "R-HDR-12 Server of errors", request: "GET /harbours", status: 404, responseHeaders: { server: /^\S+\/\S+$/ } },
-  { title: "R-HDR-13 no header without a name", request: `GET /rpc/answer_headers?headers=${encodeURIComponent('[{"":"x"},{"X-A":"a"}]')}`, status: 200, responseHeaders: { "x-a": "a" } },
+  {
+    title: "R-HDR-12 Server of errors",
+    request: "GET /harbours",
+    status: 404,
+    responseHeaders: { server: /^\S+\/\S+$/ },
+  },
+  {
+    title: "R-HDR-13 no header without a name",
+    request: `GET /rpc/answer_headers?headers=${encodeURIComponent('[{"":"x"},{"X-A":"a"}]')}`,
+    status: 200,
+    responseHeaders: { "x-a": "a" },
+  },
 ]);
 
 test("R-HDR-9 a deprecated name is warned of, in the answer and once in the log", async () => {
   warnings.length = 0;
   const answer = await api.get("/ports?select=big:vessels(name)&vessels.tonnage=gt.500&vessels.name=neq.x");
-  expect(answer.headers["warning"]).toMatch(/^299 PostgRESTv\S+ "Embedded resource was referenced by relation name .* Update `vessels` to `big` in query string filters, orders or limits\."$/);
+  expect(answer.headers["warning"]).toMatch(
+    /^299 PostgRESTv\S+ "Embedded resource was referenced by relation name .* Update `vessels` to `big` in query string filters, orders or limits\."$/,
+  );
   expect(warnings).toHaveLength(1);
 });
 
 test("R-HDR-13 repeated Set-Cookie stay separate", async () => {
-  const answer = await api.get(`/rpc/answer_headers?headers=${encodeURIComponent('[{"Set-Cookie":"a=1"},{"Set-Cookie":"b=2"}]')}`);
+  const answer = await api.get(
+    `/rpc/answer_headers?headers=${encodeURIComponent('[{"Set-Cookie":"a=1"},{"Set-Cookie":"b=2"}]')}`,
+  );
   expect(answer.rawHeaders.filter(([name]) => name === "Set-Cookie").map(([, value]) => value)).toEqual(["a=1", "b=2"]);
 });
 
 describe("timing and tracing", () => {
   cases(timed, [
-    ...["GET /vessels", "HEAD /vessels", "OPTIONS /vessels", "GET /rpc/fleet_weight?port=1", "PATCH /vessels?id=eq.0", "GET /"].map((request) => ({
+    ...[
+      "GET /vessels",
+      "HEAD /vessels",
+      "OPTIONS /vessels",
+      "GET /rpc/fleet_weight?port=1",
+      "PATCH /vessels?id=eq.0",
+      "GET /",
+    ].map((request) => ({
       title: `R-HDR-10 all phases on ${request}`,
       request,
       body: request.startsWith("PATCH") ? { name: "x" } : undefined,
       responseHeaders: { "server-timing": timing },
     })),
-    { title: "R-HDR-10 not on errors", request: "GET /harbours", status: 404, responseHeaders: { "server-timing": null } },
-    { title: "R-HDR-11 the trace header is returned", request: "GET /vessels", headers: { "x-request-id": "abc" }, status: 200, responseHeaders: { "x-request-id": "abc" } },
-    { title: "R-HDR-11 on errors, too", request: "GET /harbours", headers: { "x-request-id": "abc" }, status: 404, responseHeaders: { "x-request-id": "abc" } },
-    { title: "R-HDR-11 empty when it was not sent", request: "GET /vessels", status: 200, responseHeaders: { "x-request-id": "" } },
+    {
+      title: "R-HDR-10 not on errors",
+      request: "GET /harbours",
+      status: 404,
+      responseHeaders: { "server-timing": null },
+    },
+    {
+      title: "R-HDR-11 the trace header is returned",
+      request: "GET /vessels",
+      headers: { "x-request-id": "abc" },
+      status: 200,
+      responseHeaders: { "x-request-id": "abc" },
+    },
+    {
+      title: "R-HDR-11 on errors, too",
+      request: "GET /harbours",
+      headers: { "x-request-id": "abc" },
+      status: 404,
+      responseHeaders: { "x-request-id": "abc" },
+    },
+    {
+      title: "R-HDR-11 empty when it was not sent",
+      request: "GET /vessels",
+      status: 200,
+      responseHeaders: { "x-request-id": "" },
+    },
   ]);
 });

@@ -11,32 +11,138 @@ cases(api, [
   { title: "R-LOG-1 or", request: of("vessels", "or=(tonnage.lt.100,name.eq.Fram)"), answer: ids(2, 3) },
   { title: "R-LOG-1 and", request: of("vessels", "and=(tonnage.gt.100,name.neq.Fram)"), answer: ids(1) },
   { title: "R-LOG-1 a single condition", request: of("vessels", "or=(id.eq.1)"), answer: ids(1) },
-  { title: "R-LOG-1 nested", request: of("vessels", "or=(tonnage.lt.100,and(tonnage.gt.800,name.not.like.F*))"), answer: ids(1, 3) },
-  { title: "R-LOG-1 deeply nested", request: of("vessels", `or=(${"and(or(".repeat(40)}id.eq.2${"))".repeat(40)})`), answer: ids(2) },
-  { title: "R-LOG-1 R-LIM-1 nested too deeply", request: of("vessels", `or=(${"and(".repeat(900)}id.eq.2${")".repeat(900)})`), status: 400, check: (answer) => expect(answer.json().hint).toBe("The limit is the setting maxLogicDepth.") },
+  {
+    title: "R-LOG-1 nested",
+    request: of("vessels", "or=(tonnage.lt.100,and(tonnage.gt.800,name.not.like.F*))"),
+    answer: ids(1, 3),
+  },
+  {
+    title: "R-LOG-1 deeply nested",
+    request: of("vessels", `or=(${"and(or(".repeat(40)}id.eq.2${"))".repeat(40)})`),
+    answer: ids(2),
+  },
+  {
+    title: "R-LOG-1 R-LIM-1 nested too deeply",
+    request: of("vessels", `or=(${"and(".repeat(900)}id.eq.2${")".repeat(900)})`),
+    status: 400,
+    check: (answer) => expect(answer.json().hint).toBe("The limit is the setting maxLogicDepth."),
+  },
   { title: "R-LOG-2 not.or", request: of("vessels", "not.or=(id.eq.1,id.eq.2)"), answer: ids(3) },
   { title: "R-LOG-2 not.and", request: of("vessels", "not.and=(id.gt.1,id.lt.3)"), answer: ids(1, 3) },
-  { title: "R-LOG-2 not inside", request: of("vessels", "or=(not.and(id.gt.1,id.lt.3),name.eq.Fram)"), answer: ids(1, 2, 3) },
-  { title: "R-LOG-2 not in a path", request: "GET /ports?select=id,vessels(id)&vessels.not.and=(id.gt.1,id.lt.3)&order=id", answer: [{ id: 1, vessels: ids(1) }, { id: 2, vessels: [] }] },
-  { title: "R-LOG-2 not before a path", request: "GET /ports?select=id,vessels(id)&not.vessels.or=(id.eq.2)&order=id", answer: [{ id: 1, vessels: ids(1) }, { id: 2, vessels: [] }] },
-  { title: "R-LOG-3 quoted values", request: 'GET /sailors?select=id&or=(name.eq."a,b",name.eq."Jo \\"Red\\" Lee")', answer: ids(4) },
+  {
+    title: "R-LOG-2 not inside",
+    request: of("vessels", "or=(not.and(id.gt.1,id.lt.3),name.eq.Fram)"),
+    answer: ids(1, 2, 3),
+  },
+  {
+    title: "R-LOG-2 not in a path",
+    request: "GET /ports?select=id,vessels(id)&vessels.not.and=(id.gt.1,id.lt.3)&order=id",
+    answer: [
+      { id: 1, vessels: ids(1) },
+      { id: 2, vessels: [] },
+    ],
+  },
+  {
+    title: "R-LOG-2 not before a path",
+    request: "GET /ports?select=id,vessels(id)&not.vessels.or=(id.eq.2)&order=id",
+    answer: [
+      { id: 1, vessels: ids(1) },
+      { id: 2, vessels: [] },
+    ],
+  },
+  {
+    title: "R-LOG-3 quoted values",
+    request: 'GET /sailors?select=id&or=(name.eq."a,b",name.eq."Jo \\"Red\\" Lee")',
+    answer: ids(4),
+  },
   { title: "R-LOG-3 bare braces", request: of("vessels", "or=(flags.cs.{PA,NO},id.eq.3)"), answer: ids(1, 3) },
-  { title: "R-LOG-3 quoted ranges", request: of("charters", 'or=(seats.adj."[9,12)",period.cs."[2024-01-10,2024-01-15)")'), answer: ids(1, 2) },
-  { title: "R-LOG-3 lists keep their parentheses", request: of("vessels", "or=(id.in.(1,2),name.not.in.(Ariel,Fram,Gjoa))"), answer: ids(1, 2) },
+  {
+    title: "R-LOG-3 quoted ranges",
+    request: of("charters", 'or=(seats.adj."[9,12)",period.cs."[2024-01-10,2024-01-15)")'),
+    answer: ids(1, 2),
+  },
+  {
+    title: "R-LOG-3 lists keep their parentheses",
+    request: of("vessels", "or=(id.in.(1,2),name.not.in.(Ariel,Fram,Gjoa))"),
+    answer: ids(1, 2),
+  },
   { title: "R-LOG-3 is", request: of("vessels", "or=(home_port_id.is.null,id.eq.1)"), answer: ids(1, 3) },
-  { title: "R-LOG-3 full text", request: of("manifests", "or=(body.fts(english).cats,body.wfts.crates)"), answer: ids(1, 3) },
+  {
+    title: "R-LOG-3 full text",
+    request: of("manifests", "or=(body.fts(english).cats,body.wfts.crates)"),
+    answer: ids(1, 3),
+  },
   { title: "R-LOG-3 quantifiers", request: of("vessels", "or=(name.like(any).{A*,F*},id.gt.5)"), answer: ids(1, 2) },
   { title: "R-LOG-3 patterns", request: of("vessels", "or=(name.like.*a,name.ilike.ARI*)"), answer: ids(1, 3) },
-  { title: "R-LOG-3 JSON paths", request: of("vessels", "or=(specs->>crew.eq.24,specs->engine->>kw.eq.220)"), answer: ids(1, 2) },
-  { title: "R-LOG-3 quoted columns", request: 'GET /Deck%20Plans?select=a:"a.b"&or=("a.b".eq.dotted,"(x)".eq.nothing)', answer: [{ a: "dotted" }] },
-  { title: "R-LOG-4 a tree of an embed", request: "GET /vessels?select=id,voyages(id)&voyages.or=(fare.gt.100,fare.is.null)&order=id", answer: [{ id: 1, voyages: ids(1) }, { id: 2, voyages: ids(3) }, { id: 3, voyages: [] }] },
-  { title: "R-LOG-4 a tree of a deeper embed", request: "GET /ports?select=id,vessels(id,crew(rank))&id=eq.1&vessels.crew.or=(rank.eq.mate,rank.eq.cook)&vessels.order=id", answer: [{ id: 1, vessels: [{ id: 1, crew: [{ rank: "mate" }] }, { id: 2, crew: [] }] }] },
-  { title: "R-LOG-4 columns of another level are not there", request: of("vessels", "or=(ports.name.eq.Oslo)"), status: 400, check: (answer) => expect(answer.json().code).toBe("PGRST100") },
-  { title: "R-LOG-5 trees and filters are ANDed", request: of("vessels", "or=(id.eq.1,id.eq.2)&and=(tonnage.gt.1,tonnage.lt.500)&name=like.F*"), answer: ids(2) },
-  { title: "R-LOG-5 they choose the rows of a write", request: "DELETE /logbook?select=entry&or=(entry.eq.calm,entry.eq.storm)", headers: { prefer: "return=representation, tx=rollback" }, answer: [{ entry: "calm" }] },
-  { title: "R-LOG-5 PUT takes none", request: "PUT /ports?id=eq.1&or=(id.eq.1)", headers: { prefer: "tx=rollback" }, body: { id: 1, name: "Oslo" }, status: 405, check: (answer) => expect(answer.json().code).toBe("PGRST105") },
-  { title: "R-LOG-6 columns that begin with an operator word", request: of("tallies", "or=(or_else.eq.2,not_now.eq.9)"), answer: ids(2) },
-  { title: "R-LOG-6 column names that go on after a blank", request: of("tallies", "or=(or else.eq.1)"), status: 400, check: (answer) => expect(answer.json().message).toContain("or else") },
+  {
+    title: "R-LOG-3 JSON paths",
+    request: of("vessels", "or=(specs->>crew.eq.24,specs->engine->>kw.eq.220)"),
+    answer: ids(1, 2),
+  },
+  {
+    title: "R-LOG-3 quoted columns",
+    request: 'GET /Deck%20Plans?select=a:"a.b"&or=("a.b".eq.dotted,"(x)".eq.nothing)',
+    answer: [{ a: "dotted" }],
+  },
+  {
+    title: "R-LOG-4 a tree of an embed",
+    request: "GET /vessels?select=id,voyages(id)&voyages.or=(fare.gt.100,fare.is.null)&order=id",
+    answer: [
+      { id: 1, voyages: ids(1) },
+      { id: 2, voyages: ids(3) },
+      { id: 3, voyages: [] },
+    ],
+  },
+  {
+    title: "R-LOG-4 a tree of a deeper embed",
+    request:
+      "GET /ports?select=id,vessels(id,crew(rank))&id=eq.1&vessels.crew.or=(rank.eq.mate,rank.eq.cook)&vessels.order=id",
+    answer: [
+      {
+        id: 1,
+        vessels: [
+          { id: 1, crew: [{ rank: "mate" }] },
+          { id: 2, crew: [] },
+        ],
+      },
+    ],
+  },
+  {
+    title: "R-LOG-4 columns of another level are not there",
+    request: of("vessels", "or=(ports.name.eq.Oslo)"),
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("PGRST100"),
+  },
+  {
+    title: "R-LOG-5 trees and filters are ANDed",
+    request: of("vessels", "or=(id.eq.1,id.eq.2)&and=(tonnage.gt.1,tonnage.lt.500)&name=like.F*"),
+    answer: ids(2),
+  },
+  {
+    title: "R-LOG-5 they choose the rows of a write",
+    request: "DELETE /logbook?select=entry&or=(entry.eq.calm,entry.eq.storm)",
+    headers: { prefer: "return=representation, tx=rollback" },
+    answer: [{ entry: "calm" }],
+  },
+  {
+    title: "R-LOG-5 PUT takes none",
+    request: "PUT /ports?id=eq.1&or=(id.eq.1)",
+    headers: { prefer: "tx=rollback" },
+    body: { id: 1, name: "Oslo" },
+    status: 405,
+    check: (answer) => expect(answer.json().code).toBe("PGRST105"),
+  },
+  {
+    title: "R-LOG-6 columns that begin with an operator word",
+    request: of("tallies", "or=(or_else.eq.2,not_now.eq.9)"),
+    answer: ids(2),
+  },
+  {
+    title: "R-LOG-6 column names that go on after a blank",
+    request: of("tallies", "or=(or else.eq.1)"),
+    status: 400,
+    check: (answer) => expect(answer.json().message).toContain("or else"),
+  },
 ]);
 
 await api.sql(`
@@ -50,15 +156,50 @@ await api.reload();
 cases(api, [
   { title: "R-LOG-6 columns called and, not", request: of("words", "or=(and.eq.1,not.is.null)"), answer: ids(1, 3) },
   { title: "R-LOG-6 a column called or", request: of("words", "and=(or.gt.2,or.lt.30)"), answer: ids(2) },
-  { title: "R-LOG-6 their conditions negated", request: of("words", "and=(not.not.eq.3,or.not.in.(2))"), answer: ids(2) },
-  { title: "R-LOG-6 quantifiers and lists", request: of("words", "or=(not.eq(any).{3,5},and.in.(10,11))"), answer: ids(1, 2) },
+  {
+    title: "R-LOG-6 their conditions negated",
+    request: of("words", "and=(not.not.eq.3,or.not.in.(2))"),
+    answer: ids(2),
+  },
+  {
+    title: "R-LOG-6 quantifiers and lists",
+    request: of("words", "or=(not.eq(any).{3,5},and.in.(10,11))"),
+    answer: ids(1, 2),
+  },
   { title: "R-LOG-6 paths", request: of("words", "or=(note->or.eq.5,note->>or.eq.1)"), answer: ids(1, 3) },
   { title: "R-LOG-6 quoted", request: of("words", 'or=("and".eq.1,"not".is.null)'), answer: ids(1, 3) },
-  { title: "R-LOG-6 groups beside them", request: of("words", "or=(and(and.eq.10,or.eq.20),not.or(not.is.null,or.gt.2),and x.eq.4)"), answer: ids(1, 2) },
+  {
+    title: "R-LOG-6 groups beside them",
+    request: of("words", "or=(and(and.eq.10,or.eq.20),not.or(not.is.null,or.gt.2),and x.eq.4)"),
+    answer: ids(1, 2),
+  },
   { title: "R-LOG-6 groups in groups", request: of("words", "not.and=(or(or(or.eq.2,not.eq.30)))"), answer: [] },
-  { title: "R-LOG-6 in embeds", request: "GET /ports?select=id,words!inner(id)&words.or=(or.eq.2,not.is.null)&words.not.and=(not.not.is.null)&order=id", answer: [{ id: 2, words: [{ id: 3 }] }] },
-  { title: "R-LOG-6 beside an embed's null filter", request: "GET /words?select=id,ports()&ports.name=eq.Oslo&or=(ports.is.null,and.eq.1)&order=id", answer: ids(1, 3) },
-  { title: "R-LOG-6 as parameters and, or need quotes, not does not", request: of("words", '"and"=gt.0&"or"=eq.2&not=eq.3'), answer: ids(1) },
-  { title: "R-LOG-6 unquoted they are trees", request: of("words", "and=eq.1"), status: 400, check: (answer) => expect(answer.json().code).toBe("PGRST100") },
-  { title: "R-LOG-6 on writes", request: "DELETE /words?or=(and.eq.77,not.eq.77)", headers: { prefer: "tx=rollback" }, status: 401 },
+  {
+    title: "R-LOG-6 in embeds",
+    request:
+      "GET /ports?select=id,words!inner(id)&words.or=(or.eq.2,not.is.null)&words.not.and=(not.not.is.null)&order=id",
+    answer: [{ id: 2, words: [{ id: 3 }] }],
+  },
+  {
+    title: "R-LOG-6 beside an embed's null filter",
+    request: "GET /words?select=id,ports()&ports.name=eq.Oslo&or=(ports.is.null,and.eq.1)&order=id",
+    answer: ids(1, 3),
+  },
+  {
+    title: "R-LOG-6 as parameters and, or need quotes, not does not",
+    request: of("words", '"and"=gt.0&"or"=eq.2&not=eq.3'),
+    answer: ids(1),
+  },
+  {
+    title: "R-LOG-6 unquoted they are trees",
+    request: of("words", "and=eq.1"),
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("PGRST100"),
+  },
+  {
+    title: "R-LOG-6 on writes",
+    request: "DELETE /words?or=(and.eq.77,not.eq.77)",
+    headers: { prefer: "tx=rollback" },
+    status: 401,
+  },
 ]);

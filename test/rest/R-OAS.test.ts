@@ -14,14 +14,66 @@ const api = await startApi();
 const TYPE = "application/openapi+json; charset=utf-8";
 
 cases(api, [
-  ...["application/openapi+json", "application/json", "*/*", "text/csv, */*;q=0.1"].map((accept) => ({ title: `R-OAS-1 ${accept}`, request: "GET /", headers: { accept }, status: 200, responseHeaders: { "Content-Type": TYPE, "Content-Profile": "sea" } })),
-  { title: "R-OAS-1 another type", request: "GET /", headers: { accept: "text/csv" }, status: 406, answer: { code: "PGRST107", details: null, hint: null, message: "None of these media types are available: text/csv" } },
-  { title: "R-OAS-1 HEAD", request: "HEAD /", status: 200, bytes: "", responseHeaders: { "Content-Type": TYPE, "Content-Length": null } },
-  { title: "R-OAS-1 under the prefix", request: "GET /api/", status: 200, check: (answer) => expect(answer.json().basePath).toBe("/api") },
-  { title: "R-OAS-1 at the root in compatibility mode", request: "GET /", status: 200, check: (answer) => expect(answer.json().basePath).toBe("/") },
-  { title: "R-OAS-1 another schema", request: "GET /", headers: { "accept-profile": "land" }, status: 200, check: (answer) => expect(Object.keys(answer.json().paths)).toEqual(["/", "/depots", "/harbours", "/trucks", "/rpc/depot_count"]) },
-  { title: "R-OAS-1 another method", request: "POST /", body: {}, status: 405, check: (answer) => expect(answer.json().code).toBe("PGRST117") },
-  { title: "R-OAS-1 a role that does not exist", request: "GET /", role: "nobody_at_all", status: 401, check: (answer) => expect(answer.json().code).toBe("22023") },
+  ...["application/openapi+json", "application/json", "*/*", "text/csv, */*;q=0.1"].map((accept) => ({
+    title: `R-OAS-1 ${accept}`,
+    request: "GET /",
+    headers: { accept },
+    status: 200,
+    responseHeaders: { "Content-Type": TYPE, "Content-Profile": "sea" },
+  })),
+  {
+    title: "R-OAS-1 another type",
+    request: "GET /",
+    headers: { accept: "text/csv" },
+    status: 406,
+    answer: {
+      code: "PGRST107",
+      details: null,
+      hint: null,
+      message: "None of these media types are available: text/csv",
+    },
+  },
+  {
+    title: "R-OAS-1 HEAD",
+    request: "HEAD /",
+    status: 200,
+    bytes: "",
+    responseHeaders: { "Content-Type": TYPE, "Content-Length": null },
+  },
+  {
+    title: "R-OAS-1 under the prefix",
+    request: "GET /api/",
+    status: 200,
+    check: (answer) => expect(answer.json().basePath).toBe("/api"),
+  },
+  {
+    title: "R-OAS-1 at the root in compatibility mode",
+    request: "GET /",
+    status: 200,
+    check: (answer) => expect(answer.json().basePath).toBe("/"),
+  },
+  {
+    title: "R-OAS-1 another schema",
+    request: "GET /",
+    headers: { "accept-profile": "land" },
+    status: 200,
+    check: (answer) =>
+      expect(Object.keys(answer.json().paths)).toEqual(["/", "/depots", "/harbours", "/trucks", "/rpc/depot_count"]),
+  },
+  {
+    title: "R-OAS-1 another method",
+    request: "POST /",
+    body: {},
+    status: 405,
+    check: (answer) => expect(answer.json().code).toBe("PGRST117"),
+  },
+  {
+    title: "R-OAS-1 a role that does not exist",
+    request: "GET /",
+    role: "nobody_at_all",
+    status: 401,
+    check: (answer) => expect(answer.json().code).toBe("22023"),
+  },
 ]);
 
 type Document = any; // a document is looked into at many depths
@@ -32,18 +84,57 @@ beforeAll(async () => {
 });
 
 test("R-OAS-1 the top level", () => {
-  expect(Object.keys(document)).toEqual(["swagger", "info", "host", "basePath", "schemes", "consumes", "produces", "externalDocs", "paths", "definitions", "parameters"]);
-  const types = ["application/json", "application/vnd.pgrst.object+json;nulls=stripped", "application/vnd.pgrst.object+json", "text/csv"];
-  expect(document).toMatchObject({ swagger: "2.0", host: `127.0.0.1:${api.port}`, basePath: "/", schemes: ["http"], consumes: types, produces: types });
+  expect(Object.keys(document)).toEqual([
+    "swagger",
+    "info",
+    "host",
+    "basePath",
+    "schemes",
+    "consumes",
+    "produces",
+    "externalDocs",
+    "paths",
+    "definitions",
+    "parameters",
+  ]);
+  const types = [
+    "application/json",
+    "application/vnd.pgrst.object+json;nulls=stripped",
+    "application/vnd.pgrst.object+json",
+    "text/csv",
+  ];
+  expect(document).toMatchObject({
+    swagger: "2.0",
+    host: `127.0.0.1:${api.port}`,
+    basePath: "/",
+    schemes: ["http"],
+    consumes: types,
+    produces: types,
+  });
   expect(document.paths["/"]).toEqual({
-    get: { tags: ["Introspection"], summary: "OpenAPI description (this document)", produces: ["application/openapi+json", "application/json"], responses: { 200: { description: "OK" } } },
+    get: {
+      tags: ["Introspection"],
+      summary: "OpenAPI description (this document)",
+      produces: ["application/openapi+json", "application/json"],
+      responses: { 200: { description: "OK" } },
+    },
   });
 });
 
 test("R-OAS-2 what is left out", () => {
   const paths = Object.keys(document.paths);
   expect(paths).toContain("/soundings");
-  for (const absent of ["/soundings_2023", "/rpc/tidy", "/rpc/product", "/rpc/write_vessel_card", "/rpc/unnamed", "/payroll", "/captains_log", "/rpc/clerks_only"]) expect(paths).not.toContain(absent);
+  for (const absent of [
+    "/soundings_2023",
+    "/rpc/tidy",
+    "/rpc/product",
+    "/rpc/write_vessel_card",
+    "/rpc/unnamed",
+    "/payroll",
+    "/captains_log",
+    "/rpc/clerks_only",
+  ])
+    expect(paths).not.toContain(absent);
 });
 
 test("R-OAS-2 follow-privileges: what the role has any right to", async () => {
@@ -67,7 +158,12 @@ test("R-OAS-2 ignore-privileges: everything", async () => {
 test("R-PATH-8 disabled: whatever the method", async () => {
   const closed = await startApi({ openapiMode: "disabled" });
   for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) expect((await closed.request(method, "/")).status).toBe(404);
-  expect((await closed.get("/")).json()).toEqual({ code: "PGRST126", details: null, hint: null, message: "Root endpoint metadata is disabled" });
+  expect((await closed.get("/")).json()).toEqual({
+    code: "PGRST126",
+    details: null,
+    hint: null,
+    message: "Root endpoint metadata is disabled",
+  });
 });
 
 test("R-OAS-1 without its plugin the root is not there", async () => {
@@ -84,16 +180,35 @@ test("R-PATH-8 a function in place of the description", async () => {
 });
 
 test("R-OAS-3 texts come from SQL comments", () => {
-  expect(document.info).toMatchObject({ title: "Sea traffic", description: "Ships, ports and the people on them.\nAll of it invented.", version: expect.any(String) });
+  expect(document.info).toMatchObject({
+    title: "Sea traffic",
+    description: "Ships, ports and the people on them.\nAll of it invented.",
+    version: expect.any(String),
+  });
   const { get, post, patch, delete: remove } = document.paths["/vessels"];
-  for (const operation of [get, post, patch, remove]) expect(operation).toMatchObject({ tags: ["vessels"], summary: "Ships", description: "Everything that floats and has a name." });
+  for (const operation of [get, post, patch, remove])
+    expect(operation).toMatchObject({
+      tags: ["vessels"],
+      summary: "Ships",
+      description: "Everything that floats and has a name.",
+    });
   expect(document.paths["/ports"].get.summary).toBe("Harbours");
   expect(document.paths["/ports"].get).not.toHaveProperty("description");
   expect(document.paths["/logbook"].get).not.toHaveProperty("summary");
   expect(document.definitions.vessels.description).toBe("Ships\n\nEverything that floats and has a name.");
   expect(document.definitions.vessels.properties.tonnage.description).toBe("Gross tonnage");
-  expect(document.parameters["rowFilter.vessels.tonnage"]).toEqual({ name: "tonnage", description: "Gross tonnage", required: false, in: "query", type: "string" });
-  expect(document.paths["/rpc/fleet_weight"].get).toMatchObject({ tags: ["(rpc) fleet_weight"], summary: "Weight of a fleet", description: "Sum of the gross tonnage of the vessels of a port." });
+  expect(document.parameters["rowFilter.vessels.tonnage"]).toEqual({
+    name: "tonnage",
+    description: "Gross tonnage",
+    required: false,
+    in: "query",
+    type: "string",
+  });
+  expect(document.paths["/rpc/fleet_weight"].get).toMatchObject({
+    tags: ["(rpc) fleet_weight"],
+    summary: "Weight of a fleet",
+    description: "Sum of the gross tonnage of the vessels of a port.",
+  });
 });
 
 test("R-OAS-3 a schema without comment has the product's texts", async () => {
@@ -107,11 +222,23 @@ test("R-OAS-1 operations of a relation", () => {
   const filters = ["id", "name", "country"].map((column) => reference(`rowFilter.ports.${column}`));
   expect(document.paths["/ports"]).toMatchObject({
     get: {
-      parameters: [...filters, ...["select", "order", "range", "rangeUnit", "offset", "limit", "preferCount"].map(reference)],
-      responses: { 200: { description: "OK", schema: { type: "array", items: { $ref: "#/definitions/ports" } } }, 206: { description: "Partial Content" } },
+      parameters: [
+        ...filters,
+        ...["select", "order", "range", "rangeUnit", "offset", "limit", "preferCount"].map(reference),
+      ],
+      responses: {
+        200: { description: "OK", schema: { type: "array", items: { $ref: "#/definitions/ports" } } },
+        206: { description: "Partial Content" },
+      },
     },
-    post: { parameters: ["body.ports", "select", "preferPost"].map(reference), responses: { 201: { description: "Created" } } },
-    patch: { parameters: [...filters, reference("body.ports"), reference("preferReturn")], responses: { 204: { description: "No Content" } } },
+    post: {
+      parameters: ["body.ports", "select", "preferPost"].map(reference),
+      responses: { 201: { description: "Created" } },
+    },
+    patch: {
+      parameters: [...filters, reference("body.ports"), reference("preferReturn")],
+      responses: { 204: { description: "No Content" } },
+    },
     delete: { parameters: [...filters, reference("preferReturn")], responses: { 204: { description: "No Content" } } },
   });
   expect(Object.keys(document.paths["/all_names"])).toEqual(["get"]);
@@ -122,9 +249,22 @@ test("R-OAS-1 operations of a relation", () => {
 
 test("R-OAS-1 shared parameters", () => {
   const { parameters } = document;
-  const query = (name: string, description: string) => ({ name, description, required: false, in: "query", type: "string" });
+  const query = (name: string, description: string) => ({
+    name,
+    description,
+    required: false,
+    in: "query",
+    type: "string",
+  });
   const returns = ["return=representation", "return=minimal", "return=none"];
-  const prefer = (values?: string[]) => ({ name: "Prefer", description: "Preference", required: false, in: "header", type: "string", ...(values === undefined ? {} : { enum: values }) });
+  const prefer = (values?: string[]) => ({
+    name: "Prefer",
+    description: "Preference",
+    required: false,
+    in: "header",
+    type: "string",
+    ...(values === undefined ? {} : { enum: values }),
+  });
   expect(parameters).toMatchObject({
     select: query("select", "Filtering Columns"),
     order: query("order", "Ordering"),
@@ -136,13 +276,23 @@ test("R-OAS-1 shared parameters", () => {
     preferReturn: prefer(returns),
     preferCount: prefer(["count=none"]),
     preferPost: prefer([...returns, "resolution=ignore-duplicates", "resolution=merge-duplicates"]),
-    "body.ports": { name: "ports", description: "ports", required: false, in: "body", schema: { $ref: "#/definitions/ports" } },
+    "body.ports": {
+      name: "ports",
+      description: "ports",
+      required: false,
+      in: "body",
+      schema: { $ref: "#/definitions/ports" },
+    },
   });
   expect(parameters.preferParams).toEqual(prefer());
 });
 
 test("R-OAS-1 operations of functions", () => {
-  const produces = ["application/json", "application/vnd.pgrst.object+json;nulls=stripped", "application/vnd.pgrst.object+json"];
+  const produces = [
+    "application/json",
+    "application/vnd.pgrst.object+json;nulls=stripped",
+    "application/vnd.pgrst.object+json",
+  ];
   const { get, post } = document.paths["/rpc/greet"];
   expect(get).toMatchObject({ produces, responses: { 200: { description: "OK" } } });
   expect(get.parameters).toEqual([
@@ -150,7 +300,15 @@ test("R-OAS-1 operations of functions", () => {
     { name: "greeting", required: false, in: "query", type: "string", format: "text" },
   ]);
   expect(post.parameters).toEqual([
-    { name: "args", required: true, in: "body", schema: { type: "object", properties: { name: { type: "string", format: "text" }, greeting: { type: "string", format: "text" } } } },
+    {
+      name: "args",
+      required: true,
+      in: "body",
+      schema: {
+        type: "object",
+        properties: { name: { type: "string", format: "text" }, greeting: { type: "string", format: "text" } },
+      },
+    },
     { $ref: "#/parameters/preferParams" },
   ]);
   expect(document.paths["/rpc/fleet_weight"].post.parameters[0].schema).toEqual({
@@ -160,17 +318,47 @@ test("R-OAS-1 operations of functions", () => {
     properties: { port: { type: "integer", format: "int32" } },
   });
   expect(Object.keys(document.paths["/rpc/next_number"])).toEqual(["post"]);
-  expect(document.paths["/rpc/sum_all"].get.parameters).toEqual([{ name: "numbers", required: true, in: "query", type: "array", items: { type: "integer", format: "int32" }, collectionFormat: "multi" }]);
-  expect(document.paths["/rpc/sum_list"].get.parameters).toEqual([{ name: "numbers", required: true, in: "query", type: "string", format: "integer[]" }]);
-  expect(document.paths["/rpc/sum_list"].post.parameters[0].schema.properties.numbers).toEqual({ type: "array", format: "integer[]", items: { type: "integer" } });
-  expect(document.paths["/rpc/json_key"].get.parameters[0]).toEqual({ name: "data", required: true, in: "query", type: "string", format: "json" });
-  expect(document.paths["/rpc/split_name"].post.parameters[0].schema.properties).toEqual({ full_name: { type: "string", format: "text" } });
-  expect(document.paths["/rpc/bump"].post.parameters[0].schema.properties).toEqual({ n: { type: "integer", format: "int32" } });
+  expect(document.paths["/rpc/sum_all"].get.parameters).toEqual([
+    {
+      name: "numbers",
+      required: true,
+      in: "query",
+      type: "array",
+      items: { type: "integer", format: "int32" },
+      collectionFormat: "multi",
+    },
+  ]);
+  expect(document.paths["/rpc/sum_list"].get.parameters).toEqual([
+    { name: "numbers", required: true, in: "query", type: "string", format: "integer[]" },
+  ]);
+  expect(document.paths["/rpc/sum_list"].post.parameters[0].schema.properties.numbers).toEqual({
+    type: "array",
+    format: "integer[]",
+    items: { type: "integer" },
+  });
+  expect(document.paths["/rpc/json_key"].get.parameters[0]).toEqual({
+    name: "data",
+    required: true,
+    in: "query",
+    type: "string",
+    format: "json",
+  });
+  expect(document.paths["/rpc/split_name"].post.parameters[0].schema.properties).toEqual({
+    full_name: { type: "string", format: "text" },
+  });
+  expect(document.paths["/rpc/bump"].post.parameters[0].schema.properties).toEqual({
+    n: { type: "integer", format: "int32" },
+  });
   expect(document.paths["/rpc/find"].get.tags).toEqual(["(rpc) find"]);
 });
 
 test("R-OAS-4 types", () => {
-  const shapes = Object.fromEntries(Object.entries<Document>(document.definitions.kinds.properties).map(([name, { type, format, items }]) => [name, [type, format, ...(items === undefined ? [] : [items])]]));
+  const shapes = Object.fromEntries(
+    Object.entries<Document>(document.definitions.kinds.properties).map(([name, { type, format, items }]) => [
+      name,
+      [type, format, ...(items === undefined ? [] : [items])],
+    ]),
+  );
   expect(shapes).toMatchObject({
     id: ["integer", "int32"],
     c_smallint: ["integer", "int32"],
@@ -207,9 +395,15 @@ test("R-OAS-4 required are the columns that may not be null, domains included", 
 test("R-OAS-5 keys are told in the description", () => {
   const { properties } = document.definitions.vessels;
   expect(properties.id.description).toBe("Note:\nThis is a Primary Key.<pk/>");
-  expect(properties.home_port_id.description).toBe("Note:\nThis is a Foreign Key to `ports.id`.<fk table='ports' column='id'/>");
-  expect(document.definitions.crew.properties.vessel_id.description).toBe("Note:\nThis is a Primary Key.<pk/>\nThis is a Foreign Key to `vessels.id`.<fk table='vessels' column='id'/>");
-  expect(document.definitions.fleet.properties.home_port_id.description).toBe("Note:\nThis is a Foreign Key to `ports.id`.<fk table='ports' column='id'/>");
+  expect(properties.home_port_id.description).toBe(
+    "Note:\nThis is a Foreign Key to `ports.id`.<fk table='ports' column='id'/>",
+  );
+  expect(document.definitions.crew.properties.vessel_id.description).toBe(
+    "Note:\nThis is a Primary Key.<pk/>\nThis is a Foreign Key to `vessels.id`.<fk table='vessels' column='id'/>",
+  );
+  expect(document.definitions.fleet.properties.home_port_id.description).toBe(
+    "Note:\nThis is a Foreign Key to `ports.id`.<fk table='ports' column='id'/>",
+  );
   expect(document.definitions.moorings.properties.port_id).not.toHaveProperty("description");
 });
 
@@ -217,7 +411,9 @@ test("R-OAS-5 after the column's own comment", async () => {
   await api.sql("comment on column sea.registrations.vessel_id is 'Which ship'");
   await api.reload();
   const { properties } = (await api.get("/")).json().definitions.registrations;
-  expect(properties.vessel_id.description).toBe("Which ship\n\nNote:\nThis is a Primary Key.<pk/>\nThis is a Foreign Key to `vessels.id`.<fk table='vessels' column='id'/>");
+  expect(properties.vessel_id.description).toBe(
+    "Which ship\n\nNote:\nThis is a Primary Key.<pk/>\nThis is a Foreign Key to `vessels.id`.<fk table='vessels' column='id'/>",
+  );
 });
 
 test("R-OAS-6 literal defaults", () => {
@@ -228,19 +424,33 @@ test("R-OAS-6 literal defaults", () => {
   expect(properties.issued.default).toBe("2020-01-01");
   expect(properties.rating.default).toBe("ordinary");
   expect(properties.grade.default).toBe("b");
-  for (const column of ["id", "serial_number", "summary", "sailor_id"]) expect(properties[column]).not.toHaveProperty("default");
+  for (const column of ["id", "serial_number", "summary", "sailor_id"])
+    expect(properties[column]).not.toHaveProperty("default");
 });
 
 test("R-OAS-1 security and the address of a proxy by settings", async () => {
   const secured = await startApi({ openapiSecurityActive: true, openapiServerProxyUri: "https://sea.example/rest/v1" });
   const own = (await secured.get("/")).json();
-  expect(own).toMatchObject({ host: "sea.example:443", basePath: "/rest/v1", schemes: ["https"], security: [{ JWT: [] }] });
-  expect(own.securityDefinitions).toEqual({ JWT: { type: "apiKey", in: "header", name: "Authorization", description: 'Add the token prepending "Bearer " (without quotes) to it' } });
+  expect(own).toMatchObject({
+    host: "sea.example:443",
+    basePath: "/rest/v1",
+    schemes: ["https"],
+    security: [{ JWT: [] }],
+  });
+  expect(own.securityDefinitions).toEqual({
+    JWT: {
+      type: "apiKey",
+      in: "header",
+      name: "Authorization",
+      description: 'Add the token prepending "Bearer " (without quotes) to it',
+    },
+  });
   expect(document).not.toHaveProperty("security");
 });
 
 test("R-OAS-1 a validator and a client generator take the document", async () => {
-  // a parameter called like another one, or like nothing an identifier can be, is what the rules ask for and what generators cannot name
+  // a parameter called like another one, or like nothing an identifier can be, is what the rules ask for and what
+  // generators cannot name
   await api.sql(`drop table sea."order", sea."مو", sea."Deck Plans", sea.t, sea.pennant; drop function sea.quoted`);
   await api.reload();
   const text = (await api.get("/api")).text;
@@ -284,7 +494,10 @@ test("R-OAS-1 the page needs no credential, the document does", async () => {
 });
 
 test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {
-  const keep = (setting: string) => api.sql(`do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`);
+  const keep = (setting: string) =>
+    api.sql(
+      `do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`,
+    );
   const own = await startApi({ on: api.database });
   const type = async () => (await own.get("/", { headers: browser })).headers["content-type"];
   expect(await type()).toBe("text/html; charset=utf-8");
@@ -301,10 +514,20 @@ test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {
 });
 
 cases(api, [
-  { title: "R-OAS-1 the page at the root in compatibility mode", request: "GET /", headers: browser, responseHeaders: { "Content-Type": "text/html; charset=utf-8" } },
+  {
+    title: "R-OAS-1 the page at the root in compatibility mode",
+    request: "GET /",
+    headers: browser,
+    responseHeaders: { "Content-Type": "text/html; charset=utf-8" },
+  },
   { title: "R-OAS-1 a file that is not there", request: "GET /api/openapi/ui/../../package.json", status: 404 },
   { title: "R-OAS-1 nor one of the folder above", request: "GET /api/openapi/ui/%2e%2e%2fpackage.json", status: 404 },
-  { title: "R-OAS-1 the page's paths are those of no relation", request: "GET /openapi", status: 404, check: (answer) => expect(answer.json().code).toBe("PGRST205") },
+  {
+    title: "R-OAS-1 the page's paths are those of no relation",
+    request: "GET /openapi",
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("PGRST205"),
+  },
 ]);
 
 test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async () => {
@@ -322,18 +545,55 @@ test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async
   `);
   const own = await startApi({ on: api.database });
   const { definitions, paths } = (await own.get("/")).json();
-  const formats = (properties: Document) => Object.fromEntries(Object.entries<Document>(properties).map(([name, { format, maxLength }]) => [name, maxLength === undefined ? format : [format, maxLength]]));
+  const formats = (properties: Document) =>
+    Object.fromEntries(
+      Object.entries<Document>(properties).map(([name, { format, maxLength }]) => [
+        name,
+        maxLength === undefined ? format : [format, maxLength],
+      ]),
+    );
   expect(formats(definitions.lengths.properties)).toEqual({
-    a: ["character", 1], b: ["character", 3], c: ["bit", 1], d: ["bit", 3], e: "bit varying", f: ["bit varying", 4], g: "character varying", h: ["character varying", 7],
-    i: '"char"', j: "numeric", k: "character[]", l: "bit[]", m: "bit varying[]", n: "character varying[]", o: '"char"[]', p: "numeric[]", q: "timestamp without time zone",
-    r: ["character", 4], s: "character[]", t: "sea.short_code[]",
+    a: ["character", 1],
+    b: ["character", 3],
+    c: ["bit", 1],
+    d: ["bit", 3],
+    e: "bit varying",
+    f: ["bit varying", 4],
+    g: "character varying",
+    h: ["character varying", 7],
+    i: '"char"',
+    j: "numeric",
+    k: "character[]",
+    l: "bit[]",
+    m: "bit varying[]",
+    n: "character varying[]",
+    o: '"char"[]',
+    p: "numeric[]",
+    q: "timestamp without time zone",
+    r: ["character", 4],
+    s: "character[]",
+    t: "sea.short_code[]",
   });
-  const taken = { a: "character", b: "bit", c: "character varying", d: '"char"', e: "numeric", f: "character[]", g: "bit[]", h: "short_code", i: "codes" };
+  const taken = {
+    a: "character",
+    b: "bit",
+    c: "character varying",
+    d: '"char"',
+    e: "numeric",
+    f: "character[]",
+    g: "bit[]",
+    h: "short_code",
+    i: "codes",
+  };
   expect(formats(paths["/rpc/take_lengths"].post.parameters[0].schema.properties)).toEqual(taken);
-  expect(Object.fromEntries(paths["/rpc/take_lengths"].get.parameters.map(({ name, format }: Document) => [name, format]))).toEqual(taken);
+  expect(
+    Object.fromEntries(paths["/rpc/take_lengths"].get.parameters.map(({ name, format }: Document) => [name, format])),
+  ).toEqual(taken);
   const items = (name: string) => paths[`/rpc/${name}`].get.parameters[0].items.format;
   expect([items("take_codes"), items("take_bits")]).toEqual(["character", "bit"]);
-  expect((await own.get("/rpc/take_one?a=x")).json().message).toBe("Could not choose the best candidate function between: sea.take_one(a => character), sea.take_one(a => bit[])");
+  expect((await own.get("/rpc/take_one?a=x")).json().message).toBe(
+    "Could not choose the best candidate function between: sea.take_one(a => character), sea.take_one(a => bit[])",
+  );
   // what is cast to is still without a length
   expect((await own.get("/rpc/take_lengths?a=abc&b=10101&c=x&d=y&e=1&f={abc}&g={101}&h=abcd&i={ab}")).json()).toBe(1);
 });

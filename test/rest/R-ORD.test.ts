@@ -11,60 +11,218 @@ const names = (...list: readonly string[]) => list.map((name) => ({ name }));
 cases(api, [
   { title: "R-ORD-1 ascending by default", request: "GET /vessels?select=id&order=tonnage", answer: ids(3, 2, 1) },
   { title: "R-ORD-1 descending", request: "GET /vessels?select=id&order=tonnage.desc", answer: ids(1, 2, 3) },
-  { title: "R-ORD-1 several terms", request: "GET /vessels?select=id&order=home_port_id.asc,tonnage.desc", answer: ids(1, 2, 3) },
-  { title: "R-ORD-1 nulls last for ascending", request: "GET /vessels?select=id&order=home_port_id,id", answer: ids(1, 2, 3) },
-  { title: "R-ORD-1 nulls first for descending", request: "GET /vessels?select=id&order=home_port_id.desc,id", answer: ids(3, 1, 2) },
-  { title: "R-ORD-1 nullsfirst with a direction", request: "GET /vessels?select=id&order=home_port_id.asc.nullsfirst,id", answer: ids(3, 1, 2) },
-  { title: "R-ORD-1 nullslast with a direction", request: "GET /vessels?select=id&order=home_port_id.desc.nullslast,id", answer: ids(1, 2, 3) },
-  { title: "R-ORD-1 nullsfirst without a direction", request: "GET /vessels?select=id&order=home_port_id.nullsfirst,id", answer: ids(3, 1, 2) },
-  { title: "R-ORD-1 JSON paths", request: "GET /vessels?select=id&order=specs->engine->kw.desc.nullslast", answer: ids(1, 2, 3) },
+  {
+    title: "R-ORD-1 several terms",
+    request: "GET /vessels?select=id&order=home_port_id.asc,tonnage.desc",
+    answer: ids(1, 2, 3),
+  },
+  {
+    title: "R-ORD-1 nulls last for ascending",
+    request: "GET /vessels?select=id&order=home_port_id,id",
+    answer: ids(1, 2, 3),
+  },
+  {
+    title: "R-ORD-1 nulls first for descending",
+    request: "GET /vessels?select=id&order=home_port_id.desc,id",
+    answer: ids(3, 1, 2),
+  },
+  {
+    title: "R-ORD-1 nullsfirst with a direction",
+    request: "GET /vessels?select=id&order=home_port_id.asc.nullsfirst,id",
+    answer: ids(3, 1, 2),
+  },
+  {
+    title: "R-ORD-1 nullslast with a direction",
+    request: "GET /vessels?select=id&order=home_port_id.desc.nullslast,id",
+    answer: ids(1, 2, 3),
+  },
+  {
+    title: "R-ORD-1 nullsfirst without a direction",
+    request: "GET /vessels?select=id&order=home_port_id.nullsfirst,id",
+    answer: ids(3, 1, 2),
+  },
+  {
+    title: "R-ORD-1 JSON paths",
+    request: "GET /vessels?select=id&order=specs->engine->kw.desc.nullslast",
+    answer: ids(1, 2, 3),
+  },
   { title: "R-ORD-1 quoted names", request: 'GET /order?select=select&order="order".desc', answer: [{ select: 1 }] },
-  { title: "R-ORD-1 unselected columns", request: "GET /vessels?select=name&order=tonnage", answer: names("Gjoa", "Fram", "Ariel") },
-  { title: "R-ORD-2 the rows of an embed", request: "GET /ports?select=name,vessels(name)&vessels.order=tonnage&id=eq.1", answer: [{ name: "Oslo", vessels: names("Fram", "Ariel") }] },
-  { title: "R-ORD-2 nested paths", request: "GET /ports?select=vessels(crew(rank))&vessels.crew.order=rank.desc&vessels.order=id&id=eq.1", answer: [{ vessels: [{ crew: [{ rank: "mate" }, { rank: "captain" }] }, { crew: [{ rank: "captain" }] }] }] },
-  { title: "R-ORD-2 on a to-one embed it is no error", request: "GET /vessels?select=id,ports(name)&ports.order=name&id=eq.1", answer: [{ id: 1, ports: { name: "Oslo" } }] },
-  { title: "R-ORD-3 by a column of a to-one embed", request: "GET /voyages?select=id,vessels(name)&order=vessels(name).desc,id", answer: [{ id: 3, vessels: { name: "Fram" } }, { id: 1, vessels: { name: "Ariel" } }, { id: 2, vessels: { name: "Ariel" } }] },
-  { title: "R-ORD-3 named by its alias", request: "GET /voyages?select=id,ship:vessels(name)&order=ship(name).desc,id.desc", answer: [{ id: 3, ship: { name: "Fram" } }, { id: 2, ship: { name: "Ariel" } }, { id: 1, ship: { name: "Ariel" } }] },
+  {
+    title: "R-ORD-1 unselected columns",
+    request: "GET /vessels?select=name&order=tonnage",
+    answer: names("Gjoa", "Fram", "Ariel"),
+  },
+  {
+    title: "R-ORD-2 the rows of an embed",
+    request: "GET /ports?select=name,vessels(name)&vessels.order=tonnage&id=eq.1",
+    answer: [{ name: "Oslo", vessels: names("Fram", "Ariel") }],
+  },
+  {
+    title: "R-ORD-2 nested paths",
+    request: "GET /ports?select=vessels(crew(rank))&vessels.crew.order=rank.desc&vessels.order=id&id=eq.1",
+    answer: [{ vessels: [{ crew: [{ rank: "mate" }, { rank: "captain" }] }, { crew: [{ rank: "captain" }] }] }],
+  },
+  {
+    title: "R-ORD-2 on a to-one embed it is no error",
+    request: "GET /vessels?select=id,ports(name)&ports.order=name&id=eq.1",
+    answer: [{ id: 1, ports: { name: "Oslo" } }],
+  },
+  {
+    title: "R-ORD-3 by a column of a to-one embed",
+    request: "GET /voyages?select=id,vessels(name)&order=vessels(name).desc,id",
+    answer: [
+      { id: 3, vessels: { name: "Fram" } },
+      { id: 1, vessels: { name: "Ariel" } },
+      { id: 2, vessels: { name: "Ariel" } },
+    ],
+  },
+  {
+    title: "R-ORD-3 named by its alias",
+    request: "GET /voyages?select=id,ship:vessels(name)&order=ship(name).desc,id.desc",
+    answer: [
+      { id: 3, ship: { name: "Fram" } },
+      { id: 2, ship: { name: "Ariel" } },
+      { id: 1, ship: { name: "Ariel" } },
+    ],
+  },
   {
     title: "R-ORD-3 the name written is not taken when there is an alias",
     request: "GET /voyages?select=id,ship:vessels(name)&order=vessels(name)",
     status: 400,
-    answer: { code: "PGRST108", details: null, hint: "Verify that 'vessels' is included in the 'select' query parameter.", message: "'vessels' is not an embedded resource in this request" },
+    answer: {
+      code: "PGRST108",
+      details: null,
+      hint: "Verify that 'vessels' is included in the 'select' query parameter.",
+      message: "'vessels' is not an embedded resource in this request",
+    },
   },
-  { title: "R-ORD-3 not embedded", request: "GET /vessels?select=id&order=ports(name)", status: 400, check: (answer) => expect(answer.json().code).toBe("PGRST108") },
+  {
+    title: "R-ORD-3 not embedded",
+    request: "GET /vessels?select=id&order=ports(name)",
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("PGRST108"),
+  },
   {
     title: "R-ORD-3 to-many",
     request: "GET /ports?select=id,vessels(name)&order=vessels(name)",
     status: 400,
-    answer: { code: "PGRST118", details: "'ports' and 'vessels' do not form a many-to-one or one-to-one relationship", hint: null, message: "A related order on 'vessels' is not possible" },
+    answer: {
+      code: "PGRST118",
+      details: "'ports' and 'vessels' do not form a many-to-one or one-to-one relationship",
+      hint: null,
+      message: "A related order on 'vessels' is not possible",
+    },
   },
-  { title: "R-ORD-3 one level down", request: "GET /ports?select=id,vessels(id,registrations(number))&vessels.order=registrations(number).desc&id=eq.1", answer: [{ id: 1, vessels: [{ id: 2, registrations: { number: "R-202" } }, { id: 1, registrations: { number: "R-101" } }] }] },
-  { title: "R-ORD-3 one-to-one", request: "GET /vessels?select=id,registrations(number)&order=registrations(number).desc.nullslast", answer: [{ id: 2, registrations: { number: "R-202" } }, { id: 1, registrations: { number: "R-101" } }, { id: 3, registrations: null }] },
-  { title: "R-ORD-3 by an embed and a column of the relation's own", request: "GET /vessels?select=id,ports(country)&order=ports(country).desc,name", answer: [{ id: 3, ports: null }, { id: 1, ports: { country: "NO" } }, { id: 2, ports: { country: "NO" } }] },
-  { title: "R-ORD-3 by a spread", request: "GET /voyages?select=id,...vessels(ship:name)&order=vessels(ship).desc,id", answer: [{ id: 3, ship: "Fram" }, { id: 1, ship: "Ariel" }, { id: 2, ship: "Ariel" }] },
-  { title: "R-ORD-4 the column is an output key", request: "GET /voyages?select=id,vessels(called:name)&order=vessels(called).desc,id&limit=1", answer: [{ id: 3, vessels: { called: "Fram" } }] },
-  { title: "R-ORD-4 so it must be selected", request: "GET /voyages?select=id,vessels(name)&order=vessels(tonnage)", status: 400, check: (answer) => expect(answer.json().code).toBe("42703") },
-  { title: "R-ORD-4 an empty embed offers all columns", request: "GET /voyages?select=id,vessels()&order=vessels(tonnage),id", answer: ids(3, 1, 2) },
-  { title: "R-ORD-4 a JSON path is applied directly", request: "GET /voyages?select=id,vessels(specs)&order=vessels(specs->engine->>maker),id&limit=1", check: (answer) => expect(answer.json()[0].id).toBe(3) },
-  { title: "R-ORD-4 so it fails where the type has no arrows", request: "GET /voyages?select=id,vessels(flags)&order=vessels(flags->0)", status: 404, check: (answer) => expect(answer.json().code).toBe("42883") },
+  {
+    title: "R-ORD-3 one level down",
+    request: "GET /ports?select=id,vessels(id,registrations(number))&vessels.order=registrations(number).desc&id=eq.1",
+    answer: [
+      {
+        id: 1,
+        vessels: [
+          { id: 2, registrations: { number: "R-202" } },
+          { id: 1, registrations: { number: "R-101" } },
+        ],
+      },
+    ],
+  },
+  {
+    title: "R-ORD-3 one-to-one",
+    request: "GET /vessels?select=id,registrations(number)&order=registrations(number).desc.nullslast",
+    answer: [
+      { id: 2, registrations: { number: "R-202" } },
+      { id: 1, registrations: { number: "R-101" } },
+      { id: 3, registrations: null },
+    ],
+  },
+  {
+    title: "R-ORD-3 by an embed and a column of the relation's own",
+    request: "GET /vessels?select=id,ports(country)&order=ports(country).desc,name",
+    answer: [
+      { id: 3, ports: null },
+      { id: 1, ports: { country: "NO" } },
+      { id: 2, ports: { country: "NO" } },
+    ],
+  },
+  {
+    title: "R-ORD-3 by a spread",
+    request: "GET /voyages?select=id,...vessels(ship:name)&order=vessels(ship).desc,id",
+    answer: [
+      { id: 3, ship: "Fram" },
+      { id: 1, ship: "Ariel" },
+      { id: 2, ship: "Ariel" },
+    ],
+  },
+  {
+    title: "R-ORD-4 the column is an output key",
+    request: "GET /voyages?select=id,vessels(called:name)&order=vessels(called).desc,id&limit=1",
+    answer: [{ id: 3, vessels: { called: "Fram" } }],
+  },
+  {
+    title: "R-ORD-4 so it must be selected",
+    request: "GET /voyages?select=id,vessels(name)&order=vessels(tonnage)",
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("42703"),
+  },
+  {
+    title: "R-ORD-4 an empty embed offers all columns",
+    request: "GET /voyages?select=id,vessels()&order=vessels(tonnage),id",
+    answer: ids(3, 1, 2),
+  },
+  {
+    title: "R-ORD-4 a JSON path is applied directly",
+    request: "GET /voyages?select=id,vessels(specs)&order=vessels(specs->engine->>maker),id&limit=1",
+    check: (answer) => expect(answer.json()[0].id).toBe(3),
+  },
+  {
+    title: "R-ORD-4 so it fails where the type has no arrows",
+    request: "GET /voyages?select=id,vessels(flags)&order=vessels(flags->0)",
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("42883"),
+  },
   { title: "R-ORD-5 computed fields", request: "GET /vessels?select=id&order=heavy,id", answer: ids(3, 1, 2) },
-  { title: "R-ORD-5 computed fields of embeds", request: "GET /ports?select=id,vessels(id)&vessels.order=label.desc&id=eq.1", answer: [{ id: 1, vessels: ids(2, 1) }] },
-  { title: "R-ORD-6 the representation of a write is sorted", request: "PATCH /vessels?select=id&order=tonnage&tonnage=not.is.null", headers: { prefer: "return=representation, tx=rollback" }, body: { flags: [] }, answer: ids(3, 2, 1) },
+  {
+    title: "R-ORD-5 computed fields of embeds",
+    request: "GET /ports?select=id,vessels(id)&vessels.order=label.desc&id=eq.1",
+    answer: [{ id: 1, vessels: ids(2, 1) }],
+  },
+  {
+    title: "R-ORD-6 the representation of a write is sorted",
+    request: "PATCH /vessels?select=id&order=tonnage&tonnage=not.is.null",
+    headers: { prefer: "return=representation, tx=rollback" },
+    body: { flags: [] },
+    answer: ids(3, 2, 1),
+  },
 ]);
 
 describe("a mode that answers no join", async () => {
   const flat = definePlugin({
     name: "flat-embeds",
-    embeds: [{ mode: "flat", rest: { prefix: "=" }, compile: (embed, context) => ({ columns: [{ as: embed.as, value: context.object() }] }) }],
+    embeds: [
+      {
+        mode: "flat",
+        rest: { prefix: "=" },
+        compile: (embed, context) => ({ columns: [{ as: embed.as, value: context.object() }] }),
+      },
+    ],
   });
   const own = await startApi({ parts: [flat], on: api.database });
   cases(own, [
-    { title: "R-ORD-3 embeds", request: "GET /voyages?select=id,=vessels(name)&id=eq.1", answer: [{ id: 1, vessels: { name: "Ariel" } }] },
+    {
+      title: "R-ORD-3 embeds",
+      request: "GET /voyages?select=id,=vessels(name)&id=eq.1",
+      answer: [{ id: 1, vessels: { name: "Ariel" } }],
+    },
     {
       title: "R-ORD-3 cannot be ordered by",
       request: "GET /voyages?select=id,=vessels(name)&order=vessels(name)",
       status: 400,
-      answer: { code: "PGRST118", details: "'vessels' is embedded in a way that offers no columns to sort by", hint: null, message: "A related order on 'vessels' is not possible" },
+      answer: {
+        code: "PGRST118",
+        details: "'vessels' is embedded in a way that offers no columns to sort by",
+        hint: null,
+        message: "A related order on 'vessels' is not possible",
+      },
     },
   ]);
 });

@@ -14,39 +14,123 @@ const notFound = (name: string, hint: string | null = null) => ({
   hint,
   message: `Could not find the table 'sea.${name}' in the schema cache`,
 });
-const unsupported = (method: string) => ({ code: "PGRST117", details: null, hint: null, message: `Unsupported HTTP method: ${method}` });
-const unsupportedOnRpc = (method: string) => ({ code: "PGRST101", details: null, hint: null, message: `Cannot use the ${method} method on RPC` });
+const unsupported = (method: string) => ({
+  code: "PGRST117",
+  details: null,
+  hint: null,
+  message: `Unsupported HTTP method: ${method}`,
+});
+const unsupportedOnRpc = (method: string) => ({
+  code: "PGRST101",
+  details: null,
+  hint: null,
+  message: `Cannot use the ${method} method on RPC`,
+});
 
 describe("without compatibility mode", () => {
   cases(prefixed, [
-    { title: "R-PATH-1 relations are under /api", request: "GET /api/ports?select=id&order=id", answer: [{ id: 1 }, { id: 2 }] },
+    {
+      title: "R-PATH-1 relations are under /api",
+      request: "GET /api/ports?select=id&order=id",
+      answer: [{ id: 1 }, { id: 2 }],
+    },
     { title: "R-PATH-1 functions are under /api", request: "GET /api/rpc/fleet_weight?port=1", answer: 1255 },
-    { title: "R-PATH-1 /api is the root", request: "GET /api", check: (answer) => expect(answer.json().swagger).toBe("2.0") },
-    { title: "R-PATH-1 /api/ is the root", request: "GET /api/", check: (answer) => expect(answer.json().swagger).toBe("2.0") },
+    {
+      title: "R-PATH-1 /api is the root",
+      request: "GET /api",
+      check: (answer) => expect(answer.json().swagger).toBe("2.0"),
+    },
+    {
+      title: "R-PATH-1 /api/ is the root",
+      request: "GET /api/",
+      check: (answer) => expect(answer.json().swagger).toBe("2.0"),
+    },
     { title: "R-PATH-2 an unprefixed path is not found", request: "GET /ports", status: 404, answer: pathInvalid },
-    { title: "R-PATH-2 a prefix must end with its segment", request: "GET /apiports", status: 404, answer: pathInvalid },
+    {
+      title: "R-PATH-2 a prefix must end with its segment",
+      request: "GET /apiports",
+      status: 404,
+      answer: pathInvalid,
+    },
   ]);
 });
 
 cases(api, [
-  { title: "R-PATH-2 in compatibility mode paths work at the root", request: "GET /ports?select=id&order=id", answer: [{ id: 1 }, { id: 2 }] },
-  { title: "R-PATH-2 in compatibility mode paths work under /api, too", request: "GET /api/ports?select=id&order=id", answer: [{ id: 1 }, { id: 2 }] },
-  { title: "R-PATH-4 the root describes the schema", request: "GET /", responseHeaders: { "content-type": "application/openapi+json; charset=utf-8" }, status: 200 },
-  ...["ports", "soundings", "fleet", "port_tonnage"].map((name) => ({ title: `R-PATH-4 ${name} is a relation`, request: `GET /${name}?limit=0`, status: 200, answer: [] })),
-  { title: "R-PATH-5 segments are percent-decoded", request: 'GET /Deck%20Plans?select="Plan No"', answer: [{ "Plan No": 1 }] },
+  {
+    title: "R-PATH-2 in compatibility mode paths work at the root",
+    request: "GET /ports?select=id&order=id",
+    answer: [{ id: 1 }, { id: 2 }],
+  },
+  {
+    title: "R-PATH-2 in compatibility mode paths work under /api, too",
+    request: "GET /api/ports?select=id&order=id",
+    answer: [{ id: 1 }, { id: 2 }],
+  },
+  {
+    title: "R-PATH-4 the root describes the schema",
+    request: "GET /",
+    responseHeaders: { "content-type": "application/openapi+json; charset=utf-8" },
+    status: 200,
+  },
+  ...["ports", "soundings", "fleet", "port_tonnage"].map((name) => ({
+    title: `R-PATH-4 ${name} is a relation`,
+    request: `GET /${name}?limit=0`,
+    status: 200,
+    answer: [],
+  })),
+  {
+    title: "R-PATH-5 segments are percent-decoded",
+    request: 'GET /Deck%20Plans?select="Plan No"',
+    answer: [{ "Plan No": 1 }],
+  },
   { title: "R-PATH-5 names of other alphabets", request: "GET /%D9%85%D9%88?select=id", answer: [{ id: 1 }] },
-  { title: "R-PATH-5 names are matched case-sensitively", request: "GET /Ports", status: 404, answer: notFound("Ports", "Perhaps you meant the table 'sea.ports'") },
-  { title: "R-PATH-5 a partition is no relation", request: "GET /soundings_2023", status: 404, check: (answer) => expect(answer.json().code).toBe("PGRST205") },
+  {
+    title: "R-PATH-5 names are matched case-sensitively",
+    request: "GET /Ports",
+    status: 404,
+    answer: notFound("Ports", "Perhaps you meant the table 'sea.ports'"),
+  },
+  {
+    title: "R-PATH-5 a partition is no relation",
+    request: "GET /soundings_2023",
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("PGRST205"),
+  },
   { title: "R-PATH-6 deeper paths do not exist", request: "GET /vessels/7/crew", status: 404, answer: pathInvalid },
   { title: "R-PATH-6 a trailing slash is another path", request: "GET /vessels/", status: 404, answer: pathInvalid },
   { title: "R-PATH-6 an empty segment is another path", request: "GET //", status: 404, answer: pathInvalid },
   { title: "R-PATH-6 /rpc alone is a relation", request: "GET /rpc", status: 404, answer: notFound("rpc") },
-  { title: "R-PATH-6 /rpc/ is the function with the empty name", request: "GET /rpc/", status: 404, check: (answer) => expect(answer.json().code).toBe("PGRST202") },
+  {
+    title: "R-PATH-6 /rpc/ is the function with the empty name",
+    request: "GET /rpc/",
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("PGRST202"),
+  },
   { title: "R-PATH-7 methods of a relation", request: "TRACE /vessels", status: 405, answer: unsupported("TRACE") },
-  { title: "R-PATH-7 the same for a relation that is not there", request: "TRACE /harbours", status: 405, answer: unsupported("TRACE") },
-  ...["PATCH", "PUT", "DELETE"].map((method) => ({ title: `R-PATH-7 functions refuse ${method}`, request: `${method} /rpc/vessels_of`, status: 405, answer: unsupportedOnRpc(method) })),
-  ...["POST", "PATCH", "PUT", "DELETE"].map((method) => ({ title: `R-PATH-7 the root refuses ${method}`, request: `${method} /`, status: 405, answer: unsupported(method) })),
-  { title: "R-PATH-9 Content-Location has no prefix", request: "GET /api/ports?id=eq.1", responseHeaders: { "content-location": "/ports?id=eq.1" }, status: 200 },
+  {
+    title: "R-PATH-7 the same for a relation that is not there",
+    request: "TRACE /harbours",
+    status: 405,
+    answer: unsupported("TRACE"),
+  },
+  ...["PATCH", "PUT", "DELETE"].map((method) => ({
+    title: `R-PATH-7 functions refuse ${method}`,
+    request: `${method} /rpc/vessels_of`,
+    status: 405,
+    answer: unsupportedOnRpc(method),
+  })),
+  ...["POST", "PATCH", "PUT", "DELETE"].map((method) => ({
+    title: `R-PATH-7 the root refuses ${method}`,
+    request: `${method} /`,
+    status: 405,
+    answer: unsupported(method),
+  })),
+  {
+    title: "R-PATH-9 Content-Location has no prefix",
+    request: "GET /api/ports?id=eq.1",
+    responseHeaders: { "content-location": "/ports?id=eq.1" },
+    status: 200,
+  },
   {
     title: "R-PATH-9 Location has no prefix",
     request: "POST /api/ports",
@@ -55,16 +139,47 @@ cases(api, [
     status: 201,
     responseHeaders: { location: "/ports?id=eq.900" },
   },
-  { title: "R-PATH-9 request.path has no prefix", request: "GET /api/rpc/setting?name=request.path", answer: "/rpc/setting" },
-  { title: "R-PATH-9 request.path is as it was sent, percent-encoded", request: "GET /api/rpc/%73etting?name=request.path", answer: "/rpc/%73etting" },
-  { title: "R-PATH-10 an unknown relation", request: "GET /harbours", status: 404, check: (answer) => expect(answer.json()).toMatchObject({ code: "PGRST205", message: "Could not find the table 'sea.harbours' in the schema cache" }) },
-  { title: "R-PATH-10 for OPTIONS, too", request: "OPTIONS /harbours", status: 404, check: (answer) => expect(answer.json().code).toBe("PGRST205") },
-  { title: "R-PATH-10 for writes, too", request: "POST /harbours", body: { name: "x" }, status: 404, check: (answer) => expect(answer.json().code).toBe("PGRST205") },
+  {
+    title: "R-PATH-9 request.path has no prefix",
+    request: "GET /api/rpc/setting?name=request.path",
+    answer: "/rpc/setting",
+  },
+  {
+    title: "R-PATH-9 request.path is as it was sent, percent-encoded",
+    request: "GET /api/rpc/%73etting?name=request.path",
+    answer: "/rpc/%73etting",
+  },
+  {
+    title: "R-PATH-10 an unknown relation",
+    request: "GET /harbours",
+    status: 404,
+    check: (answer) =>
+      expect(answer.json()).toMatchObject({
+        code: "PGRST205",
+        message: "Could not find the table 'sea.harbours' in the schema cache",
+      }),
+  },
+  {
+    title: "R-PATH-10 for OPTIONS, too",
+    request: "OPTIONS /harbours",
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("PGRST205"),
+  },
+  {
+    title: "R-PATH-10 for writes, too",
+    request: "POST /harbours",
+    body: { name: "x" },
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("PGRST205"),
+  },
 ]);
 
 test("R-PATH-3 POST of the GraphQL paths is not REST", async () => {
   for (const path of ["/api/graphql", "/v1/graphql", "/v1alpha1/graphql"]) {
-    const answer = await api.post(path, { headers: { "x-session-admin-secret": "admin-secret-of-the-tests" }, body: { query: "{ __typename }" } });
+    const answer = await api.post(path, {
+      headers: { "x-session-admin-secret": "admin-secret-of-the-tests" },
+      body: { query: "{ __typename }" },
+    });
     expect(answer.json(), path).toEqual({ data: { __typename: "query_root" } });
   }
 });
@@ -76,14 +191,29 @@ test("R-PATH-10 a relation dropped since the model was loaded is the database's 
   await api.sql("drop table sea.flotsam");
   const answer = await api.get("/flotsam");
   expect(answer.status).toBe(404);
-  expect(answer.json()).toEqual({ code: "42P01", details: null, hint: null, message: 'relation "sea.flotsam" does not exist' });
+  expect(answer.json()).toEqual({
+    code: "42P01",
+    details: null,
+    hint: null,
+    message: 'relation "sea.flotsam" does not exist',
+  });
   await api.reload();
 });
 
 describe("the root", () => {
   cases(disabled, [
-    ...["GET", "HEAD", "OPTIONS", "POST"].map((method) => ({ title: `R-PATH-8 a disabled root is not found by ${method}`, request: `${method} /`, status: 404, responseHeaders: { "proxy-status": "PostgREST; error=PGRST126" } })),
-    { title: "R-PATH-8 says that the root is disabled", request: "GET /", status: 404, answer: { code: "PGRST126", details: null, hint: null, message: "Root endpoint metadata is disabled" } },
+    ...["GET", "HEAD", "OPTIONS", "POST"].map((method) => ({
+      title: `R-PATH-8 a disabled root is not found by ${method}`,
+      request: `${method} /`,
+      status: 404,
+      responseHeaders: { "proxy-status": "PostgREST; error=PGRST126" },
+    })),
+    {
+      title: "R-PATH-8 says that the root is disabled",
+      request: "GET /",
+      status: 404,
+      answer: { code: "PGRST126", details: null, hint: null, message: "Root endpoint metadata is disabled" },
+    },
   ]);
   cases(rooted, [
     { title: "R-PATH-8 a root function answers the root", request: "GET /", answer: { root: true } },

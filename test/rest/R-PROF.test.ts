@@ -18,10 +18,28 @@ const code = (wanted: string): Pick<Case, "check"> => ({ check: (answer) => expe
 
 cases(api, [
   { title: "R-PROF-1 the first schema without a header", request: "GET /ports?select=id&id=eq.1", answer: [{ id: 1 }] },
-  { title: "R-PROF-1 Accept-Profile chooses for GET", request: "GET /trucks?select=plate", headers: land, answer: [{ plate: "AB 123" }] },
-  { title: "R-PROF-1 Accept-Profile chooses for HEAD", request: "HEAD /trucks", headers: land, status: 200, responseHeaders: { "content-profile": "land" } },
+  {
+    title: "R-PROF-1 Accept-Profile chooses for GET",
+    request: "GET /trucks?select=plate",
+    headers: land,
+    answer: [{ plate: "AB 123" }],
+  },
+  {
+    title: "R-PROF-1 Accept-Profile chooses for HEAD",
+    request: "HEAD /trucks",
+    headers: land,
+    status: 200,
+    responseHeaders: { "content-profile": "land" },
+  },
   { title: "R-PROF-1 Accept-Profile chooses for OPTIONS", request: "OPTIONS /trucks", headers: land, status: 200 },
-  { title: "R-PROF-1 Accept-Profile is ignored for POST", request: "POST /trucks", headers: land, body: {}, status: 404, ...code("PGRST205") },
+  {
+    title: "R-PROF-1 Accept-Profile is ignored for POST",
+    request: "POST /trucks",
+    headers: land,
+    body: {},
+    status: 404,
+    ...code("PGRST205"),
+  },
   {
     title: "R-PROF-1 Content-Profile chooses for POST",
     request: "POST /trucks?select=plate",
@@ -31,26 +49,123 @@ cases(api, [
     answer: [{ plate: "CD 1" }],
     responseHeaders: { "content-profile": "land" },
   },
-  { title: "R-PROF-1 Content-Profile chooses for PATCH", request: "PATCH /trucks?id=eq.1", headers: { "content-profile": "land", ...rolledBack() }, body: { plate: "X" }, status: 204 },
-  { title: "R-PROF-1 Content-Profile chooses for DELETE", request: "DELETE /trucks?id=eq.1", headers: { "content-profile": "land", ...rolledBack() }, status: 204 },
-  { title: "R-PROF-1 Content-Profile chooses for functions by POST", request: "POST /rpc/depot_count", headers: { "content-profile": "land" }, body: {}, answer: 2 },
-  { title: "R-PROF-1 Accept-Profile chooses for functions by GET", request: "GET /rpc/depot_count", headers: land, answer: 2 },
-  { title: "R-PROF-1 Content-Profile is ignored for GET", request: "GET /trucks", headers: { "content-profile": "land" }, status: 404, ...code("PGRST205") },
-  { title: "R-PROF-2 an unlisted schema", request: "GET /ports", headers: { "accept-profile": "air" }, status: 406, answer: invalid("air") },
-  { title: "R-PROF-2 a schema that exists but is not listed", request: "POST /ports", headers: { "content-profile": "hold" }, body: {}, status: 406, answer: invalid("hold") },
-  { title: "R-PROF-3 the chosen schema is named even if chosen by default", request: "GET /ports?limit=0", status: 200, responseHeaders: { "content-profile": "sea" } },
-  { title: "R-PROF-3 not without a Content-Type", request: "PATCH /ports?id=eq.0", headers: rolledBack(), body: { name: "x" }, status: 204, responseHeaders: { "content-profile": null } },
-  { title: "R-PROF-4 relations are looked up in the schema alone", request: "GET /ports", headers: land, status: 404, ...code("PGRST205") },
-  { title: "R-PROF-4 functions are looked up in the schema alone", request: "GET /rpc/fleet_weight?port=1", headers: land, status: 404, ...code("PGRST202") },
-  { title: "R-PROF-4 an embed does not cross to another schema", request: "GET /depots?select=name,ports(name)", headers: land, status: 400, ...code("PGRST200") },
-  { title: "R-PROF-4 an embed of a view in the schema", request: "GET /depots?select=name,harbours(name)&order=id", headers: land, answer: [{ name: "Sinsen", harbours: { name: "Oslo" } }, { name: "Granton", harbours: { name: "Leith" } }] },
-  { title: "R-PROF-4 a computed relationship may cross", request: "GET /ports?select=name,land_depots(name)&order=id", answer: [{ name: "Oslo", land_depots: [{ name: "Sinsen" }] }, { name: "Leith", land_depots: [{ name: "Granton" }] }] },
+  {
+    title: "R-PROF-1 Content-Profile chooses for PATCH",
+    request: "PATCH /trucks?id=eq.1",
+    headers: { "content-profile": "land", ...rolledBack() },
+    body: { plate: "X" },
+    status: 204,
+  },
+  {
+    title: "R-PROF-1 Content-Profile chooses for DELETE",
+    request: "DELETE /trucks?id=eq.1",
+    headers: { "content-profile": "land", ...rolledBack() },
+    status: 204,
+  },
+  {
+    title: "R-PROF-1 Content-Profile chooses for functions by POST",
+    request: "POST /rpc/depot_count",
+    headers: { "content-profile": "land" },
+    body: {},
+    answer: 2,
+  },
+  {
+    title: "R-PROF-1 Accept-Profile chooses for functions by GET",
+    request: "GET /rpc/depot_count",
+    headers: land,
+    answer: 2,
+  },
+  {
+    title: "R-PROF-1 Content-Profile is ignored for GET",
+    request: "GET /trucks",
+    headers: { "content-profile": "land" },
+    status: 404,
+    ...code("PGRST205"),
+  },
+  {
+    title: "R-PROF-2 an unlisted schema",
+    request: "GET /ports",
+    headers: { "accept-profile": "air" },
+    status: 406,
+    answer: invalid("air"),
+  },
+  {
+    title: "R-PROF-2 a schema that exists but is not listed",
+    request: "POST /ports",
+    headers: { "content-profile": "hold" },
+    body: {},
+    status: 406,
+    answer: invalid("hold"),
+  },
+  {
+    title: "R-PROF-3 the chosen schema is named even if chosen by default",
+    request: "GET /ports?limit=0",
+    status: 200,
+    responseHeaders: { "content-profile": "sea" },
+  },
+  {
+    title: "R-PROF-3 not without a Content-Type",
+    request: "PATCH /ports?id=eq.0",
+    headers: rolledBack(),
+    body: { name: "x" },
+    status: 204,
+    responseHeaders: { "content-profile": null },
+  },
+  {
+    title: "R-PROF-4 relations are looked up in the schema alone",
+    request: "GET /ports",
+    headers: land,
+    status: 404,
+    ...code("PGRST205"),
+  },
+  {
+    title: "R-PROF-4 functions are looked up in the schema alone",
+    request: "GET /rpc/fleet_weight?port=1",
+    headers: land,
+    status: 404,
+    ...code("PGRST202"),
+  },
+  {
+    title: "R-PROF-4 an embed does not cross to another schema",
+    request: "GET /depots?select=name,ports(name)",
+    headers: land,
+    status: 400,
+    ...code("PGRST200"),
+  },
+  {
+    title: "R-PROF-4 an embed of a view in the schema",
+    request: "GET /depots?select=name,harbours(name)&order=id",
+    headers: land,
+    answer: [
+      { name: "Sinsen", harbours: { name: "Oslo" } },
+      { name: "Granton", harbours: { name: "Leith" } },
+    ],
+  },
+  {
+    title: "R-PROF-4 a computed relationship may cross",
+    request: "GET /ports?select=name,land_depots(name)&order=id",
+    answer: [
+      { name: "Oslo", land_depots: [{ name: "Sinsen" }] },
+      { name: "Leith", land_depots: [{ name: "Granton" }] },
+    ],
+  },
 ]);
 
 describe("one exposed schema", () => {
   cases(single, [
-    { title: "R-PROF-3 no header in, no header out", request: "GET /ports?limit=0", status: 200, responseHeaders: { "content-profile": null } },
-    { title: "R-PROF-3 a header sent is answered", request: "GET /ports?limit=0", headers: { "accept-profile": "sea" }, status: 200, responseHeaders: { "content-profile": "sea" } },
+    {
+      title: "R-PROF-3 no header in, no header out",
+      request: "GET /ports?limit=0",
+      status: 200,
+      responseHeaders: { "content-profile": null },
+    },
+    {
+      title: "R-PROF-3 a header sent is answered",
+      request: "GET /ports?limit=0",
+      headers: { "accept-profile": "sea" },
+      status: 200,
+      responseHeaders: { "content-profile": "sea" },
+    },
   ]);
 });
 
@@ -58,12 +173,18 @@ describe("a schema with quotes and blanks", () => {
   cases(odd, [
     {
       title: "R-PROF-5 names are compared raw and quoted in SQL",
-      request: "GET /crates?select=\"it's\"",
+      request: 'GET /crates?select="it\'s"',
       headers: { "accept-profile": 'My "odd" schema' },
       answer: [{ "it's": "odd" }],
       responseHeaders: { "content-profile": 'My "odd" schema' },
     },
-    { title: "R-PROF-5 case counts", request: "GET /crates", headers: { "accept-profile": 'my "odd" schema' }, status: 406, answer: invalid('my "odd" schema', 'sea, My "odd" schema') },
+    {
+      title: "R-PROF-5 case counts",
+      request: "GET /crates",
+      headers: { "accept-profile": 'my "odd" schema' },
+      status: 406,
+      answer: invalid('my "odd" schema', 'sea, My "odd" schema'),
+    },
   ]);
 });
 

@@ -5,14 +5,51 @@ import { cases } from "../support/cases.ts";
 const api = await startApi();
 
 const shown = rolledBack("return=representation");
-const refused = { code: "PGRST105", details: null, hint: null, message: "Filters must include all and only primary key columns with 'eq' operators" };
-const mismatch = { code: "PGRST115", details: null, hint: null, message: "Payload values do not match URL in primary key column(s)" };
+const refused = {
+  code: "PGRST105",
+  details: null,
+  hint: null,
+  message: "Filters must include all and only primary key columns with 'eq' operators",
+};
+const mismatch = {
+  code: "PGRST115",
+  details: null,
+  hint: null,
+  message: "Payload values do not match URL in primary key column(s)",
+};
 
 cases(api, [
-  { title: "R-PUT-1 one row named by its key", request: "PUT /ports?id=eq.7", headers: shown, body: { id: 7, name: "Hull" }, status: 201, answer: [{ id: 7, name: "Hull", country: null }] },
-  { title: "R-PUT-1 a key of two columns", request: "PUT /crew?vessel_id=eq.1&sailor_id=eq.1&select=rank", headers: shown, body: { vessel_id: 1, sailor_id: 1, rank: "cook" }, status: 200, answer: [{ rank: "cook" }] },
-  { title: "R-PUT-1 a view by its derived key", request: "PUT /fleet?id=eq.1&select=name", headers: shown, body: { id: 1, name: "New" }, status: 200, answer: [{ name: "New" }] },
-  { title: "R-PUT-1 orders of embeds are fine", request: "PUT /ports?id=eq.1&select=vessels(name)&vessels.order=name.desc", headers: shown, body: { id: 1, name: "A" }, answer: [{ vessels: [{ name: "Fram" }, { name: "Ariel" }] }] },
+  {
+    title: "R-PUT-1 one row named by its key",
+    request: "PUT /ports?id=eq.7",
+    headers: shown,
+    body: { id: 7, name: "Hull" },
+    status: 201,
+    answer: [{ id: 7, name: "Hull", country: null }],
+  },
+  {
+    title: "R-PUT-1 a key of two columns",
+    request: "PUT /crew?vessel_id=eq.1&sailor_id=eq.1&select=rank",
+    headers: shown,
+    body: { vessel_id: 1, sailor_id: 1, rank: "cook" },
+    status: 200,
+    answer: [{ rank: "cook" }],
+  },
+  {
+    title: "R-PUT-1 a view by its derived key",
+    request: "PUT /fleet?id=eq.1&select=name",
+    headers: shown,
+    body: { id: 1, name: "New" },
+    status: 200,
+    answer: [{ name: "New" }],
+  },
+  {
+    title: "R-PUT-1 orders of embeds are fine",
+    request: "PUT /ports?id=eq.1&select=vessels(name)&vessels.order=name.desc",
+    headers: shown,
+    body: { id: 1, name: "A" },
+    answer: [{ vessels: [{ name: "Fram" }, { name: "Ariel" }] }],
+  },
   ...[
     ["another column", "/ports?name=eq.Hull"],
     ["a column too many", "/ports?id=eq.7&name=eq.Hull"],
@@ -25,26 +62,143 @@ cases(api, [
     ["a tree", "/ports?id=eq.7&or=(id.eq.7)"],
     ["a filter on an embed", "/ports?id=eq.7&select=*,vessels(*)&vessels.id=eq.1"],
     ["no primary key", "/logbook?entry=eq.x"],
-  ].map(([what, path]) => ({ title: `R-PUT-1 refused: ${what}`, request: `PUT ${path}`, headers: shown, body: { id: 7, name: "Hull" }, status: 405, answer: refused })),
-  { title: "R-PUT-1 comes before what is wrong with the columns", request: "PUT /ports?name=eq.Hull", body: { nope: 1 }, status: 405, answer: refused },
+  ].map(([what, path]) => ({
+    title: `R-PUT-1 refused: ${what}`,
+    request: `PUT ${path}`,
+    headers: shown,
+    body: { id: 7, name: "Hull" },
+    status: 405,
+    answer: refused,
+  })),
+  {
+    title: "R-PUT-1 comes before what is wrong with the columns",
+    request: "PUT /ports?name=eq.Hull",
+    body: { nope: 1 },
+    status: 405,
+    answer: refused,
+  },
 
-  { title: "R-PUT-2 limit", request: "PUT /ports?id=eq.7&limit=1", body: { id: 7, name: "Hull" }, status: 400, answer: { code: "PGRST114", details: null, hint: null, message: "limit/offset querystring parameters are not allowed for PUT" } },
-  { title: "R-PUT-2 offset", request: "PUT /ports?id=eq.7&offset=1", body: { id: 7, name: "Hull" }, status: 400, check: (answer) => expect(answer.json().code).toBe("PGRST114") },
-  { title: "R-PUT-2 a bad limit is a bad range first", request: "PUT /ports?id=eq.7&limit=-1", body: { id: 7, name: "Hull" }, status: 416 },
-  { title: "R-PUT-2 Range is ignored", request: "PUT /ports?id=eq.7", headers: { ...rolledBack(), range: "0-0" }, body: { id: 7, name: "Hull" }, status: 204 },
+  {
+    title: "R-PUT-2 limit",
+    request: "PUT /ports?id=eq.7&limit=1",
+    body: { id: 7, name: "Hull" },
+    status: 400,
+    answer: {
+      code: "PGRST114",
+      details: null,
+      hint: null,
+      message: "limit/offset querystring parameters are not allowed for PUT",
+    },
+  },
+  {
+    title: "R-PUT-2 offset",
+    request: "PUT /ports?id=eq.7&offset=1",
+    body: { id: 7, name: "Hull" },
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("PGRST114"),
+  },
+  {
+    title: "R-PUT-2 a bad limit is a bad range first",
+    request: "PUT /ports?id=eq.7&limit=-1",
+    body: { id: 7, name: "Hull" },
+    status: 416,
+  },
+  {
+    title: "R-PUT-2 Range is ignored",
+    request: "PUT /ports?id=eq.7",
+    headers: { ...rolledBack(), range: "0-0" },
+    body: { id: 7, name: "Hull" },
+    status: 204,
+  },
 
-  { title: "R-PUT-3 a key that differs", request: "PUT /ports?id=eq.7", headers: shown, body: { id: 8, name: "Hull" }, status: 400, answer: mismatch },
-  { title: "R-PUT-3 foreign rows are dropped", request: "PUT /ports?id=eq.7&select=id,name", headers: shown, body: [{ id: 8, name: "Other" }, { id: 7, name: "Hull" }], status: 201, answer: [{ id: 7, name: "Hull" }] },
-  { title: "R-PUT-3 only foreign rows", request: "PUT /ports?id=eq.7", headers: shown, body: [{ id: 8, name: "A" }, { id: 9, name: "B" }], status: 400, answer: mismatch },
-  ...[{}, [], [{}], { name: "Hull" }].map((body) => ({ title: `R-PUT-3 a body without the key: ${JSON.stringify(body)}`, request: "PUT /ports?id=eq.7", body, status: 400, check: (answer: { json(): { code: string } }) => expect(answer.json().code).toBe("42703") })),
+  {
+    title: "R-PUT-3 a key that differs",
+    request: "PUT /ports?id=eq.7",
+    headers: shown,
+    body: { id: 8, name: "Hull" },
+    status: 400,
+    answer: mismatch,
+  },
+  {
+    title: "R-PUT-3 foreign rows are dropped",
+    request: "PUT /ports?id=eq.7&select=id,name",
+    headers: shown,
+    body: [
+      { id: 8, name: "Other" },
+      { id: 7, name: "Hull" },
+    ],
+    status: 201,
+    answer: [{ id: 7, name: "Hull" }],
+  },
+  {
+    title: "R-PUT-3 only foreign rows",
+    request: "PUT /ports?id=eq.7",
+    headers: shown,
+    body: [
+      { id: 8, name: "A" },
+      { id: 9, name: "B" },
+    ],
+    status: 400,
+    answer: mismatch,
+  },
+  ...[{}, [], [{}], { name: "Hull" }].map((body) => ({
+    title: `R-PUT-3 a body without the key: ${JSON.stringify(body)}`,
+    request: "PUT /ports?id=eq.7",
+    body,
+    status: 400,
+    check: (answer: { json(): { code: string } }) => expect(answer.json().code).toBe("42703"),
+  })),
 
-  { title: "R-PUT-4 inserted, without representation", request: "PUT /ports?id=eq.7", headers: rolledBack(), body: { id: 7, name: "Hull" }, status: 204, bytes: "", responseHeaders: { "Content-Range": null } },
-  { title: "R-PUT-4 updated, without representation", request: "PUT /ports?id=eq.1", headers: rolledBack(), body: { id: 1, name: "Hull" }, status: 204 },
-  { title: "R-PUT-4 updated: columns absent from the payload keep their value", request: "PUT /ports?id=eq.1", headers: shown, body: { id: 1, name: "Hull" }, status: 200, answer: [{ id: 1, name: "Hull", country: "NO" }] },
-  { title: "R-PUT-4 resolution and missing have no effect and are not echoed", request: "PUT /ports?id=eq.1", headers: rolledBack("resolution=ignore-duplicates", "missing=default", "return=representation"), body: { id: 1, name: "Hull" }, status: 200, answer: [{ id: 1, name: "Hull", country: "NO" }], responseHeaders: { "Preference-Applied": "return=representation, tx=rollback" } },
-  { title: "R-PUT-4 an object for the singular type", request: "PUT /ports?id=eq.7&select=name", headers: { ...shown, accept: "application/vnd.pgrst.object+json" }, body: { id: 7, name: "Hull" }, status: 201, answer: { name: "Hull" } },
+  {
+    title: "R-PUT-4 inserted, without representation",
+    request: "PUT /ports?id=eq.7",
+    headers: rolledBack(),
+    body: { id: 7, name: "Hull" },
+    status: 204,
+    bytes: "",
+    responseHeaders: { "Content-Range": null },
+  },
+  {
+    title: "R-PUT-4 updated, without representation",
+    request: "PUT /ports?id=eq.1",
+    headers: rolledBack(),
+    body: { id: 1, name: "Hull" },
+    status: 204,
+  },
+  {
+    title: "R-PUT-4 updated: columns absent from the payload keep their value",
+    request: "PUT /ports?id=eq.1",
+    headers: shown,
+    body: { id: 1, name: "Hull" },
+    status: 200,
+    answer: [{ id: 1, name: "Hull", country: "NO" }],
+  },
+  {
+    title: "R-PUT-4 resolution and missing have no effect and are not echoed",
+    request: "PUT /ports?id=eq.1",
+    headers: rolledBack("resolution=ignore-duplicates", "missing=default", "return=representation"),
+    body: { id: 1, name: "Hull" },
+    status: 200,
+    answer: [{ id: 1, name: "Hull", country: "NO" }],
+    responseHeaders: { "Preference-Applied": "return=representation, tx=rollback" },
+  },
+  {
+    title: "R-PUT-4 an object for the singular type",
+    request: "PUT /ports?id=eq.7&select=name",
+    headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
+    body: { id: 7, name: "Hull" },
+    status: 201,
+    answer: { name: "Hull" },
+  },
 
-  { title: "R-PUT-5 a key column filtered twice by the same value is let through", request: "PUT /ports?id=eq.7&id=eq.7&select=name", headers: shown, body: { id: 7, name: "Hull" }, status: 201, answer: [{ name: "Hull" }] },
+  {
+    title: "R-PUT-5 a key column filtered twice by the same value is let through",
+    request: "PUT /ports?id=eq.7&id=eq.7&select=name",
+    headers: shown,
+    body: { id: 7, name: "Hull" },
+    status: 201,
+    answer: [{ name: "Hull" }],
+  },
 ]);
 
 test("R-PUT-3 nothing is written when the keys differ", async () => {

@@ -7,20 +7,75 @@ const api = await startApi();
 const shown = rolledBack("return=representation");
 
 cases(api, [
-  { title: "R-REP-1 casts from the domain to json, from json and from text are all in use", request: "POST /paints?select=shade&shade=eq.#00ff00", headers: shown, body: { shade: "#00ff00" }, status: 201, answer: [{ shade: "#00ff00" }] },
+  {
+    title: "R-REP-1 casts from the domain to json, from json and from text are all in use",
+    request: "POST /paints?select=shade&shade=eq.#00ff00",
+    headers: shown,
+    body: { shade: "#00ff00" },
+    status: 201,
+    answer: [{ shade: "#00ff00" }],
+  },
 
   { title: "R-REP-2 a named column", request: "GET /paints?select=shade&id=eq.1", bytes: '[{"shade":"#0000ff"}]' },
-  { title: "R-REP-2 every column", request: "GET /paints?id=eq.1", answer: [{ id: 1, name: "hull", shade: "#0000ff", mixed_at: 1577836800 }] },
+  {
+    title: "R-REP-2 every column",
+    request: "GET /paints?id=eq.1",
+    answer: [{ id: 1, name: "hull", shade: "#0000ff", mixed_at: 1577836800 }],
+  },
   { title: "R-REP-2 a null stays null", request: "GET /paints?select=mixed_at&id=eq.2", answer: [{ mixed_at: null }] },
-  { title: "R-REP-2 an alias is the key", request: "GET /paints?select=colour:shade&id=eq.1", answer: [{ colour: "#0000ff" }] },
-  { title: "R-REP-2 a cast applies to the formatted value", request: "GET /paints?select=shade::text&id=eq.1", answer: [{ shade: '"#0000ff"' }] },
-  { title: "R-REP-2 through a view", request: "GET /paint_cards?id=eq.2", answer: [{ id: 2, name: "deck", shade: "#ff0000" }] },
-  { title: "R-REP-2 in a representation of named columns", request: "PATCH /paints?id=eq.1&select=shade,mixed_at", headers: shown, body: { name: "x" }, answer: [{ shade: "#0000ff", mixed_at: 1577836800 }] },
-  { title: "R-REP-2 in a representation of all", request: "DELETE /paints?id=eq.2", headers: shown, answer: [{ id: 2, name: "deck", shade: "#ff0000", mixed_at: null }] },
-  { title: "R-REP-2 in CSV", request: "GET /paints?select=id,shade&id=eq.1", headers: { accept: "text/csv" }, bytes: 'id,shade\n1,"""#0000ff"""' },
-  { title: "R-REP-2 a media type handler of the relation takes rows as they are stored", request: "GET /paints?order=id", headers: { accept: "text/plain" }, bytes: "hull 255\ndeck 16711680\n" },
-  { title: "R-REP-2 as it does those of a write", request: "PATCH /paints?id=eq.1", headers: { ...shown, accept: "text/plain" }, body: { shade: "#00000a" }, bytes: "hull 10\n" },
-  { title: "R-REP-2 a handler of any rows takes them as they are shown", request: "GET /paints?id=eq.1", headers: { accept: "application/vnd.sea.tally" }, bytes: "1 rows" },
+  {
+    title: "R-REP-2 an alias is the key",
+    request: "GET /paints?select=colour:shade&id=eq.1",
+    answer: [{ colour: "#0000ff" }],
+  },
+  {
+    title: "R-REP-2 a cast applies to the formatted value",
+    request: "GET /paints?select=shade::text&id=eq.1",
+    answer: [{ shade: '"#0000ff"' }],
+  },
+  {
+    title: "R-REP-2 through a view",
+    request: "GET /paint_cards?id=eq.2",
+    answer: [{ id: 2, name: "deck", shade: "#ff0000" }],
+  },
+  {
+    title: "R-REP-2 in a representation of named columns",
+    request: "PATCH /paints?id=eq.1&select=shade,mixed_at",
+    headers: shown,
+    body: { name: "x" },
+    answer: [{ shade: "#0000ff", mixed_at: 1577836800 }],
+  },
+  {
+    title: "R-REP-2 in a representation of all",
+    request: "DELETE /paints?id=eq.2",
+    headers: shown,
+    answer: [{ id: 2, name: "deck", shade: "#ff0000", mixed_at: null }],
+  },
+  {
+    title: "R-REP-2 in CSV",
+    request: "GET /paints?select=id,shade&id=eq.1",
+    headers: { accept: "text/csv" },
+    bytes: 'id,shade\n1,"""#0000ff"""',
+  },
+  {
+    title: "R-REP-2 a media type handler of the relation takes rows as they are stored",
+    request: "GET /paints?order=id",
+    headers: { accept: "text/plain" },
+    bytes: "hull 255\ndeck 16711680\n",
+  },
+  {
+    title: "R-REP-2 as it does those of a write",
+    request: "PATCH /paints?id=eq.1",
+    headers: { ...shown, accept: "text/plain" },
+    body: { shade: "#00000a" },
+    bytes: "hull 10\n",
+  },
+  {
+    title: "R-REP-2 a handler of any rows takes them as they are shown",
+    request: "GET /paints?id=eq.1",
+    headers: { accept: "application/vnd.sea.tally" },
+    bytes: "1 rows",
+  },
 
   ...[
     ["eq.#0000ff", [1]],
@@ -28,32 +83,110 @@ cases(api, [
     ["gt.#0000ff", [2]],
     ["in.(#0000ff,#ff0000)", [1, 2]],
     ["not.in.(#0000ff)", [2]],
-  ].map(([filter, ids]) => ({ title: `R-REP-3 the text parser reads the value of ${filter}`, request: `GET /paints?select=id&order=id&shade=${filter}`, answer: (ids as number[]).map((id) => ({ id })) })),
+  ].map(([filter, ids]) => ({
+    title: `R-REP-3 the text parser reads the value of ${filter}`,
+    request: `GET /paints?select=id&order=id&shade=${filter}`,
+    answer: (ids as number[]).map((id) => ({ id })),
+  })),
   { title: "R-REP-3 in trees", request: "GET /paints?select=id&or=(shade.eq.#0000ff,id.eq.9)", answer: [{ id: 1 }] },
-  { title: "R-REP-3 on writes", request: "PATCH /paints?shade=eq.#0000ff&select=id", headers: shown, body: { name: "x" }, answer: [{ id: 1 }] },
+  {
+    title: "R-REP-3 on writes",
+    request: "PATCH /paints?shade=eq.#0000ff&select=id",
+    headers: shown,
+    body: { name: "x" },
+    answer: [{ id: 1 }],
+  },
   { title: "R-REP-3 not by isdistinct", request: "GET /paints?select=id&shade=isdistinct.255", answer: [{ id: 2 }] },
   { title: "R-REP-3 nor by is", request: "GET /paints?select=id&mixed_at=is.null", answer: [{ id: 2 }] },
-  { title: "R-REP-3 without a text parser the database's own input", request: "GET /paints?select=id&mixed_at=eq.2020-01-01T00:00:00Z", answer: [{ id: 1 }] },
-  { title: "R-REP-3 and its error", request: "GET /paints?mixed_at=eq.1577836800x", status: 400, check: (answer) => expect(answer.json().code).toMatch(/^22/) },
+  {
+    title: "R-REP-3 without a text parser the database's own input",
+    request: "GET /paints?select=id&mixed_at=eq.2020-01-01T00:00:00Z",
+    answer: [{ id: 1 }],
+  },
+  {
+    title: "R-REP-3 and its error",
+    request: "GET /paints?mixed_at=eq.1577836800x",
+    status: 400,
+    check: (answer) => expect(answer.json().code).toMatch(/^22/),
+  },
 
-  { title: "R-REP-4 the json parser reads payload values", request: "POST /paints?select=name,shade", headers: shown, body: [{ name: "a", shade: "#010203" }, { name: "b", shade: null }], status: 201, check: (answer) => expect(answer.json()[0]).toEqual({ name: "a", shade: "#010203" }) },
-  { title: "R-REP-4 on PATCH", request: "PATCH /paints?id=eq.1&select=shade", headers: shown, body: { shade: "#010203" }, answer: [{ shade: "#010203" }] },
-  { title: "R-REP-4 on PUT", request: "PUT /paints?id=eq.1&select=id,shade", headers: shown, body: { id: 1, shade: "#00000a" }, status: 200, answer: [{ id: 1, shade: "#00000a" }] },
-  { title: "R-REP-4 listed columns", request: "POST /paints?columns=name,shade&select=shade", headers: shown, body: [{ name: "a", shade: "#010203" }], answer: [{ shade: "#010203" }] },
-  { title: "R-REP-4 a column that is not there is not parsed", request: "POST /paints?select=name", headers: shown, body: { name: "a" }, answer: [{ name: "a" }] },
-  { title: "R-REP-4 of CSV bodies too", request: "POST /paints?select=shade", headers: { ...shown, "content-type": "text/csv" }, body: "name,shade\na,#010203\n", answer: [{ shade: "#010203" }] },
-  { title: "R-REP-4 through a view", request: "POST /paint_cards?select=shade", headers: shown, body: { name: "a", shade: "#010203" }, answer: [{ shade: "#010203" }] },
+  {
+    title: "R-REP-4 the json parser reads payload values",
+    request: "POST /paints?select=name,shade",
+    headers: shown,
+    body: [
+      { name: "a", shade: "#010203" },
+      { name: "b", shade: null },
+    ],
+    status: 201,
+    check: (answer) => expect(answer.json()[0]).toEqual({ name: "a", shade: "#010203" }),
+  },
+  {
+    title: "R-REP-4 on PATCH",
+    request: "PATCH /paints?id=eq.1&select=shade",
+    headers: shown,
+    body: { shade: "#010203" },
+    answer: [{ shade: "#010203" }],
+  },
+  {
+    title: "R-REP-4 on PUT",
+    request: "PUT /paints?id=eq.1&select=id,shade",
+    headers: shown,
+    body: { id: 1, shade: "#00000a" },
+    status: 200,
+    answer: [{ id: 1, shade: "#00000a" }],
+  },
+  {
+    title: "R-REP-4 listed columns",
+    request: "POST /paints?columns=name,shade&select=shade",
+    headers: shown,
+    body: [{ name: "a", shade: "#010203" }],
+    answer: [{ shade: "#010203" }],
+  },
+  {
+    title: "R-REP-4 a column that is not there is not parsed",
+    request: "POST /paints?select=name",
+    headers: shown,
+    body: { name: "a" },
+    answer: [{ name: "a" }],
+  },
+  {
+    title: "R-REP-4 of CSV bodies too",
+    request: "POST /paints?select=shade",
+    headers: { ...shown, "content-type": "text/csv" },
+    body: "name,shade\na,#010203\n",
+    answer: [{ shade: "#010203" }],
+  },
+  {
+    title: "R-REP-4 through a view",
+    request: "POST /paint_cards?select=shade",
+    headers: shown,
+    body: { name: "a", shade: "#010203" },
+    answer: [{ shade: "#010203" }],
+  },
 ]);
 
 test("R-REP-3 a represented key: the URL of a PUT, and of what Location says", async () => {
-  await api.sql("create schema tints; create table tints.tint (shade sea.colour primary key, name text); grant usage on schema tints to sea_anon; grant all on tints.tint to sea_anon");
+  await api.sql(
+    "create schema tints; create table tints.tint (shade sea.colour primary key, name text); grant usage on schema tints to sea_anon; grant all on tints.tint to sea_anon",
+  );
   const own = await startApi({ dbSchemas: ["tints"] });
-  const put = (name: string) => own.put("/tint?shade=eq.%230000ff", { headers: { prefer: "return=representation" }, body: { shade: "#0000ff", name } });
-  for (const [name, status] of [["blue", 201], ["azure", 200]] as const) {
+  const put = (name: string) =>
+    own.put("/tint?shade=eq.%230000ff", {
+      headers: { prefer: "return=representation" },
+      body: { shade: "#0000ff", name },
+    });
+  for (const [name, status] of [
+    ["blue", 201],
+    ["azure", 200],
+  ] as const) {
     const answer = await put(name);
     expect([answer.status, answer.text]).toEqual([status, `[{"shade":"#0000ff","name":"${name}"}]`]);
   }
-  const created = await own.post("/tint", { headers: { prefer: "return=headers-only" }, body: { shade: "#00ff00", name: "green" } });
+  const created = await own.post("/tint", {
+    headers: { prefer: "return=headers-only" },
+    body: { shade: "#00ff00", name: "green" },
+  });
   expect(created.headers["location"]).toBe("/tint?shade=eq.%2300ff00");
   expect((await own.get(created.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
 });

@@ -23,7 +23,8 @@ const eventually = async (ask: () => Promise<unknown>, wanted: unknown): Promise
 };
 
 test("R-SC-1 every kind of relation is there, partitions are not", async () => {
-  for (const name of ["ports", "fleet", "port_tonnage", "soundings"]) expect([name, (await api.get(`/${name}?limit=1`)).status]).toEqual([name, 200]);
+  for (const name of ["ports", "fleet", "port_tonnage", "soundings"])
+    expect([name, (await api.get(`/${name}?limit=1`)).status]).toEqual([name, 200]);
   expect(await code(api, "/soundings_2023")).toBe("PGRST205");
 });
 
@@ -33,7 +34,10 @@ test("R-SC-1 what is in it does not depend on who asks", async () => {
 });
 
 test("R-SC-2 the default of an identity, of a domain and of none", async () => {
-  const answer = await api.post("/certificates?columns=sailor_id,serial_number,grade,summary", { body: [{ sailor_id: 1 }], headers: { prefer: "missing=default" } });
+  const answer = await api.post("/certificates?columns=sailor_id,serial_number,grade,summary", {
+    body: [{ sailor_id: 1 }],
+    headers: { prefer: "missing=default" },
+  });
   expect(answer.json().code).toBe("428C9"); // a generated column has no default to put there
   const other = await api.post("/certificates?columns=sailor_id,serial_number,grade&select=serial_number,grade", {
     body: [{ sailor_id: 1 }],
@@ -48,7 +52,9 @@ test("R-SC-3 NOTIFY asks for a reload", async () => {
   await api.sql("notify pgrst, 'something else'");
   await api.sql("notify pgrst, 'reload schema'");
   await eventually(() => code(api, "/new_thing"), 200);
-  await api.sql("create view sea.newer_thing as select * from sea.new_thing; grant select on sea.newer_thing to sea_anon; notify pgrst");
+  await api.sql(
+    "create view sea.newer_thing as select * from sea.new_thing; grant select on sea.newer_thing to sea_anon; notify pgrst",
+  );
   await eventually(() => code(api, "/newer_thing"), 200);
 });
 
@@ -56,7 +62,9 @@ test("R-SC-3 the channel is a setting, and may be off", async () => {
   const own = await startApi({ dbChannel: "harbour" });
   const deaf = await startApi({ dbChannelEnabled: false });
   const versionOfDeaf = deaf.relApi.model().version;
-  await api.sql("create table sea.by_harbour (id int primary key); grant select on sea.by_harbour to sea_anon; notify harbour, 'reload schema'");
+  await api.sql(
+    "create table sea.by_harbour (id int primary key); grant select on sea.by_harbour to sea_anon; notify harbour, 'reload schema'",
+  );
   await eventually(() => code(own, "/by_harbour"), 200);
   await api.sql("notify pgrst, 'reload schema'");
   await eventually(() => code(api, "/by_harbour"), 200);
@@ -113,7 +121,9 @@ test("R-PATH-10 R-SC-4 a relation that was dropped since is the database's to mi
 });
 
 test("R-SC-4 a column that changes its type under a running server", async () => {
-  await api.sql("create table sea.shifting (id int primary key, v int); grant select on sea.shifting to sea_anon; insert into sea.shifting values (1, 5)");
+  await api.sql(
+    "create table sea.shifting (id int primary key, v int); grant select on sea.shifting to sea_anon; insert into sea.shifting values (1, 5)",
+  );
   await api.reload();
   expect((await api.get("/shifting?select=v")).json()).toEqual([{ v: 5 }]);
   await api.sql("alter table sea.shifting alter v type text");
@@ -123,10 +133,26 @@ test("R-SC-4 a column that changes its type under a running server", async () =>
 const raising = { "x-pre": "raise" };
 
 cases(api, [
-  { title: "R-SC-7 a plan that fails runs no statement: an unknown relation", request: "GET /nowhere", headers: raising, status: 404 },
+  {
+    title: "R-SC-7 a plan that fails runs no statement: an unknown relation",
+    request: "GET /nowhere",
+    headers: raising,
+    status: 404,
+  },
   { title: "R-SC-7 an unknown embed", request: "GET /vessels?select=nope(*)", headers: raising, status: 400 },
   { title: "R-SC-7 an unknown function", request: "POST /rpc/nope", headers: raising, body: {}, status: 404 },
-  { title: "R-SC-7 an unknown column of a write", request: "POST /ports", headers: raising, body: { nope: 1 }, status: 400 },
-  { title: "R-SC-7 a media type nobody has", request: "GET /ports", headers: { ...raising, accept: "text/nope" }, status: 406 },
+  {
+    title: "R-SC-7 an unknown column of a write",
+    request: "POST /ports",
+    headers: raising,
+    body: { nope: 1 },
+    status: 400,
+  },
+  {
+    title: "R-SC-7 a media type nobody has",
+    request: "GET /ports",
+    headers: { ...raising, accept: "text/nope" },
+    status: 406,
+  },
   { title: "R-SC-7 a plan that stands runs it", request: "GET /ports", headers: raising, status: 418 },
 ]);

@@ -10,95 +10,376 @@ const code = (wanted: string) => (answer: Answer) => expect(answer.json().code).
 
 cases(api, [
   // names
-  { title: "R-SQL-0 columns called like aliases", request: "GET /t", answer: [{ t: "one", e: "e", p: 1, c: 2, value: "v" }] },
+  {
+    title: "R-SQL-0 columns called like aliases",
+    request: "GET /t",
+    answer: [{ t: "one", e: "e", p: 1, c: 2, value: "v" }],
+  },
   { title: "R-SQL-0 in CSV", request: "GET /t", headers: { accept: "text/csv" }, bytes: "t,e,p,c,value\none,e,1,2,v" },
-  { title: "R-SQL-0 as an object", request: "GET /t", headers: { accept: "application/vnd.pgrst.object+json" }, answer: { t: "one", e: "e", p: 1, c: 2, value: "v" } },
-  { title: "R-SQL-0 inserted", request: "POST /t", headers: shown, body: { t: "two", e: "x", p: 3, c: 4, value: "w" }, answer: [{ t: "two", e: "x", p: 3, c: 4, value: "w" }] },
-  { title: "R-SQL-0 updated and filtered", request: "PATCH /t?value=eq.v&select=t,value", headers: shown, body: { value: "w", p: 9 }, answer: [{ t: "one", value: "w" }] },
-  { title: "R-SQL-0 counted", request: "GET /t?t=eq.one&select=value", headers: { prefer: "count=exact" }, answer: [{ value: "v" }], responseHeaders: { "Content-Range": "0-0/1" } },
-  { title: "R-SQL-0 a column called like its table", request: "GET /pennant?pennant=like.blue*", answer: [{ pennant: "blue peter" }] },
-  { title: "R-SQL-0 written", request: "POST /pennant?select=pennant", headers: shown, body: { pennant: "black" }, answer: [{ pennant: "black" }] },
-  { title: "R-SQL-0 a column called like the function that returns it", request: "GET /rpc/depth?depth=gt.50", answer: [{ depth: 55 }] },
-  { title: "R-SQL-0 reserved words", request: 'GET /order?"select"=eq.1&"order"=eq.7&order=limit', answer: [{ select: 1, limit: "l", from: "f", or: "o", order: 7, group: "g" }] },
-  { title: "R-SQL-0 reserved words written", request: 'PATCH /order?"select"=eq.1&select=from,group', headers: shown, body: { from: "x", group: "y" }, answer: [{ from: "x", group: "y" }] },
-  { title: "R-SQL-0 names as long as they may be", request: `GET /${LONG}`, answer: [{ id: 1, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "long" }] },
-  { title: "R-SQL-0 written too", request: `POST /${LONG}?select=id`, headers: shown, body: { id: 2, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "x" }, answer: [{ id: 2 }] },
-  { title: "R-SQL-0 odd names", request: 'GET /Deck Plans?select="a.b","(x)","the \\"best\\" one","back\\\\slash"', answer: [{ "a.b": "dotted", "(x)": "paren", 'the "best" one': "quoted", "back\\slash": "slash" }] },
-  { title: "R-SQL-0 odd names written", request: "POST /Deck Plans?select=*", headers: shown, body: { "Plan No": 2, "a.b": "1", "a:b": "2", "(x)": "3", "first-mate": "4", "back\\slash": "5", 'the "best" one': "6", ünï: "7" }, answer: [{ "Plan No": 2, 'the "best" one': "6", "a.b": "1", "a:b": "2", "(x)": "3", "first-mate": "4", "back\\slash": "5", ünï: "7" }] },
+  {
+    title: "R-SQL-0 as an object",
+    request: "GET /t",
+    headers: { accept: "application/vnd.pgrst.object+json" },
+    answer: { t: "one", e: "e", p: 1, c: 2, value: "v" },
+  },
+  {
+    title: "R-SQL-0 inserted",
+    request: "POST /t",
+    headers: shown,
+    body: { t: "two", e: "x", p: 3, c: 4, value: "w" },
+    answer: [{ t: "two", e: "x", p: 3, c: 4, value: "w" }],
+  },
+  {
+    title: "R-SQL-0 updated and filtered",
+    request: "PATCH /t?value=eq.v&select=t,value",
+    headers: shown,
+    body: { value: "w", p: 9 },
+    answer: [{ t: "one", value: "w" }],
+  },
+  {
+    title: "R-SQL-0 counted",
+    request: "GET /t?t=eq.one&select=value",
+    headers: { prefer: "count=exact" },
+    answer: [{ value: "v" }],
+    responseHeaders: { "Content-Range": "0-0/1" },
+  },
+  {
+    title: "R-SQL-0 a column called like its table",
+    request: "GET /pennant?pennant=like.blue*",
+    answer: [{ pennant: "blue peter" }],
+  },
+  {
+    title: "R-SQL-0 written",
+    request: "POST /pennant?select=pennant",
+    headers: shown,
+    body: { pennant: "black" },
+    answer: [{ pennant: "black" }],
+  },
+  {
+    title: "R-SQL-0 a column called like the function that returns it",
+    request: "GET /rpc/depth?depth=gt.50",
+    answer: [{ depth: 55 }],
+  },
+  {
+    title: "R-SQL-0 reserved words",
+    request: 'GET /order?"select"=eq.1&"order"=eq.7&order=limit',
+    answer: [{ select: 1, limit: "l", from: "f", or: "o", order: 7, group: "g" }],
+  },
+  {
+    title: "R-SQL-0 reserved words written",
+    request: 'PATCH /order?"select"=eq.1&select=from,group',
+    headers: shown,
+    body: { from: "x", group: "y" },
+    answer: [{ from: "x", group: "y" }],
+  },
+  {
+    title: "R-SQL-0 names as long as they may be",
+    request: `GET /${LONG}`,
+    answer: [{ id: 1, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "long" }],
+  },
+  {
+    title: "R-SQL-0 written too",
+    request: `POST /${LONG}?select=id`,
+    headers: shown,
+    body: { id: 2, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "x" },
+    answer: [{ id: 2 }],
+  },
+  {
+    title: "R-SQL-0 odd names",
+    request: 'GET /Deck Plans?select="a.b","(x)","the \\"best\\" one","back\\\\slash"',
+    answer: [{ "a.b": "dotted", "(x)": "paren", 'the "best" one': "quoted", "back\\slash": "slash" }],
+  },
+  {
+    title: "R-SQL-0 odd names written",
+    request: "POST /Deck Plans?select=*",
+    headers: shown,
+    body: {
+      "Plan No": 2,
+      "a.b": "1",
+      "a:b": "2",
+      "(x)": "3",
+      "first-mate": "4",
+      "back\\slash": "5",
+      'the "best" one': "6",
+      ünï: "7",
+    },
+    answer: [
+      {
+        "Plan No": 2,
+        'the "best" one': "6",
+        "a.b": "1",
+        "a:b": "2",
+        "(x)": "3",
+        "first-mate": "4",
+        "back\\slash": "5",
+        ünï: "7",
+      },
+    ],
+  },
 
   // the envelope
-  { title: "R-SQL-1 body, total, window and settings come in one", request: "POST /bells?select=rung", headers: { prefer: "return=representation, count=exact, tx=rollback" }, body: { rung: 8 }, status: 202, answer: [{ rung: 8 }], responseHeaders: { "X-Bell": "8", "Content-Range": "*/1" } },
-  { title: "R-SQL-1 total beside the window", request: "GET /vessels?select=id&limit=1", headers: { prefer: "count=exact" }, status: 206, bytes: '[{"id":1}]', responseHeaders: { "Content-Range": "0-0/3" } },
+  {
+    title: "R-SQL-1 body, total, window and settings come in one",
+    request: "POST /bells?select=rung",
+    headers: { prefer: "return=representation, count=exact, tx=rollback" },
+    body: { rung: 8 },
+    status: 202,
+    answer: [{ rung: 8 }],
+    responseHeaders: { "X-Bell": "8", "Content-Range": "*/1" },
+  },
+  {
+    title: "R-SQL-1 total beside the window",
+    request: "GET /vessels?select=id&limit=1",
+    headers: { prefer: "count=exact" },
+    status: 206,
+    bytes: '[{"id":1}]',
+    responseHeaders: { "Content-Range": "0-0/3" },
+  },
 
   // bodies
   { title: "R-SQL-2 an empty array", request: "GET /vessels?id=eq.0", bytes: "[]" },
-  { title: "R-SQL-2 an object", request: "GET /vessels?id=eq.1&select=id", headers: { accept: "application/vnd.pgrst.object+json" }, bytes: '{"id":1}' },
-  { title: "R-SQL-2 nulls stripped", request: "GET /vessels?id=eq.3&select=id,tonnage,specs", headers: { accept: "application/vnd.pgrst.array+json;nulls=stripped" }, bytes: '[{"id":3,"tonnage":47}]' },
+  {
+    title: "R-SQL-2 an object",
+    request: "GET /vessels?id=eq.1&select=id",
+    headers: { accept: "application/vnd.pgrst.object+json" },
+    bytes: '{"id":1}',
+  },
+  {
+    title: "R-SQL-2 nulls stripped",
+    request: "GET /vessels?id=eq.3&select=id,tonnage,specs",
+    headers: { accept: "application/vnd.pgrst.array+json;nulls=stripped" },
+    bytes: '[{"id":3,"tonnage":47}]',
+  },
   { title: "R-SQL-2 a scalar", request: "GET /rpc/add_numbers?a=1&b=2", bytes: "3" },
   { title: "R-SQL-2 a set of scalars", request: "GET /rpc/tonnages", bytes: "[853, 402, 47]" },
-  { title: "R-SQL-2 no body", request: "PATCH /vessels?id=eq.1", headers: rolledBack(), body: { tonnage: 1 }, status: 204, bytes: "" },
+  {
+    title: "R-SQL-2 no body",
+    request: "PATCH /vessels?id=eq.1",
+    headers: rolledBack(),
+    body: { tonnage: 1 },
+    status: 204,
+    bytes: "",
+  },
 
   // select items
-  { title: "R-SQL-3 casts, paths, indexes and representations", request: "GET /vessels?select=t:tonnage::text,specs->engine->>kw,specs->tags->0,flags->1&id=eq.1", bytes: '[{"t":"853","kw":"550","tags":"a","flags":"NO"}]' },
+  {
+    title: "R-SQL-3 casts, paths, indexes and representations",
+    request: "GET /vessels?select=t:tonnage::text,specs->engine->>kw,specs->tags->0,flags->1&id=eq.1",
+    bytes: '[{"t":"853","kw":"550","tags":"a","flags":"NO"}]',
+  },
   { title: "R-SQL-3 a representation", request: "GET /paints?select=shade&id=eq.1", bytes: '[{"shade":"#0000ff"}]' },
 
   // embeds
-  { title: "R-SQL-4 to-one, to the byte", request: "GET /vessels?select=id,ports(name)&order=id&limit=1", bytes: '[{"id":1,"ports":{"name":"Oslo"}}]' },
-  { title: "R-SQL-4 without a row", request: "GET /vessels?select=id,ports(name)&id=eq.3", bytes: '[{"id":3,"ports":null}]' },
+  {
+    title: "R-SQL-4 to-one, to the byte",
+    request: "GET /vessels?select=id,ports(name)&order=id&limit=1",
+    bytes: '[{"id":1,"ports":{"name":"Oslo"}}]',
+  },
+  {
+    title: "R-SQL-4 without a row",
+    request: "GET /vessels?select=id,ports(name)&id=eq.3",
+    bytes: '[{"id":3,"ports":null}]',
+  },
   { title: "R-SQL-4 inner", request: "GET /vessels?select=id,ports!inner(name)&id=eq.3", bytes: "[]" },
-  { title: "R-SQL-4 grouped by its value", request: "GET /vessels?select=n:count(),ports(name)&id=lt.3", answer: [{ n: 2, ports: { name: "Oslo" } }] },
-  { title: "R-SQL-5 to-many, to the byte", request: "GET /ports?select=id,vessels(id)&id=eq.1&vessels.order=id", bytes: '[{"id":1,"vessels":[{"id":1}, \n {"id":2}]}]' },
-  { title: "R-SQL-5 without rows", request: "GET /ports?select=id,vessels(id)&id=eq.2", bytes: '[{"id":2,"vessels":[]}]' },
+  {
+    title: "R-SQL-4 grouped by its value",
+    request: "GET /vessels?select=n:count(),ports(name)&id=lt.3",
+    answer: [{ n: 2, ports: { name: "Oslo" } }],
+  },
+  {
+    title: "R-SQL-5 to-many, to the byte",
+    request: "GET /ports?select=id,vessels(id)&id=eq.1&vessels.order=id",
+    bytes: '[{"id":1,"vessels":[{"id":1}, \n {"id":2}]}]',
+  },
+  {
+    title: "R-SQL-5 without rows",
+    request: "GET /ports?select=id,vessels(id)&id=eq.2",
+    bytes: '[{"id":2,"vessels":[]}]',
+  },
   { title: "R-SQL-5 inner", request: "GET /ports?select=id,vessels!inner(id)&vessels.tonnage=gt.9000", bytes: "[]" },
-  { title: "R-SQL-6 to-one spread", request: "GET /voyages?select=id,...vessels(ship:name)&id=eq.1", bytes: '[{"id":1,"ship":"Ariel"}]' },
-  { title: "R-SQL-6 to-many spread, ordered by a column that is not selected", request: "GET /ports?select=...vessels(name)&vessels.order=tonnage&id=eq.1", answer: [{ name: ["Fram", "Ariel"] }] },
-  { title: "R-SQL-7 many-to-many", request: "GET /docks?select=name,cranes!dock_cranes(name)&cranes.order=name&order=id", answer: [{ name: "east", cranes: [{ name: "big" }, { name: "small" }] }, { name: "west", cranes: [{ name: "small" }] }] },
-  { title: "R-SQL-8 computed relationships by overload", request: "GET /vessels?select=peers(id)&id=eq.1", answer: [{ peers: [{ id: 2 }, { id: 3 }] }] },
-  { title: "R-SQL-8 of written rows", request: "PATCH /sailors?id=eq.1&select=peers(id)", headers: shown, body: { mentor_id: null }, answer: [{ peers: [{ id: 2 }, { id: 3 }, { id: 4 }] }] },
+  {
+    title: "R-SQL-6 to-one spread",
+    request: "GET /voyages?select=id,...vessels(ship:name)&id=eq.1",
+    bytes: '[{"id":1,"ship":"Ariel"}]',
+  },
+  {
+    title: "R-SQL-6 to-many spread, ordered by a column that is not selected",
+    request: "GET /ports?select=...vessels(name)&vessels.order=tonnage&id=eq.1",
+    answer: [{ name: ["Fram", "Ariel"] }],
+  },
+  {
+    title: "R-SQL-7 many-to-many",
+    request: "GET /docks?select=name,cranes!dock_cranes(name)&cranes.order=name&order=id",
+    answer: [
+      { name: "east", cranes: [{ name: "big" }, { name: "small" }] },
+      { name: "west", cranes: [{ name: "small" }] },
+    ],
+  },
+  {
+    title: "R-SQL-8 computed relationships by overload",
+    request: "GET /vessels?select=peers(id)&id=eq.1",
+    answer: [{ peers: [{ id: 2 }, { id: 3 }] }],
+  },
+  {
+    title: "R-SQL-8 of written rows",
+    request: "PATCH /sailors?id=eq.1&select=peers(id)",
+    headers: shown,
+    body: { mentor_id: null },
+    answer: [{ peers: [{ id: 2 }, { id: 3 }, { id: 4 }] }],
+  },
 
   // filters
-  { title: "R-SQL-9 values have no declared type", request: "GET /vessels?tonnage=eq.x", status: 400, answer: { code: "22P02", details: null, hint: null, message: 'invalid input syntax for type integer: "x"' } },
+  {
+    title: "R-SQL-9 values have no declared type",
+    request: "GET /vessels?tonnage=eq.x",
+    status: 400,
+    answer: { code: "22P02", details: null, hint: null, message: 'invalid input syntax for type integer: "x"' },
+  },
   { title: "R-SQL-9 an empty list", request: "GET /vessels?id=in.()", bytes: "[]" },
-  { title: "R-SQL-9 quantifiers", request: "GET /vessels?select=id&id=eq(any).{1,3}&order=id", answer: [{ id: 1 }, { id: 3 }] },
-  { title: "R-SQL-9 null filters on embeds", request: "GET /ports?select=name,vessels()&vessels=is.null", answer: [{ name: "Leith" }] },
-  { title: "R-SQL-9 full text with a language", request: "GET /manifests?select=id&body=fts(english).cat", answer: [{ id: 1 }] },
+  {
+    title: "R-SQL-9 quantifiers",
+    request: "GET /vessels?select=id&id=eq(any).{1,3}&order=id",
+    answer: [{ id: 1 }, { id: 3 }],
+  },
+  {
+    title: "R-SQL-9 null filters on embeds",
+    request: "GET /ports?select=name,vessels()&vessels=is.null",
+    answer: [{ name: "Leith" }],
+  },
+  {
+    title: "R-SQL-9 full text with a language",
+    request: "GET /manifests?select=id&body=fts(english).cat",
+    answer: [{ id: 1 }],
+  },
 
   // counts
-  { title: "R-SQL-10 exact, with inner embeds and null filters", request: "GET /ports?select=id,vessels!inner(id)&limit=1", headers: { prefer: "count=exact" }, responseHeaders: { "Content-Range": "0-0/1" } },
-  { title: "R-SQL-10 planned", request: "GET /ports?select=id", headers: { prefer: "count=planned" }, responseHeaders: { "Content-Range": /^0-1\/\d+$/ } },
-  { title: "R-SQL-10 estimated", request: "GET /ports?select=id", headers: { prefer: "count=estimated" }, responseHeaders: { "Content-Range": "0-1/2" } },
+  {
+    title: "R-SQL-10 exact, with inner embeds and null filters",
+    request: "GET /ports?select=id,vessels!inner(id)&limit=1",
+    headers: { prefer: "count=exact" },
+    responseHeaders: { "Content-Range": "0-0/1" },
+  },
+  {
+    title: "R-SQL-10 planned",
+    request: "GET /ports?select=id",
+    headers: { prefer: "count=planned" },
+    responseHeaders: { "Content-Range": /^0-1\/\d+$/ },
+  },
+  {
+    title: "R-SQL-10 estimated",
+    request: "GET /ports?select=id",
+    headers: { prefer: "count=estimated" },
+    responseHeaders: { "Content-Range": "0-1/2" },
+  },
 
   // writes
-  { title: "R-SQL-11 an object by json_to_record: columns by their declared types", request: "POST /kinds?select=c_varchar,c_char,c_bit,c_int_list", headers: shown, body: { id: 5, c_varchar: "ten letters", c_char: "ab" }, status: 400, check: code("22001") },
-  { title: "R-SQL-11 rows, in order", request: "POST /ports?select=name&columns=name", headers: shown, body: [{ name: "B" }, { name: "A" }], answer: [{ name: "B" }, { name: "A" }] },
-  { title: "R-SQL-12 inserted or updated, through a view", request: "POST /fleet?select=id", headers: rolledBack("return=representation", "resolution=merge-duplicates"), body: [{ id: 1, name: "A" }], status: 200, answer: [{ id: 1 }] },
-  { title: "R-SQL-12 one of each", request: "POST /fleet?select=id", headers: rolledBack("return=representation", "resolution=merge-duplicates"), body: [{ id: 1, name: "A" }, { id: 70, name: "B" }], status: 201, answer: [{ id: 1 }, { id: 70 }] },
-  { title: "R-SQL-12 none", request: "POST /ports?select=id", headers: rolledBack("return=representation", "resolution=merge-duplicates"), body: [], status: 200, answer: [] },
-  { title: "R-SQL-13 an update from its payload, answered with embeds and computed fields", request: "PATCH /vessels?id=eq.1&select=name,label,ports(name),voyages(id)&voyages.order=id", headers: shown, body: { name: "X", home_port_id: 2 }, answer: [{ name: "X", label: "X #1", ports: { name: "Leith" }, voyages: [{ id: 1 }, { id: 2 }] }] },
-  { title: "R-SQL-13 a delete", request: "DELETE /crew?vessel_id=eq.1&sailor_id=eq.1&select=rank,sailors(name)", headers: shown, answer: [{ rank: "captain", sailors: { name: "Ada" } }] },
+  {
+    title: "R-SQL-11 an object by json_to_record: columns by their declared types",
+    request: "POST /kinds?select=c_varchar,c_char,c_bit,c_int_list",
+    headers: shown,
+    body: { id: 5, c_varchar: "ten letters", c_char: "ab" },
+    status: 400,
+    check: code("22001"),
+  },
+  {
+    title: "R-SQL-11 rows, in order",
+    request: "POST /ports?select=name&columns=name",
+    headers: shown,
+    body: [{ name: "B" }, { name: "A" }],
+    answer: [{ name: "B" }, { name: "A" }],
+  },
+  {
+    title: "R-SQL-12 inserted or updated, through a view",
+    request: "POST /fleet?select=id",
+    headers: rolledBack("return=representation", "resolution=merge-duplicates"),
+    body: [{ id: 1, name: "A" }],
+    status: 200,
+    answer: [{ id: 1 }],
+  },
+  {
+    title: "R-SQL-12 one of each",
+    request: "POST /fleet?select=id",
+    headers: rolledBack("return=representation", "resolution=merge-duplicates"),
+    body: [
+      { id: 1, name: "A" },
+      { id: 70, name: "B" },
+    ],
+    status: 201,
+    answer: [{ id: 1 }, { id: 70 }],
+  },
+  {
+    title: "R-SQL-12 none",
+    request: "POST /ports?select=id",
+    headers: rolledBack("return=representation", "resolution=merge-duplicates"),
+    body: [],
+    status: 200,
+    answer: [],
+  },
+  {
+    title: "R-SQL-13 an update from its payload, answered with embeds and computed fields",
+    request: "PATCH /vessels?id=eq.1&select=name,label,ports(name),voyages(id)&voyages.order=id",
+    headers: shown,
+    body: { name: "X", home_port_id: 2 },
+    answer: [{ name: "X", label: "X #1", ports: { name: "Leith" }, voyages: [{ id: 1 }, { id: 2 }] }],
+  },
+  {
+    title: "R-SQL-13 a delete",
+    request: "DELETE /crew?vessel_id=eq.1&sailor_id=eq.1&select=rank,sailors(name)",
+    headers: shown,
+    answer: [{ rank: "captain", sailors: { name: "Ada" } }],
+  },
 
   // calls
   { title: "R-SQL-14 named arguments with their types", request: "GET /rpc/add_numbers?b=2&a=40", bytes: "42" },
   { title: "R-SQL-14 a variadic array", request: "GET /rpc/sum_all?numbers=1&numbers=2", bytes: "3" },
-  { title: "R-SQL-14 from a JSON body", request: "POST /rpc/vessels_of?select=id", body: { port: "1" }, answer: [{ id: 1 }, { id: 2 }] },
-  { title: "R-SQL-14 from the first of an array", request: "POST /rpc/sum_all", body: [{ numbers: [1, 2] }, { numbers: [3] }], bytes: "3" },
+  {
+    title: "R-SQL-14 from a JSON body",
+    request: "POST /rpc/vessels_of?select=id",
+    body: { port: "1" },
+    answer: [{ id: 1 }, { id: 2 }],
+  },
+  {
+    title: "R-SQL-14 from the first of an array",
+    request: "POST /rpc/sum_all",
+    body: [{ numbers: [1, 2] }, { numbers: [3] }],
+    bytes: "3",
+  },
 
   // group by
-  { title: "R-SQL-15 aliases, expressions, embeds and spreads are grouped", request: "GET /voyages?select=from:origin_id,departs::text,fare.sum(),ports!voyages_destination_id_fkey(name),...vessels(ship:name)&id=eq.1", answer: [{ from: 1, departs: "2024-05-01", sum: 120.5, ports: { name: "Leith" }, ship: "Ariel" }] },
-  { title: "R-SQL-15 JSON paths are", request: "GET /vessels?select=specs->engine->>maker,count()&id=eq.1", answer: [{ maker: "Burmeister", count: 1 }] },
+  {
+    title: "R-SQL-15 aliases, expressions, embeds and spreads are grouped",
+    request:
+      "GET /voyages?select=from:origin_id,departs::text,fare.sum(),ports!voyages_destination_id_fkey(name),...vessels(ship:name)&id=eq.1",
+    answer: [{ from: 1, departs: "2024-05-01", sum: 120.5, ports: { name: "Leith" }, ship: "Ariel" }],
+  },
+  {
+    title: "R-SQL-15 JSON paths are",
+    request: "GET /vessels?select=specs->engine->>maker,count()&id=eq.1",
+    answer: [{ maker: "Burmeister", count: 1 }],
+  },
 ]);
 
 test("R-SQL-1 one statement per request, beside settings and pre-request", async () => {
   const statements: string[] = [];
   const quiet = (): void => {};
-  const note = (message: string, facts?: Readonly<Record<string, unknown>>): void => void statements.push(`${message} ${JSON.stringify(facts ?? {})}`);
-  const own = await startApi({ logQuery: true, logger: { error: quiet, warn: quiet, info: note, debug: note, access: quiet } });
+  const note = (message: string, facts?: Readonly<Record<string, unknown>>): void =>
+    void statements.push(`${message} ${JSON.stringify(facts ?? {})}`);
+  const own = await startApi({
+    logQuery: true,
+    logger: { error: quiet, warn: quiet, info: note, debug: note, access: quiet },
+  });
   const sent = async (ask: () => Promise<unknown>): Promise<number> => {
     statements.length = 0;
     await ask();
     return statements.filter((line) => /\b(select|insert|update|delete)\b/i.test(line)).length;
   };
-  expect(await sent(() => own.get("/ports?select=name,vessels(name,voyages(*))&limit=1", { headers: { prefer: "count=exact" } }))).toBe(1);
-  expect(await sent(() => own.post("/ports?select=*,vessels(*)", { headers: shown, body: [{ name: "A" }, { name: "B" }] }))).toBe(1);
+  expect(
+    await sent(() =>
+      own.get("/ports?select=name,vessels(name,voyages(*))&limit=1", { headers: { prefer: "count=exact" } }),
+    ),
+  ).toBe(1);
+  expect(
+    await sent(() => own.post("/ports?select=*,vessels(*)", { headers: shown, body: [{ name: "A" }, { name: "B" }] })),
+  ).toBe(1);
   expect(await sent(() => own.get("/rpc/all_vessels?limit=1", { headers: { prefer: "count=exact" } }))).toBe(1);
 });

@@ -10,46 +10,169 @@ const clerk = bearer({ role: "sea_clerk", sub: "bo" });
 
 cases(api, [
   // what SQL can read, set in the transaction of the request
-  { title: "R-TX-1 search_path: the schema, then the extra path", request: setting("search_path"), answer: '"sea", "public"' },
-  { title: "R-TX-1 search_path of another schema", request: "POST /rpc/setting", headers: { "content-profile": "land" }, body: { name: "search_path" }, status: 404 },
+  {
+    title: "R-TX-1 search_path: the schema, then the extra path",
+    request: setting("search_path"),
+    answer: '"sea", "public"',
+  },
+  {
+    title: "R-TX-1 search_path of another schema",
+    request: "POST /rpc/setting",
+    headers: { "content-profile": "land" },
+    body: { name: "search_path" },
+    status: 404,
+  },
   { title: "R-TX-1 settings of the acting role", request: setting("app.desk"), headers: clerk, answer: "front" },
   { title: "R-TX-1 among them a timeout", request: setting("statement_timeout"), headers: clerk, answer: "5s" },
   { title: "R-TX-1 the role", request: "GET /rpc/who", headers: clerk, answer: "sea_clerk" },
   { title: "R-TX-1 the role of nobody", request: "GET /rpc/who", answer: "sea_anon" },
-  { title: "R-TX-1 the role of an administrator", request: "GET /rpc/who", headers: asAdmin("sea_captain"), answer: "sea_captain" },
-  { title: "R-TX-1 the claims, with the role in them", request: setting("request.jwt.claims"), headers: bearer({ sub: "bo", n: { a: [1] }, role: "sea_clerk" }), check: (answer) => expect(JSON.parse(answer.json())).toEqual({ sub: "bo", n: { a: [1] }, role: "sea_clerk" }) },
-  { title: "R-TX-1 claims without a token", request: setting("request.jwt.claims"), check: (answer) => expect(JSON.parse(answer.json())).toEqual({ role: "sea_anon" }) },
+  {
+    title: "R-TX-1 the role of an administrator",
+    request: "GET /rpc/who",
+    headers: asAdmin("sea_captain"),
+    answer: "sea_captain",
+  },
+  {
+    title: "R-TX-1 the claims, with the role in them",
+    request: setting("request.jwt.claims"),
+    headers: bearer({ sub: "bo", n: { a: [1] }, role: "sea_clerk" }),
+    check: (answer) => expect(JSON.parse(answer.json())).toEqual({ sub: "bo", n: { a: [1] }, role: "sea_clerk" }),
+  },
+  {
+    title: "R-TX-1 claims without a token",
+    request: setting("request.jwt.claims"),
+    check: (answer) => expect(JSON.parse(answer.json())).toEqual({ role: "sea_anon" }),
+  },
   { title: "R-TX-1 the method", request: "POST /rpc/setting", body: { name: "request.method" }, answer: "POST" },
   { title: "R-TX-1 the path as received", request: setting("request.path"), answer: "/rpc/setting" },
-  { title: "R-TX-1 the path without the prefix", request: "GET /api/rpc/setting?name=request.path", answer: "/rpc/setting" },
-  { title: "R-TX-1 headers in lower case, cookies left out", request: setting("request.headers"), headers: { "X-Tenant": "é", cookie: "a=1" }, check: (answer) => { const headers = JSON.parse(answer.json()); expect(headers).toMatchObject({ host: expect.any(String) }); expect(headers["x-tenant"]).toBeDefined(); expect(headers).not.toHaveProperty("cookie"); } },
-  { title: "R-TX-1 cookies", request: setting("request.cookies"), headers: { cookie: "a=1; b=two" }, check: (answer) => expect(JSON.parse(answer.json())).toEqual({ a: "1", b: "two" }) },
+  {
+    title: "R-TX-1 the path without the prefix",
+    request: "GET /api/rpc/setting?name=request.path",
+    answer: "/rpc/setting",
+  },
+  {
+    title: "R-TX-1 headers in lower case, cookies left out",
+    request: setting("request.headers"),
+    headers: { "X-Tenant": "é", cookie: "a=1" },
+    check: (answer) => {
+      const headers = JSON.parse(answer.json());
+      expect(headers).toMatchObject({ host: expect.any(String) });
+      expect(headers["x-tenant"]).toBeDefined();
+      expect(headers).not.toHaveProperty("cookie");
+    },
+  },
+  {
+    title: "R-TX-1 cookies",
+    request: setting("request.cookies"),
+    headers: { cookie: "a=1; b=two" },
+    check: (answer) => expect(JSON.parse(answer.json())).toEqual({ a: "1", b: "two" }),
+  },
   { title: "R-TX-1 no cookies", request: setting("request.cookies"), answer: "{}" },
-  { title: "R-TX-1 the time zone of the preference", request: setting("timezone"), headers: { prefer: "timezone=Asia/Tokyo" }, answer: "Asia/Tokyo" },
+  {
+    title: "R-TX-1 the time zone of the preference",
+    request: setting("timezone"),
+    headers: { prefer: "timezone=Asia/Tokyo" },
+    answer: "Asia/Tokyo",
+  },
   { title: "R-TX-1 settings of the application", request: setting("app.settings.motto"), answer: "per mare" },
 
   { title: "R-TX-2 GET is read only", request: setting("transaction_read_only"), answer: "on" },
-  { title: "R-TX-2 POST on a stable function too", request: "POST /rpc/setting", body: { name: "transaction_read_only" }, answer: "on" },
-  { title: "R-TX-2 POST on a volatile one is not", request: "POST /rpc/write_log", headers: rolledBack(), body: { entry: "x" }, answer: 1 },
+  {
+    title: "R-TX-2 POST on a stable function too",
+    request: "POST /rpc/setting",
+    body: { name: "transaction_read_only" },
+    answer: "on",
+  },
+  {
+    title: "R-TX-2 POST on a volatile one is not",
+    request: "POST /rpc/write_log",
+    headers: rolledBack(),
+    body: { entry: "x" },
+    answer: 1,
+  },
 
   { title: "R-TX-3 read committed", request: setting("transaction_isolation"), answer: "read committed" },
-  { title: "R-TX-3 the level of the role", request: setting("transaction_isolation"), role: "sea_auditor", answer: "serializable" },
-  { title: "R-TX-3 the level of the function wins", request: "GET /rpc/isolated", role: "sea_auditor", answer: "repeatable read" },
-  { title: "R-TX-3 a write at the level of the role", request: "POST /ports?select=name", role: "sea_auditor", headers: rolledBack("return=representation"), body: { name: "A" }, status: 201, answer: [{ name: "A" }] },
+  {
+    title: "R-TX-3 the level of the role",
+    request: setting("transaction_isolation"),
+    role: "sea_auditor",
+    answer: "serializable",
+  },
+  {
+    title: "R-TX-3 the level of the function wins",
+    request: "GET /rpc/isolated",
+    role: "sea_auditor",
+    answer: "repeatable read",
+  },
+  {
+    title: "R-TX-3 a write at the level of the role",
+    request: "POST /ports?select=name",
+    role: "sea_auditor",
+    headers: rolledBack("return=representation"),
+    body: { name: "A" },
+    status: 201,
+    answer: [{ name: "A" }],
+  },
 
-  { title: "R-TX-4 a serialisation failure is reported", request: "POST /rpc/raise_state", body: { state: "40001", text: "could not serialize" }, status: 500, check: (answer) => expect(answer.json()).toEqual({ code: "40001", details: null, hint: null, message: "could not serialize" }) },
-  { title: "R-TX-4 a deadlock too", request: "POST /rpc/raise_state", body: { state: "40P01", text: "deadlock" }, status: 500 },
+  {
+    title: "R-TX-4 a serialisation failure is reported",
+    request: "POST /rpc/raise_state",
+    body: { state: "40001", text: "could not serialize" },
+    status: 500,
+    check: (answer) =>
+      expect(answer.json()).toEqual({ code: "40001", details: null, hint: null, message: "could not serialize" }),
+  },
+  {
+    title: "R-TX-4 a deadlock too",
+    request: "POST /rpc/raise_state",
+    body: { state: "40P01", text: "deadlock" },
+    status: 500,
+  },
 
   // the pre-request function
-  { title: "R-TX-7 may raise", request: "GET /ports", headers: { "x-pre": "raise" }, status: 418, statusText: "I am a teapot", answer: { code: "PT418", details: null, hint: "pour", message: "I am a teapot" } },
-  { title: "R-TX-7 may set headers", request: "GET /ports", headers: { "x-pre": "header" }, status: 200, responseHeaders: { "X-Pre": "seen" } },
+  {
+    title: "R-TX-7 may raise",
+    request: "GET /ports",
+    headers: { "x-pre": "raise" },
+    status: 418,
+    statusText: "I am a teapot",
+    answer: { code: "PT418", details: null, hint: "pour", message: "I am a teapot" },
+  },
+  {
+    title: "R-TX-7 may set headers",
+    request: "GET /ports",
+    headers: { "x-pre": "header" },
+    status: 200,
+    responseHeaders: { "X-Pre": "seen" },
+  },
   { title: "R-TX-7 may set the status", request: "GET /ports", headers: { "x-pre": "status:203" }, status: 203 },
-  { title: "R-TX-7 may set the role", request: "GET /rpc/who", headers: { "x-pre": "role:sea_clerk" }, answer: "sea_clerk" },
-  { title: "R-TX-7 whose rights then hold", request: "GET /payroll", headers: { "x-pre": "role:sea_auditor" }, status: 200 },
-  { title: "R-TX-7 before writes", request: "POST /ports", headers: { "x-pre": "raise" }, body: { name: "A" }, status: 418 },
+  {
+    title: "R-TX-7 may set the role",
+    request: "GET /rpc/who",
+    headers: { "x-pre": "role:sea_clerk" },
+    answer: "sea_clerk",
+  },
+  {
+    title: "R-TX-7 whose rights then hold",
+    request: "GET /payroll",
+    headers: { "x-pre": "role:sea_auditor" },
+    status: 200,
+  },
+  {
+    title: "R-TX-7 before writes",
+    request: "POST /ports",
+    headers: { "x-pre": "raise" },
+    body: { name: "A" },
+    status: 418,
+  },
   { title: "R-TX-7 before functions", request: "GET /rpc/who", headers: { "x-pre": "raise" }, status: 418 },
   { title: "R-TX-7 before the description", request: "GET /", headers: { "x-pre": "raise" }, status: 418 },
-  { title: "R-TX-7 which takes its headers", request: "GET /", headers: { "x-pre": "header" }, responseHeaders: { "X-Pre": "seen" } },
+  {
+    title: "R-TX-7 which takes its headers",
+    request: "GET /",
+    headers: { "x-pre": "header" },
+    responseHeaders: { "X-Pre": "seen" },
+  },
   { title: "R-TX-7 not before OPTIONS", request: "OPTIONS /ports", headers: { "x-pre": "raise" }, status: 200 },
 ]);
 
@@ -64,7 +187,9 @@ test("R-TX-6 nothing survives on the connection", async () => {
   expect((await api.get("/rpc/setting?name=timezone")).json()).not.toBe("Asia/Tokyo");
   expect((await api.get("/rpc/who", { headers: { "x-pre": "role:sea_clerk" } })).json()).toBe("sea_clerk");
   expect((await api.get("/rpc/who")).json()).toBe("sea_anon");
-  expect((await api.post("/rpc/raise_state", { headers: clerk, body: { state: "22000", text: "x" } })).status).toBe(400);
+  expect((await api.post("/rpc/raise_state", { headers: clerk, body: { state: "22000", text: "x" } })).status).toBe(
+    400,
+  );
   expect((await api.get("/rpc/who")).json()).toBe("sea_anon");
 });
 
@@ -73,15 +198,25 @@ test("R-TX-4 nothing is run twice", async () => {
     create function sea.fail_once() returns int language plpgsql volatile as $$ begin perform nextval('sea.attempts'); raise sqlstate '40001' using message = 'no'; end $$`);
   await api.reload();
   expect((await api.post("/rpc/fail_once", { body: {} })).status).toBe(500);
-  expect((await api.sql("select last_value::int as n, is_called from sea.attempts"))[0]).toEqual({ n: 1, is_called: true });
+  expect((await api.sql("select last_value::int as n, is_called from sea.attempts"))[0]).toEqual({
+    n: 1,
+    is_called: true,
+  });
 });
 
-const stored = async (name: string): Promise<unknown> => (await api.sql("select count(*)::int as n from sea.ports where name = $1", [name]))[0]?.["n"];
+const stored = async (name: string): Promise<unknown> =>
+  (await api.sql("select count(*)::int as n from sea.ports where name = $1", [name]))[0]?.["n"];
 
 test("R-TX-5 how a transaction ends", async () => {
-  const ends = async (dbTxEnd: "commit" | "commit-allow-override" | "rollback" | "rollback-allow-override", prefer: string | null): Promise<readonly unknown[]> => {
+  const ends = async (
+    dbTxEnd: "commit" | "commit-allow-override" | "rollback" | "rollback-allow-override",
+    prefer: string | null,
+  ): Promise<readonly unknown[]> => {
     const own = await startApi({ dbTxEnd });
-    const answer = await own.post("/ports?select=name", { headers: { prefer: prefer === null ? "return=representation" : `return=representation, ${prefer}` }, body: { name: "Ends" } });
+    const answer = await own.post("/ports?select=name", {
+      headers: { prefer: prefer === null ? "return=representation" : `return=representation, ${prefer}` },
+      body: { name: "Ends" },
+    });
     await own.close();
     expect(answer.json()).toEqual([{ name: "Ends" }]); // answered as usual in any case
     const kept = await stored("Ends");
@@ -113,7 +248,9 @@ test("R-PRF-6 deferred constraints are checked before a rollback", async () => {
 });
 
 test("R-TX-7 a bare name is found by the search path, in the mode of the request", async () => {
-  await api.sql(`create function sea.pre_write() returns void language sql volatile as $$ insert into sea.logbook values ('pre') $$`);
+  await api.sql(
+    `create function sea.pre_write() returns void language sql volatile as $$ insert into sea.logbook values ('pre') $$`,
+  );
   const writing = await startApi({ dbPreRequest: "pre_write" });
   const read = await writing.get("/ports");
   expect([read.status, read.json().code]).toEqual([405, "25006"]);

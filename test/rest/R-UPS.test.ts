@@ -8,32 +8,210 @@ const merge = rolledBack("return=representation", "resolution=merge-duplicates")
 const ignore = rolledBack("return=representation", "resolution=ignore-duplicates");
 
 cases(api, [
-  { title: "R-UPS-1 duplicates are merged", request: "POST /ports?select=id,name,country", headers: merge, body: [{ id: 1, name: "Christiania" }, { id: 50, name: "Hull" }], status: 201, answer: [{ id: 1, name: "Christiania", country: "NO" }, { id: 50, name: "Hull", country: null }], responseHeaders: { "Preference-Applied": "resolution=merge-duplicates, return=representation, tx=rollback" } },
-  { title: "R-UPS-1 duplicates are ignored and not shown", request: "POST /ports?select=id,name", headers: ignore, body: [{ id: 1, name: "Christiania" }, { id: 50, name: "Hull" }], status: 201, answer: [{ id: 50, name: "Hull" }], responseHeaders: { "Preference-Applied": "resolution=ignore-duplicates, return=representation, tx=rollback" } },
-  { title: "R-UPS-1 without a resolution a duplicate is an error", request: "POST /ports", body: { id: 1, name: "Christiania" }, status: 409, check: (answer) => expect(answer.json().code).toBe("23505") },
+  {
+    title: "R-UPS-1 duplicates are merged",
+    request: "POST /ports?select=id,name,country",
+    headers: merge,
+    body: [
+      { id: 1, name: "Christiania" },
+      { id: 50, name: "Hull" },
+    ],
+    status: 201,
+    answer: [
+      { id: 1, name: "Christiania", country: "NO" },
+      { id: 50, name: "Hull", country: null },
+    ],
+    responseHeaders: { "Preference-Applied": "resolution=merge-duplicates, return=representation, tx=rollback" },
+  },
+  {
+    title: "R-UPS-1 duplicates are ignored and not shown",
+    request: "POST /ports?select=id,name",
+    headers: ignore,
+    body: [
+      { id: 1, name: "Christiania" },
+      { id: 50, name: "Hull" },
+    ],
+    status: 201,
+    answer: [{ id: 50, name: "Hull" }],
+    responseHeaders: { "Preference-Applied": "resolution=ignore-duplicates, return=representation, tx=rollback" },
+  },
+  {
+    title: "R-UPS-1 without a resolution a duplicate is an error",
+    request: "POST /ports",
+    body: { id: 1, name: "Christiania" },
+    status: 409,
+    check: (answer) => expect(answer.json().code).toBe("23505"),
+  },
 
-  { title: "R-UPS-2 the target by on_conflict", request: "POST /ports?on_conflict=name&select=id,name,country", headers: merge, body: [{ name: "Oslo", country: "XX" }], status: 200, answer: [{ id: 1, name: "Oslo", country: "XX" }] },
-  { title: "R-UPS-2 the target of two columns", request: "POST /crew?on_conflict=vessel_id,sailor_id&select=rank", headers: merge, body: [{ vessel_id: 1, sailor_id: 1, rank: "cook" }], status: 200, answer: [{ rank: "cook" }] },
-  { title: "R-UPS-2 another constraint still holds", request: "POST /ports?on_conflict=id", headers: merge, body: [{ id: 9, name: "Oslo" }], status: 409 },
-  { title: "R-UPS-2 columns without a constraint", request: "POST /ports?on_conflict=country", headers: merge, body: [{ name: "A", country: "NO" }], status: 400, check: (answer) => expect(answer.json().code).toBe("42P10") },
-  { title: "R-UPS-2 on_conflict alone is no upsert", request: "POST /ports?on_conflict=name", body: [{ name: "Oslo" }], status: 409 },
-  { title: "R-UPS-2 a view by its derived key", request: "POST /fleet?select=id,name", headers: merge, body: [{ id: 1, name: "Merged" }], status: 200, answer: [{ id: 1, name: "Merged" }] },
+  {
+    title: "R-UPS-2 the target by on_conflict",
+    request: "POST /ports?on_conflict=name&select=id,name,country",
+    headers: merge,
+    body: [{ name: "Oslo", country: "XX" }],
+    status: 200,
+    answer: [{ id: 1, name: "Oslo", country: "XX" }],
+  },
+  {
+    title: "R-UPS-2 the target of two columns",
+    request: "POST /crew?on_conflict=vessel_id,sailor_id&select=rank",
+    headers: merge,
+    body: [{ vessel_id: 1, sailor_id: 1, rank: "cook" }],
+    status: 200,
+    answer: [{ rank: "cook" }],
+  },
+  {
+    title: "R-UPS-2 another constraint still holds",
+    request: "POST /ports?on_conflict=id",
+    headers: merge,
+    body: [{ id: 9, name: "Oslo" }],
+    status: 409,
+  },
+  {
+    title: "R-UPS-2 columns without a constraint",
+    request: "POST /ports?on_conflict=country",
+    headers: merge,
+    body: [{ name: "A", country: "NO" }],
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("42P10"),
+  },
+  {
+    title: "R-UPS-2 on_conflict alone is no upsert",
+    request: "POST /ports?on_conflict=name",
+    body: [{ name: "Oslo" }],
+    status: 409,
+  },
+  {
+    title: "R-UPS-2 a view by its derived key",
+    request: "POST /fleet?select=id,name",
+    headers: merge,
+    body: [{ id: 1, name: "Merged" }],
+    status: 200,
+    answer: [{ id: 1, name: "Merged" }],
+  },
 
-  { title: "R-UPS-3 neither key nor target: a plain insert", request: "POST /logbook", headers: merge, body: { entry: "calm" }, status: 201, answer: [{ entry: "calm" }], responseHeaders: { "Preference-Applied": "return=representation, tx=rollback" } },
+  {
+    title: "R-UPS-3 neither key nor target: a plain insert",
+    request: "POST /logbook",
+    headers: merge,
+    body: { entry: "calm" },
+    status: 201,
+    answer: [{ entry: "calm" }],
+    responseHeaders: { "Preference-Applied": "return=representation, tx=rollback" },
+  },
 
-  { title: "R-UPS-4 merge: one inserted", request: "POST /ports", headers: rolledBack("resolution=merge-duplicates"), body: [{ id: 1, name: "A" }, { id: 60, name: "B" }], status: 201, bytes: "" },
-  { title: "R-UPS-4 merge: all updated", request: "POST /ports", headers: rolledBack("resolution=merge-duplicates"), body: [{ id: 1, name: "A" }, { id: 2, name: "B" }], status: 200, bytes: "", responseHeaders: { "Content-Length": "0" } },
-  { title: "R-UPS-4 merge: an empty payload", request: "POST /ports", headers: merge, body: [], status: 200, answer: [] },
-  { title: "R-UPS-4 ignore: always 201", request: "POST /ports", headers: ignore, body: [{ id: 1, name: "A" }], status: 201, answer: [] },
-  { title: "R-UPS-4 ignore: an empty payload", request: "POST /ports", headers: ignore, body: [], status: 201, answer: [] },
-  { title: "R-UPS-4 a partitioned table tells them apart too", request: "POST /soundings?select=depth", headers: merge, body: [{ id: 1, taken: "2023-03-01", depth: 1 }], status: 200, answer: [{ depth: 1 }] },
-  { title: "R-UPS-4 counts both", request: "POST /ports", headers: rolledBack("resolution=merge-duplicates", "count=exact"), body: [{ id: 1, name: "A" }, { id: 60, name: "B" }], status: 201, responseHeaders: { "Content-Range": "*/2" } },
+  {
+    title: "R-UPS-4 merge: one inserted",
+    request: "POST /ports",
+    headers: rolledBack("resolution=merge-duplicates"),
+    body: [
+      { id: 1, name: "A" },
+      { id: 60, name: "B" },
+    ],
+    status: 201,
+    bytes: "",
+  },
+  {
+    title: "R-UPS-4 merge: all updated",
+    request: "POST /ports",
+    headers: rolledBack("resolution=merge-duplicates"),
+    body: [
+      { id: 1, name: "A" },
+      { id: 2, name: "B" },
+    ],
+    status: 200,
+    bytes: "",
+    responseHeaders: { "Content-Length": "0" },
+  },
+  {
+    title: "R-UPS-4 merge: an empty payload",
+    request: "POST /ports",
+    headers: merge,
+    body: [],
+    status: 200,
+    answer: [],
+  },
+  {
+    title: "R-UPS-4 ignore: always 201",
+    request: "POST /ports",
+    headers: ignore,
+    body: [{ id: 1, name: "A" }],
+    status: 201,
+    answer: [],
+  },
+  {
+    title: "R-UPS-4 ignore: an empty payload",
+    request: "POST /ports",
+    headers: ignore,
+    body: [],
+    status: 201,
+    answer: [],
+  },
+  {
+    title: "R-UPS-4 a partitioned table tells them apart too",
+    request: "POST /soundings?select=depth",
+    headers: merge,
+    body: [{ id: 1, taken: "2023-03-01", depth: 1 }],
+    status: 200,
+    answer: [{ depth: 1 }],
+  },
+  {
+    title: "R-UPS-4 counts both",
+    request: "POST /ports",
+    headers: rolledBack("resolution=merge-duplicates", "count=exact"),
+    body: [
+      { id: 1, name: "A" },
+      { id: 60, name: "B" },
+    ],
+    status: 201,
+    responseHeaders: { "Content-Range": "*/2" },
+  },
 
-  { title: "R-UPS-5 columns that are not named keep their values", request: "POST /vessels?select=id,name,tonnage", headers: merge, body: [{ id: 1, name: "New" }], status: 200, answer: [{ id: 1, name: "New", tonnage: 853 }] },
-  { title: "R-UPS-5 and take defaults on insert", request: "POST /crew?select=rank", headers: merge, body: [{ vessel_id: 3, sailor_id: 4 }], status: 201, answer: [{ rank: "hand" }] },
-  { title: "R-UPS-5 a relation of key columns alone", request: "POST /passes", headers: merge, body: [{ port_id: 1, day: "2024-01-01" }], status: 200, answer: [{ port_id: 1, day: "2024-01-01" }] },
-  { title: "R-UPS-5 the same key twice in one payload", request: "POST /ports", headers: merge, body: [{ id: 1, name: "A" }, { id: 1, name: "B" }], status: 500, check: (answer) => expect(answer.json().code).toBe("21000") },
-  { title: "R-UPS-5 serial keys with columns and missing=default", request: "POST /ports?columns=id,name&select=name", headers: rolledBack("return=representation", "resolution=merge-duplicates", "missing=default"), body: [{ id: 2, name: "Merged" }, { name: "New" }], status: 201, answer: [{ name: "Merged" }, { name: "New" }], responseHeaders: { "Preference-Applied": "resolution=merge-duplicates, missing=default, return=representation, tx=rollback" } },
+  {
+    title: "R-UPS-5 columns that are not named keep their values",
+    request: "POST /vessels?select=id,name,tonnage",
+    headers: merge,
+    body: [{ id: 1, name: "New" }],
+    status: 200,
+    answer: [{ id: 1, name: "New", tonnage: 853 }],
+  },
+  {
+    title: "R-UPS-5 and take defaults on insert",
+    request: "POST /crew?select=rank",
+    headers: merge,
+    body: [{ vessel_id: 3, sailor_id: 4 }],
+    status: 201,
+    answer: [{ rank: "hand" }],
+  },
+  {
+    title: "R-UPS-5 a relation of key columns alone",
+    request: "POST /passes",
+    headers: merge,
+    body: [{ port_id: 1, day: "2024-01-01" }],
+    status: 200,
+    answer: [{ port_id: 1, day: "2024-01-01" }],
+  },
+  {
+    title: "R-UPS-5 the same key twice in one payload",
+    request: "POST /ports",
+    headers: merge,
+    body: [
+      { id: 1, name: "A" },
+      { id: 1, name: "B" },
+    ],
+    status: 500,
+    check: (answer) => expect(answer.json().code).toBe("21000"),
+  },
+  {
+    title: "R-UPS-5 serial keys with columns and missing=default",
+    request: "POST /ports?columns=id,name&select=name",
+    headers: rolledBack("return=representation", "resolution=merge-duplicates", "missing=default"),
+    body: [{ id: 2, name: "Merged" }, { name: "New" }],
+    status: 201,
+    answer: [{ name: "Merged" }, { name: "New" }],
+    responseHeaders: {
+      "Preference-Applied": "resolution=merge-duplicates, missing=default, return=representation, tx=rollback",
+    },
+  },
 ]);
 
 test("R-INS-4 R-UPS-5 missing=default takes one number of a sequence per row", async () => {
@@ -49,18 +227,29 @@ test("R-INS-4 R-UPS-5 missing=default takes one number of a sequence per row", a
   `);
   await api.reload();
   const rows = [{ name: "a" }, { id: 50, name: "b" }, { name: "c" }, { name: "old" }];
-  const sequences = { numbered: "numbered_id_seq", numbered_view: "numbered_id_seq", numbered_anew: "numbered_id_seq", identified: "identified_id_seq" };
+  const sequences = {
+    numbered: "numbered_id_seq",
+    numbered_view: "numbered_id_seq",
+    numbered_anew: "numbered_id_seq",
+    identified: "identified_id_seq",
+  };
   for (const [relation, sequence] of Object.entries(sequences)) {
     for (const resolution of ["merge-duplicates", "ignore-duplicates"]) {
       await api.sql(`alter sequence sea.${sequence} restart`);
       const headers = rolledBack("return=representation", "missing=default", `resolution=${resolution}`);
       const answer = await api.post(`/${relation}?columns=id,name&on_conflict=name`, { headers, body: rows });
       const merged = resolution === "merge-duplicates" ? [{ id: 4, name: "old" }] : [];
-      expect([relation, answer.json()]).toEqual([relation, [{ id: 1, name: "a" }, { id: 50, name: "b" }, { id: 3, name: "c" }, ...merged]]);
+      expect([relation, answer.json()]).toEqual([
+        relation,
+        [{ id: 1, name: "a" }, { id: 50, name: "b" }, { id: 3, name: "c" }, ...merged],
+      ]);
       expect(await api.sql(`select last_value::int from sea.${sequence}`)).toEqual([{ last_value: 4 }]);
     }
     await api.sql(`alter sequence sea.${sequence} restart`);
-    const one = await api.post(`/${relation}?columns=id,name`, { headers: rolledBack("return=representation", "missing=default"), body: { name: "one" } });
+    const one = await api.post(`/${relation}?columns=id,name`, {
+      headers: rolledBack("return=representation", "missing=default"),
+      body: { name: "one" },
+    });
     expect(one.json()).toEqual([{ id: 1, name: "one" }]);
     expect(await api.sql(`select last_value::int from sea.${sequence}`)).toEqual([{ last_value: 1 }]);
   }
@@ -75,6 +264,13 @@ test("R-UPD-4 missing=default computes a default once for all rows", async () =>
   `);
   await api.reload();
   const headers = rolledBack("return=representation", "missing=default");
-  expect((await api.patch("/batched?columns=batch,note&id=gt.1&order=id", { headers, body: { note: "new" } })).json()).toEqual([{ id: 2, batch: 1, note: "new" }, { id: 3, batch: 1, note: "new" }]);
-  expect((await api.patch("/batched?columns=batch,note&order=id", { headers, body: [{ batch: 9 }, { batch: 8 }] })).json()).toEqual([1, 2, 3].map((id) => ({ id, batch: 9, note: "none" })));
+  expect(
+    (await api.patch("/batched?columns=batch,note&id=gt.1&order=id", { headers, body: { note: "new" } })).json(),
+  ).toEqual([
+    { id: 2, batch: 1, note: "new" },
+    { id: 3, batch: 1, note: "new" },
+  ]);
+  expect(
+    (await api.patch("/batched?columns=batch,note&order=id", { headers, body: [{ batch: 9 }, { batch: 8 }] })).json(),
+  ).toEqual([1, 2, 3].map((id) => ({ id, batch: 9, note: "none" })));
 });

@@ -17,7 +17,8 @@ test("R-URL-4 Content-Location names the values of this request, not of an earli
 });
 
 test("R-FLT-1 each request is answered by its own values, in whatever order they stand", async () => {
-  const names = async (query: string): Promise<readonly string[]> => ((await api.get(`/vessels?select=name&${query}&order=id`)).json() as { name: string }[]).map((row) => row.name);
+  const names = async (query: string): Promise<readonly string[]> =>
+    ((await api.get(`/vessels?select=name&${query}&order=id`)).json() as { name: string }[]).map((row) => row.name);
   expect(await names("tonnage=gte.400&name=neq.Fram")).toEqual(["Ariel"]);
   expect(await names("tonnage=gte.40&name=neq.Ariel")).toEqual(["Fram", "Gjoa"]);
   expect(await names("name=neq.Ariel&tonnage=gte.400")).toEqual(["Fram"]);
@@ -26,7 +27,8 @@ test("R-FLT-1 each request is answered by its own values, in whatever order they
 });
 
 test("R-EMB-11 values of filters on embeds as well", async () => {
-  const ask = async (tonnage: number) => (await api.get(`/ports?select=name,vessels!inner(name)&vessels.tonnage=gt.${tonnage}&vessels.order=id`)).json();
+  const ask = async (tonnage: number) =>
+    (await api.get(`/ports?select=name,vessels!inner(name)&vessels.tonnage=gt.${tonnage}&vessels.order=id`)).json();
   expect(await ask(500)).toEqual([{ name: "Oslo", vessels: [{ name: "Ariel" }] }]);
   expect(await ask(400)).toEqual([{ name: "Oslo", vessels: [{ name: "Ariel" }, { name: "Fram" }] }]);
   expect(await ask(900)).toEqual([]);

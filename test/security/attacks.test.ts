@@ -14,13 +14,24 @@ const attacker = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const pem = rsa.publicKey.export({ type: "spki", format: "pem" }).toString();
 const jwk = rsa.publicKey.export({ format: "jwk" });
 
-const CLAIMS = { "x-session-default-role": "music_reader", "x-session-allowed-roles": ["music_reader"], "x-session-user-id": "7" };
-const WANTED = { ...CLAIMS, role: "music_editor", "x-session-default-role": "music_editor", "x-session-allowed-roles": ["music_editor"] };
+const CLAIMS = {
+  "x-session-default-role": "music_reader",
+  "x-session-allowed-roles": ["music_reader"],
+  "x-session-user-id": "7",
+};
+const WANTED = {
+  ...CLAIMS,
+  role: "music_editor",
+  "x-session-default-role": "music_editor",
+  "x-session-allowed-roles": ["music_editor"],
+};
 
-const encode = (part: unknown): string => Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
+const encode = (part: unknown): string =>
+  Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
 const raw = (token: string): HeaderValues => ({ authorization: `Bearer ${token}` });
 /** A header of the attacker's choice over wanted claims, signed by whatever they have. */
-const forged = (header: unknown, signature = encode("signature"), claims: unknown = WANTED): HeaderValues => raw(`${encode(header)}.${encode(claims)}.${signature}`);
+const forged = (header: unknown, signature = encode("signature"), claims: unknown = WANTED): HeaderValues =>
+  raw(`${encode(header)}.${encode(claims)}.${signature}`);
 
 // --- what is told and logged ----------------------------------------------------------------------------------------
 
@@ -42,7 +53,14 @@ const apiFor = (options: StartOptions): Promise<TestApi> => {
 const HS: StartOptions = {};
 const PEM: StartOptions = { jwtSecret: pem };
 const RSA: StartOptions = { jwtSecret: { type: "RS256", key: pem } };
-const SET: StartOptions = { jwtSecret: { keys: [{ ...jwk, kid: "r" }, { kty: "oct", k: Buffer.from(jwtSecret).toString("base64url"), kid: "h", alg: "HS256" }] } };
+const SET: StartOptions = {
+  jwtSecret: {
+    keys: [
+      { ...jwk, kid: "r" },
+      { kty: "oct", k: Buffer.from(jwtSecret).toString("base64url"), kid: "h", alg: "HS256" },
+    ],
+  },
+};
 const EC: StartOptions = { jwtSecret: ec.publicKey.export({ format: "jwk" }) as Record<string, unknown> };
 const AUDIENCE: StartOptions = { jwtAud: "us" };
 const BARE: StartOptions = { adminSecret: undefined };
@@ -72,14 +90,22 @@ interface Ignored {
 }
 
 const refused = (rows: readonly Attack[]): void => {
-  for (const { title, options = HS, headers, rest = [401, expect.stringMatching(/^PGRST30[13]$/)], graphql = "invalid-jwt" } of rows)
+  for (const {
+    title,
+    options = HS,
+    headers,
+    rest = [401, expect.stringMatching(/^PGRST30[13]$/)],
+    graphql = "invalid-jwt",
+  } of rows)
     test(title, async () => {
       const api = await apiFor(options);
       const onRest = await askRest(api, headers);
       expect([onRest.status, onRest.json().code], onRest.text).toEqual(rest);
       if (onRest.status === 401) expect(onRest.headers["www-authenticate"]).toMatch(/^Bearer/);
       const onGraphql = await askGraphql(api, headers);
-      expect(onGraphql.json(), onGraphql.text).toEqual({ errors: [{ message: expect.any(String), extensions: { path: expect.stringMatching(/^\$/), code: graphql } }] });
+      expect(onGraphql.json(), onGraphql.text).toEqual({
+        errors: [{ message: expect.any(String), extensions: { path: expect.stringMatching(/^\$/), code: graphql } }],
+      });
       told.push(onRest.text, JSON.stringify(onRest.headers), onGraphql.text);
     });
 };
@@ -89,7 +115,11 @@ const ignored = (rows: readonly Ignored[]): void => {
     test(title, async () => {
       const api = await apiFor(options);
       for (const sight of [sightOfRest(await askRest(api, headers)), sightOfGraphql(await askGraphql(api, headers))]) {
-        expect({ user: sight.current_user, role: sight["session.role"], userId: sight["session.user_id"] || "" }).toEqual({ user, role: user, userId });
+        expect({
+          user: sight.current_user,
+          role: sight["session.role"],
+          userId: sight["session.user_id"] || "",
+        }).toEqual({ user, role: user, userId });
         expect(JSON.parse(sight["request.jwt.claims"]!).role).toBe(user);
       }
     });
@@ -99,48 +129,124 @@ describe("signatures", () => {
   const [head, , signature] = signToken(CLAIMS).split(".") as [string, string, string];
   refused([
     ...["none", "None", "NONE", "nOnE", "", "null", null, ["none"], 0].flatMap((alg): Attack[] => [
-      { title: `R-AUT-3 G-AUTH-11 alg ${JSON.stringify(alg)} without signature`, headers: forged({ alg, typ: "JWT" }, "") },
-      { title: `R-AUT-3 G-AUTH-11 alg ${JSON.stringify(alg)} with somebody's signature`, headers: forged({ alg, typ: "JWT" }, signature) },
+      {
+        title: `R-AUT-3 G-AUTH-11 alg ${JSON.stringify(alg)} without signature`,
+        headers: forged({ alg, typ: "JWT" }, ""),
+      },
+      {
+        title: `R-AUT-3 G-AUTH-11 alg ${JSON.stringify(alg)} with somebody's signature`,
+        headers: forged({ alg, typ: "JWT" }, signature),
+      },
     ]),
-    { title: "R-AUT-3 G-AUTH-11 the signature of another payload", headers: raw(`${head}.${encode(WANTED)}.${signature}`) },
+    {
+      title: "R-AUT-3 G-AUTH-11 the signature of another payload",
+      headers: raw(`${head}.${encode(WANTED)}.${signature}`),
+    },
     { title: "R-AUT-3 G-AUTH-11 no signature", headers: raw(`${head}.${encode(WANTED)}.`) },
     { title: "R-AUT-3 G-AUTH-11 no third part", headers: raw(`${head}.${encode(WANTED)}`) },
     { title: "R-AUT-3 G-AUTH-11 an empty secret", headers: bearer(WANTED, { secret: "" }) },
     { title: "R-AUT-3 G-AUTH-11 the word secret", headers: bearer(WANTED, { secret: "secret" }) },
     ...[RSA, PEM, SET].flatMap((options, i): Attack[] => [
-      { title: `R-AUT-3 G-AUTH-11 the public key as secret: PEM (${i})`, options, headers: bearer(WANTED, { secret: pem }) },
-      { title: `R-AUT-3 G-AUTH-11 the public key as secret: PEM without its last line (${i})`, options, headers: bearer(WANTED, { secret: pem.trim() }) },
-      { title: `R-AUT-3 G-AUTH-11 the public key as secret: DER (${i})`, options, headers: bearer(WANTED, { secret: rsa.publicKey.export({ type: "spki", format: "der" }) }) },
-      { title: `R-AUT-3 G-AUTH-11 the public key as secret: its modulus, HS512 (${i})`, options, headers: bearer(WANTED, { algorithm: "HS512", secret: Buffer.from(String(jwk.n), "base64url") }) },
+      {
+        title: `R-AUT-3 G-AUTH-11 the public key as secret: PEM (${i})`,
+        options,
+        headers: bearer(WANTED, { secret: pem }),
+      },
+      {
+        title: `R-AUT-3 G-AUTH-11 the public key as secret: PEM without its last line (${i})`,
+        options,
+        headers: bearer(WANTED, { secret: pem.trim() }),
+      },
+      {
+        title: `R-AUT-3 G-AUTH-11 the public key as secret: DER (${i})`,
+        options,
+        headers: bearer(WANTED, { secret: rsa.publicKey.export({ type: "spki", format: "der" }) }),
+      },
+      {
+        title: `R-AUT-3 G-AUTH-11 the public key as secret: its modulus, HS512 (${i})`,
+        options,
+        headers: bearer(WANTED, { algorithm: "HS512", secret: Buffer.from(String(jwk.n), "base64url") }),
+      },
     ]),
-    { title: "R-AUT-3 G-AUTH-11 another algorithm of the same key", options: RSA, headers: bearer(WANTED, { algorithm: "PS256", key: rsa.privateKey }) },
-    { title: "R-AUT-3 G-AUTH-11 another length of the same key", options: RSA, headers: bearer(WANTED, { algorithm: "RS512", key: rsa.privateKey }) },
-    { title: "R-AUT-3 G-AUTH-11 the secret of the set under an algorithm it is not for", options: SET, headers: bearer(WANTED, { algorithm: "HS512", header: { kid: "h" } }) },
-    { title: "R-AUT-3 G-AUTH-11 a signature of zeros", options: EC, headers: forged({ alg: "ES256" }, Buffer.alloc(64).toString("base64url")) },
+    {
+      title: "R-AUT-3 G-AUTH-11 another algorithm of the same key",
+      options: RSA,
+      headers: bearer(WANTED, { algorithm: "PS256", key: rsa.privateKey }),
+    },
+    {
+      title: "R-AUT-3 G-AUTH-11 another length of the same key",
+      options: RSA,
+      headers: bearer(WANTED, { algorithm: "RS512", key: rsa.privateKey }),
+    },
+    {
+      title: "R-AUT-3 G-AUTH-11 the secret of the set under an algorithm it is not for",
+      options: SET,
+      headers: bearer(WANTED, { algorithm: "HS512", header: { kid: "h" } }),
+    },
+    {
+      title: "R-AUT-3 G-AUTH-11 a signature of zeros",
+      options: EC,
+      headers: forged({ alg: "ES256" }, Buffer.alloc(64).toString("base64url")),
+    },
     { title: "R-AUT-3 G-AUTH-11 an empty signature on a curve", options: EC, headers: forged({ alg: "ES256" }, "") },
     {
       title: "R-AUT-3 G-AUTH-11 a signature of another form",
       options: EC,
-      headers: forged({ alg: "ES256" }, sign("sha256", Buffer.from(`${encode({ alg: "ES256" })}.${encode(WANTED)}`), { key: ec.privateKey, dsaEncoding: "der" }).toString("base64url")),
+      headers: forged(
+        { alg: "ES256" },
+        sign("sha256", Buffer.from(`${encode({ alg: "ES256" })}.${encode(WANTED)}`), {
+          key: ec.privateKey,
+          dsaEncoding: "der",
+        }).toString("base64url"),
+      ),
     },
-    { title: "R-AUT-3 G-AUTH-11 twice the algorithm, none last", headers: raw(`${encode('{"alg":"HS256","alg":"none"}')}.${encode(WANTED)}.`) },
-    { title: "R-AUT-3 G-AUTH-11 twice the algorithm, none first", headers: raw(`${encode('{"alg":"none","alg":"HS256"}')}.${encode(WANTED)}.`) },
+    {
+      title: "R-AUT-3 G-AUTH-11 twice the algorithm, none last",
+      headers: raw(`${encode('{"alg":"HS256","alg":"none"}')}.${encode(WANTED)}.`),
+    },
+    {
+      title: "R-AUT-3 G-AUTH-11 twice the algorithm, none first",
+      headers: raw(`${encode('{"alg":"none","alg":"HS256"}')}.${encode(WANTED)}.`),
+    },
   ]);
 });
 
 describe("keys that a token brings along", () => {
-  const bring = (header: Record<string, unknown>): HeaderValues => bearer(WANTED, { algorithm: "RS256", key: attacker.privateKey, header });
+  const bring = (header: Record<string, unknown>): HeaderValues =>
+    bearer(WANTED, { algorithm: "RS256", key: attacker.privateKey, header });
   const theirs = attacker.publicKey.export({ format: "jwk" });
-  for (const [name, options] of [["a secret", HS], ["a key", RSA], ["a set", SET]] as const)
+  for (const [name, options] of [
+    ["a secret", HS],
+    ["a key", RSA],
+    ["a set", SET],
+  ] as const)
     refused([
       { title: `R-AUT-3 G-AUTH-11 ${name}: jwk in the header`, options, headers: bring({ jwk: theirs }) },
-      { title: `R-AUT-3 G-AUTH-11 ${name}: jku in the header`, options, headers: bring({ jku: "https://evil.example/jwks.json" }) },
-      { title: `R-AUT-3 G-AUTH-11 ${name}: x5u and x5c in the header`, options, headers: bring({ x5u: "https://evil.example/cert.pem", x5c: ["AAAA"] }) },
-      { title: `R-AUT-3 G-AUTH-11 ${name}: the known kid`, options, headers: bring({ kid: "r", jwk: { ...theirs, kid: "r" } }) },
+      {
+        title: `R-AUT-3 G-AUTH-11 ${name}: jku in the header`,
+        options,
+        headers: bring({ jku: "https://evil.example/jwks.json" }),
+      },
+      {
+        title: `R-AUT-3 G-AUTH-11 ${name}: x5u and x5c in the header`,
+        options,
+        headers: bring({ x5u: "https://evil.example/cert.pem", x5c: ["AAAA"] }),
+      },
+      {
+        title: `R-AUT-3 G-AUTH-11 ${name}: the known kid`,
+        options,
+        headers: bring({ kid: "r", jwk: { ...theirs, kid: "r" } }),
+      },
     ]);
   refused([
-    { title: "R-AUT-3 G-AUTH-11 critical extensions", headers: bearer(WANTED, { header: { crit: ["b64"], b64: false } }) },
-    { title: "R-AUT-3 G-AUTH-11 an empty list of critical extensions", headers: bearer(WANTED, { header: { crit: [] } }) },
+    {
+      title: "R-AUT-3 G-AUTH-11 critical extensions",
+      headers: bearer(WANTED, { header: { crit: ["b64"], b64: false } }),
+    },
+    {
+      title: "R-AUT-3 G-AUTH-11 an empty list of critical extensions",
+      headers: bearer(WANTED, { header: { crit: [] } }),
+    },
   ]);
 });
 
@@ -159,15 +265,31 @@ describe("kid", () => {
     ["NUL", "r\u0000"],
     ["another case", "R"],
   ];
-  refused(kids.flatMap(([name, kid]): Attack[] => [
-    { title: `R-AUT-3 kid: ${name}, with an empty secret`, options: SET, headers: bearer(WANTED, { secret: "", header: { kid } }) },
-    { title: `R-AUT-3 kid: ${name}, with the secret of another kid`, options: SET, headers: bearer(WANTED, { header: { kid } }) },
-  ]));
-  refused([{ title: "R-AUT-3 kid of a key of another kind", options: SET, headers: bearer(WANTED, { header: { kid: "r" } }) }]);
+  refused(
+    kids.flatMap(([name, kid]): Attack[] => [
+      {
+        title: `R-AUT-3 kid: ${name}, with an empty secret`,
+        options: SET,
+        headers: bearer(WANTED, { secret: "", header: { kid } }),
+      },
+      {
+        title: `R-AUT-3 kid: ${name}, with the secret of another kid`,
+        options: SET,
+        headers: bearer(WANTED, { header: { kid } }),
+      },
+    ]),
+  );
+  refused([
+    { title: "R-AUT-3 kid of a key of another kind", options: SET, headers: bearer(WANTED, { header: { kid: "r" } }) },
+  ]);
   test("R-AUT-3 the good kids are good", async () => {
     const api = await apiFor(SET);
     expect(sightOfRest(await askRest(api, bearer(CLAIMS, { header: { kid: "h" } }))).current_user).toBe("music_reader");
-    expect(sightOfGraphql(await askGraphql(api, bearer(CLAIMS, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "r" } }))).current_user).toBe("music_reader");
+    expect(
+      sightOfGraphql(
+        await askGraphql(api, bearer(CLAIMS, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "r" } })),
+      ).current_user,
+    ).toBe("music_reader");
   });
 });
 
@@ -179,44 +301,124 @@ describe("times and audiences", () => {
     { title: "R-AUT-4 G-AUTH-14 before 1970", headers: bearer({ ...WANTED, exp: -1 }) },
     { title: "R-AUT-4 G-AUTH-14 exp that is text", headers: bearer({ ...WANTED, exp: `${seconds + 3600}` }) },
     { title: "R-AUT-4 G-AUTH-14 exp that is an object", headers: bearer({ ...WANTED, exp: {} }) },
-    { title: "R-AUT-4 G-AUTH-14 twice exp, the good one first", headers: bearer(`{"role":"music_editor","exp":${seconds + 3600},"exp":1}`) },
+    {
+      title: "R-AUT-4 G-AUTH-14 twice exp, the good one first",
+      headers: bearer(`{"role":"music_editor","exp":${seconds + 3600},"exp":1}`),
+    },
     { title: "R-AUT-4 G-AUTH-14 not yet", headers: bearer({ ...WANTED, nbf: seconds + 3600 }) },
     { title: "R-AUT-4 G-AUTH-14 issued tomorrow", headers: bearer({ ...WANTED, iat: seconds + 86_400 }) },
     { title: "R-AUT-5 G-AUTH-14 for others", options: AUDIENCE, headers: bearer({ ...WANTED, aud: "them" }) },
-    { title: "R-AUT-5 G-AUTH-14 for others, as a list", options: AUDIENCE, headers: bearer({ ...WANTED, aud: ["them", "US"] }) },
-    { title: "R-AUT-5 G-AUTH-14 an audience that is an object", options: AUDIENCE, headers: bearer({ ...WANTED, aud: { us: true } }) },
-    { title: "R-AUT-5 G-AUTH-14 twice aud, the good one first", options: AUDIENCE, headers: bearer('{"role":"music_editor","aud":"us","aud":"them"}') },
+    {
+      title: "R-AUT-5 G-AUTH-14 for others, as a list",
+      options: AUDIENCE,
+      headers: bearer({ ...WANTED, aud: ["them", "US"] }),
+    },
+    {
+      title: "R-AUT-5 G-AUTH-14 an audience that is an object",
+      options: AUDIENCE,
+      headers: bearer({ ...WANTED, aud: { us: true } }),
+    },
+    {
+      title: "R-AUT-5 G-AUTH-14 twice aud, the good one first",
+      options: AUDIENCE,
+      headers: bearer('{"role":"music_editor","aud":"us","aud":"them"}'),
+    },
   ]);
 });
 
 describe("size and form", () => {
   refused([
-    { title: "R-AUT-3 G-AUTH-14 as large as headers may be", headers: bearer({ ...WANTED, pad: "x".repeat(11_000) }, { secret: "w".repeat(40) }) },
+    {
+      title: "R-AUT-3 G-AUTH-14 as large as headers may be",
+      headers: bearer({ ...WANTED, pad: "x".repeat(11_000) }, { secret: "w".repeat(40) }),
+    },
     { title: "R-AUT-3 G-AUTH-14 thousands of parts", headers: raw(".".repeat(12_000)) },
-    { title: "R-AUT-3 G-AUTH-14 a deep header", headers: raw(`${encode(`{"alg":${"[".repeat(8000)}${"]".repeat(1000)}`)}.${encode(WANTED)}.x`) },
+    {
+      title: "R-AUT-3 G-AUTH-14 a deep header",
+      headers: raw(`${encode(`{"alg":${"[".repeat(8000)}${"]".repeat(1000)}`)}.${encode(WANTED)}.x`),
+    },
     { title: "R-AUT-3 G-AUTH-14 a deep payload", headers: bearer(`{"role":${"[".repeat(6000)}`, {}) },
-    { title: "R-AUT-3 G-AUTH-14 a header that is not UTF-8", headers: raw(`${Buffer.from([0x7b, 0xff, 0x7d]).toString("base64url")}.${encode(WANTED)}.x`) },
+    {
+      title: "R-AUT-3 G-AUTH-14 a header that is not UTF-8",
+      headers: raw(`${Buffer.from([0x7b, 0xff, 0x7d]).toString("base64url")}.${encode(WANTED)}.x`),
+    },
   ]);
   test("R-AUT-3 larger than headers may be: 431, before anything is read", async () => {
-    const answer = await askRest(await apiFor(HS), bearer({ ...CLAIMS, pad: "x".repeat(20_000) })).catch((error: unknown) => error);
+    const answer = await askRest(await apiFor(HS), bearer({ ...CLAIMS, pad: "x".repeat(20_000) })).catch(
+      (error: unknown) => error,
+    );
     expect(answer).toMatchObject({ status: 431 });
   });
 });
 
 describe("claims", () => {
   ignored([
-    { title: "R-AUT-6 G-AUTH-15 twice the same claim: the last counts, for everybody", headers: bearer('{"role":"music_editor","role":"music_reader","x-session-user-id":"1","x-session-user-id":"7"}'), user: "music_reader", userId: "7" },
-    { title: "R-AUT-6 G-AUTH-15 twice the same role claim", headers: bearer('{"x-session-default-role":"music_editor","x-session-allowed-roles":["music_editor"],"x-session-default-role":"music_reader","x-session-allowed-roles":["music_reader"]}'), user: "music_reader" },
-    { title: "R-AUT-6 G-AUTH-15 the same claim in another case: lower case counts", headers: bearer({ ...CLAIMS, "X-Session-User-Id": "1", "X-Session-Default-Role": "music_editor", "X-Session-Allowed-Roles": ["music_editor"] }), user: "music_reader", userId: "7" },
-    { title: "R-AUT-6 G-AUTH-15 __proto__ gives no role", headers: bearer('{"__proto__":{"role":"music_editor","x-session-default-role":"music_editor"}}'), user: "music_nobody" },
-    { title: "R-AUT-6 G-AUTH-15 constructor and prototype give no role", headers: bearer({ constructor: { prototype: { role: "music_editor" } }, prototype: { role: "music_editor" } }), user: "music_nobody" },
-    { title: "R-AUT-6 G-AUTH-19 x-session-role as a claim is no role", headers: bearer({ ...CLAIMS, "x-session-role": "music_editor" }), user: "music_reader", userId: "7" },
+    {
+      title: "R-AUT-6 G-AUTH-15 twice the same claim: the last counts, for everybody",
+      headers: bearer('{"role":"music_editor","role":"music_reader","x-session-user-id":"1","x-session-user-id":"7"}'),
+      user: "music_reader",
+      userId: "7",
+    },
+    {
+      title: "R-AUT-6 G-AUTH-15 twice the same role claim",
+      headers: bearer(
+        '{"x-session-default-role":"music_editor","x-session-allowed-roles":["music_editor"],"x-session-default-role":"music_reader","x-session-allowed-roles":["music_reader"]}',
+      ),
+      user: "music_reader",
+    },
+    {
+      title: "R-AUT-6 G-AUTH-15 the same claim in another case: lower case counts",
+      headers: bearer({
+        ...CLAIMS,
+        "X-Session-User-Id": "1",
+        "X-Session-Default-Role": "music_editor",
+        "X-Session-Allowed-Roles": ["music_editor"],
+      }),
+      user: "music_reader",
+      userId: "7",
+    },
+    {
+      title: "R-AUT-6 G-AUTH-15 __proto__ gives no role",
+      headers: bearer('{"__proto__":{"role":"music_editor","x-session-default-role":"music_editor"}}'),
+      user: "music_nobody",
+    },
+    {
+      title: "R-AUT-6 G-AUTH-15 constructor and prototype give no role",
+      headers: bearer({ constructor: { prototype: { role: "music_editor" } }, prototype: { role: "music_editor" } }),
+      user: "music_nobody",
+    },
+    {
+      title: "R-AUT-6 G-AUTH-19 x-session-role as a claim is no role",
+      headers: bearer({ ...CLAIMS, "x-session-role": "music_editor" }),
+      user: "music_reader",
+      userId: "7",
+    },
   ]);
   refused([
-    { title: "R-AUT-11 the role none is not the login role", headers: bearer({ role: "none" }), rest: [401, "22023"], graphql: "validation-failed" },
-    { title: "R-AUT-11 a role in quotes", headers: bearer({ role: 'music_nobody"; set role postgres; --' }), rest: [401, "22023"], graphql: "validation-failed" },
-    { title: "R-AUT-11 a role with NUL", headers: bearer({ role: "music_editor\u0000x" }), rest: [400, "22021"], graphql: "validation-failed" },
-    { title: "R-AUT-11 a list of roles", headers: bearer({ role: ["music_editor"] }), rest: [401, "22023"], graphql: "validation-failed" },
+    {
+      title: "R-AUT-11 the role none is not the login role",
+      headers: bearer({ role: "none" }),
+      rest: [401, "22023"],
+      graphql: "validation-failed",
+    },
+    {
+      title: "R-AUT-11 a role in quotes",
+      headers: bearer({ role: 'music_nobody"; set role postgres; --' }),
+      rest: [401, "22023"],
+      graphql: "validation-failed",
+    },
+    {
+      title: "R-AUT-11 a role with NUL",
+      headers: bearer({ role: "music_editor\u0000x" }),
+      rest: [400, "22021"],
+      graphql: "validation-failed",
+    },
+    {
+      title: "R-AUT-11 a list of roles",
+      headers: bearer({ role: ["music_editor"] }),
+      rest: [401, "22023"],
+      graphql: "validation-failed",
+    },
   ]);
 });
 
@@ -224,25 +426,115 @@ describe("headers of a session", () => {
   const denied: Pick<Attack, "rest" | "graphql"> = { rest: [403, "42501"], graphql: "access-denied" };
   const wrong: Pick<Attack, "rest" | "graphql"> = { rest: [401, "PGRST302"], graphql: "access-denied" };
   refused([
-    { title: "R-AUT-6 G-AUTH-19 a role that the token has not", headers: { ...bearer(CLAIMS), "x-session-role": "music_editor" }, ...denied },
-    { title: "R-AUT-6 G-AUTH-19 allowed roles by header", headers: { ...bearer(CLAIMS), "x-session-allowed-roles": '["music_editor"]', "x-session-role": "music_editor" }, ...denied },
-    { title: "R-AUT-6 G-AUTH-19 by the other prefix", headers: { ...bearer(CLAIMS), "X-HASURA-ROLE": "music_editor" }, ...denied },
-    { title: "R-AUT-6 G-AUTH-19 administrator by header", headers: { ...bearer(CLAIMS), "x-session-role": "admin" }, ...denied },
-    { title: "R-AUT-6 G-AUTH-19 several roles in one header", headers: { ...bearer(CLAIMS), "x-session-role": "music_reader, music_editor" }, ...denied },
-    { title: "R-AUT-6 G-AUTH-19 a role in another case", headers: { ...bearer(CLAIMS), "x-session-role": "MUSIC_READER" }, ...denied },
-    { title: "R-AUT-8 G-AUTH-4 the secret in another case", headers: { "x-session-admin-secret": adminSecret.toUpperCase() }, ...wrong },
-    { title: "R-AUT-8 G-AUTH-4 a wrong secret before the right one", headers: { "x-session-admin-secret": ["guess", adminSecret] }, ...wrong },
-    { title: "R-AUT-8 G-AUTH-4 a wrong secret of this prefix, the right one of the other", headers: { "x-hasura-admin-secret": adminSecret, "x-session-admin-secret": "guess" }, ...wrong },
-    { title: "R-AUT-8 G-AUTH-4 several secrets in one header", headers: { "x-session-admin-secret": `guess, ${adminSecret}` }, ...wrong },
+    {
+      title: "R-AUT-6 G-AUTH-19 a role that the token has not",
+      headers: { ...bearer(CLAIMS), "x-session-role": "music_editor" },
+      ...denied,
+    },
+    {
+      title: "R-AUT-6 G-AUTH-19 allowed roles by header",
+      headers: { ...bearer(CLAIMS), "x-session-allowed-roles": '["music_editor"]', "x-session-role": "music_editor" },
+      ...denied,
+    },
+    {
+      title: "R-AUT-6 G-AUTH-19 by the other prefix",
+      headers: { ...bearer(CLAIMS), "X-HASURA-ROLE": "music_editor" },
+      ...denied,
+    },
+    {
+      title: "R-AUT-6 G-AUTH-19 administrator by header",
+      headers: { ...bearer(CLAIMS), "x-session-role": "admin" },
+      ...denied,
+    },
+    {
+      title: "R-AUT-6 G-AUTH-19 several roles in one header",
+      headers: { ...bearer(CLAIMS), "x-session-role": "music_reader, music_editor" },
+      ...denied,
+    },
+    {
+      title: "R-AUT-6 G-AUTH-19 a role in another case",
+      headers: { ...bearer(CLAIMS), "x-session-role": "MUSIC_READER" },
+      ...denied,
+    },
+    {
+      title: "R-AUT-8 G-AUTH-4 the secret in another case",
+      headers: { "x-session-admin-secret": adminSecret.toUpperCase() },
+      ...wrong,
+    },
+    {
+      title: "R-AUT-8 G-AUTH-4 a wrong secret before the right one",
+      headers: { "x-session-admin-secret": ["guess", adminSecret] },
+      ...wrong,
+    },
+    {
+      title: "R-AUT-8 G-AUTH-4 a wrong secret of this prefix, the right one of the other",
+      headers: { "x-hasura-admin-secret": adminSecret, "x-session-admin-secret": "guess" },
+      ...wrong,
+    },
+    {
+      title: "R-AUT-8 G-AUTH-4 several secrets in one header",
+      headers: { "x-session-admin-secret": `guess, ${adminSecret}` },
+      ...wrong,
+    },
   ]);
   ignored([
-    { title: "R-AUT-8 G-AUTH-7 role and variables without secret or token", headers: { "x-session-role": "music_editor", "x-session-user-id": "1", "x-hasura-user-id": "1" }, user: "music_nobody" },
-    { title: "R-AUT-8 G-AUTH-19 variables beside a token", headers: { ...bearer(CLAIMS), "x-session-user-id": "1", "X-Hasura-User-Id": "1" }, user: "music_reader", userId: "7" },
-    { title: "R-AUT-8 G-AUTH-1 the secret of a server without one", options: BARE, headers: { "x-session-admin-secret": "", "x-session-role": "music_editor", "x-session-user-id": "1" }, user: "music_nobody" },
-    { title: "R-AUT-8 G-AUTH-1 a role beside a token, on a server without secret", options: BARE, headers: { ...bearer({ ...CLAIMS, "x-session-allowed-roles": ["music_reader", "music_editor"] }), "x-session-role": "music_editor" }, user: "music_reader", userId: "7" },
-    { title: "R-AUT-6 G-AUTH-3 a repeated role: the first counts", headers: { "x-session-admin-secret": adminSecret, "x-session-role": ["music_reader", "music_editor"], "x-session-user-id": ["7", "8"] }, user: "music_reader", userId: "7" },
-    { title: "G-SES-9 quotes in a value", headers: { "x-session-admin-secret": adminSecret, "x-session-role": "music_reader", "x-session-user-id": `7'; set role postgres; --` }, user: "music_reader", userId: `7'; set role postgres; --` },
-    { title: "G-SES-2 a name that would be a setting of the server", headers: { "x-session-admin-secret": adminSecret, "x-session-role": "music_reader", "x-session-x.role": "postgres", "x-session-": "postgres" }, user: "music_reader" },
+    {
+      title: "R-AUT-8 G-AUTH-7 role and variables without secret or token",
+      headers: { "x-session-role": "music_editor", "x-session-user-id": "1", "x-hasura-user-id": "1" },
+      user: "music_nobody",
+    },
+    {
+      title: "R-AUT-8 G-AUTH-19 variables beside a token",
+      headers: { ...bearer(CLAIMS), "x-session-user-id": "1", "X-Hasura-User-Id": "1" },
+      user: "music_reader",
+      userId: "7",
+    },
+    {
+      title: "R-AUT-8 G-AUTH-1 the secret of a server without one",
+      options: BARE,
+      headers: { "x-session-admin-secret": "", "x-session-role": "music_editor", "x-session-user-id": "1" },
+      user: "music_nobody",
+    },
+    {
+      title: "R-AUT-8 G-AUTH-1 a role beside a token, on a server without secret",
+      options: BARE,
+      headers: {
+        ...bearer({ ...CLAIMS, "x-session-allowed-roles": ["music_reader", "music_editor"] }),
+        "x-session-role": "music_editor",
+      },
+      user: "music_reader",
+      userId: "7",
+    },
+    {
+      title: "R-AUT-6 G-AUTH-3 a repeated role: the first counts",
+      headers: {
+        "x-session-admin-secret": adminSecret,
+        "x-session-role": ["music_reader", "music_editor"],
+        "x-session-user-id": ["7", "8"],
+      },
+      user: "music_reader",
+      userId: "7",
+    },
+    {
+      title: "G-SES-9 quotes in a value",
+      headers: {
+        "x-session-admin-secret": adminSecret,
+        "x-session-role": "music_reader",
+        "x-session-user-id": `7'; set role postgres; --`,
+      },
+      user: "music_reader",
+      userId: `7'; set role postgres; --`,
+    },
+    {
+      title: "G-SES-2 a name that would be a setting of the server",
+      headers: {
+        "x-session-admin-secret": adminSecret,
+        "x-session-role": "music_reader",
+        "x-session-x.role": "postgres",
+        "x-session-": "postgres",
+      },
+      user: "music_reader",
+    },
   ]);
   test("R-AUT-1 a token in the query is no credential", async () => {
     const answer = await (await apiFor(HS)).get(`/api/sight?access_token=${signToken(WANTED)}`);
@@ -253,7 +545,14 @@ describe("headers of a session", () => {
   const sendRaw = async (lines: readonly string[]): Promise<string> => {
     const { port } = await apiFor(HS);
     return new Promise((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(["GET /api/rpc/seen HTTP/1.1", "Host: x", "Connection: close", ...lines, "", ""].join("\r\n"), "latin1")));
+      const socket = connect(port, "127.0.0.1", () =>
+        socket.write(
+          Buffer.from(
+            ["GET /api/rpc/seen HTTP/1.1", "Host: x", "Connection: close", ...lines, "", ""].join("\r\n"),
+            "latin1",
+          ),
+        ),
+      );
       let text = "";
       socket.on("data", (chunk) => (text += chunk.toString()));
       socket.on("error", reject);
@@ -272,16 +571,26 @@ describe("headers of a session", () => {
     expect(await sendRaw(lines)).toMatch(/^HTTP\/1\.1 400 /);
   });
   test("R-AUT-1 a repeated Authorization header: the first counts", async () => {
-    const text = await sendRaw([`Authorization: Bearer ${signToken(CLAIMS)}`, `Authorization: Bearer ${signToken(WANTED)}`]);
+    const text = await sendRaw([
+      `Authorization: Bearer ${signToken(CLAIMS)}`,
+      `Authorization: Bearer ${signToken(WANTED)}`,
+    ]);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
     expect(text).toContain('{"name":"current_user","value":"music_reader"}');
   });
 });
 
 describe("over a socket", () => {
-  const cookies: StartOptions = { jwtSecret: { type: "HS256", key: jwtSecret, header: { type: "Cookie", name: "tok" } } };
-  /** The role of a caller whose `connection_init` has that payload, or the code of the query's error; a number: closed with it. */
-  const roleOf = async (payload: unknown, options: StartOptions = HS, headers: Readonly<Record<string, string>> = {}): Promise<string | number> => {
+  const cookies: StartOptions = {
+    jwtSecret: { type: "HS256", key: jwtSecret, header: { type: "Cookie", name: "tok" } },
+  };
+  /** The role of a caller whose `connection_init` has that payload, or the code of the query's error; a number: closed
+   *  with it. */
+  const roleOf = async (
+    payload: unknown,
+    options: StartOptions = HS,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<string | number> => {
     const socket = await openSocket(await apiFor(options), { headers });
     socket.send({ type: "connection_init", payload });
     const closed = socket.closed.then(({ code }) => code);
@@ -291,22 +600,39 @@ describe("over a socket", () => {
     const { payload: answer } = await socket.next(({ id }) => id === "1");
     await socket.close();
     const errors = Array.isArray(answer) ? answer : answer.errors;
-    return errors?.[0].extensions.code ?? answer.data.seen.find(({ name }: { name: string }) => name === "current_user").value;
+    return (
+      errors?.[0].extensions.code ??
+      answer.data.seen.find(({ name }: { name: string }) => name === "current_user").value
+    );
   };
   const acting = { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "music_reader" };
 
   test("G-WS-1 G-AUTH-4 the order of names does not matter", async () => {
     expect(await roleOf({ headers: acting })).toBe("music_reader");
-    expect(await roleOf({ headers: { "x-session-ROLE": "music_reader", "X-SESSION-admin-secret": adminSecret } })).toBe("music_reader");
+    expect(await roleOf({ headers: { "x-session-ROLE": "music_reader", "X-SESSION-admin-secret": adminSecret } })).toBe(
+      "music_reader",
+    );
   });
   test.each<[string, unknown, string | number]>([
     ["a wrong secret", { headers: { ...acting, "X-Session-Admin-Secret": "guess" } }, 4403],
     ["alg none", { headers: { authorization: `Bearer ${signToken(WANTED, { algorithm: "none" })}` } }, 4403],
-    ["a token of a megabyte", { headers: { authorization: `Bearer ${signToken({ ...WANTED, pad: "x".repeat(1_000_000) })}` } }, 4403],
+    [
+      "a token of a megabyte",
+      { headers: { authorization: `Bearer ${signToken({ ...WANTED, pad: "x".repeat(1_000_000) })}` } },
+      4403,
+    ],
     ["a million parts", { headers: { authorization: `Bearer ${".".repeat(1_000_000)}` } }, 4403],
     ["a role that the token has not", { headers: { ...bearer(CLAIMS), "x-session-role": "music_editor" } }, 4403],
-    ["variables without secret", { headers: { "x-session-role": "music_editor", "x-session-user-id": "1" } }, "music_nobody"],
-    ["values that are no text", { headers: { "x-session-admin-secret": { length: 1 }, authorization: [`Bearer ${signToken(WANTED)}`] } }, "music_nobody"],
+    [
+      "variables without secret",
+      { headers: { "x-session-role": "music_editor", "x-session-user-id": "1" } },
+      "music_nobody",
+    ],
+    [
+      "values that are no text",
+      { headers: { "x-session-admin-secret": { length: 1 }, authorization: [`Bearer ${signToken(WANTED)}`] } },
+      "music_nobody",
+    ],
     ["__proto__", JSON.parse('{"headers":{"__proto__":{"x-session-admin-secret":"x"}}}'), "music_nobody"],
     ["lines in a value", { headers: { ...acting, "X-Session-User-Id": "a\r\nX-Session-Role: admin" } }, "music_reader"],
     ["NUL in a value", { headers: { ...acting, "X-Session-User-Id": "a\u0000b" } }, "data-exception"],
@@ -319,7 +645,9 @@ describe("over a socket", () => {
     const { port } = await apiFor(cookies);
     expect(await roleOf({}, cookies, { cookie: upgrade.cookie })).toBe("music_reader");
     expect(await roleOf({}, cookies, upgrade)).toBe("music_nobody");
-    expect(await roleOf({ headers: { origin: `http://127.0.0.1:${port}`, host: "evil.example" } }, cookies, upgrade)).toBe("music_nobody");
+    expect(
+      await roleOf({ headers: { origin: `http://127.0.0.1:${port}`, host: "evil.example" } }, cookies, upgrade),
+    ).toBe("music_nobody");
   });
 });
 
@@ -330,16 +658,24 @@ describe("what is told of secrets", () => {
     for (const token of tokens)
       for (const ask of [askRest, askGraphql]) {
         const answer = await ask(api, raw(token));
-        told.push(answer.headers["www-authenticate"] ?? "", ...(answer.text.includes('"errors"') || answer.status >= 400 ? [answer.text] : []));
+        told.push(
+          answer.headers["www-authenticate"] ?? "",
+          ...(answer.text.includes('"errors"') || answer.status >= 400 ? [answer.text] : []),
+        );
       }
     expect(told.length).toBeGreaterThan(100);
     const all = told.join("\n");
-    for (const secret of [...secrets, ...tokens.flatMap((token) => [token, token.split(".")[2]!])]) expect(all.includes(secret), secret.slice(0, 12)).toBe(false);
+    for (const secret of [...secrets, ...tokens.flatMap((token) => [token, token.split(".")[2]!])])
+      expect(all.includes(secret), secret.slice(0, 12)).toBe(false);
   });
   test("G-SES-10 SQL does not see the admin secret either", async () => {
     const api = await apiFor(HS);
     for (const ask of [askRest, askGraphql]) {
-      const { text } = await ask(api, { "x-session-admin-secret": adminSecret, "x-hasura-admin-secret": adminSecret, "x-tenant": "t" }, ["request.headers"]);
+      const { text } = await ask(
+        api,
+        { "x-session-admin-secret": adminSecret, "x-hasura-admin-secret": adminSecret, "x-tenant": "t" },
+        ["request.headers"],
+      );
       expect(text).toContain("x-tenant");
       expect(text).not.toContain(adminSecret);
     }

@@ -1,4 +1,5 @@
-/** What arrives by mistake: each row gets an error in the surface's own form, and the service goes on. Errors of the server itself are none of them. */
+/** What arrives by mistake: each row gets an error in the surface's own form, and the service goes on. Errors of the
+ *  server itself are none of them. */
 import { connect } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
@@ -8,42 +9,69 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 const faults: string[] = [];
 const nothing = (): void => {};
-const logger = { error: (message: string, facts?: Readonly<Record<string, unknown>>) => void faults.push(`${message} ${String(facts?.["cause"])}`), warn: nothing, info: nothing, debug: nothing, access: nothing };
+const logger = {
+  error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
+    void faults.push(`${message} ${String(facts?.["cause"])}`),
+  warn: nothing,
+  info: nothing,
+  debug: nothing,
+  access: nothing,
+};
 
 const rest = await startApi({ logger, maxBodyBytes: MAX_BODY_BYTES });
 const graphql = await startApi(forGraphql({ logger, maxBodyBytes: MAX_BODY_BYTES, on: rest.database }));
 
 /** `nested(3, "[", "]")` is `[[[]]]`. */
-const nested = (levels: number, open: string, close: string, core = ""): string => open.repeat(levels) + core + close.repeat(levels);
+const nested = (levels: number, open: string, close: string, core = ""): string =>
+  open.repeat(levels) + core + close.repeat(levels);
 const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 
 afterAll(async () => {
   expect((await rest.get("/ports?select=id&order=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
-  expect(await graphql.gql("{ artist(where: {id: {_eq: 1}}) { name } }")).toEqual({ data: { artist: [{ name: "Abba" }] } });
+  expect(await graphql.gql("{ artist(where: {id: {_eq: 1}}) { name } }")).toEqual({
+    data: { artist: [{ name: "Abba" }] },
+  });
   expect(faults).toEqual([]);
 });
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 
 /** Request, status, code; then what goes with the request. */
-type RestRow = readonly [title: string, request: string, status: number, code: string, parts?: { readonly headers?: HeaderValues; readonly body?: unknown }];
+type RestRow = readonly [
+  title: string,
+  request: string,
+  status: number,
+  code: string,
+  parts?: { readonly headers?: HeaderValues; readonly body?: unknown },
+];
 
 const isRestError = (answer: Answer, code: string): void => {
   expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
-  expect(answer.json()).toEqual({ code, details: answer.json().details, hint: answer.json().hint, message: expect.stringMatching(/./) });
+  expect(answer.json()).toEqual({
+    code,
+    details: answer.json().details,
+    hint: answer.json().hint,
+    message: expect.stringMatching(/./),
+  });
 };
 
 const restRows = (rows: readonly RestRow[]): void => {
   for (const [title, request, status, code, parts] of rows)
     test(title, async () => {
       const [method = "", path = ""] = request.split(/ (.*)/s);
-      const answer = await rest.request(method, path, { ...parts, headers: { prefer: "tx=rollback", ...parts?.headers } });
+      const answer = await rest.request(method, path, {
+        ...parts,
+        headers: { prefer: "tx=rollback", ...parts?.headers },
+      });
       expect(answer.status, answer.text.slice(0, 500)).toBe(status);
       isRestError(answer, code);
     });
 };
 
-const json = (body: string | Buffer, more: HeaderValues = {}) => ({ headers: { "content-type": "application/json", ...more }, body });
+const json = (body: string | Buffer, more: HeaderValues = {}) => ({
+  headers: { "content-type": "application/json", ...more },
+  body,
+});
 
 describe("REST", () => {
   restRows([
@@ -77,15 +105,50 @@ describe("REST", () => {
     ["R-ERR-3 a column that objects of JavaScript have", "GET /ports?select=constructor", 400, "42703"],
     ["R-ERR-3 another filter that they have", "GET /ports?__proto__=eq.1", 400, "42703"],
     ["R-ERR-3 a document that is not closed", "GET /vessels?specs=cs.{", 400, "22P02"],
-    ["R-ERR-3 the zero escape in a document", `GET /vessels?specs=cs.${encodeURIComponent('{"a":"\\u0000"}')}`, 400, "22P05"],
-    ["R-PROF-2 a schema that is not exposed", "GET /ports", 406, "PGRST106", { headers: { "accept-profile": 'x"; drop schema sea; --' } }],
+    [
+      "R-ERR-3 the zero escape in a document",
+      `GET /vessels?specs=cs.${encodeURIComponent('{"a":"\\u0000"}')}`,
+      400,
+      "22P05",
+    ],
+    [
+      "R-PROF-2 a schema that is not exposed",
+      "GET /ports",
+      406,
+      "PGRST106",
+      { headers: { "accept-profile": 'x"; drop schema sea; --' } },
+    ],
     ["R-MED-1 a media type that is none", "GET /ports", 406, "PGRST107", { headers: { accept: "nope" } }],
     ["R-MED-1 two thousand media types", "GET /ports", 406, "PGRST107", { headers: { accept: "a/b,".repeat(2000) } }],
-    ["R-PRF-2 preferences nobody knows, taken strictly", "GET /ports", 400, "PGRST122", { headers: { prefer: "handling=strict, 😀=1".replace("😀", "\u00ff") } }],
+    [
+      "R-PRF-2 preferences nobody knows, taken strictly",
+      "GET /ports",
+      400,
+      "PGRST122",
+      { headers: { prefer: "handling=strict, 😀=1".replace("😀", "\u00ff") } },
+    ],
     ["R-ERR-3 a time zone that is none", "GET /ports", 400, "22023", { headers: { prefer: "timezone='; drop" } }],
-    ["R-AUT-3 a token of one part", "GET /ports", 401, "PGRST301", { headers: { authorization: `Bearer ${"a".repeat(6000)}` } }],
-    ["R-AUT-3 a token of other characters", "GET /ports", 401, "PGRST301", { headers: { authorization: "Bearer \u00ff.\u00ff.\u00ff" } }],
-    ["R-AUT-8 a role that is none", "GET /ports", 401, "22023", { headers: { "x-session-admin-secret": adminSecret, "x-session-role": 'x"; drop role sea_anon; --' } }],
+    [
+      "R-AUT-3 a token of one part",
+      "GET /ports",
+      401,
+      "PGRST301",
+      { headers: { authorization: `Bearer ${"a".repeat(6000)}` } },
+    ],
+    [
+      "R-AUT-3 a token of other characters",
+      "GET /ports",
+      401,
+      "PGRST301",
+      { headers: { authorization: "Bearer \u00ff.\u00ff.\u00ff" } },
+    ],
+    [
+      "R-AUT-8 a role that is none",
+      "GET /ports",
+      401,
+      "22023",
+      { headers: { "x-session-admin-secret": adminSecret, "x-session-role": 'x"; drop role sea_anon; --' } },
+    ],
     ["R-BODY-2 an empty body", "POST /ports", 400, "PGRST102", json("")],
     ["R-BODY-2 half a body", "PATCH /ports?id=eq.1", 400, "PGRST102", json('{"name":')],
     ["R-BODY-2 two bodies", "POST /ports", 400, "PGRST102", json('{"name":"a"}{"name":"b"}')],
@@ -97,14 +160,38 @@ describe("REST", () => {
     ["R-LIM-2 a hundred thousand lists in each other", "POST /ports", 400, "PGRST102", json(nested(100_000, "[", "]"))],
     ["R-BODY-5 an empty key", "POST /ports", 400, "PGRST204", json('{"":1}')],
     ["R-BODY-5 the key of prototypes", "POST /ports", 400, "PGRST204", json('{"__proto__":{"name":"a"}}')],
-    ["R-LIM-3 five thousand keys", "POST /ports", 400, "PGRST102", json(JSON.stringify(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, 1]))))],
+    [
+      "R-LIM-3 five thousand keys",
+      "POST /ports",
+      400,
+      "PGRST102",
+      json(JSON.stringify(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, 1])))),
+    ],
     ["R-ERR-3 a zero escape in a text", "POST /ports", 400, "22P05", json('{"name":"a\\u0000"}')],
     ["R-ERR-3 half a character", "POST /ports", 400, "22P02", json('{"name":"\\ud800"}')],
     ["R-ERR-3 an object for a number", "POST /ports", 400, "22P02", json('{"id":{},"name":"a"}')],
     ["R-ERR-3 a number that is no integer", "POST /ports", 400, "22P02", json('{"id":1e400,"name":"a"}')],
-    ["R-BODY-8 CSV that is not closed", "POST /ports", 400, "PGRST102", { headers: { "content-type": "text/csv" }, body: 'name\n"a' }],
-    ["R-BODY-8 CSV that is no UTF-8", "POST /ports", 400, "PGRST102", { headers: { "content-type": "text/csv" }, body: latin1("name\n\xff\n") }],
-    ["R-BODY-1 a body of an unknown kind", "POST /ports", 400, "PGRST102", { headers: { "content-type": "multipart/form-data; boundary=x" }, body: "--x--" }],
+    [
+      "R-BODY-8 CSV that is not closed",
+      "POST /ports",
+      400,
+      "PGRST102",
+      { headers: { "content-type": "text/csv" }, body: 'name\n"a' },
+    ],
+    [
+      "R-BODY-8 CSV that is no UTF-8",
+      "POST /ports",
+      400,
+      "PGRST102",
+      { headers: { "content-type": "text/csv" }, body: latin1("name\n\xff\n") },
+    ],
+    [
+      "R-BODY-1 a body of an unknown kind",
+      "POST /ports",
+      400,
+      "PGRST102",
+      { headers: { "content-type": "multipart/form-data; boundary=x" }, body: "--x--" },
+    ],
     ["R-BODY-4 with columns, a scalar", "POST /ports?columns=name", 400, "22023", json("3")],
     ["R-RPC-9 arguments in a list of nothing", "POST /rpc/fleet_weight", 404, "PGRST202", json("[]")],
     ["R-PUT-1 PUT without its key", "PUT /ports?name=eq.x", 405, "PGRST105", json('{"id":1,"name":"x"}')],
@@ -123,24 +210,53 @@ describe("REST", () => {
 
 // --- GraphQL --------------------------------------------------------------------------------------------------------
 
-const isGraphqlError = (answer: Answer, code: string, message: unknown = expect.stringMatching(/./), path: unknown = expect.stringMatching(/^\$/)): void => {
+const isGraphqlError = (
+  answer: Answer,
+  code: string,
+  message: unknown = expect.stringMatching(/./),
+  path: unknown = expect.stringMatching(/^\$/),
+): void => {
   expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
   const body = answer.json();
   expect(body, answer.text.slice(0, 500)).toEqual({ errors: [{ message, extensions: { path, code } }] });
 };
 
-const post = (api: TestApi, body: unknown, headers: HeaderValues = {}) => api.post("/v1/graphql", { headers: { "content-type": "application/json", ...headers }, body });
+const post = (api: TestApi, body: unknown, headers: HeaderValues = {}) =>
+  api.post("/v1/graphql", { headers: { "content-type": "application/json", ...headers }, body });
 
 describe("GraphQL, bodies", () => {
-  const rows: readonly (readonly [title: string, body: string | Buffer, code: string, message?: unknown, headers?: HeaderValues])[] = [
+  const rows: readonly (readonly [
+    title: string,
+    body: string | Buffer,
+    code: string,
+    message?: unknown,
+    headers?: HeaderValues,
+  ])[] = [
     ["G-HTTP-7 nothing", "", "invalid-json"],
     ["G-HTTP-7 a brace", "{", "invalid-json"],
     ["G-HTTP-7 a comma too many", '{"query":"{__typename}",}', "invalid-json"],
-    ["G-HTTP-7 a form", "query={__typename}", "invalid-json", undefined, { "content-type": "application/x-www-form-urlencoded" }],
-    ["G-HTTP-7 the document itself", "{__typename}", "invalid-json", undefined, { "content-type": "application/graphql" }],
+    [
+      "G-HTTP-7 a form",
+      "query={__typename}",
+      "invalid-json",
+      undefined,
+      { "content-type": "application/x-www-form-urlencoded" },
+    ],
+    [
+      "G-HTTP-7 the document itself",
+      "{__typename}",
+      "invalid-json",
+      undefined,
+      { "content-type": "application/graphql" },
+    ],
     ["G-HTTP-7 a byte order mark", '\ufeff{"query":"{__typename}"}', "invalid-json"],
     ["G-HTTP-7 UTF-16", Buffer.from('{"query":"{__typename}"}', "utf16le"), "invalid-json"],
-    ["G-HTTP-7 bytes that are no UTF-8", latin1('{"query":"{ artist(where: {name: {_eq: \\"\xe9\\"}}) { name } }"}'), "invalid-json", "Error in $: the body is not UTF-8"],
+    [
+      "G-HTTP-7 bytes that are no UTF-8",
+      latin1('{"query":"{ artist(where: {name: {_eq: \\"\xe9\\"}}) { name } }"}'),
+      "invalid-json",
+      "Error in $: the body is not UTF-8",
+    ],
     ["G-HTTP-7 a zero byte", '{"query":"{__typename}\0"}', "invalid-json"],
     ["G-HTTP-8 null", "null", "parse-failed"],
     ["G-HTTP-8 a number", "1", "parse-failed"],
@@ -151,10 +267,26 @@ describe("GraphQL, bodies", () => {
     ["G-HTTP-8 the query in a prototype", '{"__proto__":{"query":"{__typename}"}}', "parse-failed"],
     ["G-VAR-10 variables in a text", '{"query":"{__typename}","variables":"{}"}', "parse-failed"],
     ["G-VAR-10 variables in a list", '{"query":"{__typename}","variables":[]}', "parse-failed"],
-    ["G-DOC-3 a name of an operation that is none", '{"query":"query a {__typename}","operationName":"😀"}', "parse-failed"],
-    ["G-DOC-2 a name that objects of JavaScript have", '{"query":"query a {__typename}","operationName":"constructor"}', "validation-failed"],
-    ["G-VAR-3 variables in a prototype", '{"query":"query ($a: Int) { artist(limit: $a) { name } }","variables":{"__proto__":{"a":1}}}', "validation-failed"],
-    ["G-VAR-4 a variable that objects of JavaScript have", '{"query":"query ($toString: Int!) { artist(limit: $toString) { name } }"}', "validation-failed"],
+    [
+      "G-DOC-3 a name of an operation that is none",
+      '{"query":"query a {__typename}","operationName":"😀"}',
+      "parse-failed",
+    ],
+    [
+      "G-DOC-2 a name that objects of JavaScript have",
+      '{"query":"query a {__typename}","operationName":"constructor"}',
+      "validation-failed",
+    ],
+    [
+      "G-VAR-3 variables in a prototype",
+      '{"query":"query ($a: Int) { artist(limit: $a) { name } }","variables":{"__proto__":{"a":1}}}',
+      "validation-failed",
+    ],
+    [
+      "G-VAR-4 a variable that objects of JavaScript have",
+      '{"query":"query ($toString: Int!) { artist(limit: $toString) { name } }"}',
+      "validation-failed",
+    ],
     [
       "G-COE-5 a filter ten thousand deep",
       `{"query":"query ($a: artist_bool_exp) { artist(where: $a) { name } }","variables":{"a":${nested(10_000, '{"_not":', "}", "{}")}}}`,
@@ -173,62 +305,209 @@ describe("GraphQL, bodies", () => {
       "validation-failed",
       "the request is nested deeper than 500 levels",
     ],
-    ["G-HTTP-15 a body beyond the limit", Buffer.alloc(MAX_BODY_BYTES + 1, " "), "bad-request", `The request body is larger than ${MAX_BODY_BYTES} bytes`],
-    ["G-AUTH-4 a secret that is none", '{"query":"{__typename}"}', "access-denied", undefined, { "x-session-admin-secret": "\u00ff" }],
-    ["G-AUTH-13 another scheme", '{"query":"{__typename}"}', "invalid-headers", undefined, { "x-session-admin-secret": null, authorization: "Basic eDp5" }],
-    ["G-AUTH-14 a token of other characters", '{"query":"{__typename}"}', "invalid-jwt", undefined, { "x-session-admin-secret": null, authorization: "Bearer \u00ff.\u00ff.\u00ff" }],
+    [
+      "G-HTTP-15 a body beyond the limit",
+      Buffer.alloc(MAX_BODY_BYTES + 1, " "),
+      "bad-request",
+      `The request body is larger than ${MAX_BODY_BYTES} bytes`,
+    ],
+    [
+      "G-AUTH-4 a secret that is none",
+      '{"query":"{__typename}"}',
+      "access-denied",
+      undefined,
+      { "x-session-admin-secret": "\u00ff" },
+    ],
+    [
+      "G-AUTH-13 another scheme",
+      '{"query":"{__typename}"}',
+      "invalid-headers",
+      undefined,
+      { "x-session-admin-secret": null, authorization: "Basic eDp5" },
+    ],
+    [
+      "G-AUTH-14 a token of other characters",
+      '{"query":"{__typename}"}',
+      "invalid-jwt",
+      undefined,
+      { "x-session-admin-secret": null, authorization: "Bearer \u00ff.\u00ff.\u00ff" },
+    ],
   ];
   for (const [title, body, code, message, headers] of rows)
-    test(title, async () => isGraphqlError(await post(graphql, body, { "x-session-admin-secret": adminSecret, ...headers }), code, message));
+    test(title, async () =>
+      isGraphqlError(await post(graphql, body, { "x-session-admin-secret": adminSecret, ...headers }), code, message),
+    );
 
   test("G-HTTP-15 the limit has its status at every address, announced or not", async () => {
     const body = Buffer.alloc(MAX_BODY_BYTES + 1, " ");
-    for (const path of ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"]) expect((await graphql.post(path, { body })).status, path).toBe(413);
-    const answer = await graphql.post("/v1/graphql", { headers: { "content-length": null, "transfer-encoding": "chunked" }, body });
+    for (const path of ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"])
+      expect((await graphql.post(path, { body })).status, path).toBe(413);
+    const answer = await graphql.post("/v1/graphql", {
+      headers: { "content-length": null, "transfer-encoding": "chunked" },
+      body,
+    });
     expect(answer.status).toBe(413);
     isGraphqlError(answer, "bad-request");
   });
 });
 
 describe("GraphQL, documents", () => {
-  const rows: readonly (readonly [title: string, query: string, code: string, path?: unknown, variables?: Readonly<Record<string, unknown>>])[] = [
+  const rows: readonly (readonly [
+    title: string,
+    query: string,
+    code: string,
+    path?: unknown,
+    variables?: Readonly<Record<string, unknown>>,
+  ])[] = [
     ["G-DOC-1 a comment alone", "# nothing", "validation-failed", "$.query"],
     ["G-DOC-1 a brace that closes nothing", "}", "validation-failed", "$.query"],
-    ["G-DOC-1 a text that is not closed", '{ artist(where: {name: {_eq: "x}}) { name } }', "validation-failed", "$.query"],
-    ["G-DOC-1 an escape that is none", '{ artist(where: {name: {_eq: "\\x41"}}) { name } }', "validation-failed", "$.query"],
-    ["G-DOC-1 half a character", '{ artist(where: {name: {_eq: "\\ud800"}}) { name } }', "validation-failed", "$.query"],
+    [
+      "G-DOC-1 a text that is not closed",
+      '{ artist(where: {name: {_eq: "x}}) { name } }',
+      "validation-failed",
+      "$.query",
+    ],
+    [
+      "G-DOC-1 an escape that is none",
+      '{ artist(where: {name: {_eq: "\\x41"}}) { name } }',
+      "validation-failed",
+      "$.query",
+    ],
+    [
+      "G-DOC-1 half a character",
+      '{ artist(where: {name: {_eq: "\\ud800"}}) { name } }',
+      "validation-failed",
+      "$.query",
+    ],
     ["G-DOC-1 a picture as a name", "{ 😀 }", "validation-failed", "$.query"],
     ["G-DOC-1 a schema", "type A { a: Int }", "validation-failed", "$.query"],
-    ["G-DOC-1 a hundred thousand selections in each other", nested(100_000, "{ a ", "}"), "validation-failed", "$.query"],
-    ["G-DOC-1 two thousand relationships in each other", `{ artist ${nested(2000, "{ albums { artist ", "} }", "{ name }")} }`, "validation-failed", "$.query"],
-    ["G-DOC-1 twenty thousand lists in each other", `{ artist(where: ${nested(20_000, "[", "]")}) { name } }`, "validation-failed", "$.query"],
+    [
+      "G-DOC-1 a hundred thousand selections in each other",
+      nested(100_000, "{ a ", "}"),
+      "validation-failed",
+      "$.query",
+    ],
+    [
+      "G-DOC-1 two thousand relationships in each other",
+      `{ artist ${nested(2000, "{ albums { artist ", "} }", "{ name }")} }`,
+      "validation-failed",
+      "$.query",
+    ],
+    [
+      "G-DOC-1 twenty thousand lists in each other",
+      `{ artist(where: ${nested(20_000, "[", "]")}) { name } }`,
+      "validation-failed",
+      "$.query",
+    ],
     ["G-DOC-8 a fragment in itself", "{ ...A } fragment A on query_root { ...A }", "validation-failed"],
-    ["G-DOC-8 fragments that double sixteen times", `{ artist { ...F0 } } ${Array.from({ length: 17 }, (_, i) => `fragment F${i} on artist { ${i === 16 ? "name" : `a${i}: albums { artist { ...F${i + 1} } } b${i}: albums { artist { ...F${i + 1} } }`} }`).join(" ")}`, "validation-failed"],
-    ["G-DOC-4 fields that objects of JavaScript have", "{ artist { constructor } }", "validation-failed", "$.selectionSet.artist.selectionSet.constructor"],
-    ["G-DOC-4 filters that they have", "{ artist(where: {__proto__: {_eq: 1}}) { name } }", "validation-failed", "$.selectionSet.artist.args.where.__proto__"],
+    [
+      "G-DOC-8 fragments that double sixteen times",
+      `{ artist { ...F0 } } ${Array.from({ length: 17 }, (_, i) => `fragment F${i} on artist { ${i === 16 ? "name" : `a${i}: albums { artist { ...F${i + 1} } } b${i}: albums { artist { ...F${i + 1} } }`} }`).join(" ")}`,
+      "validation-failed",
+    ],
+    [
+      "G-DOC-4 fields that objects of JavaScript have",
+      "{ artist { constructor } }",
+      "validation-failed",
+      "$.selectionSet.artist.selectionSet.constructor",
+    ],
+    [
+      "G-DOC-4 filters that they have",
+      "{ artist(where: {__proto__: {_eq: 1}}) { name } }",
+      "validation-failed",
+      "$.selectionSet.artist.args.where.__proto__",
+    ],
     ["G-DOC-4 a name of a hundred thousand characters", `{ ${"a".repeat(100_000)} }`, "validation-failed"],
-    ["G-DOC-12 a directive a thousand times", `{ artist { name ${"@include(if: true) ".repeat(1000)} } }`, "validation-failed"],
-    ["G-PAG-1 a fraction of a row", "{ artist(limit: 1.5) { name } }", "validation-failed", "$.selectionSet.artist.args.limit"],
-    ["G-COE-3 rows beyond 32 bits", "{ artist(limit: 99999999999999999999) { name } }", "parse-failed", "$.selectionSet.artist.args.limit"],
+    [
+      "G-DOC-12 a directive a thousand times",
+      `{ artist { name ${"@include(if: true) ".repeat(1000)} } }`,
+      "validation-failed",
+    ],
+    [
+      "G-PAG-1 a fraction of a row",
+      "{ artist(limit: 1.5) { name } }",
+      "validation-failed",
+      "$.selectionSet.artist.args.limit",
+    ],
+    [
+      "G-COE-3 rows beyond 32 bits",
+      "{ artist(limit: 99999999999999999999) { name } }",
+      "parse-failed",
+      "$.selectionSet.artist.args.limit",
+    ],
     ["G-PAG-2 less than no rows", "{ artist(offset: -1) { name } }", "data-exception", "$"],
-    ["G-COE-9 a number that is no number", "{ artist(where: {id: {_eq: 1e400}}) { name } }", "parse-failed", "$.selectionSet.artist.args.where.id._eq"],
-    ["G-COE-9 a list for a number", "{ artist(where: {id: {_eq: [1, [2]]}}) { name } }", "parse-failed", "$.selectionSet.artist.args.where.id._eq"],
+    [
+      "G-COE-9 a number that is no number",
+      "{ artist(where: {id: {_eq: 1e400}}) { name } }",
+      "parse-failed",
+      "$.selectionSet.artist.args.where.id._eq",
+    ],
+    [
+      "G-COE-9 a list for a number",
+      "{ artist(where: {id: {_eq: [1, [2]]}}) { name } }",
+      "parse-failed",
+      "$.selectionSet.artist.args.where.id._eq",
+    ],
     ["G-TYP-32 full-width digits", '{ artist(where: {id: {_eq: "１２"}}) { name } }', "data-exception", "$"],
     ["G-TYP-32 a day of no month", '{ artist(where: {born: {_eq: "2024-13-01"}}) { name } }', "data-exception", "$"],
     ["G-DBE-8 a zero byte", '{ artist(where: {name: {_eq: "a\\u0000"}}) { name } }', "data-exception", "$"],
-    ["G-DBE-8 a zero byte in a document", "query ($a: jsonb!) { profile(where: {doc: {_contains: $a}}) { id } }", "data-exception", "$", { a: { x: "\0" } }],
-    ["G-DBE-8 half a character in a document", "query ($a: jsonb!) { profile(where: {doc: {_contains: $a}}) { id } }", "data-exception", "$", { a: ["\ud800"] }],
+    [
+      "G-DBE-8 a zero byte in a document",
+      "query ($a: jsonb!) { profile(where: {doc: {_contains: $a}}) { id } }",
+      "data-exception",
+      "$",
+      { a: { x: "\0" } },
+    ],
+    [
+      "G-DBE-8 half a character in a document",
+      "query ($a: jsonb!) { profile(where: {doc: {_contains: $a}}) { id } }",
+      "data-exception",
+      "$",
+      { a: ["\ud800"] },
+    ],
     ["G-DBE-8 a pattern that is none", '{ artist(where: {name: {_regex: "("}}) { name } }', "data-exception", "$"],
-    ["G-DBE-8 a pattern that is too much", `{ artist(where: {name: {_regex: "${"a?".repeat(3000)}"}}) { name } }`, "data-exception", "$"],
-    ["G-COE-5 a key that is no name", "query ($w: artist_bool_exp) { artist(where: $w) { name } }", "validation-failed", "$.selectionSet.artist.args.where", { w: { "na me": 1 } }],
-    ["G-COE-11 a path that is none", "query ($p: String) { artist { stats(path: $p) } }", "validation-failed", "$.selectionSet.artist.selectionSet.stats.args", { p: "a[-1]" }],
-    ["G-INS-1 a zero byte to write", "mutation ($n: String!) { insert_artist_one(object: {name: $n}) { id } }", "data-exception", "$.selectionSet.insert_artist_one.args.object", { n: "\0" }],
-    ["G-UPD-1b more than the column takes", "mutation { update_artist(where: {id: {_eq: 1}}, _inc: {id: 2147483647}) { affected_rows } }", "data-exception", "$"],
+    [
+      "G-DBE-8 a pattern that is too much",
+      `{ artist(where: {name: {_regex: "${"a?".repeat(3000)}"}}) { name } }`,
+      "data-exception",
+      "$",
+    ],
+    [
+      "G-COE-5 a key that is no name",
+      "query ($w: artist_bool_exp) { artist(where: $w) { name } }",
+      "validation-failed",
+      "$.selectionSet.artist.args.where",
+      { w: { "na me": 1 } },
+    ],
+    [
+      "G-COE-11 a path that is none",
+      "query ($p: String) { artist { stats(path: $p) } }",
+      "validation-failed",
+      "$.selectionSet.artist.selectionSet.stats.args",
+      { p: "a[-1]" },
+    ],
+    [
+      "G-INS-1 a zero byte to write",
+      "mutation ($n: String!) { insert_artist_one(object: {name: $n}) { id } }",
+      "data-exception",
+      "$.selectionSet.insert_artist_one.args.object",
+      { n: "\0" },
+    ],
+    [
+      "G-UPD-1b more than the column takes",
+      "mutation { update_artist(where: {id: {_eq: 1}}, _inc: {id: 2147483647}) { affected_rows } }",
+      "data-exception",
+      "$",
+    ],
     ["G-HTTP-9 a subscription", "subscription { artist { name } }", "unexpected-payload", "$"],
   ];
   for (const [title, query, code, path, variables] of rows)
     test(title, async () => {
-      const answer = await post(graphql, { query, variables }, { "x-session-admin-secret": adminSecret, "x-session-role": "music_editor" });
+      const answer = await post(
+        graphql,
+        { query, variables },
+        { "x-session-admin-secret": adminSecret, "x-session-role": "music_editor" },
+      );
       expect(answer.status).toBe(200);
       isGraphqlError(answer, code, undefined, path);
     });
@@ -239,7 +518,10 @@ describe("GraphQL, addresses and methods", () => {
     for (const path of ["/v1/graphql", "/api/graphql", "/v1alpha1/graphql", "/v1/graphql/ws"]) {
       for (const method of ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"]) {
         const answer = await graphql.request(method, path);
-        expect([answer.status, answer.headers["allow"]], `${method} ${path}`).toEqual([405, path === "/v1/graphql/ws" ? "OPTIONS, GET" : "OPTIONS, GET, HEAD, POST"]);
+        expect([answer.status, answer.headers["allow"]], `${method} ${path}`).toEqual([
+          405,
+          path === "/v1/graphql/ws" ? "OPTIONS, GET" : "OPTIONS, GET, HEAD, POST",
+        ]);
       }
       expect((await graphql.options(path)).status, path).toBe(200);
     }
@@ -247,12 +529,25 @@ describe("GraphQL, addresses and methods", () => {
     expect((await graphql.get("/v1/graphql/ws")).status).toBe(426);
   });
 
-  for (const path of ["/v1/", "/v1/graphql/", "/v1/%67raphql", "/v1/graphql%2F", "/v1/%", "/v1/%ff", "/v1/../v1/graphql", "/v1/graphql;x", "/v1beta1/relay"])
+  for (const path of [
+    "/v1/",
+    "/v1/graphql/",
+    "/v1/%67raphql",
+    "/v1/graphql%2F",
+    "/v1/%",
+    "/v1/%ff",
+    "/v1/../v1/graphql",
+    "/v1/graphql;x",
+    "/v1beta1/relay",
+  ])
     test(`G-HTTP-12 there is nothing at ${path}`, async () => {
       const answer = await post(graphql, { query: "{ __typename }" });
       expect(answer.json()).toEqual({ data: { __typename: "query_root" } });
       const other = await graphql.post(path, { body: { query: "{ __typename }" } });
-      expect([other.status, other.text]).toEqual([404, '{"path":"$","error":"resource does not exist","code":"not-found"}']);
+      expect([other.status, other.text]).toEqual([
+        404,
+        '{"path":"$","error":"resource does not exist","code":"not-found"}',
+      ]);
     });
 });
 
@@ -273,17 +568,27 @@ describe("below HTTP", () => {
   const rows: readonly (readonly [title: string, bytes: string])[] = [
     ["a greeting of TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["a length that is none", "POST /v1/graphql HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\n"],
-    ["both kinds of length", "POST /v1/graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+    [
+      "both kinds of length",
+      "POST /v1/graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
     ["a chunk that is none", "POST /v1/graphql HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}"],
     ["a blank in the path", "GET /ports?name=eq.a b HTTP/1.1\r\nHost: x\r\n\r\n"],
     ["other bytes in the path", "GET /p\xf6rts HTTP/1.1\r\nHost: x\r\n\r\n"],
     ["a zero byte in a header", "GET /ports HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n"],
     ["a header line that goes on", "GET /ports HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n"],
-    ["a socket without its key", "GET /v1/graphql/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"],
+    [
+      "a socket without its key",
+      "GET /v1/graphql/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    ],
   ];
-  for (const [title, bytes] of rows) test(`http: ${title} is refused, and the connection ended`, async () => expect(await answerTo(bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/));
+  for (const [title, bytes] of rows)
+    test(`http: ${title} is refused, and the connection ended`, async () =>
+      expect(await answerTo(bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/));
 
   test("http: headers beyond what Node takes", async () => {
-    expect(await answerTo(`GET /ports HTTP/1.1\r\nHost: x\r\nA: ${"b".repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await answerTo(`GET /ports HTTP/1.1\r\nHost: x\r\nA: ${"b".repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 431 /,
+    );
   });
 });

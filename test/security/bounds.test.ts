@@ -26,7 +26,8 @@ await first.sql(`
   create function edge.size(t text) returns int language sql immutable as 'select length(t)';
 `);
 
-const start = (options: StartOptions = {}): Promise<Measured> => startMeasured({ on: database, dbSchemas: ["edge"], ...options });
+const start = (options: StartOptions = {}): Promise<Measured> =>
+  startMeasured({ on: database, dbSchemas: ["edge"], ...options });
 
 interface Raw {
   readonly socket: Socket;
@@ -42,7 +43,11 @@ const open = (port: number, text: string): Raw => {
   socket.write(text);
   socket.on("data", (chunk) => (received += chunk.toString("latin1"))).on("error", () => undefined);
   atFileEnd(async () => void socket.destroy());
-  return { socket, received: () => received, closed: new Promise((resolve) => socket.on("close", () => resolve(Date.now() - startedAtMs))) };
+  return {
+    socket,
+    received: () => received,
+    closed: new Promise((resolve) => socket.on("close", () => resolve(Date.now() - startedAtMs))),
+  };
 };
 
 /** Until the connection ends. */
@@ -56,13 +61,32 @@ const trickle = async ({ socket, closed }: Raw, piece: string | Buffer, everyMs:
 describe("answers of the database", () => {
   test("R-BND-1 G-DBE-16 one that is too large is refused on both surfaces, its connection alone is dropped", async () => {
     const api = await start({ maxResultBytes: MIB });
-    const refused = { code: "PGRSTX01", details: null, hint: null, message: "The answer of the database is larger than 1048576 bytes (MAX_RESULT_BYTES)" };
-    const answers = await Promise.all([api.get("/long?select=t&id=in.(1,2)"), api.get("/long?select=id&id=eq.3"), api.get("/long?select=t&id=eq.1"), api.gql("{ edge_long(where: {id: {_in: [1, 2]}}) { t } }")]);
+    const refused = {
+      code: "PGRSTX01",
+      details: null,
+      hint: null,
+      message: "The answer of the database is larger than 1048576 bytes (MAX_RESULT_BYTES)",
+    };
+    const answers = await Promise.all([
+      api.get("/long?select=t&id=in.(1,2)"),
+      api.get("/long?select=id&id=eq.3"),
+      api.get("/long?select=t&id=eq.1"),
+      api.gql("{ edge_long(where: {id: {_in: [1, 2]}}) { t } }"),
+    ]);
     expect([answers[0].status, answers[0].json()]).toEqual([500, refused]);
     expect([answers[1].status, answers[1].json()]).toEqual([200, [{ id: 3 }]]);
     expect(answers[2].bytes.length).toBeGreaterThan(600_000);
-    expect(answers[3]).toEqual({ errors: [{ message: refused.message, extensions: { path: "$", code: "unexpected" } }] });
-    expect((await api.post("/v1alpha1/graphql", { headers: admin, body: { query: "{ edge_long(where: {id: {_in: [1, 2]}}) { t } }" } })).status).toBe(500);
+    expect(answers[3]).toEqual({
+      errors: [{ message: refused.message, extensions: { path: "$", code: "unexpected" } }],
+    });
+    expect(
+      (
+        await api.post("/v1alpha1/graphql", {
+          headers: admin,
+          body: { query: "{ edge_long(where: {id: {_in: [1, 2]}}) { t } }" },
+        })
+      ).status,
+    ).toBe(500);
     expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
     expect((await api.metrics())["relapi_results_refused_total"]).toBe(3);
   });
@@ -77,22 +101,33 @@ describe("answers of the database", () => {
       const { id, payload } = await socket.next();
       seen.set(id, payload.data.edge_long[0].t.slice(0, 2));
     }
-    expect(seen).toEqual(new Map([["1", "xx"], ["2", "yy"]]));
+    expect(seen).toEqual(
+      new Map([
+        ["1", "xx"],
+        ["2", "yy"],
+      ]),
+    );
     subscribe(socket, "both", "subscription { edge_long(where: {id: {_lt: 3}}) { t } }");
     expect((await socket.next((message) => message.id === "both")).payload.errors ?? "none").not.toBe("none");
     expect((await api.get("/long?select=id&id=eq.3")).status).toBe(200);
   });
 
-  test.skipIf(!capabilities.realServer)("R-BND-1 half a gigabyte from one row ends nothing", { timeout: 120_000 }, async () => {
-    const api = await start();
-    await api.sql("create table edge.huge as select 1 as id, repeat('x', 30000000) as t; grant select on edge.huge to sea_anon");
-    await api.reload();
-    const names = Array.from({ length: 19 }, (_, i) => `a${i}:t`);
-    expect((await api.get(`/huge?select=${names.join(",")}`)).json()).toMatchObject({ code: "PGRSTX01" });
-    expect((await api.get("/huge?select=id")).json()).toEqual([{ id: 1 }]);
-    expect((await api.gql(`{ edge_huge { ${names.join(" ")} } }`)).errors[0].message).toContain("MAX_RESULT_BYTES");
-    expect(await api.gql("{ edge_huge { id } }")).toEqual({ data: { edge_huge: [{ id: 1 }] } });
-  });
+  test.skipIf(!capabilities.realServer)(
+    "R-BND-1 half a gigabyte from one row ends nothing",
+    { timeout: 120_000 },
+    async () => {
+      const api = await start();
+      await api.sql(
+        "create table edge.huge as select 1 as id, repeat('x', 30000000) as t; grant select on edge.huge to sea_anon",
+      );
+      await api.reload();
+      const names = Array.from({ length: 19 }, (_, i) => `a${i}:t`);
+      expect((await api.get(`/huge?select=${names.join(",")}`)).json()).toMatchObject({ code: "PGRSTX01" });
+      expect((await api.get("/huge?select=id")).json()).toEqual([{ id: 1 }]);
+      expect((await api.gql(`{ edge_huge { ${names.join(" ")} } }`)).errors[0].message).toContain("MAX_RESULT_BYTES");
+      expect(await api.gql("{ edge_huge { id } }")).toEqual({ data: { edge_huge: [{ id: 1 }] } });
+    },
+  );
 });
 
 describe("answers that nobody reads", () => {
@@ -104,64 +139,79 @@ describe("answers that nobody reads", () => {
   };
 
   /** Looks at the metrics until they are as wanted. */
-  const metricsAre = async (api: Measured, wanted: (metrics: Readonly<Record<string, number>>) => boolean): Promise<void> => {
-    for (const endMs = Date.now() + 40_000; ; ) {
+  const metricsAre = async (
+    api: Measured,
+    wanted: (metrics: Readonly<Record<string, number>>) => boolean,
+  ): Promise<void> => {
+    for (const endMs = Date.now() + 40_000; ;) {
       const metrics = await api.metrics();
       if (wanted(metrics)) return;
       if (Date.now() > endMs) throw new Error(`not within 40 s: ${JSON.stringify(metrics)}`);
       await pause(50);
     }
   };
-  const closedAre = (api: Measured, count: number): Promise<void> => metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
+  const closedAre = (api: Measured, count: number): Promise<void> =>
+    metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
 
-  test("R-BND-2 a connection that takes nothing is closed, one that reads slowly is not", { timeout: 120_000 }, async () => {
-    const api = await start({ unreadTimeout: 6 });
-    const slow = paused(api);
-    const readSlowly = async (): Promise<void> => {
-      for (let wanted = MIB; wanted < 16_000_000; wanted += MIB) {
+  test(
+    "R-BND-2 a connection that takes nothing is closed, one that reads slowly is not",
+    { timeout: 120_000 },
+    async () => {
+      const api = await start({ unreadTimeout: 6 });
+      const slow = paused(api);
+      const readSlowly = async (): Promise<void> => {
+        for (let wanted = MIB; wanted < 16_000_000; wanted += MIB) {
+          slow.socket.resume();
+          await until(() => slow.received().length >= wanted, 10_000);
+          slow.socket.pause();
+          await pause(400);
+        }
         slow.socket.resume();
-        await until(() => slow.received().length >= wanted, 10_000);
-        slow.socket.pause();
-        await pause(400);
+        await until(() => slow.received().length > 16_000_000, 10_000);
+      };
+      const isRead = readSlowly();
+      const stuck = [paused(api), paused(api)];
+      await closedAre(api, 2);
+      for (const { socket, closed, received } of stuck) {
+        socket.resume(); // what was sent is read before the end is seen
+        await closed;
+        expect(received().length).toBeLessThan(16_000_000);
       }
-      slow.socket.resume();
-      await until(() => slow.received().length > 16_000_000, 10_000);
-    };
-    const isRead = readSlowly();
-    const stuck = [paused(api), paused(api)];
-    await closedAre(api, 2);
-    for (const { socket, closed, received } of stuck) {
-      socket.resume(); // what was sent is read before the end is seen
-      await closed;
-      expect(received().length).toBeLessThan(16_000_000);
-    }
-    await isRead;
-    await metricsAre(api, ({ relapi_unread_bytes: bytes }) => bytes === 0);
-    await closedAre(api, 2);
-  });
+      await isRead;
+      await metricsAre(api, ({ relapi_unread_bytes: bytes }) => bytes === 0);
+      await closedAre(api, 2);
+    },
+  );
 
-  test("R-BND-2 when too much waits those go that have not moved for longest, the newest stays", { timeout: 60_000 }, async () => {
-    const api = await start({ maxUnreadBytes: 20_000_000 });
-    const sockets: Raw[] = [];
-    for (let i = 0; i < 4; i++) {
-      sockets.push(paused(api));
-      await closedAre(api, i);
-      await metricsAre(api, ({ relapi_unread_bytes: bytes = 0 }) => bytes > 0 && bytes <= 20_000_000);
-    }
-    const newest = sockets.pop() as Raw;
-    for (const { socket, closed, received } of sockets) {
-      socket.resume();
-      await closed;
-      expect(received().length).toBeLessThan(16_000_000);
-    }
-    newest.socket.resume();
-    await until(() => newest.received().length > 16_000_000, 10_000);
-    await closedAre(api, 3);
-  });
+  test(
+    "R-BND-2 when too much waits those go that have not moved for longest, the newest stays",
+    { timeout: 60_000 },
+    async () => {
+      const api = await start({ maxUnreadBytes: 20_000_000 });
+      const sockets: Raw[] = [];
+      for (let i = 0; i < 4; i++) {
+        sockets.push(paused(api));
+        await closedAre(api, i);
+        await metricsAre(api, ({ relapi_unread_bytes: bytes = 0 }) => bytes > 0 && bytes <= 20_000_000);
+      }
+      const newest = sockets.pop() as Raw;
+      for (const { socket, closed, received } of sockets) {
+        socket.resume();
+        await closed;
+        expect(received().length).toBeLessThan(16_000_000);
+      }
+      newest.socket.resume();
+      await until(() => newest.received().length > 16_000_000, 10_000);
+      await closedAre(api, 3);
+    },
+  );
 
   test("R-BND-2 event streams and sockets too", { timeout: 60_000 }, async () => {
     const api = await start({ unreadTimeout: 1 });
-    const events = open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n");
+    const events = open(
+      api.port,
+      "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n",
+    );
     events.socket.pause();
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { edge_long(where: {id: {_eq: 4}}) { t } }");
@@ -177,57 +227,106 @@ describe("answers that nobody reads", () => {
 describe("request bodies", () => {
   const small = { maxBodyBytes: 100_000 };
   const call = (t: string): string => JSON.stringify({ t });
-  const query = (id: number): string => JSON.stringify({ query: "query ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { id } }", variables: { id } });
+  const query = (id: number): string =>
+    JSON.stringify({ query: "query ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { id } }", variables: { id } });
 
   test("R-BND-3 G-HTTP-15 compressed bodies are unpacked on both surfaces", async () => {
     const api = await start(small);
-    for (const [encoding, pack] of [["gzip", gzipSync], ["x-gzip", gzipSync], ["deflate", deflateSync], ["br", brotliCompressSync], ["identity", Buffer.from]] as const) {
+    for (const [encoding, pack] of [
+      ["gzip", gzipSync],
+      ["x-gzip", gzipSync],
+      ["deflate", deflateSync],
+      ["br", brotliCompressSync],
+      ["identity", Buffer.from],
+    ] as const) {
       const headers = { "content-type": "application/json", "content-encoding": encoding };
-      expect((await api.post("/rpc/size", { headers, body: pack(Buffer.from(call("x".repeat(50_000)))) })).text, encoding).toBe("50000");
-      expect((await api.post("/v1/graphql", { headers: { ...headers, ...admin }, body: pack(Buffer.from(query(3))) })).json(), encoding).toEqual({ data: { edge_long: [{ id: 3 }] } });
+      expect(
+        (await api.post("/rpc/size", { headers, body: pack(Buffer.from(call("x".repeat(50_000)))) })).text,
+        encoding,
+      ).toBe("50000");
+      expect(
+        (
+          await api.post("/v1/graphql", { headers: { ...headers, ...admin }, body: pack(Buffer.from(query(3))) })
+        ).json(),
+        encoding,
+      ).toEqual({ data: { edge_long: [{ id: 3 }] } });
     }
   });
 
   test("R-BND-3 G-HTTP-15 what unpacks to more than the limit is 413, on every address", async () => {
     const blanks = Buffer.alloc(16 * MIB, " ");
-    const bombs = [["gzip", gzipSync(blanks)], ["deflate", deflateSync(blanks)], ["br", brotliCompressSync(blanks, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })]] as const;
+    const bombs = [
+      ["gzip", gzipSync(blanks)],
+      ["deflate", deflateSync(blanks)],
+      ["br", brotliCompressSync(blanks, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
+    ] as const;
     const api = await start(small);
     for (const [encoding, body] of bombs) {
       const bomb = { headers: { ...admin, "content-type": "application/json", "content-encoding": encoding }, body };
       expect(bomb.body.length).toBeLessThan(100_000);
       const rest = await api.post("/rpc/size", bomb);
-      expect([rest.status, rest.json().code, rest.json().message]).toEqual([413, "PGRST102", "The request body is larger than 100000 bytes"]);
-      for (const path of ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"]) expect((await api.post(path, bomb)).status, path).toBe(413);
-      expect((await api.post("/v1/graphql", { ...bomb, headers: { ...bomb.headers, accept: "text/event-stream" } })).status).toBe(413);
+      expect([rest.status, rest.json().code, rest.json().message]).toEqual([
+        413,
+        "PGRST102",
+        "The request body is larger than 100000 bytes",
+      ]);
+      for (const path of ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"])
+        expect((await api.post(path, bomb)).status, path).toBe(413);
+      expect(
+        (await api.post("/v1/graphql", { ...bomb, headers: { ...bomb.headers, accept: "text/event-stream" } })).status,
+      ).toBe(413);
     }
     expect((await api.metrics())["relapi_bodies_refused_total"]).toBe(15);
   });
 
   test("R-BND-3 what cannot be unpacked is 400, an encoding that is not known 415", async () => {
     const api = await start(small);
-    const send = (encoding: string, path = "/rpc/size") => api.post(path, { headers: { ...admin, "content-type": "application/json", "content-encoding": encoding }, body: call("abc") });
+    const send = (encoding: string, path = "/rpc/size") =>
+      api.post(path, {
+        headers: { ...admin, "content-type": "application/json", "content-encoding": encoding },
+        body: call("abc"),
+      });
     const garbled = await send("gzip");
-    expect([garbled.status, garbled.json()]).toEqual([400, { code: "PGRST102", details: null, hint: null, message: "The request body cannot be unpacked as gzip" }]);
+    expect([garbled.status, garbled.json()]).toEqual([
+      400,
+      { code: "PGRST102", details: null, hint: null, message: "The request body cannot be unpacked as gzip" },
+    ]);
     expect((await send("gzip", "/v1/graphql")).json().errors[0].extensions.code).toBe("bad-request");
     for (const encoding of ["zstd", "gzip, br"]) {
       const unknown = await send(encoding);
-      expect([unknown.status, unknown.json().message, unknown.headers["accept-encoding"]]).toEqual([415, `Content-Encoding not acceptable: ${encoding}`, "gzip, x-gzip, deflate, br"]);
+      expect([unknown.status, unknown.json().message, unknown.headers["accept-encoding"]]).toEqual([
+        415,
+        `Content-Encoding not acceptable: ${encoding}`,
+        "gzip, x-gzip, deflate, br",
+      ]);
       expect((await send(encoding, "/v1/graphql")).status).toBe(415);
     }
   });
 
   test("R-BND-3 a body that a parser in front has read counts as well", async () => {
     const api = await start(small);
-    const server = createServer(express().use(express.json({ limit: "10mb" })).use(api.relApi)).listen(0);
+    const server = createServer(
+      express()
+        .use(express.json({ limit: "10mb" }))
+        .use(api.relApi),
+    ).listen(0);
     atFileEnd(async () => void server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rpc/size`;
-    const post = (body: string) => fetch(url, { method: "POST", headers: { "content-type": "application/json", "content-encoding": "gzip" }, body: gzipSync(body) });
+    const post = (body: string) =>
+      fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", "content-encoding": "gzip" },
+        body: gzipSync(body),
+      });
     expect(await (await post(call("x".repeat(90_000)))).text()).toBe("90000");
     expect((await post(call("x".repeat(110_000)))).status).toBe(413);
   });
 
   test("R-BND-3 32 MiB unless told otherwise, refused by what is announced", async () => {
-    const raw = open(first.port, `POST /rpc/greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${32 * MIB + 1}\r\n\r\n`);
+    const raw = open(
+      first.port,
+      `POST /rpc/greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${32 * MIB + 1}\r\n\r\n`,
+    );
     await until(() => raw.received().includes("\r\n\r\n"));
     expect(raw.received()).toContain("HTTP/1.1 413 ");
     raw.socket.destroy();
@@ -235,7 +334,8 @@ describe("request bodies", () => {
 });
 
 describe("slow clients", () => {
-  const post = (path: string, bytes: number, more = ""): string => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
+  const post = (path: string, bytes: number, more = ""): string =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
 
   test("R-BND-4 G-HTTP-15 a body that trickles is 408 and the end, on both surfaces", { timeout: 20_000 }, async () => {
     const api = await start({ requestTimeout: 1 });
@@ -268,41 +368,70 @@ describe("slow clients", () => {
     raw.socket.destroy();
   });
 
-  test("R-BND-4 headers that trickle end on the standalone server, bodies there too, and idle connections stay", { timeout: 30_000 }, async () => {
-    const served = await serve({ options: { ...database.options, dbSchemas: ["edge"], anonRole: "sea_anon", logLevel: "silent", requestTimeout: 1 }, server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 } });
-    try {
-      await served.api.ready;
-      const { port } = served.server.address() as AddressInfo;
-      const idle = open(port, "GET /api/long?select=id&id=eq.3 HTTP/1.1\r\nHost: x\r\n\r\n");
-      const [head, body] = [open(port, "GET /api/long HTTP/1.1\r\nHost: x\r\n"), open(port, post("/api/rpc/size", 10_000))];
-      const [headMs, bodyMs] = await Promise.all([trickle(head, "X-A: b\r\n", 100), trickle(body, " ", 100)]);
-      expect(headMs).toBeLessThan(5000);
-      expect(bodyMs).toBeLessThan(5000);
-      expect([head.received(), body.received()].map((text) => text.slice(0, 13))).toEqual(["HTTP/1.1 408 ", "HTTP/1.1 408 "]);
-      idle.socket.write("GET /api/long?select=id&id=eq.1 HTTP/1.1\r\nHost: x\r\n\r\n");
-      await until(() => idle.received().includes('[{"id":1}]'));
-      idle.socket.destroy();
-    } finally {
-      await served.stop();
-    }
-  });
+  test(
+    "R-BND-4 headers that trickle end on the standalone server, bodies there too, and idle connections stay",
+    { timeout: 30_000 },
+    async () => {
+      const served = await serve({
+        options: {
+          ...database.options,
+          dbSchemas: ["edge"],
+          anonRole: "sea_anon",
+          logLevel: "silent",
+          requestTimeout: 1,
+        },
+        server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
+      });
+      try {
+        await served.api.ready;
+        const { port } = served.server.address() as AddressInfo;
+        const idle = open(port, "GET /api/long?select=id&id=eq.3 HTTP/1.1\r\nHost: x\r\n\r\n");
+        const [head, body] = [
+          open(port, "GET /api/long HTTP/1.1\r\nHost: x\r\n"),
+          open(port, post("/api/rpc/size", 10_000)),
+        ];
+        const [headMs, bodyMs] = await Promise.all([trickle(head, "X-A: b\r\n", 100), trickle(body, " ", 100)]);
+        expect(headMs).toBeLessThan(5000);
+        expect(bodyMs).toBeLessThan(5000);
+        expect([head.received(), body.received()].map((text) => text.slice(0, 13))).toEqual([
+          "HTTP/1.1 408 ",
+          "HTTP/1.1 408 ",
+        ]);
+        idle.socket.write("GET /api/long?select=id&id=eq.1 HTTP/1.1\r\nHost: x\r\n\r\n");
+        await until(() => idle.received().includes('[{"id":1}]'));
+        idle.socket.destroy();
+      } finally {
+        await served.stop();
+      }
+    },
+  );
 });
 
 describe("headers that trickle to an application's own server", () => {
-  test("R-BND-4 end with requestTimeout, on node:http and in Express, with and without live queries", { timeout: 30_000 }, async () => {
-    const api = await start({ requestTimeout: 1 });
-    const alone = await start({ requestTimeout: 1, parts: ["websocket-transport", "legacy-websocket", "sse"].map(without) });
-    for (const handler of [api.relApi, express().use("/db", api.relApi), alone.relApi]) {
-      const server = createServer({ connectionsCheckingInterval: 200 }, handler);
-      atFileEnd(async () => void server.close());
-      const { port } = server.listen(0).address() as AddressInfo;
-      const [first, second] = [open(port, "GET /long?id=eq.3 HTTP/1.1\r\nHost: x\r\n\r\n"), open(port, "GET /long HTTP/1.1\r\nHost: x\r\n")];
-      await until(() => first.received() !== "");
-      expect(await trickle(second, "X-A: b\r\n", 100)).toBeLessThan(5000);
-      expect(second.received()).toContain("HTTP/1.1 408 ");
-      first.socket.destroy();
-    }
-  });
+  test(
+    "R-BND-4 end with requestTimeout, on node:http and in Express, with and without live queries",
+    { timeout: 30_000 },
+    async () => {
+      const api = await start({ requestTimeout: 1 });
+      const alone = await start({
+        requestTimeout: 1,
+        parts: ["websocket-transport", "legacy-websocket", "sse"].map(without),
+      });
+      for (const handler of [api.relApi, express().use("/db", api.relApi), alone.relApi]) {
+        const server = createServer({ connectionsCheckingInterval: 200 }, handler);
+        atFileEnd(async () => void server.close());
+        const { port } = server.listen(0).address() as AddressInfo;
+        const [first, second] = [
+          open(port, "GET /long?id=eq.3 HTTP/1.1\r\nHost: x\r\n\r\n"),
+          open(port, "GET /long HTTP/1.1\r\nHost: x\r\n"),
+        ];
+        await until(() => first.received() !== "");
+        expect(await trickle(second, "X-A: b\r\n", 100)).toBeLessThan(5000);
+        expect(second.received()).toContain("HTTP/1.1 408 ");
+        first.socket.destroy();
+      }
+    },
+  );
 
   test("R-BND-4 but a limit that somebody has set stays", async () => {
     const api = await start({ requestTimeout: 1 });
@@ -328,13 +457,19 @@ describe("two Host headers", () => {
   test("R-BND-5 are refused on both surfaces, below Express, and in an upgrade", async () => {
     const api = await start();
     const below = listen(createServer(express().use("/db", api.relApi)));
-    for (const [port, path] of [[api.port, "/long?id=eq.3"], [api.port, "/v1/graphql"], [api.port, "/v1/version"], [below, "/db/long?id=eq.3"]] as const) {
+    for (const [port, path] of [
+      [api.port, "/long?id=eq.3"],
+      [api.port, "/v1/graphql"],
+      [api.port, "/v1/version"],
+      [below, "/db/long?id=eq.3"],
+    ] as const) {
       const text = await ask(port, path);
       expect(text, path).toMatch(/^HTTP\/1\.1 400 /);
       expect(text, path).toContain("\r\nConnection: close\r\n");
       expect(text, path).toContain("more than one Host header");
     }
-    const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    const upgrade =
+      "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     expect(await ask(api.port, "/v1/graphql/ws", upgrade)).toMatch(/^HTTP\/1\.1 400 /);
     expect((await api.get("/long?select=id&id=eq.3")).status).toBe(200);
   });

@@ -1,4 +1,5 @@
-/** Grant mode: what a role is shown and what it may do are the grants of the database, column by column, and the row policies. */
+/** Grant mode: what a role is shown and what it may do are the grants of the database, column by column, and the row
+ *  policies. */
 import { afterAll, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
@@ -20,7 +21,13 @@ const ROLES: Readonly<Record<string, Grants>> = {
   none: { select: [], insert: [], update: [], delete: false, execute: false },
   sees_some: { select: ["id", "a"], insert: [], update: [], delete: false, execute: true },
   sees_all: { select: COLUMNS, insert: [], update: [], delete: false, execute: false },
-  writes_some: { select: ["id", "owner", "a"], insert: ["id", "owner", "a"], update: ["a"], delete: false, execute: true },
+  writes_some: {
+    select: ["id", "owner", "a"],
+    insert: ["id", "owner", "a"],
+    update: ["a"],
+    delete: false,
+    execute: true,
+  },
   writes_blind: { select: [], insert: ["owner", "b"], update: ["b"], delete: false, execute: false },
   deletes: { select: ["id"], insert: [], update: [], delete: true, execute: false },
   everything: { select: COLUMNS, insert: COLUMNS, update: COLUMNS, delete: true, execute: true },
@@ -30,7 +37,9 @@ const suffix = `${process.pid}`;
 const roleOf = (name: string): string => `grants_${name}_${suffix}`;
 const names = Object.keys(ROLES);
 
-const api = await startApi(forGraphql({ dbSchemas: ["guarded"], dbTxEnd: "rollback-allow-override", dbAggregatesEnabled: true }));
+const api = await startApi(
+  forGraphql({ dbSchemas: ["guarded"], dbTxEnd: "rollback-allow-override", dbAggregatesEnabled: true }),
+);
 await api.sql(`
   create schema guarded;
   create table guarded.folder (id int primary key, name text);
@@ -44,7 +53,8 @@ await api.sql(`
   revoke execute on all functions in schema guarded from public;`);
 for (const [name, grants] of Object.entries(ROLES)) {
   const role = roleOf(name);
-  const on = (privilege: string, columns: readonly Column[]): string => (columns.length === 0 ? "" : `grant ${privilege} (${columns.join(", ")}) on guarded.note to ${role};`);
+  const on = (privilege: string, columns: readonly Column[]): string =>
+    columns.length === 0 ? "" : `grant ${privilege} (${columns.join(", ")}) on guarded.note to ${role};`;
   await api.sql(`create role ${role}; grant ${role} to current_user; grant usage on schema guarded to ${role}; grant select on guarded.folder to ${role};
     ${on("select", grants.select)} ${grants.select.length === 0 ? "" : `grant select (folder_id) on guarded.note to ${role};`}
     ${on("insert", grants.insert)} ${on("update", grants.update)}
@@ -57,14 +67,19 @@ afterAll(async () => {
 });
 
 const headers = (name: string) => asAdmin(roleOf(name), { "user-id": "7" });
-const rest = (name: string, method: string, path: string, body?: unknown, prefer?: string) => api.request(method, path, { headers: { ...headers(name), ...(prefer === undefined ? {} : { prefer }) }, body });
+const rest = (name: string, method: string, path: string, body?: unknown, prefer?: string) =>
+  api.request(method, path, { headers: { ...headers(name), ...(prefer === undefined ? {} : { prefer }) }, body });
 const gql = (name: string, query: string) => api.gql(query, {}, headers(name));
-const isRefused = (answer: { errors?: readonly { extensions: { code: string } }[] }): boolean => answer.errors?.[0] !== undefined && ["validation-failed", "permission-error"].includes(answer.errors[0].extensions.code);
+const isRefused = (answer: { errors?: readonly { extensions: { code: string } }[] }): boolean =>
+  answer.errors?.[0] !== undefined &&
+  ["validation-failed", "permission-error"].includes(answer.errors[0].extensions.code);
 
 /** What is expected of the fields of an object or input type; undefined: the type is not there. */
 const membersOf = async (name: string, type: string): Promise<readonly string[]> => {
   const schema = await schemaOf(api, roleOf(name));
-  return schema.has(type) ? Object.keys(schema.members(type)).filter((member) => (COLUMNS as readonly string[]).includes(member)) : [];
+  return schema.has(type)
+    ? Object.keys(schema.members(type)).filter((member) => (COLUMNS as readonly string[]).includes(member))
+    : [];
 };
 const sorted = (columns: readonly string[]): readonly string[] => [...columns].sort();
 
@@ -81,7 +96,9 @@ for (const [name, grants] of Object.entries(ROLES)) {
 
   test(`R-OAS-2 the OpenAPI document follows the grants of ${name}`, async () => {
     const { paths } = (await rest(name, "GET", "/")).json();
-    expect(Object.hasOwn(paths, "/note")).toBe(grants.select.length + grants.insert.length + grants.update.length > 0 || grants.delete);
+    expect(Object.hasOwn(paths, "/note")).toBe(
+      grants.select.length + grants.insert.length + grants.update.length > 0 || grants.delete,
+    );
     expect(Object.hasOwn(paths, "/rpc/notes")).toBe(grants.execute);
   });
 
@@ -91,7 +108,8 @@ for (const [name, grants] of Object.entries(ROLES)) {
     expect(await membersOf(name, "guarded_note_insert_input")).toEqual(sorted(grants.insert));
     expect(await membersOf(name, "guarded_note_set_input")).toEqual(sorted(grants.update));
     const bySelect = grants.select.length === 0 ? [] : sorted(grants.select);
-    for (const type of ["guarded_note_bool_exp", "guarded_note_order_by"]) expect(await membersOf(name, type), type).toEqual(bySelect);
+    for (const type of ["guarded_note_bool_exp", "guarded_note_order_by"])
+      expect(await membersOf(name, type), type).toEqual(bySelect);
     const mutations = schema.roots.mutation === undefined ? [] : Object.keys(schema.members("mutation_root"));
     expect(mutations.includes("insert_guarded_note")).toBe(grants.insert.length > 0);
     expect(mutations.includes("update_guarded_note")).toBe(grants.update.length > 0);
@@ -101,17 +119,40 @@ for (const [name, grants] of Object.entries(ROLES)) {
     expect(queries.includes("guarded_note_aggregate")).toBe(grants.select.length > 0);
     expect(queries.includes("guarded_notes")).toBe(grants.execute && grants.select.length > 0);
     expect(Object.keys(schema.members("guarded_folder")).includes("notes")).toBe(grants.select.length > 0);
-    if (grants.select.length > 0) expect(Object.keys(schema.members("guarded_note")).includes("note_length")).toBe(grants.execute && grants.select.length === COLUMNS.length);
-    if (grants.insert.length > 0) expect(schema.values("guarded_note_update_column")).toEqual(grants.update.length > 0 ? sorted(grants.update) : ["_PLACEHOLDER"]);
+    if (grants.select.length > 0)
+      expect(Object.keys(schema.members("guarded_note")).includes("note_length")).toBe(
+        grants.execute && grants.select.length === COLUMNS.length,
+      );
+    if (grants.insert.length > 0)
+      expect(schema.values("guarded_note_update_column")).toEqual(
+        grants.update.length > 0 ? sorted(grants.update) : ["_PLACEHOLDER"],
+      );
   });
 
   for (const column of COLUMNS) {
     const maySelect = grants.select.includes(column);
     test(`G-PRM-5 R-ERR-3 reads of ${column} by ${name}, in every place`, async () => {
       const [key] = grants.select;
-      const places = [`/note?select=${column}`, `/folder?select=id,note(${column})`, `/note?select=${column}.max()`, ...(key === undefined ? [] : [`/note?select=${key}&${column}=not.is.null`, `/note?select=${key}&order=${column}`])];
+      const places = [
+        `/note?select=${column}`,
+        `/folder?select=id,note(${column})`,
+        `/note?select=${column}.max()`,
+        ...(key === undefined
+          ? []
+          : [`/note?select=${key}&${column}=not.is.null`, `/note?select=${key}&order=${column}`]),
+      ];
       for (const path of places) expect((await rest(name, "GET", path)).status, path).toBe(maySelect ? 200 : 403);
-      const queries = [`{ guarded_note { ${column} } }`, `{ guarded_folder { notes { ${column} } } }`, `{ guarded_note_aggregate { aggregate { max { ${column} } } } }`, ...(key === undefined ? [] : [`{ guarded_note(where: {${column}: {_is_null: false}}) { ${key} } }`, `{ guarded_note(order_by: {${column}: asc}) { ${key} } }`])];
+      const queries = [
+        `{ guarded_note { ${column} } }`,
+        `{ guarded_folder { notes { ${column} } } }`,
+        `{ guarded_note_aggregate { aggregate { max { ${column} } } } }`,
+        ...(key === undefined
+          ? []
+          : [
+              `{ guarded_note(where: {${column}: {_is_null: false}}) { ${key} } }`,
+              `{ guarded_note(order_by: {${column}: asc}) { ${key} } }`,
+            ]),
+      ];
       for (const query of queries) expect(isRefused(await gql(name, query)), query).toBe(!maySelect);
     });
 
@@ -119,7 +160,11 @@ for (const [name, grants] of Object.entries(ROLES)) {
       const text = column === "id" || column === "owner" ? "7" : '"7"';
       const patch = await rest(name, "PATCH", "/note", { [column]: 7 });
       expect(patch.status === 403).toBe(!grants.update.includes(column));
-      expect(isRefused(await gql(name, `mutation { update_guarded_note(where: {}, _set: {${column}: ${text}}) { affected_rows } }`))).toBe(!grants.update.includes(column));
+      expect(
+        isRefused(
+          await gql(name, `mutation { update_guarded_note(where: {}, _set: {${column}: ${text}}) { affected_rows } }`),
+        ),
+      ).toBe(!grants.update.includes(column));
       const row = { ...(grants.insert.includes("owner") ? { owner: 7 } : {}), [column]: 7 };
       expect((await rest(name, "POST", "/note", row)).status === 403).toBe(!grants.insert.includes(column));
     });
@@ -127,32 +172,71 @@ for (const [name, grants] of Object.entries(ROLES)) {
 
   test(`G-PRM-2 what is answered of a write by ${name} is what it may read`, async () => {
     if (grants.insert.length === 0) return expect((await rest(name, "POST", "/note", { owner: 7 })).status).toBe(403);
-    const insert = (columns: string) => rest(name, "POST", `/note?select=${columns}`, { owner: 7 }, "return=representation");
-    for (const column of COLUMNS) expect((await insert(column)).status, column).toBe(grants.select.includes(column) ? 201 : 403);
+    const insert = (columns: string) =>
+      rest(name, "POST", `/note?select=${columns}`, { owner: 7 }, "return=representation");
+    for (const column of COLUMNS)
+      expect((await insert(column)).status, column).toBe(grants.select.includes(column) ? 201 : 403);
     expect((await rest(name, "POST", "/note", { owner: 7 }, "return=minimal")).status).toBe(201);
-    expect(await gql(name, "mutation { insert_guarded_note(objects: [{owner: 7}]) { affected_rows } }")).toEqual({ data: { insert_guarded_note: { affected_rows: 1 } } });
-    for (const column of COLUMNS) expect(isRefused(await gql(name, `mutation { insert_guarded_note(objects: [{owner: 7}]) { returning { ${column} } } }`)), column).toBe(!grants.select.includes(column));
+    expect(await gql(name, "mutation { insert_guarded_note(objects: [{owner: 7}]) { affected_rows } }")).toEqual({
+      data: { insert_guarded_note: { affected_rows: 1 } },
+    });
+    for (const column of COLUMNS)
+      expect(
+        isRefused(
+          await gql(name, `mutation { insert_guarded_note(objects: [{owner: 7}]) { returning { ${column} } } }`),
+        ),
+        column,
+      ).toBe(!grants.select.includes(column));
   });
 
   test(`G-PRM-2 row policies hold for ${name} in reads, embeds, counts, aggregates, functions and writes`, async () => {
     if (grants.select.includes("id")) {
       expect((await rest(name, "GET", "/note?select=id&order=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
-      expect((await rest(name, "GET", "/folder?select=id,note(id)&order=id")).json()).toEqual([{ id: 1, note: [{ id: 1 }, { id: 2 }] }, { id: 2, note: [] }]);
-      expect((await rest(name, "HEAD", "/note?select=id&limit=1", undefined, "count=exact")).headers["content-range"]).toBe("0-0/2");
+      expect((await rest(name, "GET", "/folder?select=id,note(id)&order=id")).json()).toEqual([
+        { id: 1, note: [{ id: 1 }, { id: 2 }] },
+        { id: 2, note: [] },
+      ]);
+      expect(
+        (await rest(name, "HEAD", "/note?select=id&limit=1", undefined, "count=exact")).headers["content-range"],
+      ).toBe("0-0/2");
       expect((await rest(name, "GET", "/note?select=id.count()")).json()).toEqual([{ count: 2 }]);
-      expect((await gql(name, "{ guarded_note_aggregate { aggregate { count } nodes { id } } guarded_folder(order_by: {id: asc}) { notes_aggregate { aggregate { count } } } }")).data).toEqual({
+      expect(
+        (
+          await gql(
+            name,
+            "{ guarded_note_aggregate { aggregate { count } nodes { id } } guarded_folder(order_by: {id: asc}) { notes_aggregate { aggregate { count } } } }",
+          )
+        ).data,
+      ).toEqual({
         guarded_note_aggregate: { aggregate: { count: 2 }, nodes: [{ id: 1 }, { id: 2 }] },
-        guarded_folder: [{ notes_aggregate: { aggregate: { count: 2 } } }, { notes_aggregate: { aggregate: { count: 0 } } }],
+        guarded_folder: [
+          { notes_aggregate: { aggregate: { count: 2 } } },
+          { notes_aggregate: { aggregate: { count: 0 } } },
+        ],
       });
     }
-    expect((await rest(name, "GET", "/rpc/notes?select=id")).status).toBe(grants.execute && grants.select.length === COLUMNS.length ? 200 : 403);
+    expect((await rest(name, "GET", "/rpc/notes?select=id")).status).toBe(
+      grants.execute && grants.select.length === COLUMNS.length ? 200 : 403,
+    );
     if (grants.delete) {
-      expect((await gql(name, "mutation { delete_guarded_note(where: {}) { affected_rows } }")).data).toEqual({ delete_guarded_note: { affected_rows: 2 } });
-      expect((await rest(name, "DELETE", "/note?select=id", undefined, "return=representation")).json()).toHaveLength(2);
+      expect((await gql(name, "mutation { delete_guarded_note(where: {}) { affected_rows } }")).data).toEqual({
+        delete_guarded_note: { affected_rows: 2 },
+      });
+      expect((await rest(name, "DELETE", "/note?select=id", undefined, "return=representation")).json()).toHaveLength(
+        2,
+      );
     }
     if (grants.insert.includes("owner")) {
-      expect((await rest(name, "POST", "/note", { owner: 8 })).json()).toMatchObject({ code: "42501", message: 'new row violates row-level security policy for table "note"' });
-      expect((await gql(name, "mutation { insert_guarded_note(objects: [{owner: 8}]) { affected_rows } }")).errors[0]).toMatchObject({ message: 'new row violates row-level security policy for table "note"', extensions: { code: "permission-error" } });
+      expect((await rest(name, "POST", "/note", { owner: 8 })).json()).toMatchObject({
+        code: "42501",
+        message: 'new row violates row-level security policy for table "note"',
+      });
+      expect(
+        (await gql(name, "mutation { insert_guarded_note(objects: [{owner: 8}]) { affected_rows } }")).errors[0],
+      ).toMatchObject({
+        message: 'new row violates row-level security policy for table "note"',
+        extensions: { code: "permission-error" },
+      });
     }
   });
 }
@@ -161,7 +245,11 @@ test("G-UPS-1 R-UPS-1 an upsert needs both grants on what it writes", async () =
   const merge = "resolution=merge-duplicates";
   expect((await rest("everything", "POST", "/note", { id: 1, owner: 7, a: "x" }, merge)).status).toBeLessThan(300);
   expect((await rest("writes_some", "POST", "/note", { id: 1, owner: 7, a: "x" }, merge)).status).toBe(403); // UPDATE (a) alone
-  const upsert = (name: string, columns: string) => gql(name, `mutation { insert_guarded_note(objects: [{id: 1, owner: 7, a: "x"}], on_conflict: {constraint: note_pkey, update_columns: [${columns}]}) { affected_rows } }`);
+  const upsert = (name: string, columns: string) =>
+    gql(
+      name,
+      `mutation { insert_guarded_note(objects: [{id: 1, owner: 7, a: "x"}], on_conflict: {constraint: note_pkey, update_columns: [${columns}]}) { affected_rows } }`,
+    );
   expect(await upsert("writes_some", "a")).toEqual({ data: { insert_guarded_note: { affected_rows: 1 } } });
   expect(await upsert("writes_some", "")).toEqual({ data: { insert_guarded_note: { affected_rows: 0 } } });
   expect(isRefused(await upsert("writes_some", "owner"))).toBe(true);

@@ -53,15 +53,33 @@ await first.sql(`
 
 const api = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 2 });
 
-const looks = (of: TestApi): Promise<readonly string[]> => Promise.all(Array.from({ length: 12 }, async () => {
-  const answer = await of.post("/rpc/look");
-  return `${answer.status} ${answer.headers["x-left"]} ${answer.text}`;
-}));
+const looks = (of: TestApi): Promise<readonly string[]> =>
+  Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const answer = await of.post("/rpc/look");
+      return `${answer.status} ${answer.headers["x-left"]} ${answer.text}`;
+    }),
+  );
 
 const clean = (await looks(api))[0] as string;
-const expectClean = async (of = api): Promise<void> => expect(await looks(of)).toEqual(Array.from({ length: 12 }, () => clean));
+const expectClean = async (of = api): Promise<void> =>
+  expect(await looks(of)).toEqual(Array.from({ length: 12 }, () => clean));
 
-const KINDS = ["response headers", "session variable", "claims", "read only", "timeout", "search path", "role", "temporary table", "temporary function", "advisory lock", "cursor", "prepared statement", "sequence"];
+const KINDS = [
+  "response headers",
+  "session variable",
+  "claims",
+  "read only",
+  "timeout",
+  "search path",
+  "role",
+  "temporary table",
+  "temporary function",
+  "advisory lock",
+  "cursor",
+  "prepared statement",
+  "sequence",
+];
 // its session is everybody's, the listener's included
 if (capabilities.realServer) KINDS.push("channel");
 
@@ -72,7 +90,8 @@ describe("what code of users leaves behind", () => {
   });
 
   test.each([...KINDS, "user"])("R-TX-13 %s: of a function, by twelve of twelve callers not seen", async (kind) => {
-    for (let i = 0; i < 3; i++) expect((await api.post("/rpc/soil", { body: { kind } })).text).toBe(JSON.stringify(kind));
+    for (let i = 0; i < 3; i++)
+      expect((await api.post("/rpc/soil", { body: { kind } })).text).toBe(JSON.stringify(kind));
     await expectClean();
   });
 
@@ -85,7 +104,14 @@ describe("what code of users leaves behind", () => {
     expect((await api.post("/watched", { body: row })).status).toBe(409); // the trigger runs before the key is looked at
     await expectClean();
     // checked first, committed apart
-    expect((await api.patch("/watched?id=eq.1", { headers: { accept: "application/vnd.pgrst.object+json", prefer: "return=representation" }, body: { kind } })).status).toBe(200);
+    expect(
+      (
+        await api.patch("/watched?id=eq.1", {
+          headers: { accept: "application/vnd.pgrst.object+json", prefer: "return=representation" },
+          body: { kind },
+        })
+      ).status,
+    ).toBe(200);
     await expectClean();
     await api.delete("/watched?id=eq.1");
   });
@@ -105,7 +131,9 @@ describe("what code of users leaves behind", () => {
   });
 
   test("R-TX-13 by GraphQL", async () => {
-    expect(await api.gql('mutation { insert_left_over_watched_one(object: {id: 9, kind: "timeout"}) { id } }')).toEqual({ data: { insert_left_over_watched_one: { id: 9 } } });
+    expect(await api.gql('mutation { insert_left_over_watched_one(object: {id: 9, kind: "timeout"}) { id } }')).toEqual(
+      { data: { insert_left_over_watched_one: { id: 9 } } },
+    );
     await expectClean();
     await api.delete("/watched?id=eq.9");
   });
@@ -114,7 +142,9 @@ describe("what code of users leaves behind", () => {
     const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreparedStatements: false });
     await own.post("/rpc/soil", { body: { kind: "timeout" } });
     await expectClean(own);
-    await first.sql("create function left_over.forget() returns void language plpgsql as $$ begin execute 'deallocate all'; perform left_over.soil('timeout'); end $$");
+    await first.sql(
+      "create function left_over.forget() returns void language plpgsql as $$ begin execute 'deallocate all'; perform left_over.soil('timeout'); end $$",
+    );
     await api.reload();
     for (let i = 0; i < 3; i++) expect((await api.post("/rpc/forget")).status).toBe(204);
     await expectClean();
@@ -128,7 +158,8 @@ describe("prepared statements", () => {
     return { own, metric };
   };
   /** A text of its own, about twice as long as `padding`. */
-  const document = (i: number, padding: number): string => `{ ${Array.from({ length: padding / 20 }, (_, n) => `a${i}_${n}_${"x".repeat(8)}: t`).join(" ")} }`;
+  const document = (i: number, padding: number): string =>
+    `{ ${Array.from({ length: padding / 20 }, (_, n) => `a${i}_${n}_${"x".repeat(8)}: t`).join(" ")} }`;
 
   test("R-BND-6 a text that comes once leaves nothing on the backend, one that comes again is kept", async () => {
     const { own, metric } = await start();
@@ -142,7 +173,9 @@ describe("prepared statements", () => {
 
   test("R-BND-6 their texts are bounded in bytes, and a long one is never kept", async () => {
     const { own, metric } = await start({ dbMaxPreparedBytes: 40_000 });
-    for (let round = 0; round < 3; round++) for (let i = 0; i < 30; i++) expect((await own.gql(`{ left_over_plain ${document(i, 800)} }`)).errors).toBeUndefined();
+    for (let round = 0; round < 3; round++)
+      for (let i = 0; i < 30; i++)
+        expect((await own.gql(`{ left_over_plain ${document(i, 800)} }`)).errors).toBeUndefined();
     const bytes = await metric("relapi_prepared_statement_bytes");
     expect(bytes).toBeGreaterThan(20_000);
     expect(bytes).toBeLessThanOrEqual(40_000);
@@ -151,18 +184,23 @@ describe("prepared statements", () => {
     expect(await metric("relapi_prepared_statement_bytes")).toBeLessThanOrEqual(40_000);
   });
 
-  test.skipIf(!capabilities.realServer)("R-BND-6 a connection that has read too many different texts is replaced", async () => {
-    const { own } = await start({ dbMaxPreparedBytes: 4000 });
-    const backend = async (): Promise<number> => (await own.post("/rpc/backend")).json();
-    const before = await backend();
-    for (let i = 0; i < 5; i++) expect(await backend()).toBe(before);
-    for (let i = 0; i < 40; i++) expect((await own.gql(`{ left_over_plain ${document(i, 1600)} }`)).errors).toBeUndefined();
-    expect(await backend()).not.toBe(before);
-  });
+  test.skipIf(!capabilities.realServer)(
+    "R-BND-6 a connection that has read too many different texts is replaced",
+    async () => {
+      const { own } = await start({ dbMaxPreparedBytes: 4000 });
+      const backend = async (): Promise<number> => (await own.post("/rpc/backend")).json();
+      const before = await backend();
+      for (let i = 0; i < 5; i++) expect(await backend()).toBe(before);
+      for (let i = 0; i < 40; i++)
+        expect((await own.gql(`{ left_over_plain ${document(i, 1600)} }`)).errors).toBeUndefined();
+      expect(await backend()).not.toBe(before);
+    },
+  );
 
   test("R-BND-6 and in number", async () => {
     const { own } = await start({ dbMaxPreparedStatements: 20 });
-    for (let round = 0; round < 2; round++) for (let i = 0; i < 40; i++) await own.gql(`{ left_over_plain { b${i}: t } }`);
+    for (let round = 0; round < 2; round++)
+      for (let i = 0; i < 40; i++) await own.gql(`{ left_over_plain { b${i}: t } }`);
     const { count } = (await own.post("/rpc/prepared")).json();
     if (capabilities.realServer) expect(count).toBeLessThanOrEqual(20);
     expect((await own.gql("{ left_over_plain { b0: t } }")).errors).toBeUndefined();

@@ -1,4 +1,5 @@
-/** Requests that ask for more than their limit are refused at once, in the surface's own form, and counted; those just within it are answered. */
+/** Requests that ask for more than their limit are refused at once, in the surface's own form, and counted; those just
+ *  within it are answered. */
 import { request as send } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { definePlugin, type Counters, type Limit, type Plugin } from "../../core/index.ts";
@@ -10,20 +11,44 @@ const faults: string[] = [];
 const warnings: string[] = [];
 const nothing = (): void => {};
 const logger = {
-  error: (message: string, facts?: Readonly<Record<string, unknown>>) => void faults.push(`${message} ${String(facts?.["cause"])}`),
-  warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void warnings.push(`${message} ${JSON.stringify(facts)}`),
-  info: nothing, debug: nothing, access: nothing,
+  error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
+    void faults.push(`${message} ${String(facts?.["cause"])}`),
+  warn: (message: string, facts?: Readonly<Record<string, unknown>>) =>
+    void warnings.push(`${message} ${JSON.stringify(facts)}`),
+  info: nothing,
+  debug: nothing,
+  access: nothing,
 };
 
 /** Small, so that a test can go just as far and one step further. */
 const small: Readonly<Record<Limit, number>> = {
-  maxJsonDepth: 10, maxColumns: 4, maxParameters: 9, maxSelectFields: 5, maxEmbeds: 3, maxRelationDepth: 2, maxFilters: 8, maxLogicDepth: 3, maxOrderTerms: 3,
-  maxDocumentBytes: 2000, maxDocumentDepth: 8, maxDocumentFields: 12, maxAliases: 4, maxRootFields: 4, maxRelatedConditions: 3, maxIntrospectionDepth: 2,
-  maxVariablesBytes: 4000, maxListItems: 20, maxBatchEntries: 4, maxBatchBytes: 3000,
+  maxJsonDepth: 10,
+  maxColumns: 4,
+  maxParameters: 9,
+  maxSelectFields: 5,
+  maxEmbeds: 3,
+  maxRelationDepth: 2,
+  maxFilters: 8,
+  maxLogicDepth: 3,
+  maxOrderTerms: 3,
+  maxDocumentBytes: 2000,
+  maxDocumentDepth: 8,
+  maxDocumentFields: 12,
+  maxAliases: 4,
+  maxRootFields: 4,
+  maxRelatedConditions: 3,
+  maxIntrospectionDepth: 2,
+  maxVariablesBytes: 4000,
+  maxListItems: 20,
+  maxBatchEntries: 4,
+  maxBatchBytes: 3000,
 };
 
 let counters: Counters;
-const watch: Plugin = definePlugin({ name: "watch-counters", apply: (_hooks, context) => void (counters = context.counters) });
+const watch: Plugin = definePlugin({
+  name: "watch-counters",
+  apply: (_hooks, context) => void (counters = context.counters),
+});
 
 const rest = await startApi({ ...small, logger, parts: [watch] });
 const restCounters = counters!; // the plugin was applied
@@ -35,10 +60,13 @@ const usualGraphql = await startApi(forGraphql({ logger, on: rest.database }));
 
 afterAll(() => expect(faults).toEqual([]));
 
-const nested = (levels: number, open: string, close: string, core = ""): string => open.repeat(levels) + core + close.repeat(levels);
-const list = (count: number, item: (i: number) => string, separator = ","): string => Array.from({ length: count }, (_, i) => item(i)).join(separator);
+const nested = (levels: number, open: string, close: string, core = ""): string =>
+  open.repeat(levels) + core + close.repeat(levels);
+const list = (count: number, item: (i: number) => string, separator = ","): string =>
+  Array.from({ length: count }, (_, i) => item(i)).join(separator);
 
-/** Refused requests take no longer than their reading. Time of the processor, server and client together: others may be at work on the machine. */
+/** Refused requests take no longer than their reading. Time of the processor, server and client together: others may be
+ *  at work on the machine. */
 const soon = async (run: () => Promise<Answer>): Promise<Answer> => {
   const from = process.cpuUsage();
   const answer = await run();
@@ -55,31 +83,168 @@ const counted = async (by: Counters, limit: Limit, run: () => Promise<void>): Pr
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 
-type RestRow = readonly [title: string, limit: Limit, request: (count: number) => readonly [method: string, path: string, body?: string, headers?: HeaderValues], message: string, code?: string, status?: number];
+type RestRow = readonly [
+  title: string,
+  limit: Limit,
+  request: (count: number) => readonly [method: string, path: string, body?: string, headers?: HeaderValues],
+  message: string,
+  code?: string,
+  status?: number,
+];
 
 const json = { "content-type": "application/json" };
 
 const restRows: readonly RestRow[] = [
-  ["R-LIM-1 parameters of a URL", "maxParameters", (n) => ["GET", `/ports?${list(n, (i) => (i < 2 ? `id=gt.${i}` : `select${i}`), "&")}`], "The request has more than 9 parameters"],
-  ["R-LIM-1 arguments of a function", "maxParameters", (n) => ["GET", `/rpc/join_words?${list(n, () => "words=a", "&")}`], "The request has more than 9 parameters"],
-  ["R-LIM-1 terms of an order", "maxOrderTerms", (n) => ["GET", `/ports?order=${list(n, () => "id")}`], "The request has more than 3 terms in an order"],
-  ["R-LIM-1 terms of an embed's order", "maxOrderTerms", (n) => ["GET", `/ports?select=vessels(id)&vessels.order=${list(n, () => "id.desc")}`], "The request has more than 3 terms in an order"],
-  ["R-LIM-1 names in columns", "maxColumns", (n) => ["POST", `/ports?columns=${list(n, (i) => ["name", "country", "name", "name", "name"][i] ?? "")}`, '{"name":"Limit"}', json], "The request has more than 4 columns"],
-  ["R-LIM-1 selected fields, those of embeds among them", "maxSelectFields", (n) => ["GET", `/ports?select=id,vessels(${list(n - 1, (i) => `a${i}:id`)})`], "The request has more than 5 selected fields"],
-  ["R-LIM-1 embeds beside each other", "maxEmbeds", (n) => ["GET", `/ports?select=id,${list(n, (i) => `a${i}:vessels(id)`)}`], "The request has more than 3 embeds"],
-  ["R-LIM-1 embeds inside each other", "maxRelationDepth", (n) => ["GET", `/ports?select=${n === 2 ? "vessels(ports(id))" : "vessels(ports(vessels(id)))"}`], "The request has embeds nested deeper than 2 levels"],
-  ["R-LIM-1 filters", "maxFilters", (n) => ["GET", `/ports?${list(n, () => "id=gt.0", "&")}`], "The request has more than 8 conditions"],
-  ["R-LIM-1 conditions of logic trees count as filters", "maxFilters", (n) => ["GET", `/ports?id=gt.0&or=(${list(n - 1, () => "id.gt.0")})`], "The request has more than 8 conditions"],
-  ["R-LIM-1 logic trees inside each other", "maxLogicDepth", (n) => ["GET", `/ports?and=(${nested(n - 1, "or(", ")", "id.gt.0,id.lt.9")})`], "The request has logic trees nested deeper than 3 levels"],
-  ["R-LIM-2 a body", "maxJsonDepth", (n) => ["POST", "/vessels", `{"name":"Limit","specs":${nested(n - 1, "[", "]")}}`, json], "The body is nested deeper than 10 levels", "PGRST102"],
-  ["R-LIM-2 rows of a body", "maxJsonDepth", (n) => ["POST", "/vessels", `[{"name":"Limit","specs":${nested(n - 2, '{"a":', "}", "1")}}]`, json], "The body is nested deeper than 10 levels", "PGRST102"],
-  ["R-LIM-2 a body that is not inspected", "maxJsonDepth", (n) => ["POST", "/vessels?columns=name,specs", `{"name":"Limit","specs":${nested(n - 1, '["\\\\]",', "]", "1")}}`, json], "The body is nested deeper than 10 levels", "PGRST102"],
-  ["R-LIM-2 a body that is an argument", "maxJsonDepth", (n) => ["POST", "/rpc/raw_json", `{"a":${nested(n - 1, "[", "]")}}`, json], "The body is nested deeper than 10 levels", "PGRST102"],
-  ["R-LIM-3 keys of a body", "maxColumns", (n) => ["POST", "/vessels", `{${list(n, () => '"name":"Limit"')}}`, json], "The body names more than 4 columns", "PGRST102"],
-  ["R-LIM-3 columns of CSV", "maxColumns", (n) => ["POST", "/vessels", `${list(n, () => "name")}\n${list(n, () => "Limit")}`, { "content-type": "text/csv" }], "The body names more than 4 columns", "PGRST102"],
-  ["R-LIM-3 fields of a form", "maxColumns", (n) => ["POST", "/vessels", list(n, () => "name=Limit", "&"), { "content-type": "application/x-www-form-urlencoded" }], "The body names more than 4 columns", "PGRST102"],
-  ["R-LIM-3 arguments of a form", "maxColumns", (n) => ["POST", "/rpc/join_words", list(n, () => "words=a", "&"), { "content-type": "application/x-www-form-urlencoded" }], "The body names more than 4 columns", "PGRST102"],
-  ["R-LIM-4 claims of a token", "maxJsonDepth", (n) => ["GET", "/ports", undefined, bearer(`{"role":"sea_anon","a":${nested(n - 1, "[", "]")}}`)], "The JWT claims are nested deeper than 10 levels", "PGRST303", 401],
+  [
+    "R-LIM-1 parameters of a URL",
+    "maxParameters",
+    (n) => ["GET", `/ports?${list(n, (i) => (i < 2 ? `id=gt.${i}` : `select${i}`), "&")}`],
+    "The request has more than 9 parameters",
+  ],
+  [
+    "R-LIM-1 arguments of a function",
+    "maxParameters",
+    (n) => ["GET", `/rpc/join_words?${list(n, () => "words=a", "&")}`],
+    "The request has more than 9 parameters",
+  ],
+  [
+    "R-LIM-1 terms of an order",
+    "maxOrderTerms",
+    (n) => ["GET", `/ports?order=${list(n, () => "id")}`],
+    "The request has more than 3 terms in an order",
+  ],
+  [
+    "R-LIM-1 terms of an embed's order",
+    "maxOrderTerms",
+    (n) => ["GET", `/ports?select=vessels(id)&vessels.order=${list(n, () => "id.desc")}`],
+    "The request has more than 3 terms in an order",
+  ],
+  [
+    "R-LIM-1 names in columns",
+    "maxColumns",
+    (n) => [
+      "POST",
+      `/ports?columns=${list(n, (i) => ["name", "country", "name", "name", "name"][i] ?? "")}`,
+      '{"name":"Limit"}',
+      json,
+    ],
+    "The request has more than 4 columns",
+  ],
+  [
+    "R-LIM-1 selected fields, those of embeds among them",
+    "maxSelectFields",
+    (n) => ["GET", `/ports?select=id,vessels(${list(n - 1, (i) => `a${i}:id`)})`],
+    "The request has more than 5 selected fields",
+  ],
+  [
+    "R-LIM-1 embeds beside each other",
+    "maxEmbeds",
+    (n) => ["GET", `/ports?select=id,${list(n, (i) => `a${i}:vessels(id)`)}`],
+    "The request has more than 3 embeds",
+  ],
+  [
+    "R-LIM-1 embeds inside each other",
+    "maxRelationDepth",
+    (n) => ["GET", `/ports?select=${n === 2 ? "vessels(ports(id))" : "vessels(ports(vessels(id)))"}`],
+    "The request has embeds nested deeper than 2 levels",
+  ],
+  [
+    "R-LIM-1 filters",
+    "maxFilters",
+    (n) => ["GET", `/ports?${list(n, () => "id=gt.0", "&")}`],
+    "The request has more than 8 conditions",
+  ],
+  [
+    "R-LIM-1 conditions of logic trees count as filters",
+    "maxFilters",
+    (n) => ["GET", `/ports?id=gt.0&or=(${list(n - 1, () => "id.gt.0")})`],
+    "The request has more than 8 conditions",
+  ],
+  [
+    "R-LIM-1 logic trees inside each other",
+    "maxLogicDepth",
+    (n) => ["GET", `/ports?and=(${nested(n - 1, "or(", ")", "id.gt.0,id.lt.9")})`],
+    "The request has logic trees nested deeper than 3 levels",
+  ],
+  [
+    "R-LIM-2 a body",
+    "maxJsonDepth",
+    (n) => ["POST", "/vessels", `{"name":"Limit","specs":${nested(n - 1, "[", "]")}}`, json],
+    "The body is nested deeper than 10 levels",
+    "PGRST102",
+  ],
+  [
+    "R-LIM-2 rows of a body",
+    "maxJsonDepth",
+    (n) => ["POST", "/vessels", `[{"name":"Limit","specs":${nested(n - 2, '{"a":', "}", "1")}}]`, json],
+    "The body is nested deeper than 10 levels",
+    "PGRST102",
+  ],
+  [
+    "R-LIM-2 a body that is not inspected",
+    "maxJsonDepth",
+    (n) => [
+      "POST",
+      "/vessels?columns=name,specs",
+      `{"name":"Limit","specs":${nested(n - 1, '["\\\\]",', "]", "1")}}`,
+      json,
+    ],
+    "The body is nested deeper than 10 levels",
+    "PGRST102",
+  ],
+  [
+    "R-LIM-2 a body that is an argument",
+    "maxJsonDepth",
+    (n) => ["POST", "/rpc/raw_json", `{"a":${nested(n - 1, "[", "]")}}`, json],
+    "The body is nested deeper than 10 levels",
+    "PGRST102",
+  ],
+  [
+    "R-LIM-3 keys of a body",
+    "maxColumns",
+    (n) => ["POST", "/vessels", `{${list(n, () => '"name":"Limit"')}}`, json],
+    "The body names more than 4 columns",
+    "PGRST102",
+  ],
+  [
+    "R-LIM-3 columns of CSV",
+    "maxColumns",
+    (n) => ["POST", "/vessels", `${list(n, () => "name")}\n${list(n, () => "Limit")}`, { "content-type": "text/csv" }],
+    "The body names more than 4 columns",
+    "PGRST102",
+  ],
+  [
+    "R-LIM-3 fields of a form",
+    "maxColumns",
+    (n) => [
+      "POST",
+      "/vessels",
+      list(n, () => "name=Limit", "&"),
+      { "content-type": "application/x-www-form-urlencoded" },
+    ],
+    "The body names more than 4 columns",
+    "PGRST102",
+  ],
+  [
+    "R-LIM-3 arguments of a form",
+    "maxColumns",
+    (n) => [
+      "POST",
+      "/rpc/join_words",
+      list(n, () => "words=a", "&"),
+      { "content-type": "application/x-www-form-urlencoded" },
+    ],
+    "The body names more than 4 columns",
+    "PGRST102",
+  ],
+  [
+    "R-LIM-4 claims of a token",
+    "maxJsonDepth",
+    (n) => ["GET", "/ports", undefined, bearer(`{"role":"sea_anon","a":${nested(n - 1, "[", "]")}}`)],
+    "The JWT claims are nested deeper than 10 levels",
+    "PGRST303",
+    401,
+  ],
 ];
 
 describe("REST", () => {
@@ -99,21 +264,37 @@ describe("REST", () => {
     });
 
   test("R-LIM-1 what took seconds, or ended as a fault, with the usual limits", async () => {
-    const refused = async (method: string, path: string, parts: Parameters<TestApi["request"]>[2] = {}): Promise<unknown> => {
-      const answer = await soon(() => usual.request(method, path, { ...parts, headers: { prefer: "tx=rollback", ...parts.headers } }));
+    const refused = async (
+      method: string,
+      path: string,
+      parts: Parameters<TestApi["request"]>[2] = {},
+    ): Promise<unknown> => {
+      const answer = await soon(() =>
+        usual.request(method, path, { ...parts, headers: { prefer: "tx=rollback", ...parts.headers } }),
+      );
       return [answer.status, answer.json().code];
     };
-    expect(await refused("GET", `/ports?select=${list(200, (i) => `a${i}:vessels!inner(id)`)}`)).toEqual([400, "PGRST100"]);
+    expect(await refused("GET", `/ports?select=${list(200, (i) => `a${i}:vessels!inner(id)`)}`)).toEqual([
+      400,
+      "PGRST100",
+    ]);
     expect(await refused("GET", `/ports?select=${nested(200, "vessels(", ")", "id")}`)).toEqual([400, "PGRST100"]);
-    expect(await refused("POST", "/vessels", { body: `{"name":"x","specs":${nested(100_000, "[", "]")}}`, headers: json })).toEqual([400, "PGRST102"]);
-    expect(await refused("GET", "/ports", { headers: bearer(`{"role":"sea_anon","a":${nested(4500, "[", "]")}}`) })).toEqual([401, "PGRST303"]);
+    expect(
+      await refused("POST", "/vessels", { body: `{"name":"x","specs":${nested(100_000, "[", "]")}}`, headers: json }),
+    ).toEqual([400, "PGRST102"]);
+    expect(
+      await refused("GET", "/ports", { headers: bearer(`{"role":"sea_anon","a":${nested(4500, "[", "]")}}`) }),
+    ).toEqual([401, "PGRST303"]);
     expect(await refused("GET", `/ports?or=${nested(400, "(and", "")}`)).toEqual([400, "PGRST100"]);
   });
 
   test("R-LIM-2 brackets within strings are no levels", async () => {
-    const specs = { text: `${"[".repeat(1000)}\\"${"{".repeat(1000)}`, list: ["\\", "[\"["] };
+    const specs = { text: `${"[".repeat(1000)}\\"${"{".repeat(1000)}`, list: ["\\", '["['] };
     for (const path of ["/vessels?select=specs", "/vessels?columns=name,specs&select=specs"]) {
-      const answer = await rest.post(path, { body: { name: "Limit", specs }, headers: { prefer: "return=representation, tx=rollback" } });
+      const answer = await rest.post(path, {
+        body: { name: "Limit", specs },
+        headers: { prefer: "return=representation, tx=rollback" },
+      });
       expect(answer.json()).toEqual([{ specs }]);
     }
   });
@@ -127,10 +308,17 @@ describe("tokens", () => {
     const headers = bearer({ role: "sea_clerk" });
     expect((await usual.get("/ports", { headers })).status).toBe(200);
     const refused = await strict.get("/ports", { headers });
-    expect([refused.status, refused.json().code, refused.json().message]).toEqual([401, "PGRST303", "The JWT 'exp' claim is required"]);
+    expect([refused.status, refused.json().code, refused.json().message]).toEqual([
+      401,
+      "PGRST303",
+      "The JWT 'exp' claim is required",
+    ]);
     expect((await strict.get("/ports", { headers: bearer({ role: "sea_clerk", exp: 4e9 }) })).status).toBe(200);
     const answer = await strict.gql("{ __typename }", {}, { "x-session-admin-secret": null, ...headers });
-    expect(answer.errors[0]).toEqual({ message: 'Could not verify JWT: JWSError (JSONDecodeError "the exp claim is missing")', extensions: { path: "$", code: "invalid-jwt" } });
+    expect(answer.errors[0]).toEqual({
+      message: 'Could not verify JWT: JWSError (JSONDecodeError "the exp claim is missing")',
+      extensions: { path: "$", code: "invalid-jwt" },
+    });
     await strict.close();
   });
 
@@ -139,21 +327,47 @@ describe("tokens", () => {
       const answer = await usual.get("/ports", { headers: bearer({ role: "sea_clerk" }, { header }) });
       expect([answer.status, answer.json().code], JSON.stringify(header)).toEqual([401, "PGRST301"]);
     }
-    expect((await usual.get("/ports", { headers: bearer({ role: "sea_clerk" }, { header: { b64: true } }) })).status).toBe(200);
+    expect(
+      (await usual.get("/ports", { headers: bearer({ role: "sea_clerk" }, { header: { b64: true } }) })).status,
+    ).toBe(200);
   });
 
   test("G-LIM-2 G-AUTH-16 claims in a text count as well", async () => {
-    const api = await startApi(forGraphql({ logger, on: rest.database, jwtSecret: { type: "HS256", key: "another-secret-of-the-tests-with-32-bytes", claims_format: "stringified_json" } }));
-    const claims = { "https://hasura.io/jwt/claims": `{"x-hasura-allowed-roles":["music_reader"],"x-hasura-default-role":"music_reader","x-hasura-deep":${nested(5000, "[", "]")}}` };
-    const answer = await api.gql("{ artist { id } }", {}, { "x-session-admin-secret": null, ...bearer(claims, { secret: "another-secret-of-the-tests-with-32-bytes" }) });
+    const api = await startApi(
+      forGraphql({
+        logger,
+        on: rest.database,
+        jwtSecret: {
+          type: "HS256",
+          key: "another-secret-of-the-tests-with-32-bytes",
+          claims_format: "stringified_json",
+        },
+      }),
+    );
+    const claims = {
+      "https://hasura.io/jwt/claims": `{"x-hasura-allowed-roles":["music_reader"],"x-hasura-default-role":"music_reader","x-hasura-deep":${nested(5000, "[", "]")}}`,
+    };
+    const answer = await api.gql(
+      "{ artist { id } }",
+      {},
+      { "x-session-admin-secret": null, ...bearer(claims, { secret: "another-secret-of-the-tests-with-32-bytes" }) },
+    );
     expect(answer.errors[0].extensions.code).toBe("jwt-invalid-claims");
     await api.close();
   });
 
   for (const [title, payload, reason] of [
     ["a wrong secret", { headers: { "x-session-admin-secret": "wrong" } }, "invalid x-session-admin-secret"],
-    ["an expired token", { headers: { authorization: `Bearer ${signToken({ role: "music_reader", exp: 1 })}` } }, "Could not verify JWT: JWTExpired"],
-    ["a token of another key", { headers: { authorization: `Bearer ${signToken({ role: "music_reader" }, { secret: "x".repeat(40) })}` } }, "Could not verify JWT: JWSError JWSInvalidSignature"],
+    [
+      "an expired token",
+      { headers: { authorization: `Bearer ${signToken({ role: "music_reader", exp: 1 })}` } },
+      "Could not verify JWT: JWTExpired",
+    ],
+    [
+      "a token of another key",
+      { headers: { authorization: `Bearer ${signToken({ role: "music_reader" }, { secret: "x".repeat(40) })}` } },
+      "Could not verify JWT: JWSError JWSInvalidSignature",
+    ],
     ["a header that is none", { headers: { authorization: "Basic eDp5" } }, "Malformed Authorization header"],
   ] as const)
     test(`G-WS-10 the close says why: ${title}`, async () => {
@@ -171,41 +385,170 @@ const post = (api: TestApi, body: string, headers: HeaderValues = asAdmin()): Pr
 const asBody = (query: string, variables?: unknown): string => JSON.stringify({ query, variables });
 
 /** Selection sets inside each other, from artist to albums and back: `{ albums { artist { id } } }` are three. */
-const deepRows = (count: number, field: "artist" | "albums"): string => (count === 1 ? "{ id }" : `{ ${field} ${deepRows(count - 1, field === "artist" ? "albums" : "artist")} }`);
+const deepRows = (count: number, field: "artist" | "albums"): string =>
+  count === 1 ? "{ id }" : `{ ${field} ${deepRows(count - 1, field === "artist" ? "albums" : "artist")} }`;
 
 const WHERE = "query ($w: artist_bool_exp) { artist(where: $w) { id } }";
 
 const deepCondition = (count: number): object => {
   let condition: object = { id: { _gt: 0 } };
-  for (let level = count; level > 0; level--) condition = level % 2 === 1 ? { albums: condition } : { artist: condition };
+  for (let level = count; level > 0; level--)
+    condition = level % 2 === 1 ? { albums: condition } : { artist: condition };
   return condition;
 };
 
-type GraphqlRow = readonly [title: string, limit: Limit, body: (count: number) => string, message: string, path?: string, code?: string];
+type GraphqlRow = readonly [
+  title: string,
+  limit: Limit,
+  body: (count: number) => string,
+  message: string,
+  path?: string,
+  code?: string,
+];
 
 const graphqlRows: readonly GraphqlRow[] = [
-  ["G-LIM-2 levels of a body", "maxJsonDepth", (n) => asBody("query ($d: jsonb) { profile(where: {doc: {_contains: $d}}) { id } }", { d: JSON.parse(nested(n - 2, "[", "]")) }), "the request is nested deeper than 10 levels"],
-  ["G-LIM-3 bytes of a document", "maxDocumentBytes", (n) => asBody("{ artist { id } } #é".padEnd(n - 1, "x")), "the document is larger than 2000 bytes", "$.query"],
-  ["G-LIM-3 levels of a document", "maxDocumentDepth", (n) => asBody(`{ artist ${deepRows(n - 1, "albums")} }`), "the operation selects fields nested deeper than 8 levels"],
-  ["G-LIM-3 levels of a document, in fragments", "maxDocumentDepth", (n) => asBody(`{ artist { ...A } } fragment A on artist { ... on artist { albums { ...B } } } fragment B on album ${deepRows(n - 2, "artist")}`), "the operation selects fields nested deeper than 8 levels"],
-  ["G-LIM-3 root fields", "maxRootFields", (n) => asBody(`{ ${list(n, (i) => (i === 0 ? "artist { id }" : `a${i}: __typename`), " ")} }`), "the operation has more than 4 root fields"],
-  ["G-LIM-3 root fields of a fragment", "maxRootFields", (n) => asBody(`{ ${list(n - 2, () => "...A", " ")} __typename ...A } fragment A on query_root { artist { id } }`), "the operation has more than 4 root fields"],
-  ["G-LIM-3 aliases", "maxAliases", (n) => asBody(`{ artist { ${list(n, (i) => `a${i}: id`, " ")} } }`), "the operation has more than 4 aliases"],
-  ["G-LIM-3 fields", "maxDocumentFields", (n) => asBody(`{ artist { ...A ...A ...A ...A ...A ${list(n - 11, () => "name", " ")} } } fragment A on artist { id name }`), "the operation has more than 12 fields"],
-  ["G-LIM-4 conditions", "maxFilters", (n) => asBody(WHERE, { w: { id: Object.fromEntries(["_eq", "_neq", "_gt", "_gte", "_lt", "_lte", "_in", "_nin"].slice(0, n - 1).map((name) => [name, name.endsWith("in") ? [1] : 1])) } }), "the operation has more than 8 conditions"],
-  ["G-LIM-4 conditions that say nothing", "maxFilters", (n) => asBody(WHERE, { w: { _or: Array.from({ length: n - 1 }, () => ({})) } }), "the operation has more than 8 conditions"],
-  ["G-LIM-4 relationships of conditions", "maxRelatedConditions", (n) => asBody(`{ artist(where: {albums: {}, ${n === 3 ? "" : "_not: {albums: {}}, "}albums_aggregate: {count: {predicate: {_gt: 0}}}}) { albums(where: {artist: {}}) { id } } }`), "the operation has more than 3 relationships in its conditions"],
-  ["G-LIM-4 relationships inside each other", "maxRelationDepth", (n) => asBody(WHERE, { w: deepCondition(n) }), "the operation has more than 2 levels of relationships in a condition"],
-  ["G-LIM-4 terms of an order", "maxOrderTerms", (n) => asBody(`{ artist(order_by: [${list(n, () => "{id: asc}")}]) { id } }`), "the operation has more than 3 terms in an order_by"],
-  ["G-LIM-4 items of a list", "maxListItems", (n) => asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", { v: Array.from({ length: n }, (_, i) => i) }), "the operation has more than 20 items in a list of values", "$.selectionSet.artist.args.where.id._in"],
-  ["G-LIM-4 items of a list in the document", "maxListItems", (n) => asBody(`{ artist(where: {id: {_nin: [${list(n, String)}]}}) { id } }`), "the operation has more than 20 items in a list of values", "$.selectionSet.artist.args.where.id._nin"],
-  ["G-LIM-5 introspection", "maxIntrospectionDepth", (n) => asBody(`{ __type(name: "artist") { ${nested(n, "fields { type { ", " } }", "name")} } }`), "the operation has more than 2 lists of fields inside each other in introspection"],
-  ["G-LIM-2 bytes of variables", "maxVariablesBytes", (n) => {
-    const query = `{ artist { id } } #${"x".repeat(1000)}"`;
-    const body = JSON.stringify({ query, extensions: { a: "" } });
-    return JSON.stringify({ query, extensions: { a: "x".repeat(n - (body.length - JSON.stringify(query).length)) } });
-  }, "the variables are larger than 4000 bytes", "$.variables"],
-  ["G-LIM-6 requests of a batch", "maxBatchEntries", (n) => JSON.stringify(Array.from({ length: n }, () => ({ query: "{ __typename }" }))), "the batch has more than 4 requests", "$", "bad-request"],
+  [
+    "G-LIM-2 levels of a body",
+    "maxJsonDepth",
+    (n) =>
+      asBody("query ($d: jsonb) { profile(where: {doc: {_contains: $d}}) { id } }", {
+        d: JSON.parse(nested(n - 2, "[", "]")),
+      }),
+    "the request is nested deeper than 10 levels",
+  ],
+  [
+    "G-LIM-3 bytes of a document",
+    "maxDocumentBytes",
+    (n) => asBody("{ artist { id } } #é".padEnd(n - 1, "x")),
+    "the document is larger than 2000 bytes",
+    "$.query",
+  ],
+  [
+    "G-LIM-3 levels of a document",
+    "maxDocumentDepth",
+    (n) => asBody(`{ artist ${deepRows(n - 1, "albums")} }`),
+    "the operation selects fields nested deeper than 8 levels",
+  ],
+  [
+    "G-LIM-3 levels of a document, in fragments",
+    "maxDocumentDepth",
+    (n) =>
+      asBody(
+        `{ artist { ...A } } fragment A on artist { ... on artist { albums { ...B } } } fragment B on album ${deepRows(n - 2, "artist")}`,
+      ),
+    "the operation selects fields nested deeper than 8 levels",
+  ],
+  [
+    "G-LIM-3 root fields",
+    "maxRootFields",
+    (n) => asBody(`{ ${list(n, (i) => (i === 0 ? "artist { id }" : `a${i}: __typename`), " ")} }`),
+    "the operation has more than 4 root fields",
+  ],
+  [
+    "G-LIM-3 root fields of a fragment",
+    "maxRootFields",
+    (n) => asBody(`{ ${list(n - 2, () => "...A", " ")} __typename ...A } fragment A on query_root { artist { id } }`),
+    "the operation has more than 4 root fields",
+  ],
+  [
+    "G-LIM-3 aliases",
+    "maxAliases",
+    (n) => asBody(`{ artist { ${list(n, (i) => `a${i}: id`, " ")} } }`),
+    "the operation has more than 4 aliases",
+  ],
+  [
+    "G-LIM-3 fields",
+    "maxDocumentFields",
+    (n) =>
+      asBody(
+        `{ artist { ...A ...A ...A ...A ...A ${list(n - 11, () => "name", " ")} } } fragment A on artist { id name }`,
+      ),
+    "the operation has more than 12 fields",
+  ],
+  [
+    "G-LIM-4 conditions",
+    "maxFilters",
+    (n) =>
+      asBody(WHERE, {
+        w: {
+          id: Object.fromEntries(
+            ["_eq", "_neq", "_gt", "_gte", "_lt", "_lte", "_in", "_nin"]
+              .slice(0, n - 1)
+              .map((name) => [name, name.endsWith("in") ? [1] : 1]),
+          ),
+        },
+      }),
+    "the operation has more than 8 conditions",
+  ],
+  [
+    "G-LIM-4 conditions that say nothing",
+    "maxFilters",
+    (n) => asBody(WHERE, { w: { _or: Array.from({ length: n - 1 }, () => ({})) } }),
+    "the operation has more than 8 conditions",
+  ],
+  [
+    "G-LIM-4 relationships of conditions",
+    "maxRelatedConditions",
+    (n) =>
+      asBody(
+        `{ artist(where: {albums: {}, ${n === 3 ? "" : "_not: {albums: {}}, "}albums_aggregate: {count: {predicate: {_gt: 0}}}}) { albums(where: {artist: {}}) { id } } }`,
+      ),
+    "the operation has more than 3 relationships in its conditions",
+  ],
+  [
+    "G-LIM-4 relationships inside each other",
+    "maxRelationDepth",
+    (n) => asBody(WHERE, { w: deepCondition(n) }),
+    "the operation has more than 2 levels of relationships in a condition",
+  ],
+  [
+    "G-LIM-4 terms of an order",
+    "maxOrderTerms",
+    (n) => asBody(`{ artist(order_by: [${list(n, () => "{id: asc}")}]) { id } }`),
+    "the operation has more than 3 terms in an order_by",
+  ],
+  [
+    "G-LIM-4 items of a list",
+    "maxListItems",
+    (n) =>
+      asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", {
+        v: Array.from({ length: n }, (_, i) => i),
+      }),
+    "the operation has more than 20 items in a list of values",
+    "$.selectionSet.artist.args.where.id._in",
+  ],
+  [
+    "G-LIM-4 items of a list in the document",
+    "maxListItems",
+    (n) => asBody(`{ artist(where: {id: {_nin: [${list(n, String)}]}}) { id } }`),
+    "the operation has more than 20 items in a list of values",
+    "$.selectionSet.artist.args.where.id._nin",
+  ],
+  [
+    "G-LIM-5 introspection",
+    "maxIntrospectionDepth",
+    (n) => asBody(`{ __type(name: "artist") { ${nested(n, "fields { type { ", " } }", "name")} } }`),
+    "the operation has more than 2 lists of fields inside each other in introspection",
+  ],
+  [
+    "G-LIM-2 bytes of variables",
+    "maxVariablesBytes",
+    (n) => {
+      const query = `{ artist { id } } #${"x".repeat(1000)}"`;
+      const body = JSON.stringify({ query, extensions: { a: "" } });
+      return JSON.stringify({ query, extensions: { a: "x".repeat(n - (body.length - JSON.stringify(query).length)) } });
+    },
+    "the variables are larger than 4000 bytes",
+    "$.variables",
+  ],
+  [
+    "G-LIM-6 requests of a batch",
+    "maxBatchEntries",
+    (n) => JSON.stringify(Array.from({ length: n }, () => ({ query: "{ __typename }" }))),
+    "the batch has more than 4 requests",
+    "$",
+    "bad-request",
+  ],
 ];
 
 /** What tools ask first. */
@@ -222,48 +565,90 @@ describe("GraphQL", () => {
       const within = (await post(graphql, body(small[limit]))).json();
       expect(JSON.stringify(within)).not.toMatch(/"errors"/);
       await counted(graphqlCounters, limit, async () => {
-        expect((await soon(() => post(graphql, body(small[limit] + 1)))).json()).toEqual({ errors: [{ message, extensions: { path, code } }] });
+        expect((await soon(() => post(graphql, body(small[limit] + 1)))).json()).toEqual({
+          errors: [{ message, extensions: { path, code } }],
+        });
       });
     });
 
   test("G-LIM-2 claims of a token", async () => {
-    const ask = (levels: number): Promise<Answer> => post(graphql, asBody("{ artist { id } }"), bearer(`{"role":"music_reader","a":${nested(levels - 1, "[", "]")}}`));
+    const ask = (levels: number): Promise<Answer> =>
+      post(graphql, asBody("{ artist { id } }"), bearer(`{"role":"music_reader","a":${nested(levels - 1, "[", "]")}}`));
     expect((await ask(10)).json().data.artist).toHaveLength(4);
     await counted(graphqlCounters, "maxJsonDepth", async () => {
-      expect((await ask(11)).json()).toEqual({ errors: [{ message: "Could not verify JWT: the claims are nested deeper than 10 levels", extensions: { path: "$", code: "invalid-jwt" } }] });
+      expect((await ask(11)).json()).toEqual({
+        errors: [
+          {
+            message: "Could not verify JWT: the claims are nested deeper than 10 levels",
+            extensions: { path: "$", code: "invalid-jwt" },
+          },
+        ],
+      });
     });
   });
 
   test("G-LIM-2 G-WS-8 a message of a socket", async () => {
     const socket = await openSocket(graphql);
     await socket.init();
-    socket.send({ id: "1", type: "subscribe", payload: { query: WHERE, variables: { w: { _not: { _not: { id: { _eq: -1 } } } } } } });
+    socket.send({
+      id: "1",
+      type: "subscribe",
+      payload: { query: WHERE, variables: { w: { _not: { _not: { id: { _eq: -1 } } } } } },
+    });
     expect(await socket.next()).toMatchObject({ type: "next", payload: { data: { artist: [] } } });
     await counted(graphqlCounters, "maxJsonDepth", async () => {
-      socket.send(`{"id":"2","type":"subscribe","payload":{"query":"","variables":{"w":${nested(100_000, "[", "]")}}}}`);
-      expect(await socket.closed).toEqual({ code: 4400, reason: "Parsing client message failed: the request is nested deeper than 10 levels" });
+      socket.send(
+        `{"id":"2","type":"subscribe","payload":{"query":"","variables":{"w":${nested(100_000, "[", "]")}}}}`,
+      );
+      expect(await socket.closed).toEqual({
+        code: 4400,
+        reason: "Parsing client message failed: the request is nested deeper than 10 levels",
+      });
     });
   });
 
   test("G-LIM-3 what took seconds, with the usual limits", async () => {
-    const refused = async (body: string): Promise<unknown> => (await soon(() => post(usualGraphql, body))).json().errors[0].message;
-    expect(await refused(asBody(`{ ${list(20_000, (i) => `a${i}: artist(limit: 1) { id }`, " ")} }`))).toMatch(/^the (document|operation)/);
-    expect(await refused(asBody(`{ ${list(2001, (i) => `a${i}: __typename`, " ")} }`))).toBe("the operation has more than 1000 root fields");
-    expect(await refused(asBody(`{ artist ${nested(30, "{ albums { artist ", "} }", "{ id }")} }`))).toBe("the operation selects fields nested deeper than 50 levels");
-    expect(await refused(asBody(WHERE, { w: deepCondition(100) }))).toBe("the operation has more than 20 levels of relationships in a condition");
-    expect(await refused(asBody(WHERE, { w: { _or: Array.from({ length: 50_000 }, () => ({})) } }))).toBe("the operation has more than 10000 conditions");
-    expect(await refused(`{"query":"{ artist { id } }","variables":${nested(100_000, '{"a":', "}", "1")}}`)).toBe("the request is nested deeper than 500 levels");
+    const refused = async (body: string): Promise<unknown> =>
+      (await soon(() => post(usualGraphql, body))).json().errors[0].message;
+    expect(await refused(asBody(`{ ${list(20_000, (i) => `a${i}: artist(limit: 1) { id }`, " ")} }`))).toMatch(
+      /^the (document|operation)/,
+    );
+    expect(await refused(asBody(`{ ${list(2001, (i) => `a${i}: __typename`, " ")} }`))).toBe(
+      "the operation has more than 1000 root fields",
+    );
+    expect(await refused(asBody(`{ artist ${nested(30, "{ albums { artist ", "} }", "{ id }")} }`))).toBe(
+      "the operation selects fields nested deeper than 50 levels",
+    );
+    expect(await refused(asBody(WHERE, { w: deepCondition(100) }))).toBe(
+      "the operation has more than 20 levels of relationships in a condition",
+    );
+    expect(await refused(asBody(WHERE, { w: { _or: Array.from({ length: 50_000 }, () => ({})) } }))).toBe(
+      "the operation has more than 10000 conditions",
+    );
+    expect(await refused(`{"query":"{ artist { id } }","variables":${nested(100_000, '{"a":', "}", "1")}}`)).toBe(
+      "the request is nested deeper than 500 levels",
+    );
     // fragments that double forty times
     const bomb = `{ ...F0 } ${list(40, (i) => `fragment F${i} on query_root { ...F${i + 1} ... on query_root { ...F${i + 1} } }`, " ")} fragment F40 on query_root { __typename }`;
     expect(await refused(asBody(bomb))).toBe("the operation has more than 1000 root fields");
   });
 
   test("G-LIM-4 as many items as are usual, and where one of them is wrong", async () => {
-    const answer = await post(usualGraphql, asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", { v: Array.from({ length: 100_000 }, (_, i) => i) }));
+    const answer = await post(
+      usualGraphql,
+      asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", {
+        v: Array.from({ length: 100_000 }, (_, i) => i),
+      }),
+    );
     expect(answer.json().data.artist).toHaveLength(4);
     const wrong = Array.from({ length: 20 }, (_, i) => (i === 7 ? [] : i));
-    const refused = (await post(graphql, asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", { v: wrong }))).json();
-    expect(refused.errors[0].extensions).toEqual({ path: "$.selectionSet.artist.args.where.id._in[7]", code: "parse-failed" });
+    const refused = (
+      await post(graphql, asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", { v: wrong }))
+    ).json();
+    expect(refused.errors[0].extensions).toEqual({
+      path: "$.selectionSet.artist.args.where.id._in[7]",
+      code: "parse-failed",
+    });
   });
 
   test("G-LIM-3 G-LIM-5 the introspection of tools is well within the usual limits", async () => {
@@ -275,40 +660,79 @@ describe("GraphQL", () => {
 // --- batches --------------------------------------------------------------------------------------------------------
 
 describe("batches", () => {
-  const beyond = { errors: [{ message: "the answers of the batch are larger than 3000 bytes", extensions: { path: "$", code: "bad-request" } }] };
+  const beyond = {
+    errors: [
+      {
+        message: "the answers of the batch are larger than 3000 bytes",
+        extensions: { path: "$", code: "bad-request" },
+      },
+    ],
+  };
 
   test("G-LIM-6 entries after too many bytes are refused, and not run", async () => {
     const large = { query: "{ __schema { types { name kind description } } }" };
-    const write = { query: "mutation { update_artist(where: {id: {_eq: 1}}, _set: {country: \"XX\"}) { affected_rows } }" };
+    const write = {
+      query: 'mutation { update_artist(where: {id: {_eq: 1}}, _set: {country: "XX"}) { affected_rows } }',
+    };
     await counted(graphqlCounters, "maxBatchBytes", async () => {
-      const [first, second, ...more] = (await post(graphql, JSON.stringify([{ query: "{ __typename }" }, large, write]))).json();
+      const [first, second, ...more] = (
+        await post(graphql, JSON.stringify([{ query: "{ __typename }" }, large, write]))
+      ).json();
       expect([first, Object.keys(second), more]).toEqual([{ data: { __typename: "query_root" } }, ["data"], [beyond]]);
     });
     expect(await graphql.sql("select country from artist where id = 1")).not.toEqual([{ country: "XX" }]);
   });
 
-  const body = JSON.stringify(Array.from({ length: 60 }, (_, i) => ({ query: `{ a${i}: __typename __schema { types { name description fields { name description args { name description type { name kind } } type { name kind ofType { name } } } inputFields { name description type { name kind } } } } }` })));
+  const body = JSON.stringify(
+    Array.from({ length: 60 }, (_, i) => ({
+      query: `{ a${i}: __typename __schema { types { name description fields { name description args { name description type { name kind } } type { name kind ofType { name } } } inputFields { name description type { name kind } } } } }`,
+    })),
+  );
 
   test("G-LIM-6 large answers go out one after another, whole and in order", async () => {
-    const answer = await usualGraphql.post("/v1/graphql", { headers: { ...asAdmin(), "content-type": "application/json", "accept-encoding": "gzip" }, body });
-    expect([answer.status, answer.headers["content-type"], answer.headers["transfer-encoding"]]).toEqual([200, "application/json; charset=utf-8", "chunked"]);
+    const answer = await usualGraphql.post("/v1/graphql", {
+      headers: { ...asAdmin(), "content-type": "application/json", "accept-encoding": "gzip" },
+      body,
+    });
+    expect([answer.status, answer.headers["content-type"], answer.headers["transfer-encoding"]]).toEqual([
+      200,
+      "application/json; charset=utf-8",
+      "chunked",
+    ]);
     const answers = answer.json();
     expect(answers).toHaveLength(60);
-    expect(answers.map((one: any, i: number) => one.data?.[`a${i}`] ?? one.errors[0].extensions.code).every((word: string) => word === "query_root" || word === "bad-request")).toBe(true);
+    expect(
+      answers
+        .map((one: any, i: number) => one.data?.[`a${i}`] ?? one.errors[0].extensions.code)
+        .every((word: string) => word === "query_root" || word === "bad-request"),
+    ).toBe(true);
     expect(answers[0].data.a0).toBe("query_root");
   });
 
   test("G-LIM-6 a client that does not read keeps no more than an answer or two waiting", async () => {
     const before = process.memoryUsage().rss;
     const sockets = await Promise.all(
-      Array.from({ length: 8 }, () => new Promise<{ destroy(): void }>((resolve, reject) => {
-        const outgoing = send({ host: "127.0.0.1", port: usualGraphql.port, method: "POST", path: "/v1/graphql", headers: { "x-session-admin-secret": adminSecret, "content-length": Buffer.byteLength(body) } }, (incoming) => {
-          incoming.pause();
-          resolve(incoming);
-        });
-        outgoing.on("error", reject);
-        outgoing.end(body);
-      })),
+      Array.from(
+        { length: 8 },
+        () =>
+          new Promise<{ destroy(): void }>((resolve, reject) => {
+            const outgoing = send(
+              {
+                host: "127.0.0.1",
+                port: usualGraphql.port,
+                method: "POST",
+                path: "/v1/graphql",
+                headers: { "x-session-admin-secret": adminSecret, "content-length": Buffer.byteLength(body) },
+              },
+              (incoming) => {
+                incoming.pause();
+                resolve(incoming);
+              },
+            );
+            outgoing.on("error", reject);
+            outgoing.end(body);
+          }),
+      ),
     );
     const many = await Promise.all(Array.from({ length: 20 }, () => usualGraphql.gql("{ artist { id } }")));
     expect(many.every((one) => one.data.artist.length === 4)).toBe(true);
@@ -319,22 +743,46 @@ describe("batches", () => {
   });
 });
 
-// --- what SQL says of an answer ----------------------------------------------------------------------------------------
+// --- what SQL says of an answer
+// ----------------------------------------------------------------------------------------
 
 describe("headers set by SQL", () => {
-  const OF_THE_CONNECTION = ["Transfer-Encoding", "content-length", "Connection", "Keep-Alive", "Upgrade", "Trailer", "TE", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization"];
+  const OF_THE_CONNECTION = [
+    "Transfer-Encoding",
+    "content-length",
+    "Connection",
+    "Keep-Alive",
+    "Upgrade",
+    "Trailer",
+    "TE",
+    "Proxy-Connection",
+    "Proxy-Authenticate",
+    "Proxy-Authorization",
+  ];
 
   test("R-GUC-5 those of the connection are left out, with a warning", async () => {
     for (const name of OF_THE_CONNECTION) {
       warnings.length = 0;
-      const headers = JSON.stringify([{ [name]: "chunked" }, { "X-Kept": "yes" }, { "Set-Cookie": "a=1" }, { "Set-Cookie": "b=2" }]);
+      const headers = JSON.stringify([
+        { [name]: "chunked" },
+        { "X-Kept": "yes" },
+        { "Set-Cookie": "a=1" },
+        { "Set-Cookie": "b=2" },
+      ]);
       const answer = await usual.post("/rpc/answer_headers", { body: { headers } });
       expect(answer.status, name).toBe(200);
-      const sent = answer.rawHeaders.filter(([header, value]) => value === "chunked" || header.toLowerCase() === "transfer-encoding");
+      const sent = answer.rawHeaders.filter(
+        ([header, value]) => value === "chunked" || header.toLowerCase() === "transfer-encoding",
+      );
       expect(sent, name).toEqual([]);
       expect(Number(answer.headers["content-length"])).toBe(answer.bytes.length);
-      expect([answer.headers["x-kept"], answer.rawHeaders.filter(([header]) => header === "Set-Cookie").map(([, value]) => value)]).toEqual(["yes", ["a=1", "b=2"]]);
-      expect(warnings).toEqual([`SQL set a header of the connection, which is the server's alone: it was left out ${JSON.stringify({ header: name.toLowerCase() })}`]);
+      expect([
+        answer.headers["x-kept"],
+        answer.rawHeaders.filter(([header]) => header === "Set-Cookie").map(([, value]) => value),
+      ]).toEqual(["yes", ["a=1", "b=2"]]);
+      expect(warnings).toEqual([
+        `SQL set a header of the connection, which is the server's alone: it was left out ${JSON.stringify({ header: name.toLowerCase() })}`,
+      ]);
     }
   });
 
@@ -344,7 +792,10 @@ describe("headers set by SQL", () => {
       const detail = JSON.stringify({ status: 419, headers: { [name]: "chunked", "X-Kept": "yes" } });
       const answer = await usual.post("/rpc/raise_pgrst", { body: { message, detail } });
       expect([answer.status, answer.json().code, answer.headers["x-kept"]], name).toEqual([419, "X1", "yes"]);
-      expect(answer.rawHeaders.filter(([, value]) => value === "chunked"), name).toEqual([]);
+      expect(
+        answer.rawHeaders.filter(([, value]) => value === "chunked"),
+        name,
+      ).toEqual([]);
       expect(Number(answer.headers["content-length"])).toBe(answer.bytes.length);
     }
   });

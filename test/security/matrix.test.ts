@@ -7,7 +7,12 @@ import { adminSecret, bearer } from "../support/tokens.ts";
 
 // --- callers --------------------------------------------------------------------------------------------------------
 
-const CLAIMS = { sub: "ada", "x-session-default-role": "music_reader", "x-session-allowed-roles": ["music_reader", "music_editor"], "x-session-user-id": "7" };
+const CLAIMS = {
+  sub: "ada",
+  "x-session-default-role": "music_reader",
+  "x-session-allowed-roles": ["music_reader", "music_editor"],
+  "x-session-user-id": "7",
+};
 /** Sent by everybody, to see when it counts. */
 const SENT = { "x-session-user-id": "99" };
 
@@ -51,7 +56,12 @@ interface Outcome {
   readonly graphql?: Refusal;
 }
 
-const seen = (user: string, role: string, userId: string | null = null, claims: Readonly<Record<string, unknown>> = { role }): Outcome => ({ seen: { user, role, userId, claims } });
+const seen = (
+  user: string,
+  role: string,
+  userId: string | null = null,
+  claims: Readonly<Record<string, unknown>> = { role },
+): Outcome => ({ seen: { user, role, userId, claims } });
 
 const NOBODY = seen("music_nobody", "music_nobody");
 const TOKEN = seen("music_reader", "music_reader", "7", { ...CLAIMS, role: "music_reader" });
@@ -88,12 +98,20 @@ const SECURED: Record<Caller, Outcome> = {
   "wrong secret": WRONG_SECRET,
 };
 
-const TOKEN_ASKED_FOR = CLOSED("Missing 'Authorization' or 'Cookie' header in JWT authentication mode", "invalid-headers", 400);
+const TOKEN_ASKED_FOR = CLOSED(
+  "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
+  "invalid-headers",
+  400,
+);
 const SECRET_ASKED_FOR = CLOSED("x-session-admin-secret required, but not found", "access-denied", 401);
 /** The REST surface cannot read the token, the GraphQL surface does not look at it. */
 const UNREADABLE: Outcome = { rest: NO_SECRET_TO_READ, graphql: SECRET_ASKED_FOR.graphql };
 
-const CONFIGURATIONS: readonly { readonly name: string; readonly options: StartOptions; readonly outcomes: Record<Caller, Outcome> }[] = [
+const CONFIGURATIONS: readonly {
+  readonly name: string;
+  readonly options: StartOptions;
+  readonly outcomes: Record<Caller, Outcome>;
+}[] = [
   { name: "admin secret, tokens, anonymous role", options: { anonRole: "music_nobody" }, outcomes: SECURED },
   {
     name: "admin secret and tokens",
@@ -136,7 +154,8 @@ const toSeen = (sight: Sight): Seen => ({
   claims: JSON.parse(sight["request.jwt.claims"] ?? "{}"),
 });
 
-const sightOf = (rows: readonly { readonly name: string; readonly value: string | null }[]): Sight => Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+const sightOf = (rows: readonly { readonly name: string; readonly value: string | null }[]): Sight =>
+  Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
 const QUERY = "{ seen { name value } }";
 
@@ -163,7 +182,11 @@ const onGraphql =
       return;
     }
     const { message, extensions } = body.errors[0];
-    expect({ message, ...extensions, status: answer.status }).toEqual({ ...outcome.graphql, path: "$", status: path === "/v1alpha1/graphql" ? outcome.graphql.status : 200 });
+    expect({ message, ...extensions, status: answer.status }).toEqual({
+      ...outcome.graphql,
+      path: "$",
+      status: path === "/v1alpha1/graphql" ? outcome.graphql.status : 200,
+    });
   };
 
 const onSocket = async (api: TestApi, headers: HeaderValues, outcome: Outcome): Promise<void> => {

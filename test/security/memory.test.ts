@@ -17,7 +17,9 @@ let url: Promise<string> | undefined;
 const databaseUrl = (): Promise<string> =>
   (url ??= (async () => {
     await withClient(server, async (client) => {
-      await client.query("do $$ begin create role bench_anon; exception when duplicate_object or unique_violation then null; end $$");
+      await client.query(
+        "do $$ begin create role bench_anon; exception when duplicate_object or unique_violation then null; end $$",
+      );
       await client.query(`create database ${name}`);
     });
     const own = urlOf(server, { database: name });
@@ -26,16 +28,21 @@ const databaseUrl = (): Promise<string> =>
   })());
 
 afterAll(async () => {
-  if (url !== undefined) await withClient(server, (client) => client.query(`drop database if exists ${name} with (force)`));
+  if (url !== undefined)
+    await withClient(server, (client) => client.query(`drop database if exists ${name} with (force)`));
 });
 
 for (const load of LOADS) {
   if (load.small === undefined) continue;
   const { small } = load;
-  test.skipIf(!capabilities.realServer || capabilities.version < 14)(`G-HTTP-15 memory stays bounded: ${load.name}`, { timeout: 120_000 }, async () => {
-    const limits = limitsFor(load, LIMITS);
-    const figures = await measure(load, PROGRAM, await databaseUrl(), small, 8);
-    console.log(cellsOf(figures, limits).join(" | "));
-    expect(excesses(figures, limits)).toEqual([]);
-  });
+  test.skipIf(!capabilities.realServer || capabilities.version < 14)(
+    `G-HTTP-15 memory stays bounded: ${load.name}`,
+    { timeout: 120_000 },
+    async () => {
+      const limits = limitsFor(load, LIMITS);
+      const figures = await measure(load, PROGRAM, await databaseUrl(), small, 8);
+      console.log(cellsOf(figures, limits).join(" | "));
+      expect(excesses(figures, limits)).toEqual([]);
+    },
+  );
 }

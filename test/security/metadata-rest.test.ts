@@ -1,5 +1,5 @@
-/** REST with the permissions of the metadata (`metadataPermissionsForRest`): the role's statements are the login role's, so everything
- *  that a request can reach has to be permitted by the metadata. */
+/** REST with the permissions of the metadata (`metadataPermissionsForRest`): the role's statements are the login
+ *  role's, so everything that a request can reach has to be permitted by the metadata. */
 import { expect, test } from "vitest";
 import { adminSecret } from "../support/tokens.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
@@ -19,92 +19,374 @@ const metadata = documentOf(
         owner: { columns: "*", filter: own },
         part: { columns: ["id", "title"], filter: {} },
       }),
-      insert_permissions: permissions({ owner: { check: { price: { _gt: 0 } }, columns: ["id", "title", "price"], set: { artist_id: "X-Session-Artist-Id" } }, blind: { check: {}, columns: ["title", "artist_id"] } }),
-      update_permissions: permissions({ owner: { columns: ["id", "title", "price"], filter: own, check: { price: { _lt: 100 } }, set: { live: false } } }),
-      delete_permissions: permissions({ owner: { filter: own }, blind: { filter: { id: 1 } }, backend: { filter: {}, backend_only: true } }),
+      insert_permissions: permissions({
+        owner: {
+          check: { price: { _gt: 0 } },
+          columns: ["id", "title", "price"],
+          set: { artist_id: "X-Session-Artist-Id" },
+        },
+        blind: { check: {}, columns: ["title", "artist_id"] },
+      }),
+      update_permissions: permissions({
+        owner: { columns: ["id", "title", "price"], filter: own, check: { price: { _lt: 100 } }, set: { live: false } },
+      }),
+      delete_permissions: permissions({
+        owner: { filter: own },
+        blind: { filter: { id: 1 } },
+        backend: { filter: {}, backend_only: true },
+      }),
     }),
-    table("artist", { array_relationships: [array("albums", "album", "artist_id")], select_permissions: permissions({ reader: { columns: ["id", "name"], filter: { country: { _neq: "IS" } } }, owner: all, counter: all }) }),
+    table("artist", {
+      array_relationships: [array("albums", "album", "artist_id")],
+      select_permissions: permissions({
+        reader: { columns: ["id", "name"], filter: { country: { _neq: "IS" } } },
+        owner: all,
+        counter: all,
+      }),
+    }),
     table("song", { select_permissions: permissions({ reader: all, listener: all }) }),
     table("playlist", { select_permissions: permissions({ reader: all, listener: all }) }),
     table("playlist_song", { select_permissions: permissions({ listener: all }) }),
     table("person", {
-      computed_fields: [{ name: "title", definition: { function: "person_title" } }, { name: "points", definition: { function: "person_score" } }],
+      computed_fields: [
+        { name: "title", definition: { function: "person_title" } },
+        { name: "points", definition: { function: "person_score" } },
+      ],
       select_permissions: permissions({ reader: { columns: ["id"], filter: {}, computed_fields: ["title"] } }),
     }),
   ],
   { inherited_roles: [{ role_name: "mixed", role_set: ["part", "owner"] }] },
-  { functions: ["search_albums", { function: "sell_album", permissions: [{ role: "owner" }] }, { function: "scalar_answer", permissions: [{ role: "owner" }] }] },
+  {
+    functions: [
+      "search_albums",
+      { function: "sell_album", permissions: [{ role: "owner" }] },
+      { function: "scalar_answer", permissions: [{ role: "owner" }] },
+    ],
+  },
 );
 
-const api = await startApi(forGraphql({ metadata, metadataPermissionsForRest: true, dbTxEnd: "rollback-allow-override", dbAggregatesEnabled: true, dbPlanEnabled: true }));
-const as = (role: string, artist?: string) => ({ headers: asAdmin(role, artist === undefined ? {} : { "artist-id": artist }) });
+const api = await startApi(
+  forGraphql({
+    metadata,
+    metadataPermissionsForRest: true,
+    dbTxEnd: "rollback-allow-override",
+    dbAggregatesEnabled: true,
+    dbPlanEnabled: true,
+  }),
+);
+const as = (role: string, artist?: string) => ({
+  headers: asAdmin(role, artist === undefined ? {} : { "artist-id": artist }),
+});
 const reader = as("reader");
 const owner = as("owner", "1");
 const representation = { headers: { ...owner.headers, prefer: "return=representation" } };
 const denied: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
 
 cases(api, [
-  { ...reader, title: "G-PRM-7 a read has the filter, the columns and the limit", request: "GET /album?order=id", answer: [[2, "Waterloo", 1], [3, "Debut", 2], [4, "Tago Mago", 3]].map(([id, title, artist_id]) => ({ id, title, artist_id })) },
-  { ...reader, title: "G-PRM-8 the smaller limit counts", request: "GET /album?select=id&order=id&limit=1", answer: [{ id: 2 }] },
-  { headers: { ...reader.headers, prefer: "count=exact" }, title: "G-PRM-7 a count counts visible rows", request: "GET /album?select=id&limit=1", status: 206, responseHeaders: { "content-range": "0-0/4" } },
-  { headers: { ...reader.headers, prefer: "count=exact" }, title: "G-PRM-7 so does HEAD", request: "HEAD /album", responseHeaders: { "content-range": "0-2/4" }, status: 206 },
-  { ...reader, ...denied, title: "G-PRM-6 a column that is not permitted, in select", request: "GET /album?select=price" },
+  {
+    ...reader,
+    title: "G-PRM-7 a read has the filter, the columns and the limit",
+    request: "GET /album?order=id",
+    answer: [
+      [2, "Waterloo", 1],
+      [3, "Debut", 2],
+      [4, "Tago Mago", 3],
+    ].map(([id, title, artist_id]) => ({ id, title, artist_id })),
+  },
+  {
+    ...reader,
+    title: "G-PRM-8 the smaller limit counts",
+    request: "GET /album?select=id&order=id&limit=1",
+    answer: [{ id: 2 }],
+  },
+  {
+    headers: { ...reader.headers, prefer: "count=exact" },
+    title: "G-PRM-7 a count counts visible rows",
+    request: "GET /album?select=id&limit=1",
+    status: 206,
+    responseHeaders: { "content-range": "0-0/4" },
+  },
+  {
+    headers: { ...reader.headers, prefer: "count=exact" },
+    title: "G-PRM-7 so does HEAD",
+    request: "HEAD /album",
+    responseHeaders: { "content-range": "0-2/4" },
+    status: 206,
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 a column that is not permitted, in select",
+    request: "GET /album?select=price",
+  },
   { ...reader, ...denied, title: "G-PRM-6 in a filter", request: "GET /album?select=id&price=gt.10" },
-  { ...reader, ...denied, title: "G-PRM-6 in a logical filter", request: "GET /album?select=id&or=(id.eq.1,not.and(price.gt.10,id.gt.0))" },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 in a logical filter",
+    request: "GET /album?select=id&or=(id.eq.1,not.and(price.gt.10,id.gt.0))",
+  },
   { ...reader, ...denied, title: "G-PRM-6 in an order", request: "GET /album?select=id&order=price" },
   { ...reader, ...denied, title: "G-PRM-6 behind a cast and a path", request: "GET /album?select=id,x:price::text" },
   { ...reader, ...denied, title: "G-PRM-6 a table without permission", request: "GET /specimen" },
   { ...reader, ...denied, title: "G-PRM-6 a view over permitted tables", request: "GET /artist_total" },
   { ...reader, ...denied, title: "G-PRM-6 aggregates", request: "GET /album?select=count()" },
-  { ...as("counter", "1"), title: "G-PRM-6 aggregates where they are allowed", request: "GET /album?select=count()", answer: [{ count: 2 }] },
+  {
+    ...as("counter", "1"),
+    title: "G-PRM-6 aggregates where they are allowed",
+    request: "GET /album?select=count()",
+    answer: [{ count: 2 }],
+  },
   { ...reader, ...denied, title: "G-PRM-6 an aggregate in an embed", request: "GET /artist?select=id,album(count())" },
-  { ...reader, title: "G-PRM-7 embeds have the filter of their table, both ways", request: "GET /album?select=id,artist(name)&order=id", answer: [{ id: 2, artist: { name: "Abba" } }, { id: 3, artist: null }, { id: 4, artist: { name: "Can" } }] },
-  { ...reader, title: "G-PRM-7 embedded lists", request: "GET /artist?select=id,album(id)&order=id", answer: [{ id: 1, album: [{ id: 2 }] }, { id: 3, album: [{ id: 4 }, { id: 5 }] }, { id: 4, album: [] }] },
-  { ...reader, title: "G-PRM-7 inner embeds drop by what is visible", request: "GET /artist?select=id,album!inner()&order=id", answer: [{ id: 1 }, { id: 3 }] },
-  { ...reader, title: "G-PRM-7 null tests of embeds", request: "GET /artist?select=id,album()&album=is.null", answer: [{ id: 4 }] },
+  {
+    ...reader,
+    title: "G-PRM-7 embeds have the filter of their table, both ways",
+    request: "GET /album?select=id,artist(name)&order=id",
+    answer: [
+      { id: 2, artist: { name: "Abba" } },
+      { id: 3, artist: null },
+      { id: 4, artist: { name: "Can" } },
+    ],
+  },
+  {
+    ...reader,
+    title: "G-PRM-7 embedded lists",
+    request: "GET /artist?select=id,album(id)&order=id",
+    answer: [
+      { id: 1, album: [{ id: 2 }] },
+      { id: 3, album: [{ id: 4 }, { id: 5 }] },
+      { id: 4, album: [] },
+    ],
+  },
+  {
+    ...reader,
+    title: "G-PRM-7 inner embeds drop by what is visible",
+    request: "GET /artist?select=id,album!inner()&order=id",
+    answer: [{ id: 1 }, { id: 3 }],
+  },
+  {
+    ...reader,
+    title: "G-PRM-7 null tests of embeds",
+    request: "GET /artist?select=id,album()&album=is.null",
+    answer: [{ id: 4 }],
+  },
   { ...reader, ...denied, title: "G-PRM-6 an embed's column", request: "GET /artist?select=id,album(price)" },
-  { ...reader, ...denied, title: "G-PRM-6 a filter of an embed", request: "GET /artist?select=id,album(id)&album.price=gt.1" },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 a filter of an embed",
+    request: "GET /artist?select=id,album(id)&album.price=gt.1",
+  },
   { ...reader, ...denied, title: "G-PRM-6 spread embeds", request: "GET /album?select=id,...artist(country)" },
-  { ...reader, title: "G-PRM-7 spread embeds of what is visible", request: "GET /album?select=id,...artist(name)&id=eq.3", answer: [{ id: 3, name: null }] },
-  { ...reader, ...denied, title: "G-PRM-6 an embed of a table without permission", request: "GET /person?select=id,passport(number)" },
-  { ...reader, ...denied, title: "G-PRM-6 a way through a junction without permission", request: "GET /playlist?select=name,song(title)" },
-  { ...as("listener"), title: "G-PRM-6 a way through a junction that may be read", request: "GET /playlist?select=name,song(title)&id=eq.1", answer: [{ name: "Morning", song: [{ title: "One" }, { title: "Two" }] }] },
-  { ...reader, title: "G-CF-6 a computed field that is permitted", request: "GET /person?select=id,person_title&id=eq.1", answer: [{ id: 1, person_title: "Dear Ann" }] },
+  {
+    ...reader,
+    title: "G-PRM-7 spread embeds of what is visible",
+    request: "GET /album?select=id,...artist(name)&id=eq.3",
+    answer: [{ id: 3, name: null }],
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 an embed of a table without permission",
+    request: "GET /person?select=id,passport(number)",
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 a way through a junction without permission",
+    request: "GET /playlist?select=name,song(title)",
+  },
+  {
+    ...as("listener"),
+    title: "G-PRM-6 a way through a junction that may be read",
+    request: "GET /playlist?select=name,song(title)&id=eq.1",
+    answer: [{ name: "Morning", song: [{ title: "One" }, { title: "Two" }] }],
+  },
+  {
+    ...reader,
+    title: "G-CF-6 a computed field that is permitted",
+    request: "GET /person?select=id,person_title&id=eq.1",
+    answer: [{ id: 1, person_title: "Dear Ann" }],
+  },
   { ...reader, ...denied, title: "G-CF-6 one that is not", request: "GET /person?select=id,person_score" },
-  { ...reader, ...denied, title: "G-CF-6 one that the metadata does not list", request: "GET /person?select=id,person_card" },
+  {
+    ...reader,
+    ...denied,
+    title: "G-CF-6 one that the metadata does not list",
+    request: "GET /person?select=id,person_card",
+  },
   { ...reader, ...denied, title: "G-CF-6 nor in a filter", request: "GET /person?select=id&person_score=gt.1" },
-  { ...reader, title: "G-PRM-7 G-FN-8 rows of a function", request: "GET /rpc/search_albums?term=a&select=id&order=id", answer: [{ id: 2 }, { id: 4 }, { id: 5 }] },
-  { ...reader, ...denied, title: "G-FN-8 columns of a function's rows", request: "GET /rpc/search_albums?term=a&select=price" },
+  {
+    ...reader,
+    title: "G-PRM-7 G-FN-8 rows of a function",
+    request: "GET /rpc/search_albums?term=a&select=id&order=id",
+    answer: [{ id: 2 }, { id: 4 }, { id: 5 }],
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-FN-8 columns of a function's rows",
+    request: "GET /rpc/search_albums?term=a&select=price",
+  },
   { ...reader, ...denied, title: "G-FN-8 a function that the metadata does not list", request: "GET /rpc/live_albums" },
   { ...reader, ...denied, title: "G-FN-8 a function of values", request: "GET /rpc/scalar_answer" },
-  { ...reader, ...denied, title: "G-FN-8 a function that writes", request: "POST /rpc/sell_album", body: { album_id: 1 } },
-  { ...owner, title: "G-FN-8 for the roles listed", request: "POST /rpc/sell_album", body: { album_id: 1 }, check: (answer) => expect(answer.json()).toMatchObject({ id: 1, sold: 4 }) },
+  {
+    ...reader,
+    ...denied,
+    title: "G-FN-8 a function that writes",
+    request: "POST /rpc/sell_album",
+    body: { album_id: 1 },
+  },
+  {
+    ...owner,
+    title: "G-FN-8 for the roles listed",
+    request: "POST /rpc/sell_album",
+    body: { album_id: 1 },
+    check: (answer) => expect(answer.json()).toMatchObject({ id: 1, sold: 4 }),
+  },
   { ...owner, title: "G-FN-8 a listed function of values", request: "GET /rpc/scalar_answer", answer: 42 },
-  { ...representation, title: "G-PRE-1 G-PRM-9 an insert has the presets and the check", request: "POST /album?select=title,artist_id", body: { title: "x", price: 1 }, status: 201, answer: [{ title: "x", artist_id: 1 }] },
-  { ...owner, title: "G-PRM-9 a check that fails", request: "POST /album", body: { title: "x", price: 0 }, status: 403, check: (answer) => expect(answer.json().message).toBe("check constraint of an insert/update permission has failed") },
-  { ...owner, ...denied, title: "G-PRE-2 a preset column is not the caller's", request: "POST /album", body: { title: "x", price: 1, artist_id: 2 } },
-  { ...owner, ...denied, title: "G-PRM-6 nor a column that is not listed", request: "POST /album", body: { title: "x", price: 1, sold: 2 } },
+  {
+    ...representation,
+    title: "G-PRE-1 G-PRM-9 an insert has the presets and the check",
+    request: "POST /album?select=title,artist_id",
+    body: { title: "x", price: 1 },
+    status: 201,
+    answer: [{ title: "x", artist_id: 1 }],
+  },
+  {
+    ...owner,
+    title: "G-PRM-9 a check that fails",
+    request: "POST /album",
+    body: { title: "x", price: 0 },
+    status: 403,
+    check: (answer) => expect(answer.json().message).toBe("check constraint of an insert/update permission has failed"),
+  },
+  {
+    ...owner,
+    ...denied,
+    title: "G-PRE-2 a preset column is not the caller's",
+    request: "POST /album",
+    body: { title: "x", price: 1, artist_id: 2 },
+  },
+  {
+    ...owner,
+    ...denied,
+    title: "G-PRM-6 nor a column that is not listed",
+    request: "POST /album",
+    body: { title: "x", price: 1, sold: 2 },
+  },
   { ...reader, ...denied, title: "G-PRM-6 no right to insert", request: "POST /album", body: { title: "x" } },
-  { headers: { ...as("blind").headers, prefer: "return=representation" }, ...denied, title: "G-PRM-6 what was written is not for a role that may not read", request: "POST /album", body: { title: "x", artist_id: 1 } },
-  { ...as("blind"), title: "G-PRM-6 writing without reading", request: "POST /album", body: { title: "x", artist_id: 1 }, status: 201, bytes: "" },
-  { ...representation, title: "G-PRM-9 an update has filter, check and presets", request: "PATCH /album?id=in.(1,3)&select=id,title,live", body: { title: "t" }, answer: [{ id: 1, title: "t", live: false }] },
+  {
+    headers: { ...as("blind").headers, prefer: "return=representation" },
+    ...denied,
+    title: "G-PRM-6 what was written is not for a role that may not read",
+    request: "POST /album",
+    body: { title: "x", artist_id: 1 },
+  },
+  {
+    ...as("blind"),
+    title: "G-PRM-6 writing without reading",
+    request: "POST /album",
+    body: { title: "x", artist_id: 1 },
+    status: 201,
+    bytes: "",
+  },
+  {
+    ...representation,
+    title: "G-PRM-9 an update has filter, check and presets",
+    request: "PATCH /album?id=in.(1,3)&select=id,title,live",
+    body: { title: "t" },
+    answer: [{ id: 1, title: "t", live: false }],
+  },
   { ...owner, title: "G-PRM-9 an update's check", request: "PATCH /album?id=eq.1", body: { price: 100 }, status: 403 },
-  { ...owner, ...denied, title: "G-PRM-6 an update's columns", request: "PATCH /album?id=eq.1", body: { artist_id: 2 } },
-  { ...representation, title: "G-PRM-9 a deletion has the filter", request: "DELETE /album?select=id", answer: [{ id: 1 }, { id: 2 }] },
-  { ...as("blind"), ...denied, title: "G-PRM-6 a condition on columns that may not be read", request: "DELETE /album?price=gt.0" },
+  {
+    ...owner,
+    ...denied,
+    title: "G-PRM-6 an update's columns",
+    request: "PATCH /album?id=eq.1",
+    body: { artist_id: 2 },
+  },
+  {
+    ...representation,
+    title: "G-PRM-9 a deletion has the filter",
+    request: "DELETE /album?select=id",
+    answer: [{ id: 1 }, { id: 2 }],
+  },
+  {
+    ...as("blind"),
+    ...denied,
+    title: "G-PRM-6 a condition on columns that may not be read",
+    request: "DELETE /album?price=gt.0",
+  },
   { ...as("blind"), title: "G-PRM-6 a deletion without looking", request: "DELETE /album", status: 204 },
   { ...as("backend"), ...denied, title: "G-PRM-11 backend-only", request: "DELETE /album" },
-  { headers: { ...as("backend").headers, "x-session-use-backend-only-permissions": "true" }, title: "G-PRM-11 backend-only with the header", request: "DELETE /album", status: 204 },
-  { headers: { ...owner.headers, prefer: "resolution=merge-duplicates,return=representation" }, title: "G-UPS-3 G-UPS-4 an upsert by both permissions", request: "POST /album?select=id,title,live", body: [{ id: 1, title: "t", price: 5 }, { id: 3, title: "not mine", price: 5 }], status: 200, answer: [{ id: 1, title: "t", live: false }] },
-  { ...as("mixed", "1"), title: "G-PRM-14 cells of inherited roles", request: "GET /album?select=id,price&order=id&limit=3", answer: [{ id: 1, price: 12.5 }, { id: 2, price: 20 }, { id: 3, price: null }] },
-  { ...as("mixed", "1"), title: "G-PRM-14 cells of inherited roles in filters, in orders and by the star", request: "GET /album?price=gt.0&order=price.desc", check: (answer) => expect(answer.json().map((row: { id: number; sold: number }) => [row.id, row.sold])).toEqual([[2, 10], [1, 3]]) },
-  { ...as("owner"), title: "G-FIL-7 a missing session variable", request: "GET /album", status: 400, check: (answer) => expect(answer.json().message).toContain("x-session-artist-id") },
-  { title: "G-PRM-1 the administrator has everything", headers: { "x-session-admin-secret": adminSecret }, request: "GET /album?select=price&id=eq.1", answer: [{ price: 12.5 }] },
-  { title: "G-PRM-2 a role that is not in the metadata has its grants", role: "music_reader", request: "GET /song?select=id&id=eq.1", answer: [{ id: 1 }] },
+  {
+    headers: { ...as("backend").headers, "x-session-use-backend-only-permissions": "true" },
+    title: "G-PRM-11 backend-only with the header",
+    request: "DELETE /album",
+    status: 204,
+  },
+  {
+    headers: { ...owner.headers, prefer: "resolution=merge-duplicates,return=representation" },
+    title: "G-UPS-3 G-UPS-4 an upsert by both permissions",
+    request: "POST /album?select=id,title,live",
+    body: [
+      { id: 1, title: "t", price: 5 },
+      { id: 3, title: "not mine", price: 5 },
+    ],
+    status: 200,
+    answer: [{ id: 1, title: "t", live: false }],
+  },
+  {
+    ...as("mixed", "1"),
+    title: "G-PRM-14 cells of inherited roles",
+    request: "GET /album?select=id,price&order=id&limit=3",
+    answer: [
+      { id: 1, price: 12.5 },
+      { id: 2, price: 20 },
+      { id: 3, price: null },
+    ],
+  },
+  {
+    ...as("mixed", "1"),
+    title: "G-PRM-14 cells of inherited roles in filters, in orders and by the star",
+    request: "GET /album?price=gt.0&order=price.desc",
+    check: (answer) =>
+      expect(answer.json().map((row: { id: number; sold: number }) => [row.id, row.sold])).toEqual([
+        [2, 10],
+        [1, 3],
+      ]),
+  },
+  {
+    ...as("owner"),
+    title: "G-FIL-7 a missing session variable",
+    request: "GET /album",
+    status: 400,
+    check: (answer) => expect(answer.json().message).toContain("x-session-artist-id"),
+  },
+  {
+    title: "G-PRM-1 the administrator has everything",
+    headers: { "x-session-admin-secret": adminSecret },
+    request: "GET /album?select=price&id=eq.1",
+    answer: [{ price: 12.5 }],
+  },
+  {
+    title: "G-PRM-2 a role that is not in the metadata has its grants",
+    role: "music_reader",
+    request: "GET /song?select=id&id=eq.1",
+    answer: [{ id: 1 }],
+  },
 ]);
 
 test("G-PRM-3 without the option REST goes by the grants of the database", async () => {
-  const plain = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("song", { select_permissions: permissions({ music_reader: { columns: ["id"], filter: { id: 1 } } }) })]) }));
+  const plain = await startApi(
+    forGraphql({
+      on: api.database,
+      metadata: documentOf([
+        table("song", { select_permissions: permissions({ music_reader: { columns: ["id"], filter: { id: 1 } } }) }),
+      ]),
+    }),
+  );
   expect((await plain.get("/song?select=title", { headers: asAdmin("music_reader") })).json()).toHaveLength(3);
   expect((await plain.get("/song", { headers: asAdmin("in_metadata_alone") })).status).toBeGreaterThanOrEqual(400);
   expect(await plain.gql("{ song { id } }", {}, asAdmin("music_reader"))).toEqual({ data: { song: [{ id: 1 }] } });
@@ -126,7 +408,13 @@ test("G-PRM-9 an upsert through a view, which has no system columns", async () =
       ]),
     }),
   );
-  const upsert = async (body: unknown) => (await sheet.post("/album_sheet?on_conflict=id", { headers: { ...asAdmin("writer"), prefer: "resolution=merge-duplicates,return=representation" }, body })).status;
+  const upsert = async (body: unknown) =>
+    (
+      await sheet.post("/album_sheet?on_conflict=id", {
+        headers: { ...asAdmin("writer"), prefer: "resolution=merge-duplicates,return=representation" },
+        body,
+      })
+    ).status;
   const row = (id: number, price: number) => ({ id, artist_id: 1, title: "x", price });
   expect(await upsert([row(900, 11), row(1, 4), row(901, 12), row(2, 3)])).toBeLessThan(300);
   expect(await upsert([row(1, 4), row(900, 4)])).toBe(403);

@@ -1,5 +1,6 @@
-/** Names that requests bring along. `"row"."name"` is a column to PostgreSQL only where there is one: else a function of the row, or a system
- *  column. So none reaches it that the model does not know, and none that the caller may not see is told. */
+/** Names that requests bring along. `"row"."name"` is a column to PostgreSQL only where there is one: else a function
+ *  of the row, or a system column. So none reaches it that the model does not know, and none that the caller may not
+ *  see is told. */
 import { afterAll, describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type Answer, type TestApi } from "../support/api.ts";
 import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
@@ -16,25 +17,57 @@ const mine = { owner: { _eq: "X-Session-User-Id" } };
 const metadata = documentOf(
   [
     table("hush.account", {
-      array_relationships: [{ name: "notes", using: { foreign_key_constraint_on: { table: { schema: "hush", name: "note" }, column: "account_id" } } }],
-      computed_fields: [{ name: "shout", definition: { function: { schema: "hush", name: "shout" } } }, { name: "whisper", definition: { function: { schema: "hush", name: "whisper" } } }],
-      select_permissions: permissions({ reader: { ...some, computed_fields: ["shout"] }, everything: all, keeper: { columns: "*", filter: mine }, nameless: { columns: ["name"], filter: {} } }),
-      insert_permissions: permissions({ reader: { check: {}, columns: ["id", "name"] }, everything: { check: {} }, blind: { check: {}, columns: ["id", "name"] }, nameless: { check: {}, columns: ["id", "name"] } }),
-      update_permissions: permissions({ reader: { columns: ["id", "name"], filter: {} }, keeper: { columns: ["name"], filter: {} } }),
+      array_relationships: [
+        {
+          name: "notes",
+          using: { foreign_key_constraint_on: { table: { schema: "hush", name: "note" }, column: "account_id" } },
+        },
+      ],
+      computed_fields: [
+        { name: "shout", definition: { function: { schema: "hush", name: "shout" } } },
+        { name: "whisper", definition: { function: { schema: "hush", name: "whisper" } } },
+      ],
+      select_permissions: permissions({
+        reader: { ...some, computed_fields: ["shout"] },
+        everything: all,
+        keeper: { columns: "*", filter: mine },
+        nameless: { columns: ["name"], filter: {} },
+      }),
+      insert_permissions: permissions({
+        reader: { check: {}, columns: ["id", "name"] },
+        everything: { check: {} },
+        blind: { check: {}, columns: ["id", "name"] },
+        nameless: { check: {}, columns: ["id", "name"] },
+      }),
+      update_permissions: permissions({
+        reader: { columns: ["id", "name"], filter: {} },
+        keeper: { columns: ["name"], filter: {} },
+      }),
       delete_permissions: permissions({ reader: { filter: {} }, everything: { filter: {} } }),
     }),
     table("hush.note", {
       object_relationships: [object("account", "account_id")],
-      select_permissions: permissions({ reader: { columns: ["id", "account_id", "body"], filter: {} }, everything: all }),
-      insert_permissions: permissions({ reader: { check: {}, columns: ["id", "account_id"] }, everything: { check: {} } }),
+      select_permissions: permissions({
+        reader: { columns: ["id", "account_id", "body"], filter: {} },
+        everything: all,
+      }),
+      insert_permissions: permissions({
+        reader: { check: {}, columns: ["id", "account_id"] },
+        everything: { check: {} },
+      }),
     }),
     table("hush.account_view", { select_permissions: permissions({ reader: some }) }),
     table("hush.badge", {
       select_permissions: permissions({ reader: { columns: ["id", "code"], filter: {} }, everything: all }),
-      insert_permissions: permissions({ reader: { check: {}, columns: ["id", "code", "size", "during"] }, everything: { check: {} } }),
+      insert_permissions: permissions({
+        reader: { check: {}, columns: ["id", "code", "size", "during"] },
+        everything: { check: {} },
+      }),
     }),
     table("hush.vault", { select_permissions: permissions({ everything: all }) }),
-    table("hush.transfer", { select_permissions: permissions({ reader: { columns: ["id", "payer"], filter: {} }, everything: all }) }),
+    table("hush.transfer", {
+      select_permissions: permissions({ reader: { columns: ["id", "payer"], filter: {} }, everything: all }),
+    }),
   ],
   { inherited_roles: [{ role_name: "both", role_set: ["nameless", "keeper"] }] },
   {
@@ -84,15 +117,59 @@ await byGrants.sql(`
   revoke execute on function hush.whisper(hush.account) from public;
 `);
 await byGrants.reload();
-const byMetadata = await startApi({ ...options, on: byGrants.database, metadata, metadataPermissionsForRest: true, inferFunctionPermissions: true });
+const byMetadata = await startApi({
+  ...options,
+  on: byGrants.database,
+  metadata,
+  metadataPermissionsForRest: true,
+  inferFunctionPermissions: true,
+});
 afterAll(async () => {
-  await byGrants.sql(`drop owned by ${role}, ${blindRole}, ${fullRole}; drop role ${role}; drop role ${blindRole}; drop role ${fullRole}`);
+  await byGrants.sql(
+    `drop owned by ${role}, ${blindRole}, ${fullRole}; drop role ${role}; drop role ${blindRole}; drop role ${fullRole}`,
+  );
 });
 
 /** Nothing of the kind is a column of any relation here. */
 const HOSTILE = [
-  "row_to_json", "to_json", "to_jsonb", "record_out", "json_agg", "jsonb_agg", "array_agg", "count", "max", "row", "text", "name2", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid",
-  "*", "account", "note", "hush", "accounts", "collect", "anything", "pairwise", "pg_typeof", "hash_record", "record_send", "num_nonnulls", "query_to_xml", "", " ", "id\u0000", "ID", "__proto__", "constructor",
+  "row_to_json",
+  "to_json",
+  "to_jsonb",
+  "record_out",
+  "json_agg",
+  "jsonb_agg",
+  "array_agg",
+  "count",
+  "max",
+  "row",
+  "text",
+  "name2",
+  "ctid",
+  "xmin",
+  "xmax",
+  "cmin",
+  "cmax",
+  "tableoid",
+  "oid",
+  "*",
+  "account",
+  "note",
+  "hush",
+  "accounts",
+  "collect",
+  "anything",
+  "pairwise",
+  "pg_typeof",
+  "hash_record",
+  "record_send",
+  "num_nonnulls",
+  "query_to_xml",
+  "",
+  " ",
+  "id\u0000",
+  "ID",
+  "__proto__",
+  "constructor",
 ];
 
 interface Place {
@@ -121,7 +198,11 @@ const PLACES: readonly Place[] = [
   { title: "negated filter", row: "account", path: (n) => `/account?select=id&${n}=not.is.null` },
   { title: "filter on a path", row: "account", path: (n) => `/account?select=id&${n}->>secret=eq.classified` },
   { title: "tree", row: "account", path: (n) => `/account?select=id&or=(${n}.is.null,id.eq.1)` },
-  { title: "tree within a tree", row: "account", path: (n) => `/account?select=id&and=(id.eq.1,not.or(id.eq.2,${n}->>secret.eq.classified))` },
+  {
+    title: "tree within a tree",
+    row: "account",
+    path: (n) => `/account?select=id&and=(id.eq.1,not.or(id.eq.2,${n}->>secret.eq.classified))`,
+  },
   { title: "order", row: "account", path: (n) => `/account?select=id&order=${n}` },
   { title: "order by a path", row: "account", path: (n) => `/account?select=id&order=${n}->>secret.desc` },
   { title: "embed's select", row: "note", counts: true, path: (n) => `/account?select=id,note(${n})` },
@@ -133,8 +214,16 @@ const PLACES: readonly Place[] = [
   { title: "spread", row: "account", path: (n) => `/note?select=id,...account(${n})` },
   { title: "to-many spread", row: "note", path: (n) => `/account?select=id,...note(${n})` },
   { title: "related order", row: "account", path: (n) => `/note?select=id,account(id)&order=account(${n})` },
-  { title: "related order on an empty embed", row: "account", path: (n) => `/note?select=id,account()&order=account(${n})` },
-  { title: "related order on a spread", row: "account", path: (n) => `/note?select=id,...account(name)&order=account(${n})` },
+  {
+    title: "related order on an empty embed",
+    row: "account",
+    path: (n) => `/note?select=id,account()&order=account(${n})`,
+  },
+  {
+    title: "related order on a spread",
+    row: "account",
+    path: (n) => `/note?select=id,...account(name)&order=account(${n})`,
+  },
   { title: "rows of a function", row: "accounts", counts: true, path: (n) => `/rpc/accounts?select=${n}` },
   { title: "filter of a function's rows", row: "accounts", path: (n) => `/rpc/accounts?select=id&${n}=is.null` },
   { title: "order of a function's rows", row: "accounts", path: (n) => `/rpc/accounts?select=id&order=${n}` },
@@ -148,16 +237,82 @@ const PLACES: readonly Place[] = [
   { title: "view", row: "account_view", counts: true, path: (n) => `/account_view?select=${n}` },
   { title: "filter of a view", row: "account_view", path: (n) => `/account_view?select=id&${n}->>secret=is.null` },
   { title: "HEAD", path: (n) => `/account?select=id,${n}`, method: "HEAD" },
-  { title: "what an insert returns", row: "account", counts: true, method: "POST", prefer: SHOWN, path: (n) => `/account?select=${n}`, body: () => ({ id: 9, name: "x" }) },
-  { title: "what an update returns", row: "account", counts: true, method: "PATCH", prefer: SHOWN, path: (n) => `/account?select=${n}&id=eq.1`, body: () => ({ name: "x" }) },
-  { title: "what a deletion returns", row: "account", counts: true, method: "DELETE", prefer: SHOWN, path: (n) => `/account?select=${n}&id=eq.3` },
-  { title: "embeds of what is returned", row: "note", counts: true, method: "PATCH", prefer: SHOWN, path: (n) => `/account?select=id,note(${n})&id=eq.1`, body: () => ({ name: "x" }) },
-  { title: "condition of an update", row: "account", method: "PATCH", path: (n) => `/account?${n}->>secret=eq.classified`, body: () => ({ name: "x" }) },
-  { title: "condition of a deletion", row: "account", method: "DELETE", path: (n) => `/account?${n}->>secret=eq.classified` },
-  { title: "conflict target", method: "POST", prefer: "resolution=merge-duplicates", path: (n) => `/account?on_conflict=${n}`, body: () => ({ id: 1, name: "x" }) },
-  { title: "columns", code: "PGRST204", method: "POST", path: (n) => `/account?columns=${n}`, body: () => ({ id: 9, name: "x" }) },
-  { title: "key of a body", code: "PGRST204", method: "POST", path: () => "/account", body: (n) => ({ id: 9, name: "x", [n]: 1 }) },
-  { title: "key of an update's body", code: "PGRST204", method: "PATCH", path: () => "/account?id=eq.1", body: (n) => ({ [n]: 1 }) },
+  {
+    title: "what an insert returns",
+    row: "account",
+    counts: true,
+    method: "POST",
+    prefer: SHOWN,
+    path: (n) => `/account?select=${n}`,
+    body: () => ({ id: 9, name: "x" }),
+  },
+  {
+    title: "what an update returns",
+    row: "account",
+    counts: true,
+    method: "PATCH",
+    prefer: SHOWN,
+    path: (n) => `/account?select=${n}&id=eq.1`,
+    body: () => ({ name: "x" }),
+  },
+  {
+    title: "what a deletion returns",
+    row: "account",
+    counts: true,
+    method: "DELETE",
+    prefer: SHOWN,
+    path: (n) => `/account?select=${n}&id=eq.3`,
+  },
+  {
+    title: "embeds of what is returned",
+    row: "note",
+    counts: true,
+    method: "PATCH",
+    prefer: SHOWN,
+    path: (n) => `/account?select=id,note(${n})&id=eq.1`,
+    body: () => ({ name: "x" }),
+  },
+  {
+    title: "condition of an update",
+    row: "account",
+    method: "PATCH",
+    path: (n) => `/account?${n}->>secret=eq.classified`,
+    body: () => ({ name: "x" }),
+  },
+  {
+    title: "condition of a deletion",
+    row: "account",
+    method: "DELETE",
+    path: (n) => `/account?${n}->>secret=eq.classified`,
+  },
+  {
+    title: "conflict target",
+    method: "POST",
+    prefer: "resolution=merge-duplicates",
+    path: (n) => `/account?on_conflict=${n}`,
+    body: () => ({ id: 1, name: "x" }),
+  },
+  {
+    title: "columns",
+    code: "PGRST204",
+    method: "POST",
+    path: (n) => `/account?columns=${n}`,
+    body: () => ({ id: 9, name: "x" }),
+  },
+  {
+    title: "key of a body",
+    code: "PGRST204",
+    method: "POST",
+    path: () => "/account",
+    body: (n) => ({ id: 9, name: "x", [n]: 1 }),
+  },
+  {
+    title: "key of an update's body",
+    code: "PGRST204",
+    method: "PATCH",
+    path: () => "/account?id=eq.1",
+    body: (n) => ({ [n]: 1 }),
+  },
 ];
 
 const quoted = (name: string): string => encodeURIComponent(`"${name}"`);
@@ -169,7 +324,10 @@ const surfaces: readonly (readonly [title: string, api: TestApi, acting: string]
 
 describe.each(surfaces)("by %s", (_title, api, acting) => {
   const send = (place: Place, name: string): Promise<Answer> =>
-    api.request(place.method ?? "GET", place.path(quoted(name)), { headers: { ...asAdmin(acting), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) }, body: place.body?.(name) });
+    api.request(place.method ?? "GET", place.path(quoted(name)), {
+      headers: { ...asAdmin(acting), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) },
+      body: place.body?.(name),
+    });
 
   test.each(PLACES)("R-NAM-1 R-NAM-2 a name that is nobody's: $title", async (place) => {
     for (const name of HOSTILE) {
@@ -189,11 +347,13 @@ describe.each(surfaces)("by %s", (_title, api, acting) => {
 
   test("R-CMP-1 a computed field is called by its schema", async () => {
     // a function of the row takes all of its columns
-    const get = async (path: string) => (await api.get(path, { headers: asAdmin(api === byGrants ? fullRole : acting) })).json();
+    const get = async (path: string) =>
+      (await api.get(path, { headers: asAdmin(api === byGrants ? fullRole : acting) })).json();
     expect(await get("/account?select=shout&shout=like.A*")).toEqual([{ shout: "ANN" }]);
     expect(await get("/rpc/accounts?select=id,shout&order=shout&limit=1")).toEqual([{ id: 1, shout: "ANN" }]);
     expect(await get("/note?select=id,account(shout)&id=eq.3")).toEqual([{ id: 3, account: { shout: "BOB" } }]);
-    for (const path of ["/account?select=whisper", "/account?whisper=eq.classified", "/note?select=account(whisper)"]) expect((await get(path)).code, path).toBe("42501");
+    for (const path of ["/account?select=whisper", "/account?whisper=eq.classified", "/note?select=account(whisper)"])
+      expect((await get(path)).code, path).toBe("42501");
   });
 });
 
@@ -204,14 +364,29 @@ test("R-NAM-1 the database is not asked", async () => {
   await byGrants.sql("drop table hush.gone");
   const code = async (path: string): Promise<string> => (await gone.get(path, { headers: asAdmin() })).json().code;
   expect(await code("/gone?select=id")).toBe("42P01");
-  for (const path of ["/gone?select=ctid", "/gone?row_to_json->>id=eq.1", "/gone?order=json_agg"]) expect(await code(path), path).toBe("42703");
+  for (const path of ["/gone?select=ctid", "/gone?row_to_json->>id=eq.1", "/gone?order=json_agg"])
+    expect(await code(path), path).toBe("42703");
 });
 
 describe("R-NAM-3 hints", () => {
-  const hintOf = async (api: TestApi, path: string, as: string) => (await api.get(path, { headers: asAdmin(as) })).json().hint;
+  const hintOf = async (api: TestApi, path: string, as: string) =>
+    (await api.get(path, { headers: asAdmin(as) })).json().hint;
 
   test("name what PostgreSQL would, to a caller who may read all", async () => {
-    for (const name of ["nmae", "nam", "ids", "i", "secrt", "ownre", "sectre", "anme", "nothing_like_it", "secret_", "Name", "oid"]) {
+    for (const name of [
+      "nmae",
+      "nam",
+      "ids",
+      "i",
+      "secrt",
+      "ownre",
+      "sectre",
+      "anme",
+      "nothing_like_it",
+      "secret_",
+      "Name",
+      "oid",
+    ]) {
       const own = (await byGrants.get(`/account?select=${name}`, { headers: asAdmin() })).json();
       let refused: { message?: string; hint?: string } = {};
       try {
@@ -223,23 +398,40 @@ describe("R-NAM-3 hints", () => {
     }
   });
 
-  test.each([["grants", byGrants, role], ["permissions of the metadata", byMetadata, "reader"]] as const)("name what the caller may read, by %s", async (_title, api, as) => {
-    expect(await hintOf(api, "/account?select=nmae", as)).toBe('Perhaps you meant to reference the column "account.name".');
+  test.each([
+    ["grants", byGrants, role],
+    ["permissions of the metadata", byMetadata, "reader"],
+  ] as const)("name what the caller may read, by %s", async (_title, api, as) => {
+    expect(await hintOf(api, "/account?select=nmae", as)).toBe(
+      'Perhaps you meant to reference the column "account.name".',
+    );
     expect(await hintOf(api, "/account?select=secrt", as)).toBeNull();
     expect(await hintOf(api, "/account?ownr=eq.1", as)).toBeNull();
     expect(await hintOf(api, "/account?select=id,note(hiden)", as)).toBeNull();
-    expect(await hintOf(api, "/account?select=id,note(bdy)", as)).toBe('Perhaps you meant to reference the column "note.body".');
+    expect(await hintOf(api, "/account?select=id,note(bdy)", as)).toBe(
+      'Perhaps you meant to reference the column "note.body".',
+    );
     expect(await hintOf(api, "/account_view?select=secrt", as)).toBeNull();
     expect(await hintOf(api, "/rpc/accounts?select=secrt", as)).toBeNull();
-    expect(await hintOf(api, "/rpc/pairs?select=nam", as)).toBe('Perhaps you meant to reference the column "pairs.name".');
-    expect(await hintOf(api, "/note?select=id,account(title:name)&order=account(titel)", as)).toBe('Perhaps you meant to reference the column "account.title".');
+    expect(await hintOf(api, "/rpc/pairs?select=nam", as)).toBe(
+      'Perhaps you meant to reference the column "pairs.name".',
+    );
+    expect(await hintOf(api, "/note?select=id,account(title:name)&order=account(titel)", as)).toBe(
+      'Perhaps you meant to reference the column "account.title".',
+    );
   });
 
   test("of the database's own are left out, unless a function raises them", async () => {
     const admin = { headers: asAdmin() };
     expect((await byGrants.get("/rpc/broken", admin)).json()).toMatchObject({ code: "42703", hint: null });
     expect((await byGrants.get("/rpc/lost", admin)).json()).toMatchObject({ code: "42P01", hint: null });
-    for (const state of ["42703", "42P01"]) expect((await byGrants.get(`/rpc/complain?state=${state}`, admin)).json()).toEqual({ code: state, details: "my words", hint: "my hint", message: "mine" });
+    for (const state of ["42703", "42P01"])
+      expect((await byGrants.get(`/rpc/complain?state=${state}`, admin)).json()).toEqual({
+        code: state,
+        details: "my words",
+        hint: "my hint",
+        message: "mine",
+      });
   });
 });
 
@@ -258,13 +450,16 @@ describe("R-NAM-3 R-EMB-19 R-PATH-10 R-RPC-10 suggested names", () => {
     expect(await hintOf("/rpc/acounts", "reader")).toBe("Perhaps you meant to call the function hush.accounts");
     expect(await hintOf("/rpc/complan", "reader")).toBe("Perhaps you meant to call the function hush.complain");
     expect(await hintOf("/rpc/complan", "keeper")).toBeNull();
-    expect(await hintOf("/rpc/complain?stat=1", "reader")).toBe("Perhaps you meant to call the function hush.complain(state)");
+    expect(await hintOf("/rpc/complain?stat=1", "reader")).toBe(
+      "Perhaps you meant to call the function hush.complain(state)",
+    );
     expect(await hintOf("/rpc/complain?stat=1", "keeper")).toBeNull();
   });
 });
 
 describe("R-OPT-3 methods", () => {
-  const allowed = async (path: string, as: string) => (await byMetadata.request("OPTIONS", path, { headers: asAdmin(as) })).headers["allow"];
+  const allowed = async (path: string, as: string) =>
+    (await byMetadata.request("OPTIONS", path, { headers: asAdmin(as) })).headers["allow"];
 
   test("are those that the permissions of the metadata allow", async () => {
     expect(await allowed("/account", "reader")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
@@ -280,8 +475,17 @@ describe("R-OPT-3 methods", () => {
 });
 
 test("R-MED-7 an execution plan names what the permissions of the metadata hide: it is the administrator's", async () => {
-  const api = await startApi({ ...options, on: byGrants.database, metadata, metadataPermissionsForRest: true, dbPlanEnabled: true });
-  const plan = (as: string) => api.get("/account?select=id", { headers: { ...asAdmin(as), accept: "application/vnd.pgrst.plan+json; options=verbose" } });
+  const api = await startApi({
+    ...options,
+    on: byGrants.database,
+    metadata,
+    metadataPermissionsForRest: true,
+    dbPlanEnabled: true,
+  });
+  const plan = (as: string) =>
+    api.get("/account?select=id", {
+      headers: { ...asAdmin(as), accept: "application/vnd.pgrst.plan+json; options=verbose" },
+    });
   expect(await plan("reader")).toMatchObject({ status: 406 });
   expect(await plan("everything")).toMatchObject({ status: 406 });
   expect(await plan("admin")).toMatchObject({ status: 200 });
@@ -306,19 +510,31 @@ describe("R-NAM-3 descriptions", () => {
     expect(Object.keys(shown.definitions)).toEqual(["account", "account_view", "badge", "note", "transfer"]);
     expect(Object.keys(shown.definitions.transfer.properties)).toEqual(["id", "payer"]);
     expect(JSON.stringify(shown)).not.toMatch(/secret|hidden|owner|vault/);
-    expect(Object.keys(shown.paths).filter((path) => path.startsWith("/rpc/"))).toEqual(["/rpc/accounts", "/rpc/complain", "/rpc/loose", "/rpc/names", "/rpc/one", "/rpc/pairs"]);
+    expect(Object.keys(shown.paths).filter((path) => path.startsWith("/rpc/"))).toEqual([
+      "/rpc/accounts",
+      "/rpc/complain",
+      "/rpc/loose",
+      "/rpc/names",
+      "/rpc/one",
+      "/rpc/pairs",
+    ]);
     expect(JSON.stringify(await documentAs(byMetadata, "everything"))).toContain("secret_payee");
   });
 
   test("G-ENU-4 a constraint's description names no column that is not in the role's schema", async () => {
     const reader = await schemaOf(byMetadata, "reader");
-    expect(reader.description("hush_badge_constraint", "badge_code_key")).toBe('unique or primary key constraint on columns "code"');
+    expect(reader.description("hush_badge_constraint", "badge_code_key")).toBe(
+      'unique or primary key constraint on columns "code"',
+    );
     expect(reader.description("hush_badge_constraint", "badge_hidden_key")).toBe("unique or primary key constraint");
-    expect((await schemaOf(byMetadata, "everything")).description("hush_badge_constraint", "badge_hidden_key")).toBe('unique or primary key constraint on columns "hidden"');
+    expect((await schemaOf(byMetadata, "everything")).description("hush_badge_constraint", "badge_hidden_key")).toBe(
+      'unique or primary key constraint on columns "hidden"',
+    );
   });
 
   test("relationships of hidden columns are not among the ambiguous ones", async () => {
-    const of = async (as: string) => (await byMetadata.get("/account?select=transfer(id)", { headers: asAdmin(as) })).json();
+    const of = async (as: string) =>
+      (await byMetadata.get("/account?select=transfer(id)", { headers: asAdmin(as) })).json();
     expect((await of("everything")).details).toHaveLength(2);
     const shown = await of("reader");
     expect(shown.details).toHaveLength(1);
@@ -328,25 +544,41 @@ describe("R-NAM-3 descriptions", () => {
 });
 
 describe("R-NAM-2 permissions of the metadata hold for every name", () => {
-  const get = (path: string, as = "reader", more: Readonly<Record<string, string>> = {}) => byMetadata.get(path, { headers: { ...asAdmin(as, { "user-id": "1" }), ...more } });
+  const get = (path: string, as = "reader", more: Readonly<Record<string, string>> = {}) =>
+    byMetadata.get(path, { headers: { ...asAdmin(as, { "user-id": "1" }), ...more } });
 
   test("what is listed is there", async () => {
-    expect((await get("/account?order=id")).json()).toEqual([{ id: 1, name: "Ann" }, { id: 2, name: "Bob" }]);
-    expect((await get("/rpc/accounts?select=*&order=id")).json()).toEqual([{ id: 1, name: "Ann" }, { id: 2, name: "Bob" }]);
+    expect((await get("/account?order=id")).json()).toEqual([
+      { id: 1, name: "Ann" },
+      { id: 2, name: "Bob" },
+    ]);
+    expect((await get("/rpc/accounts?select=*&order=id")).json()).toEqual([
+      { id: 1, name: "Ann" },
+      { id: 2, name: "Bob" },
+    ]);
   });
 
   test("hidden names are refused wherever they stand", async () => {
     for (const place of PLACES) {
       if (!["account", "account_view", "accounts", "one"].includes(place.row ?? "")) continue;
-      const answer = await byMetadata.request(place.method ?? "GET", place.path("secret"), { headers: { ...asAdmin("reader"), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) }, body: place.body?.("secret") });
+      const answer = await byMetadata.request(place.method ?? "GET", place.path("secret"), {
+        headers: { ...asAdmin("reader"), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) },
+        body: place.body?.("secret"),
+      });
       // of an embed's keys it is not one
       const isKey = place.title.startsWith("related order");
-      expect([answer.status, answer.json().code], `${place.title}: ${answer.text}`).toEqual(isKey ? [400, "42703"] : [403, "42501"]);
+      expect([answer.status, answer.json().code], `${place.title}: ${answer.text}`).toEqual(
+        isKey ? [400, "42703"] : [403, "42501"],
+      );
     }
   });
 
   test("a conflict target is read", async () => {
-    const post = (target: string) => byMetadata.post(`/badge?on_conflict=${target}`, { headers: { ...asAdmin("reader"), prefer: "resolution=ignore-duplicates" }, body: { id: 7, code: "a" } });
+    const post = (target: string) =>
+      byMetadata.post(`/badge?on_conflict=${target}`, {
+        headers: { ...asAdmin("reader"), prefer: "resolution=ignore-duplicates" },
+        body: { id: 7, code: "a" },
+      });
     expect((await post("code")).status).toBe(201);
     expect((await post("hidden")).json().code).toBe("42501");
   });
@@ -354,15 +586,34 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
   test("a bare count is an aggregate, with both its switches", async () => {
     expect((await get("/account?select=count")).json().code).toBe("42703");
     expect((await get("/account?select=count()")).json().code).toBe("PGRST123");
-    const counting = await startApi({ ...options, on: byGrants.database, metadata, metadataPermissionsForRest: true, dbAggregatesEnabled: true });
-    for (const path of ["/account?select=count", "/account?select=count()", "/note?select=account(count)", "/account_view?select=n:count"]) {
+    const counting = await startApi({
+      ...options,
+      on: byGrants.database,
+      metadata,
+      metadataPermissionsForRest: true,
+      dbAggregatesEnabled: true,
+    });
+    for (const path of [
+      "/account?select=count",
+      "/account?select=count()",
+      "/note?select=account(count)",
+      "/account_view?select=n:count",
+    ]) {
       expect((await counting.get(path, { headers: asAdmin("reader") })).json().code, path).toBe("42501");
     }
   });
 
   test("G-PRM-14 an inherited role's masked column", async () => {
-    expect((await get("/account?select=name,secret&order=name&limit=2", "both")).json()).toEqual([{ name: "Ann", secret: "classified" }, { name: "Bob", secret: null }]);
-    for (const path of ["/account?select=row_to_json", "/account?row_to_json->>secret=eq.classified", "/rpc/accounts?select=to_jsonb"]) expect((await get(path, "both")).json().code, path).toBe("42703");
+    expect((await get("/account?select=name,secret&order=name&limit=2", "both")).json()).toEqual([
+      { name: "Ann", secret: "classified" },
+      { name: "Bob", secret: null },
+    ]);
+    for (const path of [
+      "/account?select=row_to_json",
+      "/account?row_to_json->>secret=eq.classified",
+      "/rpc/accounts?select=to_jsonb",
+    ])
+      expect((await get(path, "both")).json().code, path).toBe("42703");
     expect((await get("/account?select=name&secret=eq.classified", "both")).json()).toEqual([{ name: "Ann" }]);
   });
 });
@@ -373,17 +624,27 @@ describe("R-AGG-7 a bare count under grants", () => {
   test("is the number of rows where it stands alone", async () => {
     expect(await get("/account?select=count")).toEqual([{ count: 4 }]);
     expect(await get("/account?select=n:count&id=gt.2")).toEqual([{ n: 2 }]);
-    expect(await get("/account?select=id,note(count)&order=id&limit=2")).toEqual([{ id: 1, note: [{ count: 2 }] }, { id: 2, note: [{ count: 1 }] }]);
+    expect(await get("/account?select=id,note(count)&order=id&limit=2")).toEqual([
+      { id: 1, note: [{ count: 2 }] },
+      { id: 2, note: [{ count: 1 }] },
+    ]);
     expect(await get("/rpc/accounts?select=count")).toEqual([{ count: 4 }]);
   });
 
   test("is no column beside others, in spreads, filters and orders", async () => {
-    for (const path of ["/account?select=id,count", "/note?select=id,...account(count)", "/account?count=gt.1", "/account?order=count"]) expect((await get(path)).code, path).toBe("42703");
+    for (const path of [
+      "/account?select=id,count",
+      "/note?select=id,...account(count)",
+      "/account?count=gt.1",
+      "/account?order=count",
+    ])
+      expect((await get(path)).code, path).toBe("42703");
   });
 });
 
 describe("R-NAM-4 details of constraints", () => {
-  const post = async (api: TestApi, as: string, path: string, body: unknown) => (await api.post(path, { headers: asAdmin(as, { "user-id": "1" }), body })).json();
+  const post = async (api: TestApi, as: string, path: string, body: unknown) =>
+    (await api.post(path, { headers: asAdmin(as, { "user-id": "1" }), body })).json();
   const failing = expect.stringContaining("Failing row contains");
 
   test("a failing row is for those who may read all of it", async () => {
@@ -394,36 +655,67 @@ describe("R-NAM-4 details of constraints", () => {
       expect(granted).toMatchObject({ code: "23502" });
       expect(JSON.stringify(granted)).not.toContain("classified");
     }
-    expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", size: 0 })).toMatchObject({ code: "23514", details: null });
-    expect(await post(byMetadata, "everything", "/badge", { id: 9, code: "z", hidden: "h", size: 0 })).toMatchObject({ code: "23514", details: failing });
+    expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", size: 0 })).toMatchObject({
+      code: "23514",
+      details: null,
+    });
+    expect(await post(byMetadata, "everything", "/badge", { id: 9, code: "z", hidden: "h", size: 0 })).toMatchObject({
+      code: "23514",
+      details: failing,
+    });
     // rows that the select filter hides may be written, and not be read
-    const patched = await byMetadata.patch("/account", { headers: asAdmin("keeper", { "user-id": "1" }), body: { name: null } });
+    const patched = await byMetadata.patch("/account", {
+      headers: asAdmin("keeper", { "user-id": "1" }),
+      body: { name: null },
+    });
     expect(patched.json()).toMatchObject({ code: "23502", details: null });
   });
 
   test("a key is for those who may read its columns", async () => {
-    expect(await post(byMetadata, "reader", "/badge", { id: 1, code: "z" })).toMatchObject({ code: "23505", details: "Key (id)=(1) already exists." });
-    expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z" })).toMatchObject({ code: "23505", details: null });
-    expect(await post(byMetadata, "everything", "/badge", { id: 9, code: "z" })).toMatchObject({ code: "23505", details: "Key (hidden)=(classified) already exists." });
+    expect(await post(byMetadata, "reader", "/badge", { id: 1, code: "z" })).toMatchObject({
+      code: "23505",
+      details: "Key (id)=(1) already exists.",
+    });
+    expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z" })).toMatchObject({
+      code: "23505",
+      details: null,
+    });
+    expect(await post(byMetadata, "everything", "/badge", { id: 9, code: "z" })).toMatchObject({
+      code: "23505",
+      details: "Key (hidden)=(classified) already exists.",
+    });
     expect(JSON.stringify(await post(byGrants, role, "/badge", { id: 9, code: "z" }))).not.toContain("classified");
   });
 
   test("an excluded row is nobody's to see", async () => {
     await byGrants.sql("alter table hush.badge alter hidden drop default");
-    expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", during: "[2,3)" })).toMatchObject({ code: "23P01", details: null });
+    expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", during: "[2,3)" })).toMatchObject({
+      code: "23P01",
+      details: null,
+    });
     await byGrants.sql("alter table hush.badge alter hidden set default 'classified'");
   });
 
   test("a foreign key's tables are named to those who know them", async () => {
     const missing = 'Key (account_id)=(77) is not present in table "account".';
-    expect(await post(byMetadata, "reader", "/note", { id: 9, account_id: 77 })).toMatchObject({ code: "23503", details: missing });
-    expect(await post(byMetadata, "everything", "/note", { id: 9, account_id: 77 })).toMatchObject({ code: "23503", details: missing });
-    const remove = async (api: TestApi, as: string) => (await api.delete("/account?id=eq.4", { headers: asAdmin(as) })).json();
+    expect(await post(byMetadata, "reader", "/note", { id: 9, account_id: 77 })).toMatchObject({
+      code: "23503",
+      details: missing,
+    });
+    expect(await post(byMetadata, "everything", "/note", { id: 9, account_id: 77 })).toMatchObject({
+      code: "23503",
+      details: missing,
+    });
+    const remove = async (api: TestApi, as: string) =>
+      (await api.delete("/account?id=eq.4", { headers: asAdmin(as) })).json();
     const referenced = 'Key (id)=(4) is still referenced from table "vault".';
     expect(await remove(byMetadata, "reader")).toMatchObject({ code: "23503", details: null });
     expect(await remove(byMetadata, "everything")).toMatchObject({ code: "23503", details: referenced });
     expect(await remove(byGrants, role)).toMatchObject({ code: "23503", details: null });
-    expect((await byGrants.delete("/account?id=eq.4", { headers: asAdmin() })).json()).toMatchObject({ code: "23503", details: referenced });
+    expect((await byGrants.delete("/account?id=eq.4", { headers: asAdmin() })).json()).toMatchObject({
+      code: "23503",
+      details: referenced,
+    });
   });
 
   test("what a function says in its own words stays", async () => {
@@ -434,15 +726,22 @@ describe("R-NAM-4 details of constraints", () => {
   });
 
   test("G-ERR-7 GraphQL tells nobody but the administrator", async () => {
-    const insert = "mutation { insert_hush_badge_one(object: {id: 9, code: \"z\"}) { id } }";
-    expect(JSON.stringify(await byMetadata.gql(insert, {}, { ...asAdmin("reader"), "x-session-admin-secret": null }))).not.toContain("classified");
+    const insert = 'mutation { insert_hush_badge_one(object: {id: 9, code: "z"}) { id } }';
+    expect(
+      JSON.stringify(await byMetadata.gql(insert, {}, { ...asAdmin("reader"), "x-session-admin-secret": null })),
+    ).not.toContain("classified");
   });
 });
 
 describe("R-NAM-5 the key in Location", () => {
-  const post = (api: TestApi, as: string) => api.post("/account", { headers: { ...asAdmin(as), prefer: "return=headers-only" }, body: { id: 9, name: "x" } });
+  const post = (api: TestApi, as: string) =>
+    api.post("/account", { headers: { ...asAdmin(as), prefer: "return=headers-only" }, body: { id: 9, name: "x" } });
 
-  test.each([["grants", byGrants, role, blindRole], ["permissions of the metadata", byMetadata, "reader", "blind"], ["a permission without the key", byMetadata, "everything", "nameless"]] as const)("is for those who may read it: %s", async (_title, api, may, mayNot) => {
+  test.each([
+    ["grants", byGrants, role, blindRole],
+    ["permissions of the metadata", byMetadata, "reader", "blind"],
+    ["a permission without the key", byMetadata, "everything", "nameless"],
+  ] as const)("is for those who may read it: %s", async (_title, api, may, mayNot) => {
     const told = await post(api, may);
     expect([told.status, told.headers["location"]]).toEqual([201, "/account?id=eq.9"]);
     const refused = await post(api, mayNot);
@@ -450,17 +749,28 @@ describe("R-NAM-5 the key in Location", () => {
   });
 
   test("writing without it needs no right to read", async () => {
-    for (const [api, as] of [[byGrants, blindRole], [byMetadata, "blind"]] as const) expect((await api.post("/account", { headers: asAdmin(as), body: { id: 9, name: "x" } })).status).toBe(201);
+    for (const [api, as] of [
+      [byGrants, blindRole],
+      [byMetadata, "blind"],
+    ] as const)
+      expect((await api.post("/account", { headers: asAdmin(as), body: { id: 9, name: "x" } })).status).toBe(201);
   });
 });
 
 test("R-NAM-1 fields of GraphQL are those of the schema", async () => {
   for (const name of ["row_to_json", "ctid", "tableoid", "count", "secret", "whisper", "anything"]) {
-    for (const query of [`{ hush_account { ${name} } }`, `{ hush_account(where: {${name}: {_is_null: true}}) { id } }`, `{ hush_account(order_by: {${name}: asc}) { id } }`, `{ hush_note { account { ${name} } } }`]) {
+    for (const query of [
+      `{ hush_account { ${name} } }`,
+      `{ hush_account(where: {${name}: {_is_null: true}}) { id } }`,
+      `{ hush_account(order_by: {${name}: asc}) { id } }`,
+      `{ hush_note { account { ${name} } } }`,
+    ]) {
       const answer = await byMetadata.gql(query, {}, asAdmin("reader"));
       expect(answer.errors[0].extensions.code, query).toBe("validation-failed");
       expect(JSON.stringify(answer)).not.toContain("classified");
     }
   }
-  expect(await byMetadata.gql("{ hush_account(where: {id: {_eq: 1}}) { shout } }", {}, asAdmin("reader"))).toEqual({ data: { hush_account: [{ shout: "ANN" }] } });
+  expect(await byMetadata.gql("{ hush_account(where: {id: {_eq: 1}}) { shout } }", {}, asAdmin("reader"))).toEqual({
+    data: { hush_account: [{ shout: "ANN" }] },
+  });
 });

@@ -5,15 +5,54 @@ import { startApi } from "../support/api.ts";
 
 /** What a text must survive on its way into a statement, wherever it enters. */
 const HOSTILE = [
-  "'", '"', "\\", "';--", `'; drop table sea.ports; --`, `"; drop table sea.ports; --`, "\\'; select 1; --", "$1", "$$x$$", "/*", "*/", "--", "%s", "{}", "()", ")", ",", ";", "::text", "a.b", "a->b",
-  "E'\\x27'", "U&\"\\0061\"", "ü", "🚢", "\n", "\t", "select", "null", "_rows", "_e", "_r", "_o", "value", "x".repeat(60),
+  "'",
+  '"',
+  "\\",
+  "';--",
+  `'; drop table sea.ports; --`,
+  `"; drop table sea.ports; --`,
+  "\\'; select 1; --",
+  "$1",
+  "$$x$$",
+  "/*",
+  "*/",
+  "--",
+  "%s",
+  "{}",
+  "()",
+  ")",
+  ",",
+  ";",
+  "::text",
+  "a.b",
+  "a->b",
+  "E'\\x27'",
+  'U&"\\0061"',
+  "ü",
+  "🚢",
+  "\n",
+  "\t",
+  "select",
+  "null",
+  "_rows",
+  "_e",
+  "_r",
+  "_o",
+  "value",
+  "x".repeat(60),
 ];
 
 const faults: string[] = [];
 const nothing = (): void => {};
 const api = await startApi({
   dbAggregatesEnabled: true,
-  logger: { error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`), warn: nothing, info: nothing, debug: nothing, access: nothing },
+  logger: {
+    error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`),
+    warn: nothing,
+    info: nothing,
+    debug: nothing,
+    access: nothing,
+  },
 });
 
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
@@ -32,14 +71,25 @@ describe.each(HOSTILE)("%j", (text) => {
 
   test("R-SEL-3 as an alias it is the key of the answer", async () => {
     expect((await send(`/vessels?select=${encode(`${name}:name`)}&id=eq.1`)).json()).toEqual([{ [text]: "Ariel" }]);
-    expect((await send(`/vessels?select=${encode(`${name}:ports(${name}:name)`)}&id=eq.1`)).json()).toEqual([{ [text]: { [text]: "Oslo" } }]);
-    expect((await send(`/vessels?select=id,...ports(${encode(`${name}:name`)})&id=eq.1`)).json()).toEqual([{ id: 1, [text]: "Oslo" }]);
-    expect((await send(`/ports?select=id,...vessels(${encode(`${name}:id`)})&vessels.id=eq.1&id=eq.1`)).json()).toEqual([{ id: 1, [text]: [1] }]);
+    expect((await send(`/vessels?select=${encode(`${name}:ports(${name}:name)`)}&id=eq.1`)).json()).toEqual([
+      { [text]: { [text]: "Oslo" } },
+    ]);
+    expect((await send(`/vessels?select=id,...ports(${encode(`${name}:name`)})&id=eq.1`)).json()).toEqual([
+      { id: 1, [text]: "Oslo" },
+    ]);
+    expect((await send(`/ports?select=id,...vessels(${encode(`${name}:id`)})&vessels.id=eq.1&id=eq.1`)).json()).toEqual(
+      [{ id: 1, [text]: [1] }],
+    );
     expect((await send(`/vessels?select=${encode(`${name}:tonnage.max()`)}`)).json()).toEqual([{ [text]: 853 }]);
   });
 
   test("R-SEL-1 as a column it is not there", async () => {
-    for (const path of [`/vessels?select=${encode(name)}`, `/vessels?${encode(name)}=is.null`, `/vessels?order=${encode(name)}`, `/vessels?or=${encode(`(${name}.is.null)`)}`]) {
+    for (const path of [
+      `/vessels?select=${encode(name)}`,
+      `/vessels?${encode(name)}=is.null`,
+      `/vessels?order=${encode(name)}`,
+      `/vessels?or=${encode(`(${name}.is.null)`)}`,
+    ]) {
       expect((await send(path)).json().code, path).toBe("42703");
     }
   });
@@ -47,22 +97,39 @@ describe.each(HOSTILE)("%j", (text) => {
   test("R-FLT-3 as an operand of any operator it is a value", async () => {
     expect((await send(`/vessels?name=${encode(`eq.${text}`)}`)).json()).toEqual([]);
     expect((await send(`/vessels?name=${encode(`in.(${quote(text)},Fram)`)}&select=id`)).json()).toEqual([{ id: 2 }]);
-    expect((await send(`/vessels?or=${encode(`(name.eq.${quote(text)},id.eq.1)`)}&select=id`)).json()).toEqual([{ id: 1 }]);
+    expect((await send(`/vessels?or=${encode(`(name.eq.${quote(text)},id.eq.1)`)}&select=id`)).json()).toEqual([
+      { id: 1 },
+    ]);
     expect((await send(`/rpc/greet?name=${encode(text)}`)).json()).toBe(`Ahoy, ${text}`);
-    const operators = new Set(fullCompat({}).plugins.flatMap((plugin) => plugin.operators ?? []).flatMap((spec) => (spec.operand === "fields" ? [] : (restNameOf(spec) ?? []))));
+    const operators = new Set(
+      fullCompat({})
+        .plugins.flatMap((plugin) => plugin.operators ?? [])
+        .flatMap((spec) => (spec.operand === "fields" ? [] : (restNameOf(spec) ?? []))),
+    );
     for (const operator of operators) {
-      for (const path of [`/vessels?name=${encode(`${operator}.${text}`)}`, `/vessels?specs->>crew=${encode(`not.${operator}.${text}`)}`, `/kinds?c_ltree=${encode(`${operator}.${text}`)}`]) await send(path);
+      for (const path of [
+        `/vessels?name=${encode(`${operator}.${text}`)}`,
+        `/vessels?specs->>crew=${encode(`not.${operator}.${text}`)}`,
+        `/kinds?c_ltree=${encode(`${operator}.${text}`)}`,
+      ])
+        await send(path);
     }
   });
 
   test("R-LEX-6 as a key of a JSON path it is a value", async () => {
-    expect((await send(`/vessels?select=${encode(`k:specs->${name}->>${name}`)}&id=eq.1`)).json()).toEqual([{ k: null }]);
+    expect((await send(`/vessels?select=${encode(`k:specs->${name}->>${name}`)}&id=eq.1`)).json()).toEqual([
+      { k: null },
+    ]);
     expect((await send(`/vessels?${encode(`specs->${name}`)}=is.null&select=id&order=id`)).json()).toHaveLength(3);
     expect((await send(`/vessels?order=${encode(`specs->>${name}`)},id&select=id`)).json()).toHaveLength(3);
   });
 
   test("R-SEL-4 as the type of a cast it is refused", async () => {
-    for (const path of [`/vessels?select=${encode(`name::${text}`)}`, `/vessels?select=${encode(`tonnage.sum()::${text}`)}`]) expect((await send(path)).status).toBe(400);
+    for (const path of [
+      `/vessels?select=${encode(`name::${text}`)}`,
+      `/vessels?select=${encode(`tonnage.sum()::${text}`)}`,
+    ])
+      expect((await send(path)).status).toBe(400);
   });
 
   test("R-EMB-1 as a relation, a hint, a function, a schema it is not there", async () => {
@@ -75,7 +142,13 @@ describe.each(HOSTILE)("%j", (text) => {
 
   test("R-PRF-4 in headers it is a value", async () => {
     if (!/^[\x20-\x7e]*$/.test(text)) return; // no header can carry it
-    for (const headers of [{ "accept-profile": text }, { prefer: `timezone=${text}` }, { accept: text }, { range: text }, { "x-anything": text, cookie: `a=${text}` }]) {
+    for (const headers of [
+      { "accept-profile": text },
+      { prefer: `timezone=${text}` },
+      { accept: text },
+      { range: text },
+      { "x-anything": text, cookie: `a=${text}` },
+    ]) {
       const answer = await api.get("/vessels?select=id", { headers });
       expect(faults).toEqual([]);
       expect(answer.status, answer.text).toBeLessThan(500);

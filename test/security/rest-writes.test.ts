@@ -3,21 +3,72 @@ import { rolledBack, startApi } from "../support/api.ts";
 
 /** What a text must survive on its way into a statement, wherever it enters. */
 const HOSTILE = [
-  "'", '"', "\\", "';--", "'; drop table sea.ports; --", '"; drop table sea.ports; --', "\\'; select 1; --", "$1", "$$x$$", "/*", "*/", "--", "%s", "%", "{}", "{a,b}", "()", ")", ",", ";", "::text", "a.b", "a->b",
-  "E'\\x27'", 'U&"\\0061"', "ü", "🚢", "\n", "\t", "select", "null", "NULL", "default", "_rows", "_p", "_written", "excluded", "value", "x".repeat(60), "__proto__", "constructor", "toString",
+  "'",
+  '"',
+  "\\",
+  "';--",
+  "'; drop table sea.ports; --",
+  '"; drop table sea.ports; --',
+  "\\'; select 1; --",
+  "$1",
+  "$$x$$",
+  "/*",
+  "*/",
+  "--",
+  "%s",
+  "%",
+  "{}",
+  "{a,b}",
+  "()",
+  ")",
+  ",",
+  ";",
+  "::text",
+  "a.b",
+  "a->b",
+  "E'\\x27'",
+  'U&"\\0061"',
+  "ü",
+  "🚢",
+  "\n",
+  "\t",
+  "select",
+  "null",
+  "NULL",
+  "default",
+  "_rows",
+  "_p",
+  "_written",
+  "excluded",
+  "value",
+  "x".repeat(60),
+  "__proto__",
+  "constructor",
+  "toString",
 ];
 
 const faults: string[] = [];
 const nothing = (): void => {};
 const api = await startApi({
-  logger: { error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`), warn: nothing, info: nothing, debug: nothing, access: nothing },
+  logger: {
+    error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`),
+    warn: nothing,
+    info: nothing,
+    debug: nothing,
+    access: nothing,
+  },
 });
 
 const shown = rolledBack("return=representation");
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 const encode = encodeURIComponent;
 
-const send = async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = shown) => {
+const send = async (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = shown,
+) => {
   const answer = await api.request(method, path, { headers, body });
   expect(faults, `${method} ${path}`).toEqual([]);
   expect(answer.status, `${method} ${path}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
@@ -26,34 +77,82 @@ const send = async (method: string, path: string, body?: unknown, headers: Reado
 
 describe.each(HOSTILE)("%j", (text) => {
   test("R-BODY-3 as a value it is stored as it is", async () => {
-    expect((await send("POST", "/ports?select=name,country", { name: text, country: text })).json()).toEqual([{ name: text, country: text }]);
+    expect((await send("POST", "/ports?select=name,country", { name: text, country: text })).json()).toEqual([
+      { name: text, country: text },
+    ]);
     expect((await send("PATCH", "/ports?id=eq.1&select=name", { name: text })).json()).toEqual([{ name: text }]);
-    expect((await send("POST", "/vessels?select=specs,flags", { name: "x", specs: { [text]: text }, flags: [text] })).json()).toEqual([{ specs: { [text]: text }, flags: [text] }]);
-    expect((await send("POST", "/ports?columns=name&select=name", [{ name: text, [text]: 1 }])).json()).toEqual([{ name: text }]);
-    const form = await send("POST", "/ports?select=name", `name=${encode(text)}`, { ...shown, "content-type": "application/x-www-form-urlencoded" });
+    expect(
+      (await send("POST", "/vessels?select=specs,flags", { name: "x", specs: { [text]: text }, flags: [text] })).json(),
+    ).toEqual([{ specs: { [text]: text }, flags: [text] }]);
+    expect((await send("POST", "/ports?columns=name&select=name", [{ name: text, [text]: 1 }])).json()).toEqual([
+      { name: text },
+    ]);
+    const form = await send("POST", "/ports?select=name", `name=${encode(text)}`, {
+      ...shown,
+      "content-type": "application/x-www-form-urlencoded",
+    });
     expect(form.json()).toEqual([{ name: text }]);
     if (text === "NULL") return; // null in CSV
-    const csv = await send("POST", "/ports?select=name", `name\n"${text.replaceAll('"', '""')}"\n`, { ...shown, "content-type": "text/csv" });
+    const csv = await send("POST", "/ports?select=name", `name\n"${text.replaceAll('"', '""')}"\n`, {
+      ...shown,
+      "content-type": "text/csv",
+    });
     expect(csv.json()).toEqual([{ name: text }]);
   });
 
   test("R-BODY-5 as a column it is not there", async () => {
     const missing = `Could not find the '${text}' column of 'ports' in the schema cache`;
-    expect((await send("POST", "/ports", Buffer.from(`{${JSON.stringify(text)}:1}`), { ...shown, "content-type": "application/json" })).json().message).toBe(missing);
-    expect((await send("PATCH", "/ports", Buffer.from(`[{${JSON.stringify(text)}:1}]`), { ...shown, "content-type": "application/json" })).json().message).toBe(missing);
+    expect(
+      (
+        await send("POST", "/ports", Buffer.from(`{${JSON.stringify(text)}:1}`), {
+          ...shown,
+          "content-type": "application/json",
+        })
+      ).json().message,
+    ).toBe(missing);
+    expect(
+      (
+        await send("PATCH", "/ports", Buffer.from(`[{${JSON.stringify(text)}:1}]`), {
+          ...shown,
+          "content-type": "application/json",
+        })
+      ).json().message,
+    ).toBe(missing);
     expect((await send("POST", `/ports?columns=${encode(quote(text))}`, { name: "x" })).json().message).toBe(missing);
-    expect((await send("POST", "/ports", `"${text.replaceAll('"', '""')}"\nx\n`, { ...shown, "content-type": "text/csv" })).json().message).toBe(missing);
-    expect((await send("POST", "/ports", `${encode(text)}=x`, { ...shown, "content-type": "application/x-www-form-urlencoded" })).json().message).toBe(missing);
+    expect(
+      (
+        await send("POST", "/ports", `"${text.replaceAll('"', '""')}"\nx\n`, { ...shown, "content-type": "text/csv" })
+      ).json().message,
+    ).toBe(missing);
+    expect(
+      (
+        await send("POST", "/ports", `${encode(text)}=x`, {
+          ...shown,
+          "content-type": "application/x-www-form-urlencoded",
+        })
+      ).json().message,
+    ).toBe(missing);
   });
 
   test("R-UPS-2 as a conflict target it is not there", async () => {
-    const answer = await send("POST", `/ports?on_conflict=${encode(quote(text))}`, { name: "x" }, rolledBack("resolution=merge-duplicates"));
+    const answer = await send(
+      "POST",
+      `/ports?on_conflict=${encode(quote(text))}`,
+      { name: "x" },
+      rolledBack("resolution=merge-duplicates"),
+    );
     expect(answer.json().code).toBe("42703");
   });
 
   test("R-PUT-3 R-WRT-2 as a key it is compared and told", async () => {
-    expect((await send("PUT", `/signals?code=${encode(`eq.${text}`)}&select=code,meaning`, { code: text, meaning: "m" })).json()).toEqual([{ code: text, meaning: "m" }]);
-    expect((await send("PUT", `/signals?code=${encode(`eq.${text}`)}`, { code: `${text}x`, meaning: "m" })).json().code).toBe("PGRST115");
+    expect(
+      (
+        await send("PUT", `/signals?code=${encode(`eq.${text}`)}&select=code,meaning`, { code: text, meaning: "m" })
+      ).json(),
+    ).toEqual([{ code: text, meaning: "m" }]);
+    expect(
+      (await send("PUT", `/signals?code=${encode(`eq.${text}`)}`, { code: `${text}x`, meaning: "m" })).json().code,
+    ).toBe("PGRST115");
     const created = await send("POST", "/signals", { code: text, meaning: "m" }, rolledBack("return=headers-only"));
     const location = new URL(created.headers["location"] ?? "", "http://x");
     expect([location.pathname, location.searchParams.get("code")]).toEqual(["/signals", `eq.${text}`]);
@@ -64,24 +163,52 @@ describe.each(HOSTILE)("%j", (text) => {
     expect((await send("GET", `/rpc/join_words?separator=-&words=${encode(text)}&words=b`)).json()).toBe(`${text}-b`);
     expect((await send("POST", "/rpc/join_words", { separator: "-", words: [text, "b"] })).json()).toBe(`${text}-b`);
     expect((await send("POST", "/rpc/raw_text", text, { "content-type": "text/plain" })).json()).toBe(text);
-    expect((await send("POST", "/rpc/raw_json", Buffer.from(`{"k":${JSON.stringify(text)}}`), { "content-type": "application/json" })).json()).toEqual({ k: text });
+    expect(
+      (
+        await send("POST", "/rpc/raw_json", Buffer.from(`{"k":${JSON.stringify(text)}}`), {
+          "content-type": "application/json",
+        })
+      ).json(),
+    ).toEqual({ k: text });
   });
 
   test("R-RPC-7 as the name of an argument it fits nothing", async () => {
-    expect((await send("POST", "/rpc/greet", Buffer.from(`{${JSON.stringify(text)}:1}`), { "content-type": "application/json" })).json().code).toBe("PGRST202");
+    expect(
+      (
+        await send("POST", "/rpc/greet", Buffer.from(`{${JSON.stringify(text)}:1}`), {
+          "content-type": "application/json",
+        })
+      ).json().code,
+    ).toBe("PGRST202");
     expect((await send("POST", `/rpc/greet?columns=${encode(quote(text))}`, {})).json().code).toBe("PGRST202");
-    expect((await send("POST", "/rpc/greet", `${encode(text)}=1`, { "content-type": "application/x-www-form-urlencoded" })).json().code).toBe("PGRST202");
+    expect(
+      (
+        await send("POST", "/rpc/greet", `${encode(text)}=1`, { "content-type": "application/x-www-form-urlencoded" })
+      ).json().code,
+    ).toBe("PGRST202");
   });
 
   test("R-MED-1 R-BODY-1 as a media type it is unknown", async () => {
     if (!/^[\x20-\x7e]+$/.test(text)) return; // no header can carry it
     expect((await api.get("/ports", { headers: { accept: `application/${text}` } })).status).toBe(406);
     expect((await send("POST", "/ports", "{}", { "content-type": text })).json().code).toBe("PGRST102");
-    await send("POST", "/ports", "{}", { prefer: text, accept: `application/vnd.pgrst.plan+json; for="${text}"; options=${text}` });
+    await send("POST", "/ports", "{}", {
+      prefer: text,
+      accept: `application/vnd.pgrst.plan+json; for="${text}"; options=${text}`,
+    });
   });
 });
 
 test("R-TX-6 after all of this the data is what it was", async () => {
-  expect((await api.get("/ports?select=id,name&order=id")).json()).toEqual([{ id: 1, name: "Oslo" }, { id: 2, name: "Leith" }]);
-  expect((await api.get("/signals?select=code&order=meaning", { headers: { accept: "application/vnd.pgrst.array+json;nulls=stripped" } })).json()).toHaveLength(2);
+  expect((await api.get("/ports?select=id,name&order=id")).json()).toEqual([
+    { id: 1, name: "Oslo" },
+    { id: 2, name: "Leith" },
+  ]);
+  expect(
+    (
+      await api.get("/signals?select=code&order=meaning", {
+        headers: { accept: "application/vnd.pgrst.array+json;nulls=stripped" },
+      })
+    ).json(),
+  ).toHaveLength(2);
 });

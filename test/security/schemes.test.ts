@@ -36,24 +36,38 @@ describe("an auth scheme in fifteen lines", () => {
   test("R-AUT-6 G-AUTH-6 its callers are known on both surfaces", async () => {
     const headers = { "X-Api-Key": "open sesame" };
     for (const sight of [sightOfRest(await askRest(api, headers)), sightOfGraphql(await askGraphql(api, headers))])
-      expect(sight).toMatchObject({ current_user: "music_reader", "session.role": "music_reader", "session.variables": '{"x-session-role":"music_reader"}', "request.jwt.claims": '{"role":"music_reader"}' });
+      expect(sight).toMatchObject({
+        current_user: "music_reader",
+        "session.role": "music_reader",
+        "session.variables": '{"x-session-role":"music_reader"}',
+        "request.jwt.claims": '{"role":"music_reader"}',
+      });
   });
   test("R-AUT-9 G-AUTH-6 a bad credential is refused in the surfaces' words, whatever comes after", async () => {
     const headers = { "X-Api-Key": "guess", ...bearer({ role: "music_reader" }) };
     const onRest = await askRest(api, headers);
     expect(onRest.status).toBe(401);
     expect(onRest.json()).toEqual({ code: "PGRST301", details: null, hint: null, message: "unknown API key" });
-    expect(onRest.headers["www-authenticate"]).toBe('Bearer error="invalid_token", error_description="unknown API key"');
-    expect(gqlError(await askGraphql(api, headers))).toEqual({ message: "unknown API key", code: "access-denied", path: "$" });
+    expect(onRest.headers["www-authenticate"]).toBe(
+      'Bearer error="invalid_token", error_description="unknown API key"',
+    );
+    expect(gqlError(await askGraphql(api, headers))).toEqual({
+      message: "unknown API key",
+      code: "access-denied",
+      path: "$",
+    });
     expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(401);
   });
   test("R-AUT-6 G-AUTH-7 the other schemes go on as before", async () => {
     expect(sightOfRest(await askRest(api)).current_user).toBe("music_nobody");
     expect(sightOfRest(await askRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_editor");
-    expect(sightOfGraphql(await askGraphql(api, { "x-session-admin-secret": adminSecret })).current_user).toBe("postgres");
+    expect(sightOfGraphql(await askGraphql(api, { "x-session-admin-secret": adminSecret })).current_user).toBe(
+      "postgres",
+    );
   });
   test("the guide shows this very scheme", () => {
-    const schemeIn = (path: string): string => /export const apiKeys[^]*?\n {2}\}\);\n/.exec(readFileSync(new URL(path, import.meta.url), "utf8"))?.[0] ?? path;
+    const schemeIn = (path: string): string =>
+      /export const apiKeys[^]*?\n {2}\}\);\n/.exec(readFileSync(new URL(path, import.meta.url), "utf8"))?.[0] ?? path;
     expect(schemeIn("../../docs/guides/write-an-auth-scheme.md")).toBe(schemeIn("./schemes.test.ts"));
     expect(schemeIn("./schemes.test.ts").split("\n").length).toBeLessThan(18);
   });
@@ -64,7 +78,9 @@ describe("each scheme is a plugin of its own", () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("jwt-tokens")] }));
     await installSight(api);
     expect(sightOfRest(await askRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_nobody");
-    expect(sightOfGraphql(await askGraphql(api, { authorization: "Bearer nonsense" })).current_user).toBe("music_nobody");
+    expect(sightOfGraphql(await askGraphql(api, { authorization: "Bearer nonsense" })).current_user).toBe(
+      "music_nobody",
+    );
   });
   test("G-AUTH-5 without jwt-tokens the secret is asked for, whatever jwtSecret says", async () => {
     const api = await startApi(forGraphql({ anonRole: undefined, parts: [without("jwt-tokens")] }));
@@ -73,7 +89,9 @@ describe("each scheme is a plugin of its own", () => {
   test("R-AUT-8 without admin-secret nobody is administrator", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("admin-secret")] }));
     await installSight(api);
-    expect(sightOfRest(await askRest(api, { "x-session-admin-secret": adminSecret })).current_user).toBe("music_nobody");
+    expect(sightOfRest(await askRest(api, { "x-session-admin-secret": adminSecret })).current_user).toBe(
+      "music_nobody",
+    );
   });
   test("R-AUT-6 without anonymous nobody is let in without a credential", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("anonymous")] }));
@@ -90,7 +108,15 @@ describe("each scheme is a plugin of its own", () => {
           const name = credentials.cookie("who");
           await new Promise((resolve) => setTimeout(resolve, 5));
           if (name === "teapot") throw new RelApiError({ code: "teapot", status: 418, message: "short and stout" });
-          return name === undefined ? undefined : { role: name, databaseRole: name, isAdmin: false, claims: { role: name }, variables: { "x-session-role": name } };
+          return name === undefined
+            ? undefined
+            : {
+                role: name,
+                databaseRole: name,
+                isAdmin: false,
+                claims: { role: name },
+                variables: { "x-session-role": name },
+              };
         });
       },
     });
@@ -118,7 +144,19 @@ describe("a scheme that asks the database", () => {
     });
   const headers = { "X-Api-Key": "any" };
   const withScheme = (text: ReturnType<typeof sql>, lines: string[] = []): Promise<TestApi> =>
-    startApi(forGraphql({ anonRole: "music_nobody", parts: [lookUp(text)], logger: { warn: nothing, info: nothing, debug: nothing, access: nothing, error: (message, facts) => void lines.push(`${message} ${JSON.stringify(facts)}`) } }));
+    startApi(
+      forGraphql({
+        anonRole: "music_nobody",
+        parts: [lookUp(text)],
+        logger: {
+          warn: nothing,
+          info: nothing,
+          debug: nothing,
+          access: nothing,
+          error: (message, facts) => void lines.push(`${message} ${JSON.stringify(facts)}`),
+        },
+      }),
+    );
   const statements: readonly (readonly [string, ReturnType<typeof sql>])[] = [
     ["a table that is not there", sql`select 1 from no_such_keys`],
     ["a bad value", sql`select 'x'::int`],
@@ -131,9 +169,16 @@ describe("a scheme that asks the database", () => {
     const lines: string[] = [];
     const api = await withScheme(text, lines);
     const onRest = await askRest(api, headers);
-    expect([onRest.status, onRest.json()]).toEqual([500, { code: "PGRSTX00", details: null, hint: null, message: "internal error" }]);
+    expect([onRest.status, onRest.json()]).toEqual([
+      500,
+      { code: "PGRSTX00", details: null, hint: null, message: "internal error" },
+    ]);
     expect(onRest.headers["www-authenticate"]).toBeUndefined();
-    expect(gqlError(await askGraphql(api, headers))).toEqual({ message: "internal error", code: "unexpected", path: "$" });
+    expect(gqlError(await askGraphql(api, headers))).toEqual({
+      message: "internal error",
+      code: "unexpected",
+      path: "$",
+    });
     expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
     expect(lines.filter((line) => line.startsWith("an auth scheme failed in the database"))).toHaveLength(3);
     const socket = await openSocket(api);

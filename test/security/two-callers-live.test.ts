@@ -1,5 +1,5 @@
-/** Live queries of two callers of one role: each must see what it alone gets from the same query, over every transport, whoever came first, and go
- *  on doing so when the data changes. */
+/** Live queries of two callers of one role: each must see what it alone gets from the same query, over every transport,
+ *  whoever came first, and go on doing so when the data changes. */
 import { describe, expect, test } from "vitest";
 import { definePlugin, type Execution, type PluginContext } from "../../core/index.ts";
 import { openEvents, until } from "../support/live.ts";
@@ -43,7 +43,13 @@ const SCHEMA = `
 const database = await testDatabase();
 await database.query(SCHEMA);
 
-const OPTIONS: StartOptions = { on: database, dbSchemas: ["duo"], dbPool: 1, dbChannelEnabled: false, liveQueryInterval: 50 };
+const OPTIONS: StartOptions = {
+  on: database,
+  dbSchemas: ["duo"],
+  dbPool: 1,
+  dbChannelEnabled: false,
+  liveQueryInterval: 50,
+};
 
 /** A live query that is open. */
 interface Open {
@@ -106,20 +112,32 @@ const GRAPHQL: readonly Transport[] = [
 const REST: Transport = {
   name: "events of REST",
   open: (api, user, path) => overEvents(api, `/api${path}`, { headers: bearer({ role: ROLE, sub: user }) }),
-  once: async (api, user, path) => (await api.get(`/api${path}`, { headers: bearer({ role: ROLE, sub: user }) })).json(),
+  once: async (api, user, path) =>
+    (await api.get(`/api${path}`, { headers: bearer({ role: ROLE, sub: user }) })).json(),
 };
 
 const last = ({ answers }: Open): unknown => answers.at(-1);
 
 /** Both callers in turn, and then again after a change. */
-const compare = async (api: TestApi, { open, once }: Transport, query: string, differ: boolean, change: string): Promise<void> => {
-  for (const users of [["ada", "bo"], ["bo", "ada"]]) {
+const compare = async (
+  api: TestApi,
+  { open, once }: Transport,
+  query: string,
+  differ: boolean,
+  change: string,
+): Promise<void> => {
+  for (const users of [
+    ["ada", "bo"],
+    ["bo", "ada"],
+  ]) {
     const streams: Open[] = [];
     const agree = async (): Promise<void> => {
       const wanted = await Promise.all(users.map((user) => once(api, user, query)));
       expect(JSON.stringify(wanted)).not.toContain("error");
       expect(JSON.stringify(wanted[0]) !== JSON.stringify(wanted[1])).toBe(differ);
-      await until(() => streams.every((stream, i) => JSON.stringify(last(stream)) === JSON.stringify(wanted[i]))).catch(() => expect({ query, users, answers: streams.map(last) }).toEqual({ query, users, answers: wanted }));
+      await until(() => streams.every((stream, i) => JSON.stringify(last(stream)) === JSON.stringify(wanted[i]))).catch(
+        () => expect({ query, users, answers: streams.map(last) }).toEqual({ query, users, answers: wanted }),
+      );
     };
     for (const user of users) {
       const stream = await open(api, user, query);
@@ -138,7 +156,8 @@ const compare = async (api: TestApi, { open, once }: Transport, query: string, d
   }
 };
 
-const CHANGE = "update duo.note set text = text || '!'; update duo.paint set shade = shade::text || '!'; update duo.diary set word = word || '!'; update duo.later set word = word || '!'; update duo.day set word = word";
+const CHANGE =
+  "update duo.note set text = text || '!'; update duo.paint set shade = shade::text || '!'; update duo.diary set word = word || '!'; update duo.later set word = word || '!'; update duo.day set word = word";
 
 const QUERIES: readonly (readonly [graphql: string | undefined, rest: string | undefined, differ: boolean])[] = [
   ["{ duo_note(order_by: {id: asc}) { id text } }", "/note?select=id,text&order=id", false],
@@ -159,12 +178,18 @@ describe("G-SUB-10 each caller sees its own", async () => {
   const api = await startApi(OPTIONS);
 
   for (const transport of GRAPHQL)
-    for (const [query, , differ] of QUERIES) if (query !== undefined) test(`G-SUB-10 ${transport.name}: ${query}`, () => compare(api, transport, query, differ, CHANGE), 30_000);
+    for (const [query, , differ] of QUERIES)
+      if (query !== undefined)
+        test(`G-SUB-10 ${transport.name}: ${query}`, () => compare(api, transport, query, differ, CHANGE), 30_000);
 
-  for (const [, path, differ] of QUERIES) if (path !== undefined) test(`G-SUB-10 ${REST.name}: ${path}`, () => compare(api, REST, path, differ, CHANGE), 30_000);
+  for (const [, path, differ] of QUERIES)
+    if (path !== undefined)
+      test(`G-SUB-10 ${REST.name}: ${path}`, () => compare(api, REST, path, differ, CHANGE), 30_000);
 
   test("G-SUB-10 a function that takes any row, asked for as a column: refused, or each its own", async () => {
-    const [ada, bo] = await Promise.all(["ada", "bo"].map((user) => REST.once(api, user, "/note?select=whoami&limit=1")));
+    const [ada, bo] = await Promise.all(
+      ["ada", "bo"].map((user) => REST.once(api, user, "/note?select=whoami&limit=1")),
+    );
     if ("code" in (ada as object)) return;
     expect(ada).not.toEqual(bo);
     await compare(api, REST, "/note?select=whoami&limit=1", true, CHANGE);
@@ -182,34 +207,56 @@ describe("G-SUB-10 each caller sees its own", async () => {
     await api.reload();
   }, 30_000);
 
-  test.each([GRAPHQL[0]!, GRAPHQL[1]!, GRAPHQL[2]!, REST])("G-SUB-11 row policies switched on, and off, while running: $name", async (transport) => {
-    const query = transport === REST ? "/later?select=word&order=id" : "{ duo_later(order_by: {id: asc}) { word } }";
-    const streams = await Promise.all(["ada", "bo"].map((user) => transport.open(api, user, query)));
-    const agree = async (): Promise<void> => {
-      const wanted = await Promise.all(["ada", "bo"].map(async (user) => JSON.stringify(await transport.once(api, user, query))));
-      await until(() => streams.every((stream, i) => JSON.stringify(last(stream)) === wanted[i])).catch(() => expect(streams.map((stream) => JSON.stringify(last(stream)))).toEqual(wanted));
-    };
-    await agree();
-    const before = streams.map(({ answers }) => answers.length);
-    await database.query("alter table duo.later enable row level security; update duo.later set word = word || '?'");
-    await agree();
-    const other = await Promise.all(["bo", "ada"].map(async (user) => JSON.stringify(await transport.once(api, user, query))));
-    for (const [i, stream] of streams.entries()) expect(stream.answers.slice(before[i]).map((answer) => JSON.stringify(answer))).not.toContain(other[i]);
-    await database.query("alter table duo.later disable row level security; update duo.later set word = word || '.'");
-    await agree();
-    await api.reload();
-    await agree();
-    for (const stream of streams) await stream.close();
-  }, 30_000);
+  test.each([GRAPHQL[0]!, GRAPHQL[1]!, GRAPHQL[2]!, REST])(
+    "G-SUB-11 row policies switched on, and off, while running: $name",
+    async (transport) => {
+      const query = transport === REST ? "/later?select=word&order=id" : "{ duo_later(order_by: {id: asc}) { word } }";
+      const streams = await Promise.all(["ada", "bo"].map((user) => transport.open(api, user, query)));
+      const agree = async (): Promise<void> => {
+        const wanted = await Promise.all(
+          ["ada", "bo"].map(async (user) => JSON.stringify(await transport.once(api, user, query))),
+        );
+        await until(() => streams.every((stream, i) => JSON.stringify(last(stream)) === wanted[i])).catch(() =>
+          expect(streams.map((stream) => JSON.stringify(last(stream)))).toEqual(wanted),
+        );
+      };
+      await agree();
+      const before = streams.map(({ answers }) => answers.length);
+      await database.query("alter table duo.later enable row level security; update duo.later set word = word || '?'");
+      await agree();
+      const other = await Promise.all(
+        ["bo", "ada"].map(async (user) => JSON.stringify(await transport.once(api, user, query))),
+      );
+      for (const [i, stream] of streams.entries())
+        expect(stream.answers.slice(before[i]).map((answer) => JSON.stringify(answer))).not.toContain(other[i]);
+      await database.query("alter table duo.later disable row level security; update duo.later set word = word || '.'");
+      await agree();
+      await api.reload();
+      await agree();
+      for (const stream of streams) await stream.close();
+    },
+    30_000,
+  );
 
   test("G-SUB-10 several root fields: session variables count though they are in no value", async () => {
     const query = "@_multiple_top_level_fields { a: duo_note(order_by: {id: asc}) { text } b: duo_mine { id } }";
-    await compare(api, { ...GRAPHQL[0]!, once: (on, user, text) => askGraphql(on, user, text.replace("@_multiple_top_level_fields ", "")) }, query, true, CHANGE);
+    await compare(
+      api,
+      {
+        ...GRAPHQL[0]!,
+        once: (on, user, text) => askGraphql(on, user, text.replace("@_multiple_top_level_fields ", "")),
+      },
+      query,
+      true,
+      CHANGE,
+    );
   }, 30_000);
 });
 
 test("G-SUB-10 a pre-request function: each its own", async () => {
-  await database.query("create view duo.remembered as select current_setting('duo.who', true) as who; grant select on duo.remembered to sea_anon");
+  await database.query(
+    "create view duo.remembered as select current_setting('duo.who', true) as who; grant select on duo.remembered to sea_anon",
+  );
   const api = await startApi({ ...OPTIONS, dbPreRequest: "duo.before" });
   await compare(api, GRAPHQL[0]!, "{ duo_remembered { who } }", true, CHANGE);
   await compare(api, REST, "/note?select=id", false, CHANGE);
@@ -244,7 +291,8 @@ describe("G-SUB-10 what is proven is shared", () => {
     );
     runs = 0;
     await database.query("update duo.counted set n = n + 1");
-    for (const socket of streams) expect((await socket.next((message) => message.type === "next")).payload.data).toBeDefined();
+    for (const socket of streams)
+      expect((await socket.next((message) => message.type === "next")).payload.data).toBeDefined();
     for (const socket of streams) await socket.close();
     return runs;
   };
@@ -252,7 +300,9 @@ describe("G-SUB-10 what is proven is shared", () => {
   test("G-SUB-10 among callers of a role: one statement; what asks for the caller is not", async () => {
     const api = await startApi({ ...OPTIONS, parts: [counting] });
     expect(await runsOf(api, "{ duo_counted { n } }", ROLE)).toBeLessThan(4);
-    await database.query("create view duo.counted_view as select n from duo.counted; grant select on duo.counted_view to sea_anon");
+    await database.query(
+      "create view duo.counted_view as select n from duo.counted; grant select on duo.counted_view to sea_anon",
+    );
     await api.reload();
     expect(await runsOf(api, "{ duo_counted_view { n } }", ROLE)).toBeGreaterThanOrEqual(SUBSCRIBERS);
     await api.close();
@@ -262,7 +312,11 @@ describe("G-SUB-10 what is proven is shared", () => {
     const filter = { _or: [{ owner: { _eq: "X-Session-User-Id" } }, { owner: { _eq: "nobody" } }] };
     const tables = [
       table("duo.note", { select_permissions: permissions({ reader: { columns: ["id", "text", "owner"], filter } }) }),
-      table("duo.counted", { select_permissions: permissions({ reader: { columns: ["n"], filter: { _or: [{ id: { _eq: 1 } }, { id: { _is_null: true } }] } } }) }),
+      table("duo.counted", {
+        select_permissions: permissions({
+          reader: { columns: ["n"], filter: { _or: [{ id: { _eq: 1 } }, { id: { _is_null: true } }] } },
+        }),
+      }),
     ];
     const api = await startApi({ ...OPTIONS, parts: [counting], metadata: documentOf(tables) });
     const asReader = async (user: string) => {

@@ -1,5 +1,5 @@
-/** Two callers on one connection: what the first has had prepared must give the second exactly what it gets alone. Every request is asked by both,
- *  in both orders, and compared with an api that prepares nothing. */
+/** Two callers on one connection: what the first has had prepared must give the second exactly what it gets alone.
+ *  Every request is asked by both, in both orders, and compared with an api that prepares nothing. */
 import { describe, expect, test } from "vitest";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
@@ -76,8 +76,17 @@ interface Request {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const get = (path: string, headers?: Record<string, string>): Request => ({ method: "GET", path: `/api${path}`, ...(headers === undefined ? {} : { headers }) });
-const write = (method: string, path: string, body?: unknown): Request => ({ method, path: `/api${path}`, body, headers: { prefer: "tx=rollback, return=representation" } });
+const get = (path: string, headers?: Record<string, string>): Request => ({
+  method: "GET",
+  path: `/api${path}`,
+  ...(headers === undefined ? {} : { headers }),
+});
+const write = (method: string, path: string, body?: unknown): Request => ({
+  method,
+  path: `/api${path}`,
+  body,
+  headers: { prefer: "tx=rollback, return=representation" },
+});
 const gql = (query: string): Request => ({ method: "POST", path: "/v1/graphql", body: { query } });
 
 const REST: readonly Request[] = [
@@ -110,10 +119,16 @@ const REST: readonly Request[] = [
   get("/note?select=id"),
   get("/page?select=id", { "accept-profile": "shut" }),
   get("/page?select=id", { "accept-profile": "shut", accept: "text/csv" }),
-  { ...write("POST", "/page", { id: 2 }), headers: { "content-profile": "shut", prefer: "tx=rollback, return=representation" } },
+  {
+    ...write("POST", "/page", { id: 2 }),
+    headers: { "content-profile": "shut", prefer: "tx=rollback, return=representation" },
+  },
   write("POST", "/day", { id: 2, mood: "fair" }),
   write("POST", "/stamp", { id: 1 }),
-  { ...write("POST", "/stamp?columns=id,word", { id: 1 }), headers: { prefer: "tx=rollback, return=representation, missing=default" } },
+  {
+    ...write("POST", "/stamp?columns=id,word", { id: 1 }),
+    headers: { prefer: "tx=rollback, return=representation, missing=default" },
+  },
   write("POST", "/stamps", { id: 1 }),
   write("POST", "/checked", { id: 1, word: "x" }),
   write("POST", "/paint", { id: 2, shade: "blue" }),
@@ -136,23 +151,40 @@ const GRAPHQL: readonly Request[] = [
   gql("{ duo_own_notes { word } }"),
   gql("{ duo_note { id } }"),
   gql("mutation { insert_duo_stamp_one(object: {id: 5}) { word } }"),
-  gql("mutation { insert_duo_stamp(objects: [{id: 6}]) { returning { word } } delete_duo_stamp(where: {id: {_eq: 6}}) { returning { word } } }"),
-  gql("mutation { insert_duo_author_one(object: {id: 7, name: \"x\", notes: {data: [{id: 70}]}}) { notes { hidden } } }"),
-  gql("mutation { insert_duo_checked_one(object: {id: 5, word: \"x\"}) { word } }"),
+  gql(
+    "mutation { insert_duo_stamp(objects: [{id: 6}]) { returning { word } } delete_duo_stamp(where: {id: {_eq: 6}}) { returning { word } } }",
+  ),
+  gql('mutation { insert_duo_author_one(object: {id: 7, name: "x", notes: {data: [{id: 70}]}}) { notes { hidden } } }'),
+  gql('mutation { insert_duo_checked_one(object: {id: 5, word: "x"}) { word } }'),
 ];
 
 const database = await testDatabase();
 await database.query(SCHEMA);
 
-const OPTIONS: StartOptions = { on: database, dbSchemas: ["duo", "shut"], dbPool: 1, dbPlanEnabled: true, dbAggregatesEnabled: true, dbChannelEnabled: false };
+const OPTIONS: StartOptions = {
+  on: database,
+  dbSchemas: ["duo", "shut"],
+  dbPool: 1,
+  dbPlanEnabled: true,
+  dbAggregatesEnabled: true,
+  dbChannelEnabled: false,
+};
 
 const starting = (more: StartOptions = {}): Promise<TestApi> => startApi({ ...OPTIONS, ...more });
 /** The same without anything kept on the connection. */
 const alone = (more: StartOptions = {}): Promise<TestApi> => starting({ dbPreparedStatements: false, ...more });
 
-const ask = async (api: TestApi, role: string, { method, path, body, headers }: Request, claims: Readonly<Record<string, string>> = {}) => {
+const ask = async (
+  api: TestApi,
+  role: string,
+  { method, path, body, headers }: Request,
+  claims: Readonly<Record<string, string>> = {},
+) => {
   const who = path.startsWith("/v1") ? asAdmin(role, claims) : bearer({ role, ...claims });
-  const answer = await api.request(method, path, { headers: { ...headers, ...who }, ...(body === undefined ? {} : { body }) });
+  const answer = await api.request(method, path, {
+    headers: { ...headers, ...who },
+    ...(body === undefined ? {} : { body }),
+  });
   return { status: answer.status, text: answer.text.replaceAll(`127.0.0.1:${api.port}`, "host") };
 };
 
@@ -161,17 +193,32 @@ interface Caller {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const asCaller = (request: Request, { headers }: Caller): Request => ({ ...request, headers: { ...request.headers, ...headers } });
+const asCaller = (request: Request, { headers }: Caller): Request => ({
+  ...request,
+  headers: { ...request.headers, ...headers },
+});
 
 /** Each of two callers, warmed by the other, gets what it gets alone. A server of its own for each order. */
-const compare = async (requests: readonly Request[], callers: readonly [Caller, Caller], options: StartOptions = {}): Promise<void> => {
+const compare = async (
+  requests: readonly Request[],
+  callers: readonly [Caller, Caller],
+  options: StartOptions = {},
+): Promise<void> => {
   const cold = await alone(options);
   for (const [first, second] of [callers, [callers[1], callers[0]]] as const) {
     const warm = await starting(options);
     for (const request of requests) {
-      for (const [caller, times] of [[first, TIMES], [second, 2]] as const) {
+      for (const [caller, times] of [
+        [first, TIMES],
+        [second, 2],
+      ] as const) {
         const wanted = await ask(cold, caller.role, asCaller(request, caller));
-        for (let i = 0; i < times; i++) expect({ request, caller, ...(await ask(warm, caller.role, asCaller(request, caller))) }).toEqual({ request, caller, ...wanted });
+        for (let i = 0; i < times; i++)
+          expect({ request, caller, ...(await ask(warm, caller.role, asCaller(request, caller))) }).toEqual({
+            request,
+            caller,
+            ...wanted,
+          });
       }
     }
     await warm.close();
@@ -182,7 +229,11 @@ const compare = async (requests: readonly Request[], callers: readonly [Caller, 
 const ROLLED_BACK: StartOptions = { dbTxEnd: "rollback-allow-override" };
 
 /** Allowed to both. */
-const COMMON: ReadonlySet<Request> = new Set(["/api/note?select=id", "/api/"].flatMap((path) => REST.filter((request) => request.path === path)).concat(GRAPHQL.filter(({ body }) => JSON.stringify(body).includes("{ duo_note { id } }"))));
+const COMMON: ReadonlySet<Request> = new Set(
+  ["/api/note?select=id", "/api/"]
+    .flatMap((path) => REST.filter((request) => request.path === path))
+    .concat(GRAPHQL.filter(({ body }) => JSON.stringify(body).includes("{ duo_note { id } }"))),
+);
 
 test("R-TX-11 the requests tell the two apart", async () => {
   const cold = await alone(ROLLED_BACK);
@@ -191,7 +242,8 @@ test("R-TX-11 the requests tell the two apart", async () => {
     for (const role of [OWNER, OTHER]) {
       const { status, text } = await ask(cold, role, request);
       const isRefused = status >= 400 || text.includes('"errors"');
-      if (isRefused !== (role === OTHER && !COMMON.has(request))) misjudged.push([role, request.method, request.path, request.body, text.slice(0, 200)]);
+      if (isRefused !== (role === OTHER && !COMMON.has(request)))
+        misjudged.push([role, request.method, request.path, request.body, text.slice(0, 200)]);
     }
   }
   expect(misjudged).toEqual([]);
@@ -205,38 +257,68 @@ describe("R-TX-11 what one role has had planned is not another's", () => {
 
   test("R-TX-11 R-TX-14 GraphQL", () => compare(GRAPHQL, callers, ROLLED_BACK), 120_000);
 
-  test("R-TX-11 the pre-request function itself", () => compare([get("/author?select=id"), get("/")], callers, { dbPreRequest: "duo.secret" }), 60_000);
+  test(
+    "R-TX-11 the pre-request function itself",
+    () => compare([get("/author?select=id"), get("/")], callers, { dbPreRequest: "duo.secret" }),
+    60_000,
+  );
 });
 
 describe("R-TX-12 a role that something in the transaction switches", () => {
-  const acting = (role: string, as?: string): Caller => ({ role, ...(as === undefined ? {} : { headers: { "x-act-as": as } }) });
-  const some = [...REST.slice(0, 5), ...REST.slice(7, 10), get("/told_notes"), write("POST", "/stamp", { id: 1 }), get("/note?select=id")];
+  const acting = (role: string, as?: string): Caller => ({
+    role,
+    ...(as === undefined ? {} : { headers: { "x-act-as": as } }),
+  });
+  const some = [
+    ...REST.slice(0, 5),
+    ...REST.slice(7, 10),
+    get("/told_notes"),
+    write("POST", "/stamp", { id: 1 }),
+    get("/note?select=id"),
+  ];
 
   test.each([
     [acting(OTHER, OWNER), acting(OTHER)],
     [acting(OWNER, OTHER), acting(OWNER)],
     [acting(OWNER), acting(OTHER, OWNER)],
-  ] as const)("R-TX-12 the pre-request function: %j and %j", (one, other) => compare(some, [one, other], { dbPreRequest: "duo.before", ...ROLLED_BACK }), 120_000);
+  ] as const)(
+    "R-TX-12 the pre-request function: %j and %j",
+    (one, other) => compare(some, [one, other], { dbPreRequest: "duo.before", ...ROLLED_BACK }),
+    120_000,
+  );
 
-  test("R-TX-12 an earlier field of a mutation", () =>
-    compare(
-      [OWNER, OTHER].flatMap((role) => [
-        gql(`mutation { duo_act_as(args: {who: "${role}"}) { id } insert_duo_stamp_one(object: {id: 5}) { word } }`),
-        gql("mutation { insert_duo_stamp_one(object: {id: 5}) { word } }"),
-      ]),
-      [{ role: OWNER }, { role: OTHER }],
-      ROLLED_BACK,
-    ), 60_000);
+  test(
+    "R-TX-12 an earlier field of a mutation",
+    () =>
+      compare(
+        [OWNER, OTHER].flatMap((role) => [
+          gql(`mutation { duo_act_as(args: {who: "${role}"}) { id } insert_duo_stamp_one(object: {id: 5}) { word } }`),
+          gql("mutation { insert_duo_stamp_one(object: {id: 5}) { word } }"),
+        ]),
+        [{ role: OWNER }, { role: OTHER }],
+        ROLLED_BACK,
+      ),
+    60_000,
+  );
 
-  test("R-TX-12 a trigger, before the next step of a nested insert", () =>
-    compare(
-      [OWNER, OTHER].map((role, i) => gql(`mutation { insert_duo_note_one(object: {id: ${20 + i}, actors: {data: [{id: 1, role: "${role}"}]}}) { hidden } }`)),
-      [{ role: OWNER }, { role: OTHER }],
-      ROLLED_BACK,
-    ), 60_000);
+  test(
+    "R-TX-12 a trigger, before the next step of a nested insert",
+    () =>
+      compare(
+        [OWNER, OTHER].map((role, i) =>
+          gql(
+            `mutation { insert_duo_note_one(object: {id: ${20 + i}, actors: {data: [{id: 1, role: "${role}"}]}}) { hidden } }`,
+          ),
+        ),
+        [{ role: OWNER }, { role: OTHER }],
+        ROLLED_BACK,
+      ),
+    60_000,
+  );
 
   test("R-TX-12 nothing is asked about the role where nothing can have switched it, and nothing is prepared behind what does", async () => {
-    const statementsOf = async (api: TestApi): Promise<string[]> => (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER }) })).json() as string[];
+    const statementsOf = async (api: TestApi): Promise<string[]> =>
+      (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER }) })).json() as string[];
     const asksForRole = (texts: readonly string[]): boolean => texts.some((text) => text.includes("current_user"));
     const plain = await starting(ROLLED_BACK);
     await ask(plain, OWNER, get("/told_notes"));
@@ -271,19 +353,56 @@ describe("R-TX-11 what was planned is not kept against the database", () => {
   };
 
   test.each([
-    ["EXECUTE taken away", `revoke execute on function duo.secret() from ${OWNER}`, get("/rpc/secret"), OWNER, `grant execute on function duo.secret() to ${OWNER}`],
-    ["EXECUTE of what a view calls", `revoke execute on function duo.secret() from ${OWNER}`, get("/told_notes"), OWNER, `grant execute on function duo.secret() to ${OWNER}`],
-    ["a column", `revoke select on duo.author from ${OTHER}`, get("/author?select=name"), OTHER, `grant select on duo.author to ${OTHER}`],
-    ["a function", "create or replace function duo.secret() returns text language sql stable as $$ select 'other'::text $$", get("/told_notes"), OWNER, "create or replace function duo.secret() returns text language sql stable as $$ select 'secret'::text $$"],
-    ["row policies", "alter table duo.diary enable row level security", get("/diary"), OTHER, "alter table duo.diary disable row level security"],
-    ["a default", "alter table duo.stamp alter word set default 'plain'", write("POST", "/stamp", { id: 1 }), OWNER, "alter table duo.stamp alter word set default duo.secret()"],
+    [
+      "EXECUTE taken away",
+      `revoke execute on function duo.secret() from ${OWNER}`,
+      get("/rpc/secret"),
+      OWNER,
+      `grant execute on function duo.secret() to ${OWNER}`,
+    ],
+    [
+      "EXECUTE of what a view calls",
+      `revoke execute on function duo.secret() from ${OWNER}`,
+      get("/told_notes"),
+      OWNER,
+      `grant execute on function duo.secret() to ${OWNER}`,
+    ],
+    [
+      "a column",
+      `revoke select on duo.author from ${OTHER}`,
+      get("/author?select=name"),
+      OTHER,
+      `grant select on duo.author to ${OTHER}`,
+    ],
+    [
+      "a function",
+      "create or replace function duo.secret() returns text language sql stable as $$ select 'other'::text $$",
+      get("/told_notes"),
+      OWNER,
+      "create or replace function duo.secret() returns text language sql stable as $$ select 'secret'::text $$",
+    ],
+    [
+      "row policies",
+      "alter table duo.diary enable row level security",
+      get("/diary"),
+      OTHER,
+      "alter table duo.diary disable row level security",
+    ],
+    [
+      "a default",
+      "alter table duo.stamp alter word set default 'plain'",
+      write("POST", "/stamp", { id: 1 }),
+      OWNER,
+      "alter table duo.stamp alter word set default duo.secret()",
+    ],
   ] as const)("R-TX-11 %s", (_what, change, request, role, undo) => warmed(change, request, role, undo), 60_000);
 
   test("R-TX-11 callers of one role under row policies", async () => {
     await database.query("alter table duo.diary enable row level security");
     const [warm, cold] = [await starting(), await alone()];
     for (const sub of ["ada", "bo", "ada"]) {
-      for (let i = 0; i < TIMES; i++) expect(await ask(warm, OTHER, get("/diary"), { sub })).toEqual(await ask(cold, OTHER, get("/diary"), { sub }));
+      for (let i = 0; i < TIMES; i++)
+        expect(await ask(warm, OTHER, get("/diary"), { sub })).toEqual(await ask(cold, OTHER, get("/diary"), { sub }));
       expect((await ask(warm, OTHER, get("/diary"), { sub })).text).toContain(`"owner":"${sub}"`);
     }
     await database.query("alter table duo.diary disable row level security");

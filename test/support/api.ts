@@ -39,7 +39,8 @@ export interface TestApi {
   readonly patch: Send;
   readonly delete: Send;
   readonly options: Send;
-  /** POST `/v1/graphql` as administrator; a header given as null is left out, so `{ "x-session-admin-secret": null }` is anybody. */
+  /** POST `/v1/graphql` as administrator; a header given as null is left out, so `{ "x-session-admin-secret": null }`
+   *  is anybody. */
   gql(query: string, variables?: Readonly<Record<string, unknown>>, headers?: HeaderValues): Promise<any>;
   /** As superuser, past the API. After a change of the schema: `await api.reload()`. */
   readonly sql: TestDatabase["query"];
@@ -61,7 +62,8 @@ const DEFAULTS: RelApiOptions = {
 /** Options for tests of the GraphQL surface, over those of `startApi`. */
 export const forGraphql = (options: StartOptions = {}): StartOptions => ({ dbSchemas: ["public"], ...options });
 
-/** Headers of the administrator, acting as `role` if one is given, with session variables: `asAdmin("music_artist", { "artist-id": "1" })`. */
+/** Headers of the administrator, acting as `role` if one is given, with session variables: `asAdmin("music_artist", {
+ *  "artist-id": "1" })`. */
 export const asAdmin = (role?: string, variables: Readonly<Record<string, string>> = {}): HeaderValues => ({
   "x-session-admin-secret": adminSecret,
   "x-session-role": role,
@@ -69,10 +71,12 @@ export const asAdmin = (role?: string, variables: Readonly<Record<string, string
 });
 
 /** `Prefer` of a write that leaves nothing behind: `rolledBack("return=representation")`. */
-export const rolledBack = (...preferences: readonly string[]): { prefer: string } => ({ prefer: [...preferences, "tx=rollback"].join(", ") });
+export const rolledBack = (...preferences: readonly string[]): { prefer: string } => ({
+  prefer: [...preferences, "tx=rollback"].join(", "),
+});
 
-/** Closed with the file at the latest. With ORACLE set, all that it is asked is put to the oracle when the file ends (oracle/recorded.ts).
- *  @throws what a preset that cannot start throws, or what `ready` rejects with */
+/** Closed with the file at the latest. With ORACLE set, all that it is asked is put to the oracle when the file ends
+ *  (oracle/recorded.ts). @throws what a preset that cannot start throws, or what `ready` rejects with */
 export const startApi = async (options: StartOptions = {}): Promise<TestApi> => {
   if ((process.env["ORACLE"] ?? "") === "") return openApi(options);
   const { recorded } = await import("./oracle/recorded.ts"); // asks this file for servers
@@ -80,7 +84,10 @@ export const startApi = async (options: StartOptions = {}): Promise<TestApi> => 
 };
 
 /** `asked` hears of each request. */
-export const openApi = async (options: StartOptions, asked?: (method: string, path: string, parts?: RequestParts) => void): Promise<TestApi> => {
+export const openApi = async (
+  options: StartOptions,
+  asked?: (method: string, path: string, parts?: RequestParts) => void,
+): Promise<TestApi> => {
   const { parts = [], preset = fullCompat, on, ...own } = options;
   const database = on ?? (await testDatabase());
   const handler = relApi(compose(preset({ ...DEFAULTS, ...database.options, ...own }), ...parts));

@@ -1,4 +1,5 @@
-/** What the database under test can do; a test of something else is skipped: `test.skipIf(!capabilities.postgis)(...)`. */
+/** What the database under test can do; a test of something else is skipped: `test.skipIf(!capabilities.postgis)(...)`.
+ *  */
 import type { Client } from "pg";
 
 export interface Capabilities {
@@ -18,7 +19,13 @@ export interface Capabilities {
 
 /** Reads them in a database that holds the fixtures. */
 export const loadCapabilities = async (client: Client, realServer: boolean): Promise<Capabilities> => {
-  const { rows } = await client.query<{ postgis: boolean; raster: boolean; logical: boolean; foreign: boolean; version: number }>(`
+  const { rows } = await client.query<{
+    postgis: boolean;
+    raster: boolean;
+    logical: boolean;
+    foreign: boolean;
+    version: number;
+  }>(`
     select to_regclass('atlas.spots') is not null as postgis,
       to_regclass('atlas.tiles') is not null as raster,
       current_setting('wal_level') = 'logical' as logical,

@@ -42,7 +42,12 @@ export interface GqlCase extends CaseParts {
   /** The expected `data`; there must be no `errors`. */
   readonly data?: unknown;
   /** The one expected error; there must be no `data`. `internal` is compared only when given. */
-  readonly error?: { readonly message: unknown; readonly path?: unknown; readonly code?: unknown; readonly internal?: unknown };
+  readonly error?: {
+    readonly message: unknown;
+    readonly path?: unknown;
+    readonly code?: unknown;
+    readonly internal?: unknown;
+  };
   /** The body to the byte. */
   readonly bytes?: string;
 }
@@ -59,7 +64,9 @@ const expectHeaders = (answer: Answer, wanted: NonNullable<Case["responseHeaders
 };
 
 const hasExpectation = (row: Case): boolean =>
-  [row.status, row.statusText, row.answer, row.bytes, row.responseHeaders, row.check].some((part) => part !== undefined);
+  [row.status, row.statusText, row.answer, row.bytes, row.responseHeaders, row.check].some(
+    (part) => part !== undefined,
+  );
 
 const runCase = async (api: TestApi, row: Case): Promise<void> => {
   const space = row.request.indexOf(" ");
@@ -81,7 +88,8 @@ const runCase = async (api: TestApi, row: Case): Promise<void> => {
 /** One test per row. `api`, or a function that gives it once the tests run. */
 export const cases = (api: LazyApi, rows: readonly Case[]): void => {
   for (const row of rows) {
-    if (!/^[A-Z]+ \//.test(row.request)) throw new Error(`case "${row.title}": the request must read like "GET /vessels"`);
+    if (!/^[A-Z]+ \//.test(row.request))
+      throw new Error(`case "${row.title}": the request must read like "GET /vessels"`);
     if (!hasExpectation(row)) throw new Error(`case "${row.title}" expects nothing`);
     test.skipIf(row.when === false)(row.title, () => runCase(apiOf(api), row));
   }
@@ -92,7 +100,12 @@ const sessionHeaders = (session: Readonly<Record<string, string>> = {}): HeaderV
 
 const runGqlCase = async (api: TestApi, row: GqlCase): Promise<void> => {
   const answer = await api.post("/v1/graphql", {
-    headers: { "x-session-admin-secret": adminSecret, "x-session-role": row.role, ...sessionHeaders(row.session), ...row.headers },
+    headers: {
+      "x-session-admin-secret": adminSecret,
+      "x-session-role": row.role,
+      ...sessionHeaders(row.session),
+      ...row.headers,
+    },
     body: { query: row.query, variables: row.variables },
   });
   if (row.bytes !== undefined) expect(answer.text).toBe(row.bytes);
@@ -115,7 +128,8 @@ const runGqlCase = async (api: TestApi, row: GqlCase): Promise<void> => {
 /** One test per row, as administrator unless `role`, `session` or `headers` say otherwise. */
 export const gqlCases = (api: LazyApi, rows: readonly GqlCase[]): void => {
   for (const row of rows) {
-    if (row.data === undefined && row.error === undefined && row.bytes === undefined) throw new Error(`case "${row.title}" expects nothing`);
+    if (row.data === undefined && row.error === undefined && row.bytes === undefined)
+      throw new Error(`case "${row.title}" expects nothing`);
     test.skipIf(row.when === false)(row.title, () => runGqlCase(apiOf(api), row));
   }
 };

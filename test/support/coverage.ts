@@ -1,4 +1,5 @@
-/** Lists the rules of the contract that no test begins with: `node dist/test/support/coverage.js [R-EMB]` in the project's root. */
+/** Lists the rules of the contract that no test begins with: `node dist/test/support/coverage.js [R-EMB]` in the
+ *  project's root. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -19,7 +20,8 @@ for (const file of filesBelow("docs/reference", ".md")) {
 }
 const tested = new Set<string>();
 for (const file of filesBelow("test", ".test.ts")) {
-  for (const match of readFileSync(file, "utf8").matchAll(TITLE)) for (const rule of match[1]!.match(RULE) ?? []) tested.add(rule);
+  for (const match of readFileSync(file, "utf8").matchAll(TITLE))
+    for (const rule of match[1]!.match(RULE) ?? []) tested.add(rule);
 }
 
 const wanted = process.argv[2];
@@ -30,5 +32,7 @@ for (const rule of defined) {
 }
 for (const [family, rules] of families) {
   const missing = rules.filter((rule) => !tested.has(rule));
-  console.log(`${family.padEnd(8)} ${rules.length - missing.length}/${rules.length}${missing.length === 0 ? "" : `  without a test: ${missing.join(" ")}`}`);
+  console.log(
+    `${family.padEnd(8)} ${rules.length - missing.length}/${rules.length}${missing.length === 0 ? "" : `  without a test: ${missing.join(" ")}`}`,
+  );
 }

@@ -1,4 +1,5 @@
-/** The database of a test file: a copy of the template on a server, or an embedded one loaded from the image. Gone when the file ends. */
+/** The database of a test file: a copy of the template on a server, or an embedded one loaded from the image. Gone when
+ *  the file ends. */
 import pg from "pg";
 import { inject } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
@@ -42,15 +43,19 @@ const connectWith =
     return client;
   };
 
-/** A database counts as in use until the server has ended the sender of a replication slot in it, which force does not wait for. */
+/** A database counts as in use until the server has ended the sender of a replication slot in it, which force does not
+ *  wait for. */
 const dropDatabase = async (client: pg.Client, name: string): Promise<void> => {
-  for (const endMs = Date.now() + 10_000; ; ) {
+  for (const endMs = Date.now() + 10_000; ;) {
     try {
       await client.query(`drop database if exists "${name}" with (force)`);
       return;
     } catch (error) {
       if ((error as { code?: string }).code !== "55006" || Date.now() > endMs) throw error;
-      await client.query("select pg_terminate_backend(active_pid) from pg_replication_slots where database = $1 and active", [name]);
+      await client.query(
+        "select pg_terminate_backend(active_pid) from pg_replication_slots where database = $1 and active",
+        [name],
+      );
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

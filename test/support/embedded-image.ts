@@ -64,7 +64,11 @@ const buildImage = async (imagePath: string, factsPath: string): Promise<void> =
   }
 };
 
-export const prepareImage = async (): Promise<{ plan: DatabasePlan; capabilities: Capabilities; remove: () => Promise<void> }> => {
+export const prepareImage = async (): Promise<{
+  plan: DatabasePlan;
+  capabilities: Capabilities;
+  remove: () => Promise<void>;
+}> => {
   const folder = fileURLToPath(new URL("../../node_modules/.cache/relapi/", import.meta.url));
   const name = `fixtures-${fixtureDigest(await packageVersion(), ...(await embeddedSources()))}`;
   const imagePath = join(folder, `${name}.tar.gz`);

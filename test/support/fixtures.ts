@@ -35,12 +35,19 @@ export const geoScript = read("geo");
 
 /** What answers depend on and a server may have set otherwise. */
 export const sessionSettings = (database: string): string =>
-  ["timezone = 'UTC'", "datestyle = 'ISO, MDY'", "intervalstyle = 'postgres'", "lc_monetary = 'C'", "bytea_output = 'hex'"]
+  [
+    "timezone = 'UTC'",
+    "datestyle = 'ISO, MDY'",
+    "intervalstyle = 'postgres'",
+    "lc_monetary = 'C'",
+    "bytea_output = 'hex'",
+  ]
     .map((setting) => `alter database "${database}" set ${setting};`)
     .join("\n");
 
 export const fixtureDigest = (...more: readonly string[]): string => {
   const hash = createHash("sha256");
-  for (const text of [rolesScript.text, ...databaseScripts.map((script) => script.text), ...more]) hash.update(text).update("\0");
+  for (const text of [rolesScript.text, ...databaseScripts.map((script) => script.text), ...more])
+    hash.update(text).update("\0");
   return hash.digest("hex").slice(0, 16);
 };

@@ -1,4 +1,5 @@
-/** Requests as they are: the path goes out as written, the answer keeps its reason phrase, every header and the bytes of its body. */
+/** Requests as they are: the path goes out as written, the answer keeps its reason phrase, every header and the bytes
+ *  of its body. */
 import { request as send, type Agent } from "node:http";
 
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | null | undefined>>;
@@ -62,7 +63,14 @@ export const sendRequest = (
   new Promise((resolve, reject) => {
     const payload = payloadOf(parts.body);
     const outgoing = send(
-      { host: "127.0.0.1", port: target.port, agent: target.agent, method, path: encodePath(path), headers: headersOf(parts, payload) },
+      {
+        host: "127.0.0.1",
+        port: target.port,
+        agent: target.agent,
+        method,
+        path: encodePath(path),
+        headers: headersOf(parts, payload),
+      },
       (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -10,8 +10,12 @@ export const initiated = async (api: TestApi, payload?: unknown, options?: Socke
   return socket;
 };
 
-export const subscribe = (socket: TestSocket, id: string, query: string, variables: Readonly<Record<string, unknown>> = {}): void =>
-  socket.send({ id, type: "subscribe", payload: { query, variables } });
+export const subscribe = (
+  socket: TestSocket,
+  id: string,
+  query: string,
+  variables: Readonly<Record<string, unknown>> = {},
+): void => socket.send({ id, type: "subscribe", payload: { query, variables } });
 
 /** Waits until the check holds. @throws when it does not within the time */
 export const until = async (holds: () => boolean, withinMs = 5000): Promise<void> => {
@@ -49,22 +53,34 @@ const readEvent = (text: string): Event | undefined => {
 };
 
 /** `GET` (or another method) asking for events. */
-export const openEvents = (target: TestApi, path: string, { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: unknown } = {}): Promise<Stream> =>
+export const openEvents = (
+  target: TestApi,
+  path: string,
+  { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
+): Promise<Stream> =>
   new Promise((resolve, reject) => {
-    const sent = request({ port: target.port, path, method, headers: { accept: "text/event-stream", ...headers } }, (response) => {
-      const events: Event[] = [];
-      let text = "";
-      response.on("data", (chunk: Buffer) => {
-        text += chunk.toString();
-        for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
-          const event = readEvent(text.slice(0, at));
-          text = text.slice(at + 2);
-          if (event !== undefined) events.push(event);
-        }
-      });
-      response.on("error", () => undefined);
-      resolve({ response, events, ended: new Promise((end) => response.on("close", () => end())), close: () => sent.destroy() });
-    });
+    const sent = request(
+      { port: target.port, path, method, headers: { accept: "text/event-stream", ...headers } },
+      (response) => {
+        const events: Event[] = [];
+        let text = "";
+        response.on("data", (chunk: Buffer) => {
+          text += chunk.toString();
+          for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
+            const event = readEvent(text.slice(0, at));
+            text = text.slice(at + 2);
+            if (event !== undefined) events.push(event);
+          }
+        });
+        response.on("error", () => undefined);
+        resolve({
+          response,
+          events,
+          ended: new Promise((end) => response.on("close", () => end())),
+          close: () => sent.destroy(),
+        });
+      },
+    );
     sent.on("error", reject);
     sent.end(body === undefined ? undefined : JSON.stringify(body));
   });

@@ -1,5 +1,5 @@
-/** What asks for memory: small requests that make a server or one of its backends keep or hold much. Each load runs against a server process of
- *  its own, whose heap is limited to 1 GB, so that what has no bound ends it. */
+/** What asks for memory: small requests that make a server or one of its backends keep or hold much. Each load runs
+ *  against a server process of its own, whose heap is limited to 1 GB, so that what has no bound ends it. */
 import { fork } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { Agent, request } from "node:http";
@@ -29,7 +29,8 @@ export interface Load {
   readonly run: (context: LoadContext) => Promise<void | (() => void)>;
 }
 
-/** After the load and a collection: what the server's heap and the largest backend may hold; and the most that the process may ever have had. */
+/** After the load and a collection: what the server's heap and the largest backend may hold; and the most that the
+ *  process may ever have had. */
 export interface Limits {
   readonly heapMegabytes: number;
   readonly peakMegabytes: number;
@@ -42,25 +43,32 @@ export interface Figures {
   readonly answers: string;
   readonly seconds: number;
   /** Undefined: the process ended. */
-  readonly held: { readonly heapMegabytes: number; readonly peakMegabytes: number; readonly backendMegabytes: number } | undefined;
+  readonly held:
+    { readonly heapMegabytes: number; readonly peakMegabytes: number; readonly backendMegabytes: number } | undefined;
 }
 
-const graphql = (query: string, variables?: unknown): RequestParts => ({ body: { query, ...(variables === undefined ? {} : { variables }) } });
+const graphql = (query: string, variables?: unknown): RequestParts => ({
+  body: { query, ...(variables === undefined ? {} : { variables }) },
+});
 
 const random = createRandom(1);
 
 /** `_and`, `_or` and `_not` within each other, ten deep. */
 const chain = (depth: number): unknown => {
-  if (depth === 0) return { [random.pick(["id", "likes"])]: { [random.pick(["_eq", "_gt", "_lt", "_neq"])]: random.int(100) } };
+  if (depth === 0)
+    return { [random.pick(["id", "likes"])]: { [random.pick(["_eq", "_gt", "_lt", "_neq"])]: random.int(100) } };
   const inner = chain(depth - 1);
-  return random.chance(0.3) ? { _not: inner } : { [random.pick(["_and", "_or"])]: random.chance(0.5) ? [inner] : inner };
+  return random.chance(0.3)
+    ? { _not: inner }
+    : { [random.pick(["_and", "_or"])]: random.chance(0.5) ? [inner] : inner };
 };
 
 const COLUMNS = ["id", "title", "body", "likes", "parent_id", "at", "tags", "data"];
 
 /** A document of so many bytes that no other is equal to. */
 const longDocument = (bytes: number, at: number, field: string): string => {
-  const one = (alias: number): string => `a${at}_${alias}: post(where: {likes: {_gt: ${alias}}}, limit: 1) { ${field} title body at }`;
+  const one = (alias: number): string =>
+    `a${at}_${alias}: post(where: {likes: {_gt: ${alias}}}, limit: 1) { ${field} title body at }`;
   const parts: string[] = [];
   for (let length = 0, alias = 0; length < bytes; length += parts.at(-1)!.length + 1, alias++) parts.push(one(alias));
   return `query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } ${parts.join(" ")} }`;
@@ -80,7 +88,9 @@ const unread = (port: number, path: string): Promise<Socket> =>
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const tokenOf = (role: string): string => {
-  const text = [{ typ: "JWT", alg: "HS256" }, { role }].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  const text = [{ typ: "JWT", alg: "HS256" }, { role }]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+    .join(".");
   return `${text}.${createHmac("sha256", MEMORY_SECRET).update(text).digest("base64url")}`;
 };
 
@@ -90,24 +100,44 @@ export const LOADS: readonly Load[] = [
     connections: 4,
     small: 0.03,
     run: ({ many, ask, scale }) =>
-      many(25_000 * scale, () => ask("POST", "/v1/graphql", graphql("query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } }", { w: chain(100 + random.int(150)) }))),
+      many(25_000 * scale, () =>
+        ask(
+          "POST",
+          "/v1/graphql",
+          graphql("query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } }", {
+            w: chain(100 + random.int(150)),
+          }),
+        ),
+      ),
   },
   {
     name: "2,000 documents of 54 KB",
     connections: 4,
     small: 0.012,
-    run: ({ many, ask, scale }) => many(2000 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(54_000, at, "id"), { w: chain(2) }))),
+    run: ({ many, ask, scale }) =>
+      many(2000 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(54_000, at, "id"), { w: chain(2) }))),
   },
   {
     name: "20,000 failing documents of 20 KB",
     connections: 4,
-    run: ({ many, ask, scale }) => many(20_000 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(20_000, at, at % 2 === 0 ? "no_such_field" : "id("), {}))),
+    run: ({ many, ask, scale }) =>
+      many(20_000 * scale, (at) =>
+        ask("POST", "/v1/graphql", graphql(longDocument(20_000, at, at % 2 === 0 ? "no_such_field" : "id("), {})),
+      ),
   },
   {
     name: "50,000 REST selects",
     connections: 4,
     run: ({ many, ask, scale }) =>
-      many(50_000 * scale, (at) => ask("GET", `/api/post?select=${random.some(COLUMNS, 1 + random.int(5)).map((column, place) => `x${at}_${place}:${column}`).join(",")}&${random.pick(["id", "likes"])}=gt.${at}&limit=1`)),
+      many(50_000 * scale, (at) =>
+        ask(
+          "GET",
+          `/api/post?select=${random
+            .some(COLUMNS, 1 + random.int(5))
+            .map((column, place) => `x${at}_${place}:${column}`)
+            .join(",")}&${random.pick(["id", "likes"])}=gt.${at}&limit=1`,
+        ),
+      ),
   },
   {
     name: "a batch of 60 entries, 20 MB each",
@@ -115,7 +145,9 @@ export const LOADS: readonly Load[] = [
     small: 0.4,
     run: async ({ ask, scale }) => {
       const query = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: long_text(where: {id: {_eq: 1}}) { body }`).join(" ")} }`;
-      await ask("POST", "/v1/graphql", { body: Array.from({ length: Math.max(1, Math.round(60 * scale)) }, () => ({ query })) });
+      await ask("POST", "/v1/graphql", {
+        body: Array.from({ length: Math.max(1, Math.round(60 * scale)) }, () => ({ query })),
+      });
     },
   },
   {
@@ -125,7 +157,11 @@ export const LOADS: readonly Load[] = [
     small: 0.3,
     run: async ({ port, scale }) => {
       const select = Array.from({ length: 44 }, (_, at) => `a${at}:body`).join(",");
-      const sockets = await Promise.all(Array.from({ length: Math.max(1, Math.round(30 * scale)) }, () => unread(port, `/api/long_text?select=${select}&id=eq.1`)));
+      const sockets = await Promise.all(
+        Array.from({ length: Math.max(1, Math.round(30 * scale)) }, () =>
+          unread(port, `/api/long_text?select=${select}&id=eq.1`),
+        ),
+      );
       await pause(30_000 * scale);
       return () => sockets.forEach((socket) => socket.destroy());
     },
@@ -133,7 +169,8 @@ export const LOADS: readonly Load[] = [
   {
     name: "one answer of 570 MB",
     connections: 4,
-    run: ({ ask }) => ask("GET", `/api/long_text?select=${Array.from({ length: 19 }, (_, at) => `a${at}:body`).join(",")}&id=eq.2`),
+    run: ({ ask }) =>
+      ask("GET", `/api/long_text?select=${Array.from({ length: 19 }, (_, at) => `a${at}:body`).join(",")}&id=eq.2`),
   },
   {
     name: "20 roles x 500 statements, one connection",
@@ -142,7 +179,13 @@ export const LOADS: readonly Load[] = [
     run: async ({ many, ask, scale }) => {
       for (let at = 0; at < ROLE_COUNT; at++) {
         const headers = { authorization: `Bearer ${tokenOf(roleName(at))}` };
-        await many(500 * scale, (statement) => ask("GET", `/api/post?select=${COLUMNS.map((column) => `s${statement}_${column}:${column}`).join(",")}&id=eq.1`, { headers }));
+        await many(500 * scale, (statement) =>
+          ask(
+            "GET",
+            `/api/post?select=${COLUMNS.map((column) => `s${statement}_${column}:${column}`).join(",")}&id=eq.1`,
+            { headers },
+          ),
+        );
       }
     },
   },
@@ -150,23 +193,42 @@ export const LOADS: readonly Load[] = [
     name: "1,200 documents of 17 KB, one connection",
     connections: 1,
     small: 0.02,
-    run: ({ many, ask, scale }) => many(1200 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(17_000, at, "id"), {}))),
+    run: ({ many, ask, scale }) =>
+      many(1200 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(17_000, at, "id"), {}))),
   },
 ];
 
 /** How it was answered; the answer itself, which may be large, is let go. */
-const statusOf = (port: number, agent: Agent, method: string, path: string, { headers = {}, body }: RequestParts = {}): Promise<string> =>
+const statusOf = (
+  port: number,
+  agent: Agent,
+  method: string,
+  path: string,
+  { headers = {}, body }: RequestParts = {},
+): Promise<string> =>
   new Promise((resolve) => {
-    const own = Object.entries(headers).flatMap(([name, header]) => (typeof header === "string" ? [[name, header]] : []));
-    const sent = request({ host: "127.0.0.1", port, agent, method, path, headers: { "content-type": "application/json", ...Object.fromEntries(own) } }, (answer) => {
-      let status = String(answer.statusCode);
-      answer.once("data", (chunk: Buffer) => {
-        if (chunk.subarray(0, 10).toString() === '{"errors":') status = "errors";
-      });
-      answer.on("data", () => {});
-      answer.once("error", () => resolve("none"));
-      answer.once("end", () => resolve(status));
-    });
+    const own = Object.entries(headers).flatMap(([name, header]) =>
+      typeof header === "string" ? [[name, header]] : [],
+    );
+    const sent = request(
+      {
+        host: "127.0.0.1",
+        port,
+        agent,
+        method,
+        path,
+        headers: { "content-type": "application/json", ...Object.fromEntries(own) },
+      },
+      (answer) => {
+        let status = String(answer.statusCode);
+        answer.once("data", (chunk: Buffer) => {
+          if (chunk.subarray(0, 10).toString() === '{"errors":') status = "errors";
+        });
+        answer.on("data", () => {});
+        answer.once("error", () => resolve("none"));
+        answer.once("end", () => resolve(status));
+      },
+    );
     sent.once("error", () => resolve("none"));
     sent.end(body === undefined ? undefined : JSON.stringify(body));
   });
@@ -174,10 +236,23 @@ const statusOf = (port: number, agent: Agent, method: string, path: string, { he
 const MEGABYTE = 1024 * 1024;
 
 /** Runs it. `program`: the compiled memory-server.js. What is not asked when the time is over is not asked. */
-export const measure = async (load: Load, program: string, databaseUrl: string, scale: number, maxSeconds: number): Promise<Figures> => {
-  const child = fork(program, [databaseUrl, String(load.connections)], { execArgv: ["--max-old-space-size=1024", "--expose-gc"], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+export const measure = async (
+  load: Load,
+  program: string,
+  databaseUrl: string,
+  scale: number,
+  maxSeconds: number,
+): Promise<Figures> => {
+  const child = fork(program, [databaseUrl, String(load.connections)], {
+    execArgv: ["--max-old-space-size=1024", "--expose-gc"],
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
   const ended = new Promise<undefined>((resolve) => child.once("exit", () => resolve(undefined)));
-  const told = <Message>(): Promise<Message | undefined> => Promise.race([ended, new Promise<Message>((resolve) => child.once("message", (message) => resolve(message as Message)))]);
+  const told = <Message>(): Promise<Message | undefined> =>
+    Promise.race([
+      ended,
+      new Promise<Message>((resolve) => child.once("message", (message) => resolve(message as Message))),
+    ]);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const counts = new Map<string, number>();
   const startedAtMs = performance.now();
@@ -193,12 +268,16 @@ export const measure = async (load: Load, program: string, databaseUrl: string, 
     const many: LoadContext["many"] = async (count, one) => {
       let next = 0;
       const caller = async (): Promise<void> => {
-        while (next < count && child.exitCode === null && child.signalCode === null && performance.now() < endMs) await one(next++);
+        while (next < count && child.exitCode === null && child.signalCode === null && performance.now() < endMs)
+          await one(next++);
       };
       await Promise.all(Array.from({ length: 8 }, caller));
     };
     const end = await load.run({ port, scale, ask, many });
-    const backend = await sendRequest({ port, agent }, "POST", "/api/rpc/backend_bytes", { body: {} }).then((answer) => Number(answer.text), () => Number.NaN);
+    const backend = await sendRequest({ port, agent }, "POST", "/api/rpc/backend_bytes", { body: {} }).then(
+      (answer) => Number(answer.text),
+      () => Number.NaN,
+    );
     const answer = told<{ readonly heapBytes: number; readonly externalBytes: number; readonly peakBytes: number }>();
     child.send("held", () => {}); // one that has ended is told by its end
     const held = await answer;
@@ -207,7 +286,14 @@ export const measure = async (load: Load, program: string, databaseUrl: string, 
       name: load.name,
       answers: [...counts].map(([status, count]) => `${status} x ${count}`).join(", "),
       seconds: (performance.now() - startedAtMs) / 1000,
-      held: held === undefined ? undefined : { heapMegabytes: (held.heapBytes + held.externalBytes) / MEGABYTE, peakMegabytes: held.peakBytes / MEGABYTE, backendMegabytes: backend / MEGABYTE },
+      held:
+        held === undefined
+          ? undefined
+          : {
+              heapMegabytes: (held.heapBytes + held.externalBytes) / MEGABYTE,
+              peakMegabytes: held.peakBytes / MEGABYTE,
+              backendMegabytes: backend / MEGABYTE,
+            },
     };
   } finally {
     agent.destroy();
@@ -226,13 +312,18 @@ export const limitsFor = ({ waitingMegabytes = 0 }: Load, limits: Limits): Limit
 
 export const excesses = ({ held }: Figures, limits: Limits): readonly string[] => {
   if (held === undefined) return ["the process ended"];
-  return (Object.keys(limits) as (keyof Limits)[]).filter((figure) => !(held[figure] <= limits[figure])).map((figure) => `${figure} is above ${limits[figure]}`);
+  return (Object.keys(limits) as (keyof Limits)[])
+    .filter((figure) => !(held[figure] <= limits[figure]))
+    .map((figure) => `${figure} is above ${limits[figure]}`);
 };
 
 export const HEADINGS = ["load", "answers", "s", "heap MB", "peak MB", "backend MB", ""];
 
 export const cellsOf = (figures: Figures, limits: Limits): readonly string[] => {
   const { name, answers, seconds, held } = figures;
-  const sizes = held === undefined ? ["-", "-", "-"] : [held.heapMegabytes, held.peakMegabytes, held.backendMegabytes].map((size) => size.toFixed(0));
+  const sizes =
+    held === undefined
+      ? ["-", "-", "-"]
+      : [held.heapMegabytes, held.peakMegabytes, held.backendMegabytes].map((size) => size.toFixed(0));
   return [name, answers, seconds.toFixed(0), ...sizes, excesses(figures, limits).join("; ") || "ok"];
 };

@@ -8,11 +8,18 @@ export const table = (name: string, more: Entry = {}): Entry => {
 };
 
 /** `permissions({ reader: {…} })`: the list under `select_permissions` and its like. */
-export const permissions = (byRole: Readonly<Record<string, Entry>>): readonly Entry[] => Object.entries(byRole).map(([role, permission]) => ({ role, permission }));
+export const permissions = (byRole: Readonly<Record<string, Entry>>): readonly Entry[] =>
+  Object.entries(byRole).map(([role, permission]) => ({ role, permission }));
 
-export const object = (name: string, column: unknown): Entry => ({ name, using: { foreign_key_constraint_on: column } });
+export const object = (name: string, column: unknown): Entry => ({
+  name,
+  using: { foreign_key_constraint_on: column },
+});
 
-export const array = (name: string, on: string, column: string): Entry => ({ name, using: { foreign_key_constraint_on: { table: { schema: "public", name: on }, column } } });
+export const array = (name: string, on: string, column: string): Entry => ({
+  name,
+  using: { foreign_key_constraint_on: { table: { schema: "public", name: on }, column } },
+});
 
 export const documentOf = (tables: readonly Entry[], more: Entry = {}, ofSource: Entry = {}): Entry => ({
   version: 3,
@@ -21,7 +28,13 @@ export const documentOf = (tables: readonly Entry[], more: Entry = {}, ofSource:
 });
 
 export interface Notes {
-  readonly logger: { error(message: string): void; warn(message: string): void; info(): void; debug(): void; access(): void };
+  readonly logger: {
+    error(message: string): void;
+    warn(message: string): void;
+    info(): void;
+    debug(): void;
+    access(): void;
+  };
   /** Warnings so far that speak of the metadata. */
   all(): readonly string[];
 }

@@ -9,10 +9,19 @@ export interface Measured extends TestApi {
 
 export const startMeasured = async (options: StartOptions): Promise<Measured> => {
   let port = 0;
-  const api = await startApi({ parts: [adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })], ...options });
+  const api = await startApi({
+    parts: [adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })],
+    ...options,
+  });
   const metrics = async (): Promise<Readonly<Record<string, number>>> => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    return Object.fromEntries(text.split("\n").filter((line) => line.startsWith("relapi_")).map((line) => line.split(" ")).map(([name, number]) => [name, Number(number)]));
+    return Object.fromEntries(
+      text
+        .split("\n")
+        .filter((line) => line.startsWith("relapi_"))
+        .map((line) => line.split(" "))
+        .map(([name, number]) => [name, Number(number)]),
+    );
   };
   return { ...api, metrics };
 };

@@ -43,10 +43,15 @@ export interface Schema {
   args(type: string, field: string): Record<string, string>;
   values(type: string): readonly string[];
   /** Root types by operation; undefined: there is none. */
-  readonly roots: { readonly query: string; readonly mutation: string | undefined; readonly subscription: string | undefined };
+  readonly roots: {
+    readonly query: string;
+    readonly mutation: string | undefined;
+    readonly subscription: string | undefined;
+  };
 }
 
-const REF = "kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }";
+const REF =
+  "kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }";
 const INPUT = `name description defaultValue type { ${REF} }`;
 
 export const INTROSPECTION = `{ __schema {
@@ -75,7 +80,8 @@ export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => 
     if (found === undefined) throw new Error(`no type ${name}`);
     return found;
   };
-  const membersOf = (name: string): readonly (SchemaField | SchemaInput)[] => type(name).fields ?? type(name).inputFields ?? [];
+  const membersOf = (name: string): readonly (SchemaField | SchemaInput)[] =>
+    type(name).fields ?? type(name).inputFields ?? [];
   const member = (typeName: string, name: string): SchemaField | SchemaInput => {
     const found = membersOf(typeName).find((each) => each.name === name);
     if (found === undefined) throw new Error(`no field ${name} in ${typeName}`);
@@ -91,13 +97,18 @@ export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => 
     type,
     description: (name, field, argument) => {
       if (field === undefined) return type(name).description;
-      if (argument !== undefined) return argsOf(name, field).find((each) => each.name === argument)?.description ?? null;
+      if (argument !== undefined)
+        return argsOf(name, field).find((each) => each.name === argument)?.description ?? null;
       const value = type(name).enumValues?.find((each) => each.name === field);
       return value === undefined ? member(name, field).description : value.description;
     },
     members: (name) => texts(membersOf(name)),
     args: (name, field) => texts(argsOf(name, field)),
     values: (name) => (type(name).enumValues ?? []).map((value) => value.name),
-    roots: { query: schema.queryType.name, mutation: schema.mutationType?.name, subscription: schema.subscriptionType?.name },
+    roots: {
+      query: schema.queryType.name,
+      mutation: schema.mutationType?.name,
+      subscription: schema.subscriptionType?.name,
+    },
   };
 };

@@ -1,4 +1,5 @@
-/** The template database on a server: made once per run, copied for each test file, dropped with its copies at the end. */
+/** The template database on a server: made once per run, copied for each test file, dropped with its copies at the end.
+ *  */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { loadCapabilities, type Capabilities } from "./capabilities.ts";
@@ -6,7 +7,10 @@ import { databaseScripts, geoScript, rolesScript, type FixtureScript } from "./f
 import type { DatabasePlan } from "./global-setup.ts";
 
 /** The connection string of another database, or another login, of the same server. */
-export const urlOf = (url: string, change: { readonly database?: string; readonly user?: string; readonly password?: string }): string => {
+export const urlOf = (
+  url: string,
+  change: { readonly database?: string; readonly user?: string; readonly password?: string },
+): string => {
   const next = new URL(url);
   if (change.database !== undefined) next.pathname = `/${encodeURIComponent(change.database)}`;
   if (change.user !== undefined) next.username = encodeURIComponent(change.user);
@@ -29,7 +33,9 @@ export const runScript = async (client: pg.Client, script: FixtureScript): Promi
   try {
     await client.query(script.text);
   } catch (error) {
-    throw new Error(`fixture script ${script.name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`fixture script ${script.name}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 };
 
@@ -44,7 +50,10 @@ export const prepareTemplate = async (
 
   const remove = () =>
     withClient(url, async (client) => {
-      const { rows } = await client.query<{ datname: string }>("select datname from pg_database where starts_with(datname, $1)", [prefix]);
+      const { rows } = await client.query<{ datname: string }>(
+        "select datname from pg_database where starts_with(datname, $1)",
+        [prefix],
+      );
       for (const { datname } of rows) await client.query(`drop database if exists "${datname}" with (force)`);
     });
 

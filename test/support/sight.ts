@@ -18,14 +18,26 @@ export const installSight = async (api: TestApi): Promise<void> => {
   await api.reload();
 };
 
-const toSight = (rows: readonly { readonly name: string; readonly value: string | null }[]): Sight => Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+const toSight = (rows: readonly { readonly name: string; readonly value: string | null }[]): Sight =>
+  Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
 /** `more`: further settings. */
 export const askRest = (api: TestApi, headers: HeaderValues = {}, more: readonly string[] = []): Promise<Answer> =>
   api.get(`/api/rpc/seen?more=${more.join(",")}`, { headers });
 
-export const askGraphql = (api: TestApi, headers: HeaderValues = {}, more: readonly string[] = [], path = "/v1/graphql"): Promise<Answer> =>
-  api.post(path, { headers, body: { query: "query ($more: String) { seen(args: {more: $more}) { name value } }", variables: { more: more.join(",") } } });
+export const askGraphql = (
+  api: TestApi,
+  headers: HeaderValues = {},
+  more: readonly string[] = [],
+  path = "/v1/graphql",
+): Promise<Answer> =>
+  api.post(path, {
+    headers,
+    body: {
+      query: "query ($more: String) { seen(args: {more: $more}) { name value } }",
+      variables: { more: more.join(",") },
+    },
+  });
 
 export const sightOfRest = (answer: Answer): Sight => {
   expect(answer.status, answer.text).toBe(200);
@@ -39,7 +51,9 @@ export const sightOfGraphql = (answer: Answer): Sight => {
 };
 
 /** The one error of a GraphQL answer, in short. */
-export const gqlError = (answer: Answer): { readonly message: string; readonly code: string; readonly path: string } => {
+export const gqlError = (
+  answer: Answer,
+): { readonly message: string; readonly code: string; readonly path: string } => {
   const body = answer.json();
   expect(body, answer.text).not.toHaveProperty("data");
   expect(body.errors, answer.text).toHaveLength(1);

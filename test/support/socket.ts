@@ -16,7 +16,8 @@ export interface TestSocket {
   readonly socket: WebSocket;
   /** Objects as JSON, text as it is. */
   send(message: unknown): void;
-  /** The next message that `wanted` takes (any but keep-alives when absent); those before it are dropped. @throws after `withinMs` */
+  /** The next message that `wanted` takes (any but keep-alives when absent); those before it are dropped. @throws after
+   *  `withinMs` */
   next(wanted?: (message: any) => boolean, withinMs?: number): Promise<any>;
   /** Messages that came within the time, keep-alives left out: for "nothing more is sent". */
   during(ms: number): Promise<any[]>;
@@ -26,7 +27,8 @@ export interface TestSocket {
   close(): Promise<void>;
 }
 
-const isKeepAlive = (message: any): boolean => message?.type === "ping" || message?.type === "pong" || message?.type === "ka";
+const isKeepAlive = (message: any): boolean =>
+  message?.type === "ping" || message?.type === "pong" || message?.type === "ka";
 
 /** @throws Error `refused with <status>: <body>` when the upgrade is not granted */
 export const openSocket = async (api: TestApi, options: SocketOptions = {}): Promise<TestSocket> => {

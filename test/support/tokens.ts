@@ -17,7 +17,8 @@ export interface SignOptions {
   readonly header?: Readonly<Record<string, unknown>>;
 }
 
-const encode = (part: unknown): string => Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
+const encode = (part: unknown): string =>
+  Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
 
 const signatureOf = (text: string, algorithm: string, { secret = jwtSecret, key }: SignOptions): string => {
   if (algorithm === "none") return "";
@@ -26,7 +27,9 @@ const signatureOf = (text: string, algorithm: string, { secret = jwtSecret, key 
   if (key === undefined) throw new Error(`algorithm ${algorithm} needs a key`);
   const padding = algorithm.startsWith("PS") ? { padding: 6, saltLength: -1 } : {}; // RSA_PKCS1_PSS_PADDING, RSA_PSS_SALTLEN_DIGEST
   const text_ = Buffer.from(text);
-  return (algorithm === "EdDSA" ? sign(null, text_, key) : sign(digest, text_, { key, dsaEncoding: "ieee-p1363", ...padding })).toString("base64url");
+  return (
+    algorithm === "EdDSA" ? sign(null, text_, key) : sign(digest, text_, { key, dsaEncoding: "ieee-p1363", ...padding })
+  ).toString("base64url");
 };
 
 /** `claims`: an object, or the text of a payload that is none. */
@@ -37,6 +40,9 @@ export const signToken = (claims: Readonly<Record<string, unknown>> | string, op
 };
 
 /** The header of a caller whose token carries the claims: `bearer({ role: "sea_clerk" })`. */
-export const bearer = (claims: Readonly<Record<string, unknown>> | string, options?: SignOptions): { authorization: string } => ({
+export const bearer = (
+  claims: Readonly<Record<string, unknown>> | string,
+  options?: SignOptions,
+): { authorization: string } => ({
   authorization: `Bearer ${signToken(claims, options)}`,
 });

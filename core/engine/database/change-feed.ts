@@ -1,12 +1,14 @@
-/** Which tables committed transactions have changed, by logical replication: a temporary slot with the output plugin `test_decoding`,
- *  which comes with PostgreSQL and needs neither publication nor trigger. Only names are read of what it tells. */
+/** Which tables committed transactions have changed, by logical replication: a temporary slot with the output plugin
+ *  `test_decoding`, which comes with PostgreSQL and needs neither publication nor trigger. Only names are read of what
+ *  it tells. */
 import { randomBytes } from "node:crypto";
 import { connectionFailed, isRelApiError } from "../../kernel/errors.ts";
 import { catalogText, ident, sql, toStatement } from "../sql/fragment.ts";
 import { fromStatement } from "./pg-errors.ts";
 import { openConnection, type Connection, type Target } from "./pool.ts";
 
-/** By `schema.name`, partitions under their own names: texts of the wanted column in changed rows, before and after; undefined: any row. */
+/** By `schema.name`, partitions under their own names: texts of the wanted column in changed rows, before and after;
+ *  undefined: any row. */
 export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
 
 export interface ChangeFeedHandlers {
@@ -23,13 +25,15 @@ export interface ChangeFeed {
 }
 
 const CONNECT_MS = 10_000;
-/** The server gives up on a receiver it has not heard of for `wal_sender_timeout`, a minute usually; and keeps the log until it hears. */
+/** The server gives up on a receiver it has not heard of for `wal_sender_timeout`, a minute usually; and keeps the log
+ *  until it hears. */
 const STATUS_MS = 10_000;
 
 /** @throws RelApiError of connecting, or of the server when it refuses */
 export const openChangeFeed = async (target: Target, handlers: ChangeFeedHandlers): Promise<ChangeFeed> => {
   const { lost } = handlers;
-  if ("stream" in target) throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
+  if ("stream" in target)
+    throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
   const connection = await openConnection(target, CONNECT_MS, { replicates: true });
   let isEnded = false;
   let timer: NodeJS.Timeout | undefined;
@@ -42,12 +46,19 @@ export const openChangeFeed = async (target: Target, handlers: ChangeFeedHandler
   };
   try {
     const slot = ident(`relapi_${process.pid}_${randomBytes(6).toString("hex")}`);
-    await command(connection, toStatement(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`).text);
+    await command(
+      connection,
+      toStatement(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`).text,
+    );
     const reader = createReader(handlers, (bytes) => connection.sendCopy(bytes));
     timer = setInterval(reader.status, STATUS_MS);
     connection.onEnd(() => ended("the connection was lost"));
-    const start = toStatement(sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`).text;
-    connection.copyBoth(start, reader.take).catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
+    const start = toStatement(
+      sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`,
+    ).text;
+    connection
+      .copyBoth(start, reader.take)
+      .catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
   } catch (error) {
     isEnded = true;
     clearInterval(timer);
@@ -69,9 +80,11 @@ const XLOG_DATA = 0x77;
 const KEEPALIVE = 0x6b;
 /** Of the header of a message with data: type, start, end, time. */
 const DATA_AT = 25;
-/** Names come first, and the longest two with all their quotes are shorter than this; of a TRUNCATE there may be more. */
+/** Names come first, and the longest two with all their quotes are shorter than this; of a TRUNCATE there may be more.
+ *  */
 const NAMES_BYTES = 600;
-/** Of a longer row only the names are read: putting it together as a text costs more than running what reads the relation. */
+/** Of a longer row only the names are read: putting it together as a text costs more than running what reads the
+ *  relation. */
 const MAX_ROW_BYTES = 1024 * 1024;
 /** Microseconds from 1970 to 2000, where PostgreSQL's clock starts. */
 const EPOCH_US = 946_684_800_000_000n;
@@ -104,7 +117,8 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
       // a list that is longer than what was looked at
       const all = names.isWhole ? names : readNames(bytes.toString("utf8", DATA_AT), "table ".length);
       const [only, ...others] = all.names;
-      const column = only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : keyColumn(only);
+      const column =
+        only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : keyColumn(only);
       if (column === undefined) for (const name of all.names) changes.set(name, undefined);
       else addKeys(only as string, column, text, all.end, bytes); // looked at above
     } else if (text.startsWith("COMMIT")) {
@@ -119,7 +133,9 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
   const addKeys = (relation: string, column: string, text: string, from: number, bytes: Buffer): void => {
     if (changes.has(relation) && changes.get(relation) === undefined) return; // any row already
     const isCut = bytes.length > DATA_AT + NAMES_BYTES;
-    const keys = readColumn(text, from, column, isCut) ?? (isCut ? readColumn(bytes.toString("utf8", DATA_AT), from, column, false) : undefined);
+    const keys =
+      readColumn(text, from, column, isCut) ??
+      (isCut ? readColumn(bytes.toString("utf8", DATA_AT), from, column, false) : undefined);
     const known = changes.get(relation) ?? new Set<string>();
     for (const key of keys ?? []) known.add(key);
     changes.set(relation, keys === undefined || known.size > MAX_KEYS ? undefined : known);
@@ -141,8 +157,12 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
   };
 };
 
-/** `public.album: UPDATE`, `"my ""odd"" schema".crates, public.b: TRUNCATE`. Names come as `schema.name` without quotes. */
-const readNames = (text: string, from: number): { readonly names: readonly string[]; readonly isWhole: boolean; readonly end: number } => {
+/** `public.album: UPDATE`, `"my ""odd"" schema".crates, public.b: TRUNCATE`. Names come as `schema.name` without
+ *  quotes. */
+const readNames = (
+  text: string,
+  from: number,
+): { readonly names: readonly string[]; readonly isWhole: boolean; readonly end: number } => {
   const names: string[] = [];
   let name = "";
   let at = from;
@@ -175,8 +195,8 @@ const endOfQuoted = (text: string, from: number): number => {
   }
 };
 
-/** Values of a column in ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`; undefined: it is not told, or may lie beyond the
- *  end of a text that `isCut`. */
+/** Values of a column in ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`; undefined: it is
+ *  not told, or may lie beyond the end of a text that `isCut`. */
 const readColumn = (text: string, from: number, column: string, isCut: boolean): readonly string[] | undefined => {
   const action = text.indexOf(": ", from);
   if (action === -1) return undefined;

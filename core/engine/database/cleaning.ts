@@ -1,5 +1,6 @@
-/** What follows a transaction in the same write, after its Sync: nothing that it has left on the connection reaches whoever has it next. Not in the
- *  transaction, whose end may run code that needs its settings (deferred triggers); and not awaited by whoever waits for the rows. */
+/** What follows a transaction in the same write, after its Sync: nothing that it has left on the connection reaches
+ *  whoever has it next. Not in the transaction, whose end may run code that needs its settings (deferred triggers); and
+ *  not awaited by whoever waits for the rows. */
 import { createHash } from "node:crypto";
 import { empty, ident, join, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { sqlstateOf } from "./pg-errors.ts";
@@ -25,12 +26,17 @@ export interface CleaningTraits {
 /** Named by their text, as all statements are. */
 const cleaner = (statement: Sql): WireStatement => {
   const { text } = toStatement(statement);
-  return { text, name: `relapi_clean_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`, values: [] };
+  return {
+    text,
+    name: `relapi_clean_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`,
+    values: [],
+  };
 };
 
 const FORGET_SEQUENCES = cleaner(sql`discard sequences`);
 
-/** Without what is dear and rare. Settings come first: what the last statement means must not depend on a search path. */
+/** Without what is dear and rare. Settings come first: what the last statement means must not depend on a search path.
+ *  */
 const FIRST: readonly WireStatement[] = [cleaner(sql`reset all`), cleaner(sql`discard temp`), FORGET_SEQUENCES];
 
 /** Prepared on a connection, at most. */
@@ -39,7 +45,8 @@ export const CLEANER_COUNT = FIRST.length + 1;
 /** Prepared by SQL, not by us: they hold what the functions' authors wrote, values of a caller included. */
 const FOREIGN = sql`pg_catalog.pg_prepared_statement() as prepared where prepared.from_sql`;
 
-/** What functions do is done here, and what is rare is looked for: channels listened to, cursors kept open, statements prepared, another user. */
+/** What functions do is done here, and what is rare is looked for: channels listened to, cursors kept open, statements
+ *  prepared, another user. */
 const last = ({ isShared, hasNoJit }: CleaningTraits): WireStatement =>
   cleaner(sql`select
     ${isShared ? sql`false` : sql`exists (select from pg_catalog.pg_listening_channels())`},
@@ -63,16 +70,25 @@ const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireSt
 
 const ONLY_SEQUENCES: readonly WireStatement[] = [FORGET_SEQUENCES];
 
-/** States of statements that count as prepared and are not, or the other way round: a pooler in front, or a function that deallocates. */
+/** States of statements that count as prepared and are not, or the other way round: a pooler in front, or a function
+ *  that deallocates. */
 const LOST: ReadonlySet<string | undefined> = new Set(["26000", "42P05"]);
 
 /** `user`: who has logged in. */
 const isLeftOver = (row: WireRow, user: string): boolean => row[0] !== "f" || row[1] !== "f" || row[2] !== user;
 
 const rareCleaning = (user: string, { isShared }: CleaningTraits): string =>
-  toStatement(sql`close all; ${isShared ? empty : sql`unlisten *; `}set session authorization ${ident(user)}; select prepared.name from ${FOREIGN}`).text;
+  toStatement(
+    sql`close all; ${isShared ? empty : sql`unlisten *; `}set session authorization ${ident(user)}; select prepared.name from ${FOREIGN}`,
+  ).text;
 
-const deallocating = (names: readonly string[]): string => toStatement(join(names.map((name) => sql`deallocate ${ident(name)}`), "; ")).text;
+const deallocating = (names: readonly string[]): string =>
+  toStatement(
+    join(
+      names.map((name) => sql`deallocate ${ident(name)}`),
+      "; ",
+    ),
+  ).text;
 
 export interface Cleaner {
   /** To be sent with the batch that ends the transaction. */
@@ -81,8 +97,12 @@ export interface Cleaner {
   readonly cleaned: Promise<boolean> | undefined;
 }
 
-/** Of one connection. `query`: runs what it does not send along, and gives the rows of the last statement. @rule R-TX-13 */
-export const createCleaner = (traits: CleaningTraits, query: (text: string) => Promise<readonly { readonly name: string }[]>): Cleaner => {
+/** Of one connection. `query`: runs what it does not send along, and gives the rows of the last statement. @rule
+ *  R-TX-13 */
+export const createCleaner = (
+  traits: CleaningTraits,
+  query: (text: string) => Promise<readonly { readonly name: string }[]>,
+): Cleaner => {
   const prepared = new Set<string>();
   let cleaned: Promise<boolean> | undefined;
   return {

@@ -1,8 +1,11 @@
 /** Connection strings as libpq reads them, for pg: URLs or `host=… dbname=…`. */
 
-/** URLs to try one after the other: the next, where the one before failed for what encryption may mend (`mayBeEncryption`).
- *  @throws Error on a text that is neither */
-export const connectionUrls = (text: string, environment: Readonly<Record<string, string | undefined>> = process.env): readonly string[] => {
+/** URLs to try one after the other: the next, where the one before failed for what encryption may mend
+ *  (`mayBeEncryption`). @throws Error on a text that is neither */
+export const connectionUrls = (
+  text: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): readonly string[] => {
   const url = /^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : keywordsToUrl(text);
   const given = /[?&]sslmode=([^&]*)/.exec(url)?.[1];
   const withMode = (mode: string): string => {
@@ -12,7 +15,8 @@ export const connectionUrls = (text: string, environment: Readonly<Record<string
   switch (given) {
     case undefined:
       // encryption is asked for in another way, or there is nothing to encrypt
-      if (/[?&]ssl[a-z]*=/.test(url) || environment["PGSSLMODE"] !== undefined || /[?&]host=(%2f|\/)/i.test(url)) return [url];
+      if (/[?&]ssl[a-z]*=/.test(url) || environment["PGSSLMODE"] !== undefined || /[?&]host=(%2f|\/)/i.test(url))
+        return [url];
       return [url, withMode("require")];
     case "allow":
       return [withMode("disable"), withMode("require")];
@@ -23,8 +27,10 @@ export const connectionUrls = (text: string, environment: Readonly<Record<string
   }
 };
 
-/** `code`: the SQLSTATE, where the server itself refused. Servers say in their own words that they want encryption, or that they have none. */
-export const mayBeEncryption = (message: string, code: string | undefined): boolean => code === "28000" || /\b(ssl|tls)\b|encrypt|insecure/i.test(message);
+/** `code`: the SQLSTATE, where the server itself refused. Servers say in their own words that they want encryption, or
+ *  that they have none. */
+export const mayBeEncryption = (message: string, code: string | undefined): boolean =>
+  code === "28000" || /\b(ssl|tls)\b|encrypt|insecure/i.test(message);
 
 /** @throws Error on a text that is no list of `name=value` */
 const keywordsToUrl = (text: string): string => {
@@ -36,13 +42,21 @@ const keywordsToUrl = (text: string): string => {
     parts.set(match[1] as string, (match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));
     at = pair.lastIndex;
   }
-  if (at < text.length || parts.size === 0) throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
+  if (at < text.length || parts.size === 0)
+    throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
   const take = (name: string): string => {
     const found = parts.get(name) ?? "";
     parts.delete(name);
     return encodeURIComponent(found);
   };
-  const [user, password, database, hostAddress, host, port] = ["user", "password", "dbname", "hostaddr", "host", "port"].map(take) as [string, string, string, string, string, string];
+  const [user, password, database, hostAddress, host, port] = [
+    "user",
+    "password",
+    "dbname",
+    "hostaddr",
+    "host",
+    "port",
+  ].map(take) as [string, string, string, string, string, string];
   const place = hostAddress || host;
   const credentials = user === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
   const query = [...parts].map(([name, setting]) => `${name}=${encodeURIComponent(setting)}`);

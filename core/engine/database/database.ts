@@ -34,7 +34,12 @@ const SECOND_MS = 1000;
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
-export const createDatabase = (current: () => ResolvedOptions, logger: Logger, model: () => Model | undefined, caches: Caches): Database => {
+export const createDatabase = (
+  current: () => ResolvedOptions,
+  logger: Logger,
+  model: () => Model | undefined,
+  caches: Caches,
+): Database => {
   const options = current(); // what connections depend on does not change
   const target = targetOf(options);
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
@@ -113,7 +118,8 @@ const EMBEDDED_CONNECTIONS = 1;
 
 const targetOf = ({ database, databaseUrl }: ResolvedOptions): Target => {
   if (database !== undefined) return { stream: database.stream, ready: database.ready };
-  if (databaseUrl === undefined || databaseUrl === "") throw presetError("the preset names no database: give it databaseUrl, or database for an embedded one");
+  if (databaseUrl === undefined || databaseUrl === "")
+    throw presetError("the preset names no database: give it databaseUrl, or database for an embedded one");
   return { url: databaseUrl };
 };
 

@@ -1,6 +1,13 @@
-/** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked at first. */
+/** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked
+ *  at first. */
 import type { Caches } from "../../kernel/cache.ts";
-import { isRelApiError, permissionCheckFailed, requestCancelled, stepRefused, stepWroteNothing } from "../../kernel/errors.ts";
+import {
+  isRelApiError,
+  permissionCheckFailed,
+  requestCancelled,
+  stepRefused,
+  stepWroteNothing,
+} from "../../kernel/errors.ts";
 import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../../kernel/options.ts";
 import type { Execution, ResultRow } from "../../plugin.ts";
@@ -40,13 +47,17 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   const batches = createBatches({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let prepares = dbPreparedStatements;
 
-  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError when a session variable is missing */
+  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError
+   *  when a session variable is missing */
   const build = (execution: Execution, trustsNobody = false): Transaction => {
     const model = parts.model();
     const isReadOnly = execution.access === "read only";
-    const looksFirst = execution.check !== undefined || execution.programs.some(({ program }) => program.checks.length > 0);
+    const looksFirst =
+      execution.check !== undefined || execution.programs.some(({ program }) => program.checks.length > 0);
     // the login role's own default must not count (R-TX-3)
-    const isolation = execution.isolation ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
+    const isolation =
+      execution.isolation ??
+      (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
     const isImplicit = execution.end === "commit" && !looksFirst && isolation === undefined;
     const statements: WireStatement[] = [];
     if (!isImplicit) statements.push(plain(beginText(isolation, isReadOnly)));
@@ -56,15 +67,30 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
     const watched = roles.build(execution, { model, preRequest, prepares, trustsNobody });
     const before = statements.length;
-    const guards = watched.guards.size === 0 ? watched.guards : new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher]));
+    const guards =
+      watched.guards.size === 0
+        ? watched.guards
+        : new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher]));
     const offset = before + (preRequest === undefined ? 0 : 1);
     statements.push(...watched.statements);
-    const owner = cleaningKind(execution) !== "all" ? undefined : watched.isRoleKnown ? (execution.session.databaseRole ?? "") : {};
-    const last = execution.end === "rollback" ? [plain("set constraints all immediate"), plain("rollback")] : isImplicit ? [] : [plain("commit")];
-    return looksFirst ? { statements, guards, owner, offset, isImplicit, last } : { statements: [...statements, ...last], guards, owner, offset, isImplicit, last: [] };
+    const owner =
+      cleaningKind(execution) !== "all" ? undefined : watched.isRoleKnown ? (execution.session.databaseRole ?? "") : {};
+    const last =
+      execution.end === "rollback"
+        ? [plain("set constraints all immediate"), plain("rollback")]
+        : isImplicit
+          ? []
+          : [plain("commit")];
+    return looksFirst
+      ? { statements, guards, owner, offset, isImplicit, last }
+      : { statements: [...statements, ...last], guards, owner, offset, isImplicit, last: [] };
   };
 
-  const attempt = async (connection: Connection, transaction: Transaction, execution: Execution): Promise<readonly ResultRow[]> => {
+  const attempt = async (
+    connection: Connection,
+    transaction: Transaction,
+    execution: Execution,
+  ): Promise<readonly ResultRow[]> => {
     const { statements, guards, owner, offset, isImplicit, last } = transaction;
     if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
     const kind = cleaningKind(execution);
@@ -76,7 +102,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack();
       const before = [...guards.keys()].filter((i) => i < failedAt).length;
       const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
-      if (switcher === undefined && last.length > 0) runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
+      if (switcher === undefined && last.length > 0)
+        runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
       throw new BatchFailure(result, statements[failedAt], pathOf(execution, failedAt - offset - before), switcher);
     }
     const found = withoutGuards(result.rows, guards);
@@ -97,7 +124,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return rows;
   };
 
-  /** What functions have had planned for another role is planned anew: some rights are checked only then. @throws RelApiError @rule R-TX-14 */
+  /** What functions have had planned for another role is planned anew: some rights are checked only then. @throws
+   *  RelApiError @rule R-TX-14 */
   const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
       const result = await batches.send(connection, DISCARD_PLANS, prepares);
@@ -123,17 +151,26 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     if (state === "0A000" && message.startsWith("cached plan must not change")) return true;
     const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
     const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
-    if (!prepares || !(isLost || isTaken) || failure.statement === undefined || !message.includes(failure.statement.name)) return false;
+    if (
+      !prepares ||
+      !(isLost || isTaken) ||
+      failure.statement === undefined ||
+      !message.includes(failure.statement.name)
+    )
+      return false;
     prepares = false;
     connection.prepared.clear();
     connection.doubtful.clear();
-    warn("the database forgets prepared statements, as connection poolers in transaction mode do: none are used from now on; set DB_PREPARED_STATEMENTS=false");
+    warn(
+      "the database forgets prepared statements, as connection poolers in transaction mode do: none are used from now on; set DB_PREPARED_STATEMENTS=false",
+    );
     return true;
   };
 
   return async (execution) => {
     let transaction = build(execution);
-    if (parts.logStatement !== undefined) for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
+    if (parts.logStatement !== undefined)
+      for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
     let isGone = false;
     let cancelling: Promise<void> | undefined;
     let running: Connection | undefined;
@@ -176,7 +213,10 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         // a request to cancel that is still under way must not hit whoever has the connection next
         const { cleaned } = connection;
         if (cancelling === undefined && cleaned === undefined) pool.release(connection, isReusable);
-        else void Promise.all([cleaned, cancelling]).then(([isClean]) => pool.release(connection, isReusable && isClean !== false));
+        else
+          void Promise.all([cleaned, cancelling]).then(([isClean]) =>
+            pool.release(connection, isReusable && isClean !== false),
+          );
       }
     } catch (error) {
       if (isGone) throw requestCancelled();
@@ -213,7 +253,12 @@ class BatchFailure {
   /** What has switched the role, where it is a guard that failed. */
   readonly switcher: Switcher | undefined;
 
-  constructor(result: Failed, statement: WireStatement | undefined, path: string | undefined, switcher: Switcher | undefined) {
+  constructor(
+    result: Failed,
+    statement: WireStatement | undefined,
+    path: string | undefined,
+    switcher: Switcher | undefined,
+  ) {
     this.result = result;
     this.statement = statement;
     this.path = path;
@@ -228,7 +273,12 @@ const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
 interface Batches {
   /** One write, one answer; keeps account of what is prepared on the connection. */
-  send(connection: Connection, statements: readonly WireStatement[], prepares: boolean, cleaning?: Cleaning): Promise<WireResult>;
+  send(
+    connection: Connection,
+    statements: readonly WireStatement[],
+    prepares: boolean,
+    cleaning?: Cleaning,
+  ): Promise<WireResult>;
 }
 
 const createBatches = (limits: PreparedLimits): Batches => {
@@ -248,12 +298,25 @@ const createBatches = (limits: PreparedLimits): Batches => {
 
   return {
     send: async (connection, statements, prepares, cleaning) => {
-      if (!prepares) return connection.run({ statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] }, cleaning);
+      if (!prepares)
+        return connection.run(
+          { statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] },
+          cleaning,
+        );
       const { prepared, doubtful } = connection;
       // the usual batch: all of it was prepared before, and nothing is about to go
-      if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && statements.every(({ name }) => prepared.has(name))) {
+      if (
+        prepared.size * 2 <= maxCount &&
+        prepared.bytes * 2 <= maxBytes &&
+        statements.every(({ name }) => prepared.has(name))
+      ) {
         const known = noParses(statements.length);
-        return settled(connection, statements, known, await connection.run({ statements, parses: known, closes: NO_CLOSES }, cleaning));
+        return settled(
+          connection,
+          statements,
+          known,
+          await connection.run({ statements, parses: known, closes: NO_CLOSES }, cleaning),
+        );
       }
       const sent: WireStatement[] = [];
       const parses: boolean[] = [];
@@ -281,10 +344,16 @@ const NO_CLOSES: readonly string[] = [];
 
 const noParsesBy: (readonly boolean[])[] = [];
 
-const noParses = (count: number): readonly boolean[] => (noParsesBy[count] ??= Array.from({ length: count }, () => false));
+const noParses = (count: number): readonly boolean[] =>
+  (noParsesBy[count] ??= Array.from({ length: count }, () => false));
 
 /** What a failure says of the statements that count as prepared. */
-const settled = ({ prepared, doubtful }: Connection, sent: readonly WireStatement[], parses: readonly boolean[], result: WireResult): WireResult => {
+const settled = (
+  { prepared, doubtful }: Connection,
+  sent: readonly WireStatement[],
+  parses: readonly boolean[],
+  result: WireResult,
+): WireResult => {
   if (!("error" in result)) return result;
   const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
   sent.forEach(({ name }, i) => {
@@ -299,7 +368,8 @@ const settled = ({ prepared, doubtful }: Connection, sent: readonly WireStatemen
   return result;
 };
 
-const unnamed = (statement: WireStatement): WireStatement => (statement.name === "" ? statement : { ...statement, name: "" });
+const unnamed = (statement: WireStatement): WireStatement =>
+  statement.name === "" ? statement : { ...statement, name: "" };
 
 const pathOf = (execution: Execution, index: number): string | undefined => {
   let at = index;
@@ -313,10 +383,16 @@ const pathOf = (execution: Execution, index: number): string | undefined => {
 // --- rows -----------------------------------------------------------------------------------------------------------
 
 /** The list has holes, which filter() alone would drop. */
-const withoutGuards = (rows: readonly (WireRow | undefined)[], guards: Transaction["guards"]): readonly (WireRow | undefined)[] =>
-  guards.size === 0 ? rows : Array.from(rows).filter((_, i) => !guards.has(i));
+const withoutGuards = (
+  rows: readonly (WireRow | undefined)[],
+  guards: Transaction["guards"],
+): readonly (WireRow | undefined)[] => (guards.size === 0 ? rows : Array.from(rows).filter((_, i) => !guards.has(i)));
 
-const mergeRows = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number): readonly ResultRow[] => {
+const mergeRows = (
+  execution: Execution,
+  rows: readonly (WireRow | undefined)[],
+  offset: number,
+): readonly ResultRow[] => {
   let at = offset;
   return execution.programs.map(({ program }) => {
     const merged: Record<string, string | null> = {};
@@ -330,17 +406,29 @@ const mergeRows = (execution: Execution, rows: readonly (WireRow | undefined)[],
   });
 };
 
-const addColumns = (merged: Record<string, string | null>, statement: ProgramStatement, row: WireRow | undefined): void => {
+const addColumns = (
+  merged: Record<string, string | null>,
+  statement: ProgramStatement,
+  row: WireRow | undefined,
+): void => {
   if (row === undefined) return;
   const { columns } = statement;
   for (let i = 0; i < columns.length; i++) merged[columns[i] as string] = row[i] ?? null; // i is within its length
 };
 
-/** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6 G-NST-11 */
-const runChecks = (execution: Execution, rows: readonly (WireRow | undefined)[], offset: number, end = Infinity): void => {
+/** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6
+ *  G-NST-11 */
+const runChecks = (
+  execution: Execution,
+  rows: readonly (WireRow | undefined)[],
+  offset: number,
+  end = Infinity,
+): void => {
   let at = offset;
   for (const { program, path } of execution.programs) {
-    for (const check of program.checks) if (at + check.statement < end && !holds(check, program, rows[at + check.statement])) throw failureOf(check, path);
+    for (const check of program.checks)
+      if (at + check.statement < end && !holds(check, program, rows[at + check.statement]))
+        throw failureOf(check, path);
     at += program.statements.length;
   }
 };
@@ -353,4 +441,8 @@ const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined):
 };
 
 const failureOf = ({ kind, message, path }: ProgramCheck, ofProgram: string | undefined): Error =>
-  kind === "permission" ? permissionCheckFailed(path ?? ofProgram ?? "$") : kind === "step" ? stepWroteNothing(message, path ?? "$") : stepRefused(message, path ?? "$");
+  kind === "permission"
+    ? permissionCheckFailed(path ?? ofProgram ?? "$")
+    : kind === "step"
+      ? stepWroteNothing(message, path ?? "$")
+      : stepRefused(message, path ?? "$");

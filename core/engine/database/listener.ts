@@ -65,7 +65,9 @@ export const createListener = (target: Target, logger: Logger): Listener => {
       wasLost = false;
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` has taken care
-      logger.warn("no connection to listen for notifications", { reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error) });
+      logger.warn("no connection to listen for notifications", {
+        reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
+      });
       wasLost = true;
       retry();
     } finally {

@@ -19,18 +19,22 @@ interface PgError {
 
 /** Five characters of an SQLSTATE, and a severity: driver errors have neither or the one alone. */
 export const isPgError = (error: unknown): error is PgError & Error =>
-  error instanceof Error && typeof (error as Partial<PgError>).severity === "string" && /^[0-9A-Z]{5}$/.test((error as Partial<PgError>).code ?? "");
+  error instanceof Error &&
+  typeof (error as Partial<PgError>).severity === "string" &&
+  /^[0-9A-Z]{5}$/.test((error as Partial<PgError>).code ?? "");
 
 export const sqlstateOf = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
 
 /** What the database said on its own account; not what a function raises for the client to see (`PT401`, `PGRST`). */
-export const isDatabaseFault = (error: unknown): error is RelApiError => isRelApiError(error) && isPgError(error.cause) && !/^P(?:T\d{3}|GRST)$/.test(error.code);
+export const isDatabaseFault = (error: unknown): error is RelApiError =>
+  isRelApiError(error) && isPgError(error.cause) && !/^P(?:T\d{3}|GRST)$/.test(error.code);
 
 /** The server has ended the connection with it. */
 export const isFatal = (error: unknown): boolean =>
   isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0")); // the words may be translated
 
-/** Status of a SQLSTATE. The acting role decides between 401 and 403 of 42501, which the encoders know. @rule R-ERR-3 */
+/** Status of a SQLSTATE. The acting role decides between 401 and 403 of 42501, which the encoders know. @rule R-ERR-3
+ *  */
 const statusOfSqlstate = (code: string, message: string): number => {
   switch (code) {
     case "42501":
@@ -86,7 +90,8 @@ const statusOfSqlstate = (code: string, message: string): number => {
   }
 };
 
-/** An error that came while statements ran. `path`: place in the request of the statement it came from. @rule R-ERR-3 G-DBE-1 */
+/** An error that came while statements ran. `path`: place in the request of the statement it came from. @rule R-ERR-3
+ *  G-DBE-1 */
 export const fromStatement = (error: unknown, path?: string): RelApiError => {
   if (isRelApiError(error)) return error; // ours, of an answer that was too large
   if (!isPgError(error)) return connectionLost(textOf(error), error);
@@ -105,12 +110,14 @@ export const fromStatement = (error: unknown, path?: string): RelApiError => {
 };
 
 /** An error that came while connecting: always ours, with the driver's text as details. @rule R-ERR-1 PGRST000 */
-export const fromConnecting = (error: unknown): RelApiError => connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
+export const fromConnecting = (error: unknown): RelApiError =>
+  connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
 /** RAISE of PL/pgSQL: the words are the author's. */
 const isRaised = ({ routine }: PgError): boolean => routine === "exec_stmt_raise";
 
-/** Of an unknown column or table, in what a function runs, the server suggests another one whether the caller may see it or not. @rule R-NAM-3 */
+/** Of an unknown column or table, in what a function runs, the server suggests another one whether the caller may see
+ *  it or not. @rule R-NAM-3 */
 const namesOthers = (error: PgError): boolean => (error.code === "42703" || error.code === "42P01") && !isRaised(error);
 
 const factsOf = (error: PgError): Readonly<Record<string, Json>> => {

@@ -1,4 +1,5 @@
-/** Connections to PostgreSQL: opening them, keeping them, cancelling what runs on them. The one file that imports pg. */
+/** Connections to PostgreSQL: opening them, keeping them, cancelling what runs on them. The one file that imports pg.
+ *  */
 import type { Duplex } from "node:stream";
 import pg from "pg";
 import { poolTimeout } from "../../kernel/errors.ts";
@@ -29,19 +30,23 @@ export interface Connection {
   readonly prepared: PreparedStatements;
   /** Names that may or may not be prepared: to be closed before they are used again. */
   readonly doubtful: Set<string>;
-  /** For whom functions have had their statements planned on it: the session keeps those plans, whoever runs them next. Undefined: for nobody. @rule R-TX-14 */
+  /** For whom functions have had their statements planned on it: the session keeps those plans, whoever runs them next.
+   *  Undefined: for nobody. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
-  /** Sends one batch; the next may follow when its result is there. `cleaning`: what goes out behind it, so that nothing stays of what it has done. */
+  /** Sends one batch; the next may follow when its result is there. `cleaning`: what goes out behind it, so that
+   *  nothing stays of what it has done. */
   run(plan: WirePlan, cleaning?: Cleaning): Promise<WireResult>;
   /** Settles when the cleaning is done that was sent last: whether it was. Undefined: none is under way. */
   readonly cleaned: Promise<boolean> | undefined;
   /** An ordinary query with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
-  /** Starts a copy in both directions, which goes on until the connection ends. Rejects when the server refuses or ends it. */
+  /** Starts a copy in both directions, which goes on until the connection ends. Rejects when the server refuses or ends
+   *  it. */
   copyBoth(text: string, take: (bytes: Buffer) => void): Promise<void>;
   /** The client's part of such a copy. */
   sendCopy(bytes: Buffer): void;
-  /** Asks the server to stop what runs. Settles when the server has taken notice, so that the request cannot hit a later statement. */
+  /** Asks the server to stop what runs. Settles when the server has taken notice, so that the request cannot hit a
+   *  later statement. */
   cancel(): Promise<void>;
   /** Calls for each `NOTIFY` of the channels listened to. */
   onNotification(listener: (channel: string, payload: string) => void): void;
@@ -69,7 +74,8 @@ export interface PoolCounts {
 }
 
 export interface Pool {
-  /** A connection at once when one is idle, rather one that is `owner`'s already. @throws RelApiError `pool-timeout`, `connection-failed` */
+  /** A connection at once when one is idle, rather one that is `owner`'s already. @throws RelApiError `pool-timeout`,
+   *  `connection-failed` */
   acquire(owner?: PlanOwner): Connection | Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
   /** Connections opened before now are closed as they become free. @rule R-SC-4 */
@@ -95,13 +101,18 @@ type Client = pg.Client & {
   readonly ssl: unknown;
   readonly host: string;
   readonly port: number;
-  readonly connection: { readonly stream: Duplex; on(event: "connect" | "sslconnect", listener: () => void): void; sendCopyFromChunk(bytes: Buffer): void };
+  readonly connection: {
+    readonly stream: Duplex;
+    on(event: "connect" | "sslconnect", listener: () => void): void;
+    sendCopyFromChunk(bytes: Buffer): void;
+  };
 };
 
 /** pg's types leave `replication` out. */
 const clientConfig = (target: Target, url: string, timeoutMs: number): pg.ClientConfig & { replication?: string } => {
   const common = { fallback_application_name: "relapi", connectionTimeoutMillis: timeoutMs, keepAlive: true };
-  if ("stream" in target) return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
+  if ("stream" in target)
+    return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
   return { ...common, connectionString: url };
 };
 
@@ -118,7 +129,11 @@ export interface ConnectionKind {
 }
 
 /** @throws RelApiError `connection-failed` */
-export const openConnection = async (target: Target, timeoutMs: number, kind: ConnectionKind = {}): Promise<Connection> => {
+export const openConnection = async (
+  target: Target,
+  timeoutMs: number,
+  kind: ConnectionKind = {},
+): Promise<Connection> => {
   const { replicates = false } = kind;
   const open = async (url: string): Promise<Connection> => {
     const config = clientConfig(target, url, timeoutMs);
@@ -158,11 +173,16 @@ export const openConnection = async (target: Target, timeoutMs: number, kind: Co
   }
 };
 
-/** Statements of many nested rows look dear to the planner, and compiling them takes several times as long as running them. Who has set it
- *  (for the server, the database, the role, the connection) has it their way. @rule R-TX-8 */
-const NO_JIT = "select pg_catalog.set_config('jit', 'off', false) from pg_catalog.pg_settings where name = 'jit' and source = 'default'";
+/** Statements of many nested rows look dear to the planner, and compiling them takes several times as long as running
+ *  them. Who has set it (for the server, the database, the role, the connection) has it their way. @rule R-TX-8 */
+const NO_JIT =
+  "select pg_catalog.set_config('jit', 'off', false) from pg_catalog.pg_settings where name = 'jit' and source = 'default'";
 
-const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind): Connection => {
+const wrap = (
+  client: Client,
+  traits: CleaningTraits,
+  { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind,
+): Connection => {
   const endListeners: (() => void)[] = [];
   let isEnded = false;
   const ended = (): void => {
@@ -196,7 +216,8 @@ const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MES
     planOwner: undefined,
     doubtful: new Set(),
     // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
-    run: (plan, cleaning) => (cleaner.cleaned === undefined ? send(plan, cleaning) : cleaner.cleaned.then(() => send(plan, cleaning))),
+    run: (plan, cleaning) =>
+      cleaner.cleaned === undefined ? send(plan, cleaning) : cleaner.cleaned.then(() => send(plan, cleaning)),
     get cleaned() {
       return cleaner.cleaned;
     },
@@ -228,7 +249,8 @@ const wrap = (client: Client, traits: CleaningTraits, { maxResultBytes = MAX_MES
 };
 
 /** pg's types know no text of several statements, which has a result for each. */
-const lastRows = <Row>(result: unknown): readonly Row[] => (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
+const lastRows = <Row>(result: unknown): readonly Row[] =>
+  (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
 const CANCEL_PATIENCE_MS = 5000;
 
@@ -285,7 +307,10 @@ export const createPool = (options: PoolOptions): Pool => {
   let whenEmpty: (() => void) | undefined;
 
   const isStale = (kept: Kept, now: number): boolean =>
-    kept.connection.isEnded || kept.generation !== generation || kept.connection.prepared.parsedBytes > maxParsedBytes || now - kept.openedAtMs >= lifetimeMs;
+    kept.connection.isEnded ||
+    kept.generation !== generation ||
+    kept.connection.prepared.parsedBytes > maxParsedBytes ||
+    now - kept.openedAtMs >= lifetimeMs;
 
   const drop = (kept: Kept): void => {
     if (!all.delete(kept.connection)) return;
@@ -299,7 +324,10 @@ export const createPool = (options: PoolOptions): Pool => {
   const open = async (): Promise<Connection> => {
     openingCount++;
     try {
-      const connection = await openConnection(target, acquisitionMs, { maxResultBytes, refused: () => void refusedCount++ });
+      const connection = await openConnection(target, acquisitionMs, {
+        maxResultBytes,
+        refused: () => void refusedCount++,
+      });
       const now = Date.now();
       const kept: Kept = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
@@ -385,7 +413,14 @@ export const createPool = (options: PoolOptions): Pool => {
       generation++;
       for (const kept of idle.slice()) drop(kept);
     },
-    counts: () => ({ ...preparedOn(all.keys()), max: maxCount, available: idle.length + Math.max(0, maxCount - all.size - openingCount), waiting: waiters.length, timeouts, refused: refusedCount }),
+    counts: () => ({
+      ...preparedOn(all.keys()),
+      max: maxCount,
+      available: idle.length + Math.max(0, maxCount - all.size - openingCount),
+      waiting: waiters.length,
+      timeouts,
+      refused: refusedCount,
+    }),
     close: async () => {
       isClosed = true;
       clearInterval(sweep);

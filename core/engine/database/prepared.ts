@@ -1,4 +1,5 @@
-/** What is prepared on a connection. Each statement is kept by the server as text, parse tree and plan, many times as large as its text. */
+/** What is prepared on a connection. Each statement is kept by the server as text, parse tree and plan, many times as
+ *  large as its text. */
 
 export interface PreparedStatements {
   readonly size: number;
@@ -55,8 +56,8 @@ export const createPrepared = (): PreparedStatements => {
   };
 };
 
-/** The server keeps the type of every row that it has ever put together, for as long as the connection lives: it is replaced when so many times the
- *  bytes that may be prepared have been read on it. @rule R-BND-6 */
+/** The server keeps the type of every row that it has ever put together, for as long as the connection lives: it is
+ *  replaced when so many times the bytes that may be prepared have been read on it. @rule R-BND-6 */
 export const PARSED_SHARE = 16;
 
 export interface PreparedLimits {
@@ -64,7 +65,8 @@ export interface PreparedLimits {
   readonly maxBytes: number;
 }
 
-/** Which statements are worth it: a text that was asked for before, and that leaves room for others. Of all connections of an api. @rule R-BND-6 */
+/** Which statements are worth it: a text that was asked for before, and that leaves room for others. Of all connections
+ *  of an api. @rule R-BND-6 */
 export interface Worth {
   isWorth(name: string, text: string): boolean;
 }

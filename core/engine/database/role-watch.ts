@@ -1,5 +1,5 @@
-/** Under which names the statements of programs are sent: whoever runs before them in the same transaction may have switched the role (a function may
- *  `set role`), and then a name that holds the session's role is none to trust. */
+/** Under which names the statements of programs are sent: whoever runs before them in the same transaction may have
+ *  switched the role (a function may `set role`), and then a name that holds the session's role is none to trust. */
 import type { Model } from "../model/model.ts";
 import type { Execution } from "../../plugin.ts";
 import type { Program } from "../sql/program.ts";
@@ -12,7 +12,8 @@ export type Switcher = string | Program;
 export interface RoleWatch {
   /** The pre-request function and the programs' statements. */
   build(execution: Execution, parts: WatchParts): WatchedStatements;
-  /** It has switched the role: nothing of that kind is prepared behind it from now on, until the model is loaded again. */
+  /** It has switched the role: nothing of that kind is prepared behind it from now on, until the model is loaded again.
+   *  */
   remember(execution: Execution, switcher: Switcher): void;
 }
 
@@ -39,7 +40,8 @@ const NO_GUARDS: ReadonlyMap<number, Switcher> = new Map();
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 
 /** Settings of functions that an administrator has had hoisted may name it. */
-const setsRole = ({ settings }: Execution): boolean => settings !== undefined && settings.some(([name]) => ROLE_SETTINGS.has(name.toLowerCase()));
+const setsRole = ({ settings }: Execution): boolean =>
+  settings !== undefined && settings.some(([name]) => ROLE_SETTINGS.has(name.toLowerCase()));
 
 /** @rule R-TX-11 R-TX-12 */
 export const createRoleWatch = (): RoleWatch => {
@@ -74,7 +76,8 @@ export const createRoleWatch = (): RoleWatch => {
         for (const statement of program.statements) {
           let name = "";
           if (prepares) {
-            isLost ||= switcher !== undefined && (trustsNobody || expected === undefined || hasSwitched(execution, switcher));
+            isLost ||=
+              switcher !== undefined && (trustsNobody || expected === undefined || hasSwitched(execution, switcher));
             if (!isLost) {
               name = ownedNameOf(statement, role);
               if (switcher !== undefined && expected !== undefined) {
@@ -84,7 +87,12 @@ export const createRoleWatch = (): RoleWatch => {
             }
             if (program.isProven !== true) switcher = program;
           }
-          statements.push({ text: statement.text, name, values: fillSlots(statement.slots, values, session), isMultiRow: statement.isMultiRow });
+          statements.push({
+            text: statement.text,
+            name,
+            values: fillSlots(statement.slots, values, session),
+            isMultiRow: statement.isMultiRow,
+          });
         }
       }
       return { statements, guards: guards ?? NO_GUARDS, isRoleKnown: !isLost && (prepares || function_ === undefined) };

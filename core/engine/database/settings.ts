@@ -1,5 +1,6 @@
-/** The first statement of each transaction: search path, role, claims, session variables and the rest, set for the transaction alone.
- *  Names are part of the text, values are bound, and everything that does not change with the request is kept. */
+/** The first statement of each transaction: search path, role, claims, session variables and the rest, set for the
+ *  transaction alone. Names are part of the text, values are bound, and everything that does not change with the
+ *  request is kept. */
 import type { Ask, Caches, Question } from "../../kernel/cache.ts";
 import type { Model } from "../model/model.ts";
 import type { Json } from "../plan/plan.ts";
@@ -26,11 +27,13 @@ interface SessionSettings {
 /** Functions take a hundred arguments at most. */
 const CALLS_AT_ONCE = 90;
 
-/** Its value is the number of settings, so that little comes back and nothing is skipped: arguments are evaluated in order. */
+/** Its value is the number of settings, so that little comes back and nothing is skipped: arguments are evaluated in
+ *  order. */
 const compileSettings = (names: readonly string[]): string => {
   const calls = names.map((name, i) => sql`pg_catalog.set_config(${literal(name)}, ${slot({ param: i })}, true)`);
   const sums: Sql[] = [];
-  for (let i = 0; i < calls.length; i += CALLS_AT_ONCE) sums.push(sql`pg_catalog.num_nonnulls(${join(calls.slice(i, i + CALLS_AT_ONCE))})`);
+  for (let i = 0; i < calls.length; i += CALLS_AT_ONCE)
+    sums.push(sql`pg_catalog.num_nonnulls(${join(calls.slice(i, i + CALLS_AT_ONCE))})`);
   return toStatement(sql`select ${sums.length === 0 ? empty : join(sums, " + ")}`).text;
 };
 
@@ -61,11 +64,20 @@ const requestNames: Question<Layers, string>[] = [];
 
 /** The same few names with every request: looking at each costs less than writing them together. */
 const askRequest = (ask: Ask<Layers>): readonly string[] =>
-  Array.from({ length: ask(REQUEST_COUNT) }, (_, i) => ask((requestNames[i] ??= { name: `request ${i}`, of: ({ ofRequest }) => ofRequest[i]?.[0] ?? "" })));
+  Array.from({ length: ask(REQUEST_COUNT) }, (_, i) =>
+    ask((requestNames[i] ??= { name: `request ${i}`, of: ({ ofRequest }) => ofRequest[i]?.[0] ?? "" })),
+  );
 const APP: Question<Layers, readonly Setting[]> = { name: "app", of: ({ ofApp }) => ofApp };
 
 const textOf = (ask: Ask<Layers>): string =>
-  compileSettings([...(ask(IS_READ_ONLY) ? ["transaction_read_only"] : []), "search_path", ...namesOf(ask(ROLE)), ...namesIn(ask(SESSION)), ...askRequest(ask), ...namesOf(ask(APP))]);
+  compileSettings([
+    ...(ask(IS_READ_ONLY) ? ["transaction_read_only"] : []),
+    "search_path",
+    ...namesOf(ask(ROLE)),
+    ...namesIn(ask(SESSION)),
+    ...askRequest(ask),
+    ...namesOf(ask(APP)),
+  ]);
 
 interface Path {
   readonly schema: string;
@@ -95,10 +107,15 @@ export const createSettingsBuilder = (current: () => ResolvedOptions, caches: Ca
     build: ({ session, settings, schema, keepsLoginPath }, model, isReadOnly) => {
       const options = current();
       const ofSession = settingsOfSession(session);
-      const ofRole = session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
+      const ofRole =
+        session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
       const ofRequest = settings ?? NONE;
       const ofApp = appSettings(options);
-      const path = paths.take({ schema, extra: options.dbExtraSearchPath, login: keepsLoginPath === true ? model?.loginPath : undefined });
+      const path = paths.take({
+        schema,
+        extra: options.dbExtraSearchPath,
+        login: keepsLoginPath === true ? model?.loginPath : undefined,
+      });
       const values = isReadOnly ? ["on", path] : [path];
       for (const [, value] of ofRole) values.push(value);
       for (const value of ofSession.values) values.push(value);
@@ -143,7 +160,10 @@ const buildSessionSettings = (session: Session): SessionSettings => {
     const short = name.slice("x-session-".length).replaceAll("-", "_");
     if (SETTING_NAME.test(short) && short !== "variables") settings.set(`session.${short}`, value);
   }
-  settings.set("hasura.user", JSON.stringify(Object.fromEntries(variables.map(([name, value]) => [dialectName(name), value]))));
+  settings.set(
+    "hasura.user",
+    JSON.stringify(Object.fromEntries(variables.map(([name, value]) => [dialectName(name), value]))),
+  );
   // as a role's name it would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   settings.set("role", session.databaseRole ?? "none");

@@ -8,10 +8,12 @@ import { sessionJson } from "./settings.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** Equal names mean equal statements, whichever process prepared them. */
-const hashName = (text: string): string => `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
+const hashName = (text: string): string =>
+  `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
-/** PostgreSQL checks some rights while it reads and plans a statement, and not again for who runs it prepared: to use the schemas it names, to execute
- *  a function that it puts in line. SQL does not begin with `[`. `role`: the database role; undefined: the one that logged in. @rule R-TX-11 */
+/** PostgreSQL checks some rights while it reads and plans a statement, and not again for who runs it prepared: to use
+ *  the schemas it names, to execute a function that it puts in line. SQL does not begin with `[`. `role`: the database
+ *  role; undefined: the one that logged in. @rule R-TX-11 */
 const ownedName = (text: string, role: string | undefined): string => hashName(JSON.stringify([role ?? null, text]));
 
 const MAX_ROLES = 1000;
@@ -58,7 +60,12 @@ export const plain = (text: string): WireStatement => {
 
 export const ROLLBACK: readonly WireStatement[] = [{ text: "rollback", name: "", values: [] }];
 
-const ISOLATIONS: ReadonlySet<string> = new Set(["read uncommitted", "read committed", "repeatable read", "serializable"]);
+const ISOLATIONS: ReadonlySet<string> = new Set([
+  "read uncommitted",
+  "read committed",
+  "repeatable read",
+  "serializable",
+]);
 
 /** Setting values come from roles and functions: any other text than the four means nothing to PostgreSQL either. */
 export const beginText = (isolation: string | undefined, isReadOnly: boolean): string => {
@@ -84,7 +91,8 @@ export const preRequest = (name: string, role: string | undefined): WireStatemen
   return statement;
 };
 
-const GUARD = "select 1 operator(pg_catalog./) (current_user operator(pg_catalog.=) $1::pg_catalog.name)::pg_catalog.int4";
+const GUARD =
+  "select 1 operator(pg_catalog./) (current_user operator(pg_catalog.=) $1::pg_catalog.name)::pg_catalog.int4";
 
 /** What the guard fails with. */
 export const GUARD_STATE = "22012";
@@ -109,4 +117,3 @@ const fillSlot = (source: Slot, values: readonly BoundValue[], session: Session)
   if (source.optional === true) return null;
   throw missingSessionVariable(source.session);
 };
-

@@ -1,4 +1,5 @@
-/** Looks at what the server says before pg does: how long a message is stands in front of it, so that one that is too long is never put together. */
+/** Looks at what the server says before pg does: how long a message is stands in front of it, so that one that is too
+ *  long is never put together. */
 import type { Duplex } from "node:stream";
 import { resultTooLarge } from "../../kernel/errors.ts";
 
@@ -7,14 +8,16 @@ export interface Watch {
   limit: number;
 }
 
-/** Of a single message, whatever it belongs to. A text of twice the length still fits into a string of JavaScript, half a gigabyte. */
+/** Of a single message, whatever it belongs to. A text of twice the length still fits into a string of JavaScript, half
+ *  a gigabyte. */
 export const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
 const HEADER_BYTES = 5;
 const READY_FOR_QUERY = 0x5a;
 
-/** To be called when pg has put its listeners on the stream and before the first byte has come. What pg throws while it reads ends the connection
- *  instead of the process: nobody else could catch it. `refused`: hears of each answer that was too large. */
+/** To be called when pg has put its listeners on the stream and before the first byte has come. What pg throws while it
+ *  reads ends the connection instead of the process: nobody else could catch it. `refused`: hears of each answer that
+ *  was too large. */
 export const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
   const readers = stream.listeners("data") as ((chunk: Buffer) => void)[]; // `on("data")` takes no others
   const watch: Watch = { limit: MAX_MESSAGE_BYTES };

@@ -22,8 +22,11 @@ export interface WirePlan {
 
 export type WireRow = readonly (string | null)[];
 
-/** What became of a batch. `failedAt`: index of the statement during which the error came, `rows` those of the ones before it; their count: at the end. */
-export type WireResult = { readonly rows: readonly (WireRow | undefined)[] } | { readonly error: unknown; readonly failedAt: number; readonly rows: readonly (WireRow | undefined)[] };
+/** What became of a batch. `failedAt`: index of the statement during which the error came, `rows` those of the ones
+ *  before it; their count: at the end. */
+export type WireResult =
+  | { readonly rows: readonly (WireRow | undefined)[] }
+  | { readonly error: unknown; readonly failedAt: number; readonly rows: readonly (WireRow | undefined)[] };
 
 /** The part of pg's Connection that a batch needs. */
 interface WireConnection {
@@ -44,7 +47,8 @@ const reserve = (bytes: number): void => {
 };
 
 /** Short texts are taken for their longest possible encoding, long ones are measured. */
-const reserveText = (text: string): void => reserve(4 + (text.length < 8192 ? text.length * 3 : Buffer.byteLength(text)));
+const reserveText = (text: string): void =>
+  reserve(4 + (text.length < 8192 ? text.length * 3 : Buffer.byteLength(text)));
 
 const putByte = (byte: number): void => {
   scratch[end++] = byte;
@@ -161,8 +165,8 @@ const putBatch = ({ statements, parses, closes }: WirePlan): void => {
   putBytes(SYNC);
 };
 
-/** Handed to `pg.Client.query`, which calls the `handle…` methods with what the server says. A class, since pg wants an object
- *  with methods for each batch and one prototype is cheaper than a dozen closures. */
+/** Handed to `pg.Client.query`, which calls the `handle…` methods with what the server says. A class, since pg wants an
+ *  object with methods for each batch and one prototype is cheaper than a dozen closures. */
 export class WireBatch {
   private plan: WirePlan;
   private readonly done: (result: WireResult) => void;
@@ -174,7 +178,12 @@ export class WireBatch {
   private at = 0;
 
   /** `follower`: goes out in the same write. `enqueue`: hands it to pg, when this one is its turn. */
-  constructor(plan: WirePlan, done: (result: WireResult) => void, follower?: FollowingBatch, enqueue?: (follower: FollowingBatch) => void) {
+  constructor(
+    plan: WirePlan,
+    done: (result: WireResult) => void,
+    follower?: FollowingBatch,
+    enqueue?: (follower: FollowingBatch) => void,
+  ) {
     this.plan = plan;
     this.done = done;
     this.follower = follower;
@@ -197,7 +206,8 @@ export class WireBatch {
   handleDataRow(message: { readonly fields: (string | null)[] }): void {
     const first = this.rows[this.at];
     if (first === undefined) this.rows[this.at] = message.fields;
-    else if (this.plan.statements[this.at]?.isMultiRow === true) this.rows[this.at] = [`${first[0]}\n${message.fields[0]}`];
+    else if (this.plan.statements[this.at]?.isMultiRow === true)
+      this.rows[this.at] = [`${first[0]}\n${message.fields[0]}`];
   }
 
   handleCommandComplete(): void {
@@ -231,7 +241,8 @@ export class WireBatch {
   handleRowDescription(): void {}
 }
 
-/** A batch whose bytes go out with those of the one before it, and are made when that is sent. Only its last row counts. */
+/** A batch whose bytes go out with those of the one before it, and are made when that is sent. Only its last row
+ *  counts. */
 export class FollowingBatch {
   private readonly make: () => WirePlan;
   private readonly done: (result: { readonly row: WireRow | undefined } | { readonly error: unknown }) => void;

@@ -21,9 +21,14 @@ const fieldsOf = (model: Model): Fields => {
   return fields;
 };
 
-/** The function that `name` stands for beside the columns of the relation: of exactly one parameter, which is of its row type, in the first
- *  schema of the search path that has one. @rule R-CMP-1 */
-export const computedFieldOf = (model: Model, relation: Relation, name: string, searchPath: readonly string[]): Routine | undefined => {
+/** The function that `name` stands for beside the columns of the relation: of exactly one parameter, which is of its
+ *  row type, in the first schema of the search path that has one. @rule R-CMP-1 */
+export const computedFieldOf = (
+  model: Model,
+  relation: Relation,
+  name: string,
+  searchPath: readonly string[],
+): Routine | undefined => {
   const named = fieldsOf(model).get(relation.rowType)?.get(name);
   if (named === undefined) return undefined;
   for (const schema of searchPath) {

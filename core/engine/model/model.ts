@@ -6,7 +6,8 @@ export interface QualifiedName {
   readonly name: string;
 }
 
-/** One grant of an ACL. `grantee` "" is PUBLIC. Privilege letters are those of PostgreSQL (`r` SELECT, `a` INSERT, `w` UPDATE, `d` DELETE, `X` EXECUTE, `U` USAGE). */
+/** One grant of an ACL. `grantee` "" is PUBLIC. Privilege letters are those of PostgreSQL (`r` SELECT, `a` INSERT, `w`
+ *  UPDATE, `d` DELETE, `X` EXECUTE, `U` USAGE). */
 export interface AclItem {
   readonly grantee: string;
   readonly privileges: string;
@@ -19,7 +20,8 @@ export interface PgType {
   readonly schema: string;
   /** `typname`, e.g. `int4`, `_text`. */
   readonly name: string;
-  /** Text for a cast, schema-qualified and quoted where needed (`integer`, `"sea".mood`, `text[]`). Comes from the catalog, so it may enter SQL as text. */
+  /** Text for a cast, schema-qualified and quoted where needed (`integer`, `"sea".mood`, `text[]`). Comes from the
+   *  catalog, so it may enter SQL as text. */
   readonly sqlName: string;
   readonly kind: TypeKind;
   /** `typcategory`: N number, S string, B boolean, D date, … */
@@ -50,7 +52,8 @@ export interface Column {
   readonly notNull: boolean;
   /** SQL text of the default as R-SC-2 has it (identity BY DEFAULT as `nextval(...)`); generated columns have none. */
   readonly default?: string;
-  /** What the database puts in place of a value left out on a view without a default of its own: the default of the table's column. */
+  /** What the database puts in place of a value left out on a view without a default of its own: the default of the
+   *  table's column. */
   readonly baseDefault?: string;
   readonly identity?: "always" | "by default";
   /** GENERATED ALWAYS AS (…) STORED. */
@@ -94,8 +97,9 @@ export interface Relation extends QualifiedName {
   /** `pg_relation_is_updatable(oid, true)`. */
   readonly writable: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean };
   readonly hasRowSecurity: boolean;
-  /** Tables alone: `read`: reading it runs no code of users and asks no other server, whoever reads; `write`: neither does writing (triggers, rules,
-   *  defaults, checks, indexes; of children and of tables that its keys cascade to as well). Absent: it may. @rule R-TX-10 */
+  /** Tables alone: `read`: reading it runs no code of users and asks no other server, whoever reads; `write`: neither
+   *  does writing (triggers, rules, defaults, checks, indexes; of children and of tables that its keys cascade to as
+   *  well). Absent: it may. @rule R-TX-10 */
   readonly plain?: "read" | "write";
   /** All relationships whose source this relation is, R-REL order not guaranteed. */
   readonly relationships: readonly Relationship[];
@@ -144,7 +148,8 @@ export interface RoutineParameter {
   readonly sqlType: string;
   readonly mode: "in" | "inout" | "variadic";
   readonly hasDefault: boolean;
-  /** The default as SQL, of functions with a variadic parameter alone: calls of those by name must say what they leave out. */
+  /** The default as SQL, of functions with a variadic parameter alone: calls of those by name must say what they leave
+   *  out. */
   readonly default?: string;
 }
 
@@ -159,7 +164,8 @@ export interface Routine extends QualifiedName {
   readonly returns: {
     readonly type: number;
     readonly isSet: boolean;
-    /** `scalar` includes domains over scalars, enums, arrays; `composite`: a row type or OUT/TABLE columns; `record`: no known columns; `void`. */
+    /** `scalar` includes domains over scalars, enums, arrays; `composite`: a row type or OUT/TABLE columns; `record`:
+     *  no known columns; `void`. */
     readonly kind: "scalar" | "composite" | "record" | "void";
     /** Row type of a relation (domains over it resolved). */
     readonly relation?: QualifiedName;
@@ -194,7 +200,8 @@ export interface Representation {
   readonly fromText?: QualifiedName;
 }
 
-/** R-MED-4: an aggregate over a row type or anyelement that returns a media-type domain, or (routine) a function that does. */
+/** R-MED-4: an aggregate over a row type or anyelement that returns a media-type domain, or (routine) a function that
+ *  does. */
 export interface MediaHandler {
   readonly mediaType: string;
   readonly aggregate: QualifiedName;
@@ -218,18 +225,20 @@ export interface Model {
   readonly types: ReadonlyMap<number, PgType>;
   readonly roles: ReadonlyMap<string, Role>;
   readonly loginRole: string;
-  /** Schemas in the `search_path` of a fresh connection, as the login role or the database sets it; `$user` where a role has a schema of its name. */
+  /** Schemas in the `search_path` of a fresh connection, as the login role or the database sets it; `$user` where a
+   *  role has a schema of its name. */
   readonly loginPath: readonly string[];
   readonly representations: ReadonlyMap<number, Representation>;
   readonly mediaHandlers: readonly MediaHandler[];
   /** Schema in which each wanted extension lives (`postgis`, `ltree`, …), absent when not installed. */
   readonly extensions: ReadonlyMap<string, string>;
-  /** Names of operators and functions of PostgreSQL that somebody has made others of for built-in types, which may then be chosen; `::` stands for
-   *  casts between them. @rule R-TX-10 */
+  /** Names of operators and functions of PostgreSQL that somebody has made others of for built-in types, which may then
+   *  be chosen; `::` stands for casts between them. @rule R-TX-10 */
   readonly rivals: ReadonlySet<string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
-  /** By surface: roles whose rights are kept outside the database, and what they see by them. Their statements run as the login role (G-PRM-3). */
+  /** By surface: roles whose rights are kept outside the database, and what they see by them. Their statements run as
+   *  the login role (G-PRM-3). */
   readonly loginRoles?: ReadonlyMap<string, ReadonlyMap<string, Sight>>;
   /** Facts that plugins add for each other, keyed by plugin name. */
   readonly parts: Readonly<Record<string, unknown>>;
@@ -239,9 +248,11 @@ export const nameKey = (name: QualifiedName): string => `${name.schema}\u0000${n
 
 export const sameName = (a: QualifiedName, b: QualifiedName): boolean => a.name === b.name && a.schema === b.schema;
 
-export const relationOf = (model: Model, name: QualifiedName): Relation | undefined => model.relations.get(nameKey(name));
+export const relationOf = (model: Model, name: QualifiedName): Relation | undefined =>
+  model.relations.get(nameKey(name));
 
-export const routinesOf = (model: Model, name: QualifiedName): readonly Routine[] => model.routines.get(nameKey(name)) ?? [];
+export const routinesOf = (model: Model, name: QualifiedName): readonly Routine[] =>
+  model.routines.get(nameKey(name)) ?? [];
 
 const columnMaps = new WeakMap<Relation, ReadonlyMap<string, Column>>();
 
@@ -269,15 +280,16 @@ export const relationshipOf = (relation: Relation, id: string): Relationship | u
 /** The type below all domains. */
 export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {
   let type = model.types.get(oid);
-  for (let depth = 0; type?.kind === "domain" && type.base !== undefined && depth < 32; depth++) type = model.types.get(type.base);
+  for (let depth = 0; type?.kind === "domain" && type.base !== undefined && depth < 32; depth++)
+    type = model.types.get(type.base);
   return type;
 };
 
 /** The database does not make its values. @rule G-GEN-7 */
 const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
 
-/** Columns to which values are given; of a view those it passes on. One whose triggers take only some of the writes says nothing about
- *  its columns: then all. @rule G-GEN-7 G-GEN-12 */
+/** Columns to which values are given; of a view those it passes on. One whose triggers take only some of the writes
+ *  says nothing about its columns: then all. @rule G-GEN-7 G-GEN-12 */
 export const writableColumns = (relation: Relation): readonly Column[] => {
   const passing = relation.columns.filter((column) => column.isUpdatable);
   return (passing.length === 0 ? relation.columns : passing).filter(takesValues);

@@ -20,8 +20,8 @@ const MAX_NAME_LENGTH = 63;
 
 const MAX_CHANGES = 3;
 
-/** The nearest of the candidates as PostgreSQL suggests columns: at most three changes away, and no more than half of the name; one name or
- *  two equally near ones, since more would be no help. */
+/** The nearest of the candidates as PostgreSQL suggests columns: at most three changes away, and no more than half of
+ *  the name; one name or two equally near ones, since more would be no help. */
 export const nearestNames = (name: string, candidates: Iterable<string>): readonly string[] => {
   const asked = [...name];
   if (asked.length > MAX_NAME_LENGTH) return [];

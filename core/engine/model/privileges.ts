@@ -2,14 +2,29 @@ import type { AclItem, Column, Model, Relation, Routine } from "./model.ts";
 
 export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
 
-const LETTERS: Readonly<Record<Privilege, string>> = { select: "r", insert: "a", update: "w", delete: "d", execute: "X", usage: "U" };
+const LETTERS: Readonly<Record<Privilege, string>> = {
+  select: "r",
+  insert: "a",
+  update: "w",
+  delete: "d",
+  execute: "X",
+  usage: "U",
+};
 
-const grants = (model: Model, roleName: string, owner: string, acl: readonly AclItem[], privilege: Privilege): boolean => {
+const grants = (
+  model: Model,
+  roleName: string,
+  owner: string,
+  acl: readonly AclItem[],
+  privilege: Privilege,
+): boolean => {
   const role = model.roles.get(roleName);
   if (role === undefined) return false;
   if (role.isSuperuser || role.inherits.includes(owner)) return true;
   const letter = LETTERS[privilege];
-  return acl.some((item) => (item.grantee === "" || role.inherits.includes(item.grantee)) && item.privileges.includes(letter));
+  return acl.some(
+    (item) => (item.grantee === "" || role.inherits.includes(item.grantee)) && item.privileges.includes(letter),
+  );
 };
 
 /** The whole relation, by table grant; ownership, membership, PUBLIC and superuser count. */
@@ -17,13 +32,23 @@ export const mayUseRelation = (model: Model, role: string, relation: Relation, p
   grants(model, role, relation.owner, relation.acl, privilege);
 
 /** One column, by table or column grant. */
-export const mayUseColumn = (model: Model, role: string, relation: Relation, column: Column, privilege: Privilege): boolean =>
+export const mayUseColumn = (
+  model: Model,
+  role: string,
+  relation: Relation,
+  column: Column,
+  privilege: Privilege,
+): boolean =>
   mayUseRelation(model, role, relation, privilege) || grants(model, role, relation.owner, column.acl, privilege);
 
 const grantsAny = (model: Model, roleName: string, owner: string, acl: readonly AclItem[]): boolean => {
   const role = model.roles.get(roleName);
   if (role === undefined) return false;
-  return role.isSuperuser || role.inherits.includes(owner) || acl.some((item) => item.privileges !== "" && (item.grantee === "" || role.inherits.includes(item.grantee)));
+  return (
+    role.isSuperuser ||
+    role.inherits.includes(owner) ||
+    acl.some((item) => item.privileges !== "" && (item.grantee === "" || role.inherits.includes(item.grantee)))
+  );
 };
 
 /** Any privilege on the column, or on the whole relation. */
@@ -32,13 +57,16 @@ export const hasRightOnColumn = (model: Model, role: string, relation: Relation,
 
 /** Any privilege on the relation or one of its columns. @rule R-OAS-2 */
 export const hasRightOnRelation = (model: Model, role: string, relation: Relation): boolean =>
-  grantsAny(model, role, relation.owner, relation.acl) || relation.columns.some((column) => grantsAny(model, role, relation.owner, column.acl));
+  grantsAny(model, role, relation.owner, relation.acl) ||
+  relation.columns.some((column) => grantsAny(model, role, relation.owner, column.acl));
 
 /** The relation or at least one of its columns. @rule R-OPT-3 */
 export const mayUseAnyColumn = (model: Model, role: string, relation: Relation, privilege: Privilege): boolean =>
-  mayUseRelation(model, role, relation, privilege) || relation.columns.some((column) => grants(model, role, relation.owner, column.acl, privilege));
+  mayUseRelation(model, role, relation, privilege) ||
+  relation.columns.some((column) => grants(model, role, relation.owner, column.acl, privilege));
 
-export const mayExecute = (model: Model, role: string, routine: Routine): boolean => grants(model, role, routine.owner, routine.acl, "execute");
+export const mayExecute = (model: Model, role: string, routine: Routine): boolean =>
+  grants(model, role, routine.owner, routine.acl, "execute");
 
 export const mayUseSchema = (model: Model, role: string, schema: string): boolean => {
   const entry = model.schemaAcls.get(schema);

@@ -1,11 +1,13 @@
 /** What both surfaces say, in one form. Plain JSON, frozen; bound values are not in it: a plan names them by index
- *  (`ValueRef`) and travels with them as a `PlannedRequest`, so that equal plans share one statement whatever the values. */
+ *  (`ValueRef`) and travels with them as a `PlannedRequest`, so that equal plans share one statement whatever the
+ *  values. */
 import type { QualifiedName } from "../model/model.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A value known only when the statement runs. `type`: sqlName of a model type to cast to; absent: the database infers it
- *  from the place (R-FLT-3). `apply`: a declared function put around it (`PlanFunction`), e.g. GeoJSON to geometry. */
+/** A value known only when the statement runs. `type`: sqlName of a model type to cast to; absent: the database infers
+ *  it from the place (R-FLT-3). `apply`: a declared function put around it (`PlanFunction`), e.g. GeoJSON to geometry.
+ *  */
 export type ValueRef =
   /** index into the request's values */
   | { readonly param: number; readonly type?: string; readonly apply?: string }
@@ -26,11 +28,17 @@ export interface PathStep {
 
 /** A value computed from one row. */
 export type Expression =
-  /** `of: "root"`: of the row the outermost predicate, or the nearest one with `isRoot`, stands on (column comparison with `$`); else of the row at hand.
-   *  A name that is no column there is refused (R-NAM-1): it never reaches the database. */
+  /** `of: "root"`: of the row the outermost predicate, or the nearest one with `isRoot`, stands on (column comparison
+   *  with `$`); else of the row at hand. A name that is no column there is refused (R-NAM-1): it never reaches the
+   *  database. */
   | { readonly kind: "column"; readonly name: string; readonly path?: readonly PathStep[]; readonly of?: "root" }
   /** function of the row; arguments beside the row */
-  | { readonly kind: "computed"; readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly path?: readonly PathStep[] }
+  | {
+      readonly kind: "computed";
+      readonly routine: QualifiedName;
+      readonly arguments?: readonly RoutineArgument[];
+      readonly path?: readonly PathStep[];
+    }
   /** `type`: sqlName of a model type, or a name lexed by R-LEX-7 */
   | { readonly kind: "cast"; readonly of: Expression; readonly type: string }
   | { readonly kind: "apply"; readonly function: string; readonly of: Expression }
@@ -39,9 +47,24 @@ export type Expression =
   /** a column of the one related row, NULL without one */
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate; readonly value: Expression }
   /** an aggregate over the related rows. `fn`: `count`, `sum`, `bool_and`, … */
-  | { readonly kind: "related-aggregate"; readonly relationship: string; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean; readonly where?: Predicate }
+  | {
+      readonly kind: "related-aggregate";
+      readonly relationship: string;
+      readonly fn: string;
+      readonly of: readonly Expression[];
+      readonly distinct?: boolean;
+      readonly where?: Predicate;
+    }
   /** an aggregate over the rows a computed field returns */
-  | { readonly kind: "computed-aggregate"; readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly target: QualifiedName; readonly fn: string; readonly of: readonly Expression[]; readonly where?: Predicate }
+  | {
+      readonly kind: "computed-aggregate";
+      readonly routine: QualifiedName;
+      readonly arguments?: readonly RoutineArgument[];
+      readonly target: QualifiedName;
+      readonly fn: string;
+      readonly of: readonly Expression[];
+      readonly where?: Predicate;
+    }
   /** an output key of an embed of the same read (related order, R-ORD-3) */
   | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathStep[] };
 
@@ -61,15 +84,21 @@ export type Operand =
   | { readonly fields: Readonly<Record<string, Operand>> };
 
 export type Predicate =
-  /** `and` of nothing holds, `or` of nothing does not. `isRoot`: `of: "root"` inside means the row at hand, wherever this stands
-   *  (a permission's filter put into another condition) */
+  /** `and` of nothing holds, `or` of nothing does not. `isRoot`: `of: "root"` inside means the row at hand, wherever
+   *  this stands (a permission's filter put into another condition) */
   | { readonly kind: "and" | "or"; readonly of: readonly Predicate[]; readonly isRoot?: true }
   | { readonly kind: "not"; readonly of: Predicate }
   | Comparison
   /** some related row (visible: transformPlan adds its filter) satisfies `where` */
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate }
   /** some row that a computed field returns satisfies `where` */
-  | { readonly kind: "computed-rows"; readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly target: QualifiedName; readonly where?: Predicate }
+  | {
+      readonly kind: "computed-rows";
+      readonly routine: QualifiedName;
+      readonly arguments?: readonly RoutineArgument[];
+      readonly target: QualifiedName;
+      readonly where?: Predicate;
+    }
   /** null filter on an embed of the same read (R-EMB-15). `embed`: its `id` */
   | { readonly kind: "embedded"; readonly embed: string; readonly isNull: boolean }
   /** some row of another relation (G-FIL-9) */
@@ -102,7 +131,14 @@ export type Output =
   /** the same text in every row (`__typename`) */
   | { readonly kind: "constant"; readonly as: string; readonly value: string }
   /** over the rows of the level; in a `rows` read the other outputs become group terms (R-AGG-2) */
-  | { readonly kind: "aggregate"; readonly as: string; readonly fn: string; readonly of?: readonly Expression[]; readonly distinct?: boolean; readonly cast?: string }
+  | {
+      readonly kind: "aggregate";
+      readonly as: string;
+      readonly fn: string;
+      readonly of?: readonly Expression[];
+      readonly distinct?: boolean;
+      readonly cast?: string;
+    }
   /** in an aggregate read: an object of further outputs, the row list */
   | { readonly kind: "object"; readonly as: string; readonly of: readonly Output[] }
   | { readonly kind: "nodes"; readonly as: string; readonly of: readonly Output[]; readonly cap?: number }
@@ -148,7 +184,8 @@ export interface Read {
   readonly distinctOn?: readonly Expression[];
   readonly limit?: ValueRef;
   readonly offset?: ValueRef;
-  /** Hard limit on rows (DB_MAX_ROWS, permission limits); the smaller of it and `limit` counts. In an aggregate read it caps `nodes` alone. */
+  /** Hard limit on rows (DB_MAX_ROWS, permission limits); the smaller of it and `limit` counts. In an aggregate read it
+   *  caps `nodes` alone. */
   readonly cap?: number;
 }
 
@@ -158,7 +195,8 @@ export interface RoutineCall {
   /** oid: picks the overload. */
   readonly oid: number;
   readonly arguments: readonly RoutineArgument[];
-  /** Arguments come from one JSON text instead: `object` one object, `array` the first of an array. `names`: parameters taken from it. */
+  /** Arguments come from one JSON text instead: `object` one object, `array` the first of an array. `names`: parameters
+   *  taken from it. */
   readonly payload?: { readonly json: ValueRef; readonly shape: "object" | "array"; readonly names: readonly string[] };
 }
 
@@ -169,9 +207,15 @@ export interface Cell {
 }
 
 export type WriteRows =
-  /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent key takes the default;
-   *  `"computed-default"`: which is computed for every row, wanted or not, so that each takes a number of a sequence (R-INS-4) */
-  | { readonly payload: ValueRef; readonly shape: "object" | "array"; readonly columns: readonly PayloadColumn[]; readonly missing: "null" | "default" | "computed-default" }
+  /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent
+   *  key takes the default; `"computed-default"`: which is computed for every row, wanted or not, so that each takes a
+   *  number of a sequence (R-INS-4) */
+  | {
+      readonly payload: ValueRef;
+      readonly shape: "object" | "array";
+      readonly columns: readonly PayloadColumn[];
+      readonly missing: "null" | "default" | "computed-default";
+    }
   /** a single row cell by cell (steps of a nested insert) */
   | { readonly cells: readonly Cell[] };
 
@@ -234,7 +278,8 @@ export interface Delete extends Write {
   readonly where?: Predicate;
 }
 
-/** A function called for its own value (`rows`: it returns rows, read by `result`; of `values` the result says the window alone). */
+/** A function called for its own value (`rows`: it returns rows, read by `result`; of `values` the result says the
+ *  window alone). */
 export interface Call {
   readonly kind: "call";
   readonly call: RoutineCall;
@@ -255,15 +300,16 @@ export type BundleField =
   | { readonly as: string; readonly read: Read; readonly one?: boolean }
   | { readonly as: string; readonly bundle: Bundle };
 
-/** Writes that build on each other's rows, in order, one statement each; then the answer read from them (nested inserts, and
- *  answers that look at relationships after the write). */
+/** Writes that build on each other's rows, in order, one statement each; then the answer read from them (nested
+ *  inserts, and answers that look at relationships after the write). */
 export interface Sequence {
   readonly kind: "sequence";
   readonly steps: readonly SequenceStep[];
   /** Reads `{ written, steps }`. */
   readonly result: Read;
   readonly one?: boolean;
-  /** What would come next contradicts itself: nothing is answered, and the steps run because their errors come before this one (G-NST-11). */
+  /** What would come next contradicts itself: nothing is answered, and the steps run because their errors come before
+   *  this one (G-NST-11). */
   readonly refusal?: Refusal;
 }
 
@@ -278,7 +324,8 @@ export interface SequenceStep {
   readonly write: Insert | Update | Delete;
   /** Where in the request it stands, for errors of the database. */
   readonly path?: string;
-  /** The step needs a row of that earlier step; without one the request fails with this text at that place (G-NST-6). */
+  /** The step needs a row of that earlier step; without one the request fails with this text at that place (G-NST-6).
+   *  */
   readonly requires?: readonly { readonly step: number; readonly message: string; readonly path: string }[];
 }
 
@@ -288,7 +335,8 @@ export interface Envelope {
   readonly media?: string;
   /** Whatever the media type's compiler takes (`{ stripped: true }`). */
   readonly mediaOptions?: Json;
-  /** It takes rows of the relation's row type: columns come as they are stored, not as the JSON that represents their domains. */
+  /** It takes rows of the relation's row type: columns come as they are stored, not as the JSON that represents their
+   *  domains. */
   readonly takesRowType?: boolean;
   readonly count?: "exact" | "planned" | "estimated";
   /** The N of R-CNT-3. */

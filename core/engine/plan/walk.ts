@@ -1,8 +1,37 @@
-/** The only traversals of plans. Both know at each node whose rows it stands on, which relationship ids need to be understood. */
-import { nameKey, relationOf, relationshipOf, routinesOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
+/** The only traversals of plans. Both know at each node whose rows it stands on, which relationship ids need to be
+ *  understood. */
+import {
+  nameKey,
+  relationOf,
+  relationshipOf,
+  routinesOf,
+  type Model,
+  type QualifiedName,
+  type Relation,
+} from "../model/model.ts";
 import type {
-  Bundle, BundleField, Call, Cell, Delete, Embed, Expression, Insert, OnConflict, Operand, OrderBy, Output, PathStep, Plan, Predicate, Read,
-  RoutineArgument, RoutineCall, SequenceStep, Update, ValueRef, WriteRows,
+  Bundle,
+  BundleField,
+  Call,
+  Cell,
+  Delete,
+  Embed,
+  Expression,
+  Insert,
+  OnConflict,
+  Operand,
+  OrderBy,
+  Output,
+  PathStep,
+  Plan,
+  Predicate,
+  Read,
+  RoutineArgument,
+  RoutineCall,
+  SequenceStep,
+  Update,
+  ValueRef,
+  WriteRows,
 } from "./plan.ts";
 
 /** Where a node stands. */
@@ -32,15 +61,21 @@ export interface PlanMapper {
 }
 
 /** The same, looking only. */
-export type PlanVisitor = { readonly [Node in keyof PlanMapper]?: (...parts: Parameters<NonNullable<PlanMapper[Node]>>) => void };
+export type PlanVisitor = {
+  readonly [Node in keyof PlanMapper]?: (...parts: Parameters<NonNullable<PlanMapper[Node]>>) => void;
+};
 
 /** The plan with nodes replaced; parts that nothing changed stay the same objects. */
-export const mapPlan = <P extends Plan>(plan: P, model: Model, mapper: PlanMapper): P => mapAny(plan, { model, mapper }) as P; // a mapper keeps the kind of what it maps
+export const mapPlan = <P extends Plan>(plan: P, model: Model, mapper: PlanMapper): P =>
+  mapAny(plan, { model, mapper }) as P; // a mapper keeps the kind of what it maps
 
 /** Calls the visitor for each node, parts before wholes. */
 export const visitPlan = (plan: Plan, model: Model, visitor: PlanVisitor): void => {
   const mapper: Record<string, unknown> = {};
-  for (const [name, look] of Object.entries(visitor) as [string, ((node: unknown, scope: unknown) => void) | undefined][]) {
+  for (const [name, look] of Object.entries(visitor) as [
+    string,
+    ((node: unknown, scope: unknown) => void) | undefined,
+  ][]) {
     if (look === undefined) continue;
     mapper[name] = (node: unknown, scope: unknown): unknown => {
       look(node, scope);
@@ -76,7 +111,10 @@ const mapAny = (plan: Plan, walk: Walk): Plan => {
 };
 
 const mapCall = (plan: Call, walk: Walk): Call =>
-  changed(plan, { call: mapRoutineCall(plan.call, walk), result: maybe(plan.result, (result) => mapRead(result, walk)) });
+  changed(plan, {
+    call: mapRoutineCall(plan.call, walk),
+    result: maybe(plan.result, (result) => mapRead(result, walk)),
+  });
 
 const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
   changed(bundle, {
@@ -95,7 +133,9 @@ const mapRead = (read: Read, walk: Walk, { isOne = false }: Pick<PlanScope, "isO
     from,
     output: mapList(read.output, (output) => mapOutput(output, scope, walk)),
     where: maybe(read.where, (where) => mapPredicate(where, scope, walk)),
-    orderBy: maybe(read.orderBy, (terms) => mapList(terms, (term): OrderBy => changed(term, { by: mapExpression(term.by, scope, walk) }))),
+    orderBy: maybe(read.orderBy, (terms) =>
+      mapList(terms, (term): OrderBy => changed(term, { by: mapExpression(term.by, scope, walk) })),
+    ),
     distinctOn: maybe(read.distinctOn, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
     limit: maybe(read.limit, (ref) => mapValue(ref, walk)),
     offset: maybe(read.offset, (ref) => mapValue(ref, walk)),
@@ -103,7 +143,8 @@ const mapRead = (read: Read, walk: Walk, { isOne = false }: Pick<PlanScope, "isO
   return walk.mapper.read?.(next, { ...scope, isOne }) ?? next;
 };
 
-/** The relation whose rows a read is about; rows of a function that returns a relation's type count as that relation's. */
+/** The relation whose rows a read is about; rows of a function that returns a relation's type count as that relation's.
+ *  */
 const relationRead = (read: Read, model: Model): Relation | undefined => {
   if ("relation" in read.from) return relationOf(model, read.from.relation);
   if ("written" in read.from) return relationOf(model, read.from.written);
@@ -140,7 +181,9 @@ const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update 
     returning,
     where,
     payload: maybe(write.payload, (rows) => mapPayload(rows, walk)),
-    assignments: maybe(write.assignments, (list) => mapList(list, (assignment) => changed(assignment, { operand: mapValue(assignment.operand, walk) }))),
+    assignments: maybe(write.assignments, (list) =>
+      mapList(list, (assignment) => changed(assignment, { operand: mapValue(assignment.operand, walk) })),
+    ),
   });
   return mapper.update?.(next, scope) ?? next;
 };
@@ -150,7 +193,8 @@ type PayloadRows = Extract<WriteRows, { readonly payload: ValueRef }>;
 const mapRows = (rows: WriteRows, walk: Walk): WriteRows =>
   "cells" in rows ? changed(rows, { cells: mapCells(rows.cells, walk) }) : mapPayload(rows, walk);
 
-const mapPayload = (rows: PayloadRows, walk: Walk): PayloadRows => changed(rows, { payload: mapValue(rows.payload, walk) });
+const mapPayload = (rows: PayloadRows, walk: Walk): PayloadRows =>
+  changed(rows, { payload: mapValue(rows.payload, walk) });
 
 const mapCells = (cells: readonly Cell[], walk: Walk): readonly Cell[] =>
   mapList(cells, (cell) => changed(cell, { value: maybe(cell.value, (ref) => mapValue(ref, walk)) }));
@@ -183,7 +227,9 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
     case "value":
       return changed(output, { value: mapExpression(output.value, scope, walk) });
     case "aggregate":
-      return changed(output, { of: maybe(output.of, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))) });
+      return changed(output, {
+        of: maybe(output.of, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
+      });
     case "object":
     case "nodes":
       return changed(output, { of: mapList(output.of, (part) => mapOutput(part, scope, walk)) });
@@ -198,7 +244,10 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
 
 const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
   const { via } = embed;
-  const isOne = "routine" in via ? via.isToOne : scope.relation !== undefined && relationshipOf(scope.relation, via.relationship)?.isToOne === true;
+  const isOne =
+    "routine" in via
+      ? via.isToOne
+      : scope.relation !== undefined && relationshipOf(scope.relation, via.relationship)?.isToOne === true;
   const next = changed(embed, {
     via: "routine" in via ? changed(via, { arguments: maybe(via.arguments, (list) => mapArguments(list, walk)) }) : via,
     read: mapRead(embed.read, walk, { isOne }),
@@ -227,11 +276,18 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
         option: maybe(predicate.option, (ref) => mapValue(ref, walk)),
       });
     case "related":
-      return changed(predicate, { where: maybe(predicate.where, (where) => mapPredicate(where, along(scope, predicate.relationship, walk), walk)) });
+      return changed(predicate, {
+        where: maybe(predicate.where, (where) => mapPredicate(where, along(scope, predicate.relationship, walk), walk)),
+      });
     case "computed-rows":
-      return changed(predicate, { arguments: maybe(predicate.arguments, (list) => mapArguments(list, walk)), where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.target, walk), walk)) });
+      return changed(predicate, {
+        arguments: maybe(predicate.arguments, (list) => mapArguments(list, walk)),
+        where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.target, walk), walk)),
+      });
     case "exists":
-      return changed(predicate, { where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.from, walk), walk)) });
+      return changed(predicate, {
+        where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.from, walk), walk)),
+      });
     case "embedded":
       return predicate;
   }
@@ -239,10 +295,15 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
 
 const mapOperand = (operand: Operand, scope: PlanScope, walk: Walk): Operand => {
   if ("expression" in operand) return changed(operand, { expression: mapExpression(operand.expression, scope, walk) });
-  if ("items" in operand) return changed(operand, { items: mapList(operand.items, (item) => mapOperand(item, scope, walk)) });
+  if ("items" in operand)
+    return changed(operand, { items: mapList(operand.items, (item) => mapOperand(item, scope, walk)) });
   if (!("fields" in operand)) return mapValue(operand, walk);
-  const fields = Object.entries(operand.fields).map(([name, part]) => [name, part, mapOperand(part, scope, walk)] as const);
-  return fields.every(([, before, after]) => before === after) ? operand : { ...operand, fields: Object.fromEntries(fields.map(([name, , after]) => [name, after])) };
+  const fields = Object.entries(operand.fields).map(
+    ([name, part]) => [name, part, mapOperand(part, scope, walk)] as const,
+  );
+  return fields.every(([, before, after]) => before === after)
+    ? operand
+    : { ...operand, fields: Object.fromEntries(fields.map(([name, , after]) => [name, after])) };
 };
 
 const mapExpression = (expression: Expression, scope: PlanScope, walk: Walk): Expression => {
@@ -256,15 +317,24 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
     case "embedded":
       return changed(expression, { path: mapPath(expression.path, walk) });
     case "computed":
-      return changed(expression, { arguments: maybe(expression.arguments, (list) => mapArguments(list, walk)), path: mapPath(expression.path, walk) });
+      return changed(expression, {
+        arguments: maybe(expression.arguments, (list) => mapArguments(list, walk)),
+        path: mapPath(expression.path, walk),
+      });
     case "cast":
     case "apply":
       return changed(expression, { of: mapExpression(expression.of, scope, walk) });
     case "masked":
-      return changed(expression, { of: mapExpression(expression.of, scope, walk), when: mapPredicate(expression.when, scope, walk) });
+      return changed(expression, {
+        of: mapExpression(expression.of, scope, walk),
+        when: mapPredicate(expression.when, scope, walk),
+      });
     case "related": {
       const target = along(scope, expression.relationship, walk);
-      return changed(expression, { where: maybe(expression.where, (where) => mapPredicate(where, target, walk)), value: mapExpression(expression.value, target, walk) });
+      return changed(expression, {
+        where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
+        value: mapExpression(expression.value, target, walk),
+      });
     }
     case "related-aggregate": {
       const target = along(scope, expression.relationship, walk);
@@ -294,9 +364,13 @@ const along = (scope: PlanScope, relationship: string, { model }: Walk): PlanSco
   return { relation: target && relationOf(model, target), root: scope.root };
 };
 
-const into = (scope: PlanScope, name: QualifiedName, { model }: Walk): PlanScope => ({ relation: relationOf(model, name), root: scope.root });
+const into = (scope: PlanScope, name: QualifiedName, { model }: Walk): PlanScope => ({
+  relation: relationOf(model, name),
+  root: scope.root,
+});
 
-const maybe = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined => (part === undefined ? undefined : map(part));
+const maybe = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
+  part === undefined ? undefined : map(part);
 
 /** The same list when no item changed. */
 const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readonly Item[] => {
@@ -311,12 +385,14 @@ const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readon
 
 /** The same node when no part changed; else a copy with its keys in their old order, which plan keys depend on. */
 const changed = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
-  for (const name of Object.keys(parts) as (keyof Node)[]) if (parts[name] !== node[name]) return withParts(node, parts);
+  for (const name of Object.keys(parts) as (keyof Node)[])
+    if (parts[name] !== node[name]) return withParts(node, parts);
   return node;
 };
 
 const withParts = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
   const next = { ...node };
-  for (const name of Object.keys(parts) as (keyof Node)[]) if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name]; // not undefined
+  for (const name of Object.keys(parts) as (keyof Node)[])
+    if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name]; // not undefined
   return next;
 };

@@ -8,11 +8,13 @@ import { planFault, type Compiler } from "./scope.ts";
 import { typeName } from "./value.ts";
 
 const hasDistinct = (outputs: readonly Output[]): boolean =>
-  outputs.some((output) => (output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.of)));
+  outputs.some((output) =>
+    output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.of),
+  );
 
-/** A scalar subquery with the object as `json`. Three levels: the rows with what the aggregates and node lists need of each;
- *  the aggregates over them; the object made of those. `affected`: the number of written rows, where it is not that of the rows.
- *  @rule G-AGG-1 G-AGG-2 G-OUT-7 */
+/** A scalar subquery with the object as `json`. Three levels: the rows with what the aggregates and node lists need of
+ *  each; the aggregates over them; the object made of those. `affected`: the number of written rows, where it is not
+ *  that of the rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
 export const compileAggregateRead = (compiler: Compiler, read: Read, place: ReadPlace = {}, affected?: Sql): Sql => {
   const inner = compiler.alias("_n");
   const outer = compiler.alias("_a");
@@ -53,14 +55,18 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
         const as = `n${perRow.length}`;
         perRow.push({ kind: "object", as, of: output.of });
         if (output.cap !== undefined || isSorted) isNumbered = true;
-        const within = output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
-        return overAll(sql`coalesce(array_to_json(array_agg(${ident(inner, as)}${isSorted ? sql` order by ${ident(inner, "rn")}` : sql``})${within}), '[]')`);
+        const within =
+          output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
+        return overAll(
+          sql`coalesce(array_to_json(array_agg(${ident(inner, as)}${isSorted ? sql` order by ${ident(inner, "rn")}` : sql``})${within}), '[]')`,
+        );
       }
       default:
         throw planFault(`output "${output.kind}" in an aggregate read`);
     }
   };
-  const membersOf = (outputs: readonly Output[]) => outputs.map((output) => ({ as: output.kind === "all" ? "" : output.as, sql: memberOf(output) }));
+  const membersOf = (outputs: readonly Output[]) =>
+    outputs.map((output) => ({ as: output.kind === "all" ? "" : output.as, sql: memberOf(output) }));
 
   const object = buildObject(membersOf(read.output));
   if (overRows.length === 0) return sql`(select ${object})`;

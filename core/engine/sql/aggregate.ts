@@ -1,10 +1,24 @@
 import { catalogText, join, sql, type Sql } from "./fragment.ts";
 import { planFault } from "./scope.ts";
 
-/** Aggregates a plan may name. Unqualified in the text: extensions bring their own `max` and `sum`. @rule G-OUT-3 G-AGP-2 R-AGG-1 */
+/** Aggregates a plan may name. Unqualified in the text: extensions bring their own `max` and `sum`. @rule G-OUT-3
+ *  G-AGP-2 R-AGG-1 */
 const AGGREGATES: ReadonlySet<string> = new Set([
-  "count", "sum", "avg", "max", "min", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance",
-  "bool_and", "bool_or", "corr", "covar_samp",
+  "count",
+  "sum",
+  "avg",
+  "max",
+  "min",
+  "stddev",
+  "stddev_pop",
+  "stddev_samp",
+  "var_pop",
+  "var_samp",
+  "variance",
+  "bool_and",
+  "bool_or",
+  "corr",
+  "covar_samp",
 ]);
 
 /** `count(*)`, `sum(x)`, `count(distinct (a, b))`. @rule G-AGG-3 */

@@ -21,26 +21,34 @@ const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
   return routine;
 };
 
-/** `"b" => $2, variadic "c" => $3`. Where a variadic parameter is there PostgreSQL finds no function by fewer names than it has
- *  parameters, so that defaults are written out. @rule R-RPC-5 R-SQL-14 */
+/** `"b" => $2, variadic "c" => $3`. Where a variadic parameter is there PostgreSQL finds no function by fewer names
+ *  than it has parameters, so that defaults are written out. @rule R-RPC-5 R-SQL-14 */
 const namedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql =>
   join(
     routine.parameters.flatMap(({ name, mode, default: default_ }) => {
       const passed = given.get(name) ?? (default_ === undefined ? undefined : sql`(${catalogText(default_)})`);
-      return passed === undefined ? [] : [sql`${mode === "variadic" ? sql`variadic ` : empty}${ident(name)} => ${passed}`];
+      return passed === undefined
+        ? []
+        : [sql`${mode === "variadic" ? sql`variadic ` : empty}${ident(name)} => ${passed}`];
     }),
   );
 
-const isNamed = (argument: RoutineArgument): argument is RoutineArgument & { readonly name: string } => argument.name !== undefined;
+const isNamed = (argument: RoutineArgument): argument is RoutineArgument & { readonly name: string } =>
+  argument.name !== undefined;
 
 /** The call, and where its arguments come from when they come as one JSON text. @rule R-SQL-14 */
-export const compileCall = (compiler: Compiler, call: RoutineCall): { readonly call: Sql; readonly from: Sql | undefined } => {
+export const compileCall = (
+  compiler: Compiler,
+  call: RoutineCall,
+): { readonly call: Sql; readonly from: Sql | undefined } => {
   const routine = routineOf(compiler, call);
   compiler.seen.isOpenEnded = true;
   compiler.seen.relations.add(`${routine.schema}.${routine.name}`);
   const { payload } = call;
   if (payload === undefined || payload.names.length === 0) {
-    const passed = call.arguments.every(isNamed) ? namedArguments(routine, new Map(call.arguments.map(({ name, value }) => [name, compileValue(compiler, value)]))) : routineArguments(compiler, call.arguments);
+    const passed = call.arguments.every(isNamed)
+      ? namedArguments(routine, new Map(call.arguments.map(({ name, value }) => [name, compileValue(compiler, value)])))
+      : routineArguments(compiler, call.arguments);
     return { call: sql`${qualified(routine)}(${passed})`, from: undefined };
   }
   const row = compiler.alias("_p");
@@ -56,12 +64,27 @@ export const compileCall = (compiler: Compiler, call: RoutineCall): { readonly c
 };
 
 /** A function's rows as a FROM item. */
-export const compileCallSource = (compiler: Compiler, call: RoutineCall): { readonly from: Sql; readonly scope: Scope } => {
+export const compileCallSource = (
+  compiler: Compiler,
+  call: RoutineCall,
+): { readonly from: Sql; readonly scope: Scope } => {
   const routine = routineOf(compiler, call);
   const compiled = compileCall(compiler, call);
   const row = compiler.alias(routine.name);
-  const relation = routine.returns.relation === undefined ? undefined : relationOf(compiler.model, routine.returns.relation);
-  const scope: Scope = { row, relation, columns: columnTypesOf(compiler, routine.returns.columns), routine, isRecord: false, root: undefined, embeds: noEmbeds };
-  const from = compiled.from === undefined ? sql`${compiled.call} as ${ident(row)}` : sql`${compiled.from}, lateral ${compiled.call} as ${ident(row)}`;
+  const relation =
+    routine.returns.relation === undefined ? undefined : relationOf(compiler.model, routine.returns.relation);
+  const scope: Scope = {
+    row,
+    relation,
+    columns: columnTypesOf(compiler, routine.returns.columns),
+    routine,
+    isRecord: false,
+    root: undefined,
+    embeds: noEmbeds,
+  };
+  const from =
+    compiled.from === undefined
+      ? sql`${compiled.call} as ${ident(row)}`
+      : sql`${compiled.from}, lateral ${compiled.call} as ${ident(row)}`;
   return { from, scope };
 };

@@ -6,7 +6,15 @@ import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Upda
 import type { Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileCall, compileCallSource } from "./call.ts";
-import { bodyOf, insertedCount, locationOf, outputNames, responseSettings, totalOf, type EnvelopeColumn } from "./envelope.ts";
+import {
+  bodyOf,
+  insertedCount,
+  locationOf,
+  outputNames,
+  responseSettings,
+  totalOf,
+  type EnvelopeColumn,
+} from "./envelope.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
 import { arrayQuery, buildObject, objectQuery } from "./json.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
@@ -23,15 +31,21 @@ export interface CompileParts {
   readonly sight?: () => Sight;
 }
 
-/** Media types core makes itself, compact, for surfaces that splice bodies: the rows (or the aggregate object) as JSON; the first row or null. */
+/** Media types core makes itself, compact, for surfaces that splice bodies: the rows (or the aggregate object) as JSON;
+ *  the first row or null. */
 export const DOCUMENT = "document";
 export const DOCUMENT_ONE = "document-one";
 
 const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
-  plan.kind === "bundle" || plan.kind === "sequence" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE ? "compact" : "spaced";
+  plan.kind === "bundle" || plan.kind === "sequence" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE
+    ? "compact"
+    : "spaced";
 
 /** @rule R-SQL-1 */
-export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => ({ ...compileAny(plan, envelope, parts), isProven: isProvenPlan(plan, envelope, OWN_MEDIA, parts) });
+export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => ({
+  ...compileAny(plan, envelope, parts),
+  isProven: isProvenPlan(plan, envelope, OWN_MEDIA, parts),
+});
 
 const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 
@@ -51,9 +65,15 @@ const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts): Progra
   }
 };
 
-const selectOf = (columns: readonly EnvelopeColumn[]): Sql => join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
+const selectOf = (columns: readonly EnvelopeColumn[]): Sql =>
+  join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
 
-const finish = (compiler: Compiler, statements: readonly ProgramStatement[], main: number, checks: readonly ProgramCheck[] = []): Program => ({
+const finish = (
+  compiler: Compiler,
+  statements: readonly ProgramStatement[],
+  main: number,
+  checks: readonly ProgramCheck[] = [],
+): Program => ({
   statements,
   main,
   checks,
@@ -61,9 +81,19 @@ const finish = (compiler: Compiler, statements: readonly ProgramStatement[], mai
   isOpenEnded: compiler.seen.isOpenEnded,
 });
 
-const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({ ...toStatement(fragment), columns: columns.map((column) => column.name), fragment });
+const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
+  ...toStatement(fragment),
+  columns: columns.map((column) => column.name),
+  fragment,
+});
 
-const single = (compiler: Compiler, columns: readonly EnvelopeColumn[], head: Sql, from: Sql, envelope: Envelope = {}): Program => {
+const single = (
+  compiler: Compiler,
+  columns: readonly EnvelopeColumn[],
+  head: Sql,
+  from: Sql,
+  envelope: Envelope = {},
+): Program => {
   const fragment = sql`${head}select ${selectOf(columns)}${from}`;
   return finish(compiler, [explained(fragment, columns, envelope)], 0);
 };
@@ -71,12 +101,16 @@ const single = (compiler: Compiler, columns: readonly EnvelopeColumn[], head: Sq
 /** @rule R-MED-7 */
 const explained = (fragment: Sql, columns: readonly EnvelopeColumn[], envelope: Envelope): ProgramStatement => {
   if (envelope.explain === undefined) return statementOf(fragment, columns);
-  const options = [...envelope.explain.options.map((option) => sql`${catalogText(explainOption(option))}`), sql`format ${catalogText(envelope.explain.format === "json" ? "json" : "text")}`];
+  const options = [
+    ...envelope.explain.options.map((option) => sql`${catalogText(explainOption(option))}`),
+    sql`format ${catalogText(envelope.explain.format === "json" ? "json" : "text")}`,
+  ];
   return { ...toStatement(sql`explain (${join(options)}) ${fragment}`), columns: ["body"], isMultiRow: true };
 };
 
 const explainOption = (option: string): string => {
-  if (!["analyze", "verbose", "settings", "buffers", "wal"].includes(option)) throw planFault(`"${option}" is no EXPLAIN option`);
+  if (!["analyze", "verbose", "settings", "buffers", "wal"].includes(option))
+    throw planFault(`"${option}" is no EXPLAIN option`);
   return option;
 };
 
@@ -89,7 +123,12 @@ const relationOfRead = (compiler: Compiler, read: Read) => {
 
 const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another: () => Compiler): Program => {
   if (envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE || read.shape === "aggregate") {
-    const body = read.shape === "aggregate" ? compileAggregateRead(compiler, read) : envelope.media === DOCUMENT_ONE ? objectQuery(compiler, read) : arrayQuery(compiler, read);
+    const body =
+      read.shape === "aggregate"
+        ? compileAggregateRead(compiler, read)
+        : envelope.media === DOCUMENT_ONE
+          ? objectQuery(compiler, read)
+          : arrayQuery(compiler, read);
     return single(compiler, [{ name: "body", sql: sql`${body}::text` }], empty, empty, envelope);
   }
   const row = compiler.alias("_rows");
@@ -99,7 +138,16 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
   const columns: EnvelopeColumn[] = [
     ...(total === undefined ? [] : [{ name: "total", sql: total }]),
     { name: "page_total", sql: sql`count(*)` },
-    { name: "body", sql: bodyOf(compiler, envelope, { rowAlias: row, returns: "rows", outputs: rows.names ?? outputNames(read, relation), relation, isWholeRow: isWhole(read) }) },
+    {
+      name: "body",
+      sql: bodyOf(compiler, envelope, {
+        rowAlias: row,
+        returns: "rows",
+        outputs: rows.names ?? outputNames(read, relation),
+        relation,
+        isWholeRow: isWhole(read),
+      }),
+    },
     ...responseSettings(),
   ];
   const fragment = sql`select ${selectOf(columns)} from (${rows.sql}) as ${ident(row)}`;
@@ -125,27 +173,49 @@ const answerOf = (compiler: Compiler, read: Read, isOne: boolean, place: ReadPla
 };
 
 const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, envelope: Envelope): Program => {
-  const write = compileWrite(compiler, plan, { columns: envelope.location ?? [], countInserted: envelope.countInserted === true });
+  const write = compileWrite(compiler, plan, {
+    columns: envelope.location ?? [],
+    countInserted: envelope.countInserted === true,
+  });
   const checks: readonly ProgramCheck[] =
     write.check === undefined ? [] : [{ statement: 0, column: "check", kind: "permission", message: "" }];
   const extra: EnvelopeColumn[] = write.check === undefined ? [] : [{ name: "check", sql: write.check }];
-  if (envelope.location !== undefined && envelope.location.length > 0) extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
+  if (envelope.location !== undefined && envelope.location.length > 0)
+    extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());
   const read = plan.returning;
   const place: ReadPlace = { written: write.name };
   let columns: EnvelopeColumn[];
   let from = empty;
   if (read === undefined) {
-    columns = [{ name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` }, { name: "body", sql: sql`''` }, ...extra, ...responseSettings()];
+    columns = [
+      { name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` },
+      { name: "body", sql: sql`''` },
+      ...extra,
+      ...responseSettings(),
+    ];
   } else if (read.shape === "aggregate" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE) {
     const body = answerOf(compiler, read, envelope.media === DOCUMENT_ONE, place);
-    columns = [{ name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` }, { name: "body", sql: sql`${body}::text` }, ...extra];
+    columns = [
+      { name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` },
+      { name: "body", sql: sql`${body}::text` },
+      ...extra,
+    ];
   } else {
     const row = compiler.alias("_rows");
     const rows = compileRows(compiler, read, place);
     columns = [
       { name: "page_total", sql: sql`count(*)` },
-      { name: "body", sql: bodyOf(compiler, envelope, { rowAlias: row, returns: "rows", outputs: rows.names ?? outputNames(read, write.relation), relation: write.relation, isWholeRow: isWhole(read) }) },
+      {
+        name: "body",
+        sql: bodyOf(compiler, envelope, {
+          rowAlias: row,
+          returns: "rows",
+          outputs: rows.names ?? outputNames(read, write.relation),
+          relation: write.relation,
+          isWholeRow: isWhole(read),
+        }),
+      },
       ...extra,
       ...responseSettings(),
     ];
@@ -172,9 +242,13 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const head = called === undefined ? empty : sql`with ${called} as materialized ${values} `;
   const all = called ?? sql`${values} as _v`;
   // the value is read twice: without the offset the planner puts the call of a stable function in both places
-  const source = isEmpty(window) ? sql`(select * from ${values} as _v offset 0) as ${ident(row)}` : sql`(select * from ${all} ${window}) as ${ident(row)}`;
+  const source = isEmpty(window)
+    ? sql`(select * from ${values} as _v offset 0) as ${ident(row)}`
+    : sql`(select * from ${all} ${window}) as ${ident(row)}`;
   const columns: EnvelopeColumn[] = [
-    ...(counts ? [{ name: "total", sql: called === undefined ? sql`count(*)` : sql`(select count(*) from ${called} as _c)` }] : []),
+    ...(counts
+      ? [{ name: "total", sql: called === undefined ? sql`count(*)` : sql`(select count(*) from ${called} as _c)` }]
+      : []),
     // the whole row is counted, so that a function whose value nobody looks at is called all the same
     { name: "page_total", sql: sql`count(${ident(row)}.*)` },
     {
@@ -182,14 +256,25 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
       sql:
         plan.returns === "void"
           ? sql`''`
-          : bodyOf(compiler, envelope, { rowAlias: row, returns: plan.returns, outputs: ["value"], relation: undefined, isWholeRow: true }),
+          : bodyOf(compiler, envelope, {
+              rowAlias: row,
+              returns: plan.returns,
+              outputs: ["value"],
+              relation: undefined,
+              isWholeRow: true,
+            }),
     },
     ...responseSettings(),
   ];
   return single(compiler, columns, head, sql` from ${source}`, envelope);
 };
 
-const compileCallRows = (compiler: Compiler, plan: Call & { readonly result: Read }, envelope: Envelope, row: string): Program => {
+const compileCallRows = (
+  compiler: Compiler,
+  plan: Call & { readonly result: Read },
+  envelope: Envelope,
+  row: string,
+): Program => {
   const read = plan.result;
   const relation = "call" in read.from ? relationOfCall(compiler, read) : relationOfRead(compiler, read);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
@@ -213,7 +298,16 @@ const compileCallRows = (compiler: Compiler, plan: Call & { readonly result: Rea
   const columns: EnvelopeColumn[] = [
     ...(total === undefined ? [] : [{ name: "total", sql: total }]),
     { name: "page_total", sql: plan.returns === "row" ? sql`1` : sql`count(*)` },
-    { name: "body", sql: bodyOf(compiler, envelope, { rowAlias: row, returns: plan.returns === "row" ? "row" : "rows", outputs: rows.names ?? outputNames(read, relation), relation, isWholeRow: isWhole(read) }) },
+    {
+      name: "body",
+      sql: bodyOf(compiler, envelope, {
+        rowAlias: row,
+        returns: plan.returns === "row" ? "row" : "rows",
+        outputs: rows.names ?? outputNames(read, relation),
+        relation,
+        isWholeRow: isWhole(read),
+      }),
+    },
     ...responseSettings(),
   ];
   return single(compiler, columns, head, sql` from (${rows.sql}) as ${ident(row)}`, envelope);
@@ -222,13 +316,17 @@ const compileCallRows = (compiler: Compiler, plan: Call & { readonly result: Rea
 const relationOfCall = (compiler: Compiler, read: Read) => {
   if (!("call" in read.from)) return undefined;
   const { call } = read.from;
-  const returns = compiler.model.routines.get(`${call.routine.schema}\u0000${call.routine.name}`)?.find((routine) => routine.oid === call.oid)?.returns.relation;
+  const returns = compiler.model.routines
+    .get(`${call.routine.schema}\u0000${call.routine.name}`)
+    ?.find((routine) => routine.oid === call.oid)?.returns.relation;
   return returns === undefined ? undefined : relationOf(compiler.model, returns);
 };
 
-const targetOfWrite = (write: Insert | Update | Delete) => (write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from);
+const targetOfWrite = (write: Insert | Update | Delete) =>
+  write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
-/** One statement per step, each leaving its rows in a setting of the transaction for those after it; then the answer. All are sent at once. @rule G-NST-2 G-INS-5 */
+/** One statement per step, each leaving its rows in a setting of the transaction for those after it; then the answer.
+ *  All are sent at once. @rule G-NST-2 G-INS-5 */
 const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   const statements: ProgramStatement[] = [];
   const checks: ProgramCheck[] = [];
@@ -237,7 +335,10 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
     // aliases need to differ within a statement alone
     const own = createCompiler(compiler);
     stepRelations.set(own, relations);
-    const write = compileWrite(own, step.write, { isWholeRow: true, requires: (step.requires ?? []).map((required) => required.step) });
+    const write = compileWrite(own, step.write, {
+      isWholeRow: true,
+      requires: (step.requires ?? []).map((required) => required.step),
+    });
     const row = ident(own.alias("_s"));
     const rows = sql`(select coalesce(array_agg((${row}.*)::${qualified(write.relation)})::text, '{}') from ${write.name} as ${row})`;
     const columns: EnvelopeColumn[] = [
@@ -255,11 +356,34 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
     if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
   });
   const { refusal } = sequence;
-  if (refusal !== undefined) checks.push(...refusal.requires.map(requiredRow), { statement: statements.length, column: "refused", kind: "refusal", message: refusal.message, path: refusal.path });
-  const body = refusal === undefined ? answerOf(compiler, sequence.result, sequence.one === true, {}, countOfSteps(relations)) : sql`null`;
+  if (refusal !== undefined)
+    checks.push(...refusal.requires.map(requiredRow), {
+      statement: statements.length,
+      column: "refused",
+      kind: "refusal",
+      message: refusal.message,
+      path: refusal.path,
+    });
+  const body =
+    refusal === undefined
+      ? answerOf(compiler, sequence.result, sequence.one === true, {}, countOfSteps(relations))
+      : sql`null`;
   statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
   // in the order in which the statements are reached
-  return finish(compiler, statements, statements.length - 1, checks.sort((a, b) => a.statement - b.statement));
+  return finish(
+    compiler,
+    statements,
+    statements.length - 1,
+    checks.sort((a, b) => a.statement - b.statement),
+  );
 };
 
-const requiredRow = ({ step, message, path }: { readonly step: number; readonly message: string; readonly path: string }): ProgramCheck => ({ statement: step, column: `count_${step}`, kind: "step", message, path });
+const requiredRow = ({
+  step,
+  message,
+  path,
+}: {
+  readonly step: number;
+  readonly message: string;
+  readonly path: string;
+}): ProgramCheck => ({ statement: step, column: `count_${step}`, kind: "step", message, path });

@@ -33,18 +33,32 @@ export interface EmbedUse {
 export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed => {
   const { via } = embed;
   const isToOne = "relationship" in via ? findRelationship(parent, via.relationship).isToOne : via.isToOne;
-  const target = "relationship" in via ? relationOf(compiler.model, findRelationship(parent, via.relationship).target) : targetOf(compiler, embed);
+  const target =
+    "relationship" in via
+      ? relationOf(compiler.model, findRelationship(parent, via.relationship).target)
+      : targetOf(compiler, embed);
   const place = (): ReadPlace => {
-    if ("relationship" in via) return { related: relatedRows(compiler, parent, via.relationship), isCompared: use.isGrouped };
+    if ("relationship" in via)
+      return { related: relatedRows(compiler, parent, via.relationship), isCompared: use.isGrouped };
     const row = compiler.alias(via.routine.name);
     compiler.seen.isOpenEnded = true;
     const scope: Scope = { row, relation: target, isRecord: false, root: undefined, embeds: noEmbeds };
-    return { from: { from: sql`${qualified(via.routine)}(${routineArguments(compiler, via.arguments ?? [], rowValue(parent))}) as ${ident(row)}`, scope }, isCompared: use.isGrouped };
+    return {
+      from: {
+        from: sql`${qualified(via.routine)}(${routineArguments(compiler, via.arguments ?? [], rowValue(parent))}) as ${ident(row)}`,
+        scope,
+      },
+      isCompared: use.isGrouped,
+    };
   };
   // a to-one read is cut at one row only where the relationship itself does not promise that
-  const isCertainlyOne = "relationship" in via && findRelationship(parent, via.relationship).isManual !== true && findRelationship(parent, via.relationship).routine === undefined;
+  const isCertainlyOne =
+    "relationship" in via &&
+    findRelationship(parent, via.relationship).isManual !== true &&
+    findRelationship(parent, via.relationship).routine === undefined;
   const rows = (): Sql => compileRows(compiler, embed.read, place(), true).sql;
-  if (!use.isOutput && !use.needsJoin) return { join: undefined, columns: [], row: undefined, keys: [], isInnerJoined: false, rows };
+  if (!use.isOutput && !use.needsJoin)
+    return { join: undefined, columns: [], row: undefined, keys: [], isInnerJoined: false, rows };
   let keys: readonly string[] | undefined;
   const context: EmbedContext = {
     model: compiler.model,
@@ -83,11 +97,17 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
 };
 
 /** Outputs with `*` written out, also in the embeds of the same mode among them. @rule R-SPR-3 */
-const expandDeep = (compiler: Compiler, relation: Relation | undefined, mode: string, outputs: readonly Output[]): readonly Output[] =>
+const expandDeep = (
+  compiler: Compiler,
+  relation: Relation | undefined,
+  mode: string,
+  outputs: readonly Output[],
+): readonly Output[] =>
   outputs.flatMap((output): readonly Output[] => {
     if (relation === undefined) return [output];
     if (output.kind === "all") return expandAll(relation);
-    if (output.kind !== "embed" || output.mode !== mode || output.isHidden === true || !("relationship" in output.via)) return [output];
+    if (output.kind !== "embed" || output.mode !== mode || output.isHidden === true || !("relationship" in output.via))
+      return [output];
     const target = relationshipOf(relation, output.via.relationship)?.target;
     const inner = target && relationOf(compiler.model, target);
     return [{ ...output, read: { ...output.read, output: expandDeep(compiler, inner, mode, output.read.output) } }];
@@ -95,7 +115,8 @@ const expandDeep = (compiler: Compiler, relation: Relation | undefined, mode: st
 
 const targetOf = (compiler: Compiler, embed: Embed) => {
   if (!("routine" in embed.via)) return undefined;
-  const returns = compiler.model.routines.get(nameKey(embed.via.routine))?.find((routine) => routine.returns.relation !== undefined)?.returns.relation;
+  const returns = compiler.model.routines
+    .get(nameKey(embed.via.routine))
+    ?.find((routine) => routine.returns.relation !== undefined)?.returns.relation;
   return returns === undefined ? undefined : relationOf(compiler.model, returns);
 };
-

@@ -22,7 +22,11 @@ export const responseSettings = (): readonly EnvelopeColumn[] => [
 ];
 
 /** The body text of rows named `row`. Media types are plugins. */
-export const bodyOf = (compiler: Compiler, envelope: Envelope, facts: Omit<MediaContext, "model" | "envelope" | "options" | "row" | "rowAlias"> & { readonly rowAlias: string }): Sql => {
+export const bodyOf = (
+  compiler: Compiler,
+  envelope: Envelope,
+  facts: Omit<MediaContext, "model" | "envelope" | "options" | "row" | "rowAlias"> & { readonly rowAlias: string },
+): Sql => {
   if (envelope.media === undefined) return sql`''`;
   const body = compiler.hooks.compileMedia.for(envelope.media).call({
     ...facts,
@@ -36,21 +40,31 @@ export const bodyOf = (compiler: Compiler, envelope: Envelope, facts: Omit<Media
   return body;
 };
 
-/** `total`: the exact number, or for `estimated` at most one more than the cap. Undefined: no count in this statement. @rule R-CNT-1 R-CNT-3 */
+/** `total`: the exact number, or for `estimated` at most one more than the cap. Undefined: no count in this statement.
+ *  @rule R-CNT-1 R-CNT-3 */
 export const totalOf = (compiler: Compiler, read: Read, envelope: Envelope): Sql | undefined => {
   if (envelope.count === undefined || envelope.count === "planned") return undefined;
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
   if (envelope.count === "exact" && !isLimited) return sql`count(*)`;
   const rows = compileCountRows(compiler, read);
-  const limited = envelope.count === "estimated" && envelope.countCap !== undefined ? sql`${rows} limit ${integer(envelope.countCap + 1)}` : rows;
+  const limited =
+    envelope.count === "estimated" && envelope.countCap !== undefined
+      ? sql`${rows} limit ${integer(envelope.countCap + 1)}`
+      : rows;
   return sql`(select count(*) from (${limited}) as _c)`;
 };
 
 /** JSON array of the key's values as text, as filters read them, when exactly one row was written. @rule R-WRT-2 */
-export const locationOf = (compiler: Compiler, { name, relation }: Pick<CompiledWrite, "name" | "relation">, key: readonly string[]): Sql => {
+export const locationOf = (
+  compiler: Compiler,
+  { name, relation }: Pick<CompiledWrite, "name" | "relation">,
+  key: readonly string[],
+): Sql => {
   const json = (column: string): Sql => {
     const { fromText, toJson } = compiler.model.representations.get(columnOf(relation, column)?.type ?? 0) ?? {};
-    return fromText === undefined || toJson === undefined ? sql`to_json(${ident(column)})` : sql`${qualified(toJson)}(${ident(column)})`;
+    return fromText === undefined || toJson === undefined
+      ? sql`to_json(${ident(column)})`
+      : sql`${qualified(toJson)}(${ident(column)})`;
   };
   return sql`(select json_build_array(${join(key.map((column) => sql`min(${json(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
 };

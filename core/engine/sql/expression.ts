@@ -36,7 +36,13 @@ const typeNamed = (compiler: Compiler, name: string): PgType | undefined => {
 const typeMaps = new WeakMap<object, Map<string, PgType>>();
 
 /** `->` and `->>` on json and jsonb, on anything else on `to_jsonb` of it. @rule R-SEL-6 */
-const followPath = (compiler: Compiler, start: Sql, type: PgType | undefined, declared: Column | undefined, path: readonly PathStep[]): Compiled => {
+const followPath = (
+  compiler: Compiler,
+  start: Sql,
+  type: PgType | undefined,
+  declared: Column | undefined,
+  path: readonly PathStep[],
+): Compiled => {
   // a domain over json counts as another type, so it is the declared type that is looked at
   const own = declared === undefined ? type : compiler.model.types.get(declared.type);
   const isJson = own?.schema === "pg_catalog" && (own.name === "json" || own.name === "jsonb");
@@ -48,7 +54,11 @@ const followPath = (compiler: Compiler, start: Sql, type: PgType | undefined, de
     else result = sql`${result}#>${key}`;
   }
   const last = path[path.length - 1];
-  return { sql: sql`(${result})`, type: typeNamed(compiler, last?.arrow === "->>" ? "text" : isJson ? own.name : "jsonb"), declared: undefined };
+  return {
+    sql: sql`(${result})`,
+    type: typeNamed(compiler, last?.arrow === "->>" ? "text" : isJson ? own.name : "jsonb"),
+    declared: undefined,
+  };
 };
 
 export const compileExpression = (compiler: Compiler, expression: Expression, scope: Scope): Compiled => {
@@ -60,14 +70,17 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       if (oid === undefined) return refuseColumn(compiler, at, expression.name);
       const type = baseTypeOf(compiler.model, oid);
       const column = ident(at.row, expression.name);
-      if (expression.path !== undefined && expression.path.length > 0) return followPath(compiler, column, type, declared, expression.path);
+      if (expression.path !== undefined && expression.path.length > 0)
+        return followPath(compiler, column, type, declared, expression.path);
       return { sql: column, type, declared };
     }
     case "computed": {
       const call = sql`${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))})`;
       compiler.seen.isOpenEnded = true;
       const overloads = compiler.model.routines.get(nameKey(expression.routine));
-      const routine = overloads?.find((one) => one.parameters.some((parameter) => parameter.type === scope.relation?.rowType)) ?? overloads?.[0];
+      const routine =
+        overloads?.find((one) => one.parameters.some((parameter) => parameter.type === scope.relation?.rowType)) ??
+        overloads?.[0];
       const type = routine === undefined ? undefined : baseTypeOf(compiler.model, routine.returns.type);
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined) return { sql: call, type, declared: undefined };
@@ -83,17 +96,32 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     case "apply": {
       const declared = compiler.registry.functions.get(expression.function);
       if (declared === undefined) throw planFault(`no plugin declares the function "${expression.function}"`);
-      return { sql: declared.compile(compileExpression(compiler, expression.of, scope).sql, compiler.model), type: undefined, declared: undefined };
+      return {
+        sql: declared.compile(compileExpression(compiler, expression.of, scope).sql, compiler.model),
+        type: undefined,
+        declared: undefined,
+      };
     }
     case "masked": {
       const inner = compileExpression(compiler, expression.of, scope);
-      return { ...inner, sql: sql`case when ${compilePredicate(compiler, expression.when, scope)} then ${inner.sql} end`, declared: undefined };
+      return {
+        ...inner,
+        sql: sql`case when ${compilePredicate(compiler, expression.when, scope)} then ${inner.sql} end`,
+        declared: undefined,
+      };
     }
     case "related":
       return compileRelated(compiler, scope, expression.relationship, (target) => {
         const inner = compileExpression(compiler, expression.value, target.scope);
-        const where = expression.where === undefined ? target.on : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
-        return { ...inner, sql: sql`(select ${inner.sql} from ${target.from} where ${where} limit 1)`, declared: undefined };
+        const where =
+          expression.where === undefined
+            ? target.on
+            : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
+        return {
+          ...inner,
+          sql: sql`(select ${inner.sql} from ${target.from} where ${where} limit 1)`,
+          declared: undefined,
+        };
       });
     case "related-aggregate":
       return compileRelated(compiler, scope, expression.relationship, (target) => {
@@ -103,22 +131,45 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
           of.map((one) => one.sql),
           expression.distinct === true,
         );
-        const where = expression.where === undefined ? target.on : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
-        return { sql: sql`(select ${call} from ${target.from} where ${where})`, type: aggregateType(compiler, expression.fn, of[0]?.type), declared: undefined };
+        const where =
+          expression.where === undefined
+            ? target.on
+            : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
+        return {
+          sql: sql`(select ${call} from ${target.from} where ${where})`,
+          type: aggregateType(compiler, expression.fn, of[0]?.type),
+          declared: undefined,
+        };
       });
     case "computed-aggregate": {
       compiler.seen.isOpenEnded = true;
       const row = compiler.alias(expression.target.name);
-      const inner: Scope = { row, relation: lookUp(compiler, expression.target), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
-      const call = compileAggregateCall(expression.fn, expression.of.map((one) => compileExpression(compiler, one, inner).sql), false);
-      const where = expression.where === undefined ? sql`` : sql` where ${compilePredicate(compiler, expression.where, inner)}`;
-      return { sql: sql`(select ${call} from ${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))}) as ${ident(row)}${where})`, type: undefined, declared: undefined };
+      const inner: Scope = {
+        row,
+        relation: lookUp(compiler, expression.target),
+        isRecord: false,
+        root: scope.root ?? scope,
+        embeds: noEmbeds,
+      };
+      const call = compileAggregateCall(
+        expression.fn,
+        expression.of.map((one) => compileExpression(compiler, one, inner).sql),
+        false,
+      );
+      const where =
+        expression.where === undefined ? sql`` : sql` where ${compilePredicate(compiler, expression.where, inner)}`;
+      return {
+        sql: sql`(select ${call} from ${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))}) as ${ident(row)}${where})`,
+        type: undefined,
+        declared: undefined,
+      };
     }
     case "embedded": {
       const embed = scope.embeds.get(expression.embed);
       if (embed === undefined) throw planFault(`no embed "${expression.embed}" to order by`);
       if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
-      if (!embed.keys.includes(expression.name)) throw columnUnknown(expression.embed, expression.name, nearestNames(expression.name, embed.keys));
+      if (!embed.keys.includes(expression.name))
+        throw columnUnknown(expression.embed, expression.name, nearestNames(expression.name, embed.keys));
       let result = sql`${embed.row}.${ident(expression.name)}`;
       // applied directly, without to_jsonb (R-ORD-4)
       for (const step of expression.path ?? []) {

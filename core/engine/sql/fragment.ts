@@ -1,4 +1,5 @@
-/** SQL text with holes. A hole is a quoted identifier, another fragment, or a value that is bound; never text from outside. */
+/** SQL text with holes. A hole is a quoted identifier, another fragment, or a value that is bound; never text from
+ *  outside. */
 
 import { tooManyValues } from "../../kernel/errors.ts";
 
@@ -27,7 +28,8 @@ export interface Sql {
 
 const make = (chunks: readonly Chunk[]): Sql => ({ chunks }) as unknown as Sql; // the brand exists in types alone
 
-const isSql = (value: unknown): value is Sql => typeof value === "object" && value !== null && Array.isArray((value as { chunks?: unknown }).chunks);
+const isSql = (value: unknown): value is Sql =>
+  typeof value === "object" && value !== null && Array.isArray((value as { chunks?: unknown }).chunks);
 
 /** ``sql`select ${column} from ${relation}` ``. Holes take fragments only: a string in a hole throws. */
 export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql => {
@@ -58,7 +60,8 @@ const quoteIdent = (name: string): string => {
 export const value = (bound: BoundValue, type?: string): Sql => slot({ fixed: bound }, type);
 
 /** A parameter filled per run. */
-export const slot = (source: Slot, type?: string): Sql => make(type === undefined ? [{ slot: source }] : [{ slot: source }, `::${type}`]);
+export const slot = (source: Slot, type?: string): Sql =>
+  make(type === undefined ? [{ slot: source }] : [{ slot: source }, `::${type}`]);
 
 /** Text that the catalog wrote (type names, default expressions). Never for anything from a request. */
 export const catalogText = (text: string): Sql => make([text]);

@@ -1,5 +1,5 @@
-/** One statement over many subscribers: the values of a program's slots become columns of a row set, the program itself a lateral
- *  subquery over it. Only answers whose hash differs from the one known come back. */
+/** One statement over many subscribers: the values of a program's slots become columns of a row set, the program itself
+ *  a lateral subquery over it. Only answers whose hash differs from the one known come back. */
 import type { QualifiedName } from "../model/model.ts";
 import { catalogText, empty, ident, join, literal, slot, sql, toStatement, type Slot, type Sql } from "./fragment.ts";
 import type { Program, ProgramStatement } from "./program.ts";
@@ -13,10 +13,17 @@ const SUBSCRIBERS = "_relapi_subscribers";
 /** A single statement with a JSON body that nobody looks at before the end. */
 export const isMultiplexable = (program: Program): boolean => {
   const [only] = program.statements;
-  return program.statements.length === 1 && program.checks.length === 0 && only?.fragment !== undefined && only.isMultiRow !== true && only.columns.includes("body");
+  return (
+    program.statements.length === 1 &&
+    program.checks.length === 0 &&
+    only?.fragment !== undefined &&
+    only.isMultiRow !== true &&
+    only.columns.includes("body")
+  );
 };
 
-/** Whether some value's type is left to the database to infer from its place: a column has to be cast to that type instead. */
+/** Whether some value's type is left to the database to infer from its place: a column has to be cast to that type
+ *  instead. */
 export const needsTypes = (program: Program): boolean => {
   const chunks = program.statements[0]?.fragment?.chunks ?? [];
   return chunks.some((chunk, i) => typeof chunk !== "string" && isPerSubscriber(chunk.slot) && !isCast(chunks[i + 1]));
@@ -26,16 +33,22 @@ const isPerSubscriber = (source: Slot): boolean => !("fixed" in source);
 
 const isCast = (chunk: unknown): boolean => typeof chunk === "string" && chunk.startsWith("::");
 
-/** Asks the database for the types it infers. `name`: of a prepared statement nobody else has. The row's `types`: a JSON array of
- *  type names, one per parameter. */
+/** Asks the database for the types it infers. `name`: of a prepared statement nobody else has. The row's `types`: a
+ *  JSON array of type names, one per parameter. */
 export const typesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
   const prepared = ident(name);
-  const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({ ...toStatement(fragment), columns });
+  const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
+    ...toStatement(fragment),
+    columns,
+  });
   return {
     statements: [
       plain(sql`prepare ${prepared} as ${catalogText(text)}`),
-      plain(sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${literal(name)}`, ["types"]),
+      plain(
+        sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${literal(name)}`,
+        ["types"],
+      ),
       plain(sql`deallocate ${prepared}`),
     ],
     main: 1,
@@ -55,19 +68,28 @@ export const subscriberSlots = (program: Program): readonly Slot[] => {
 
 const slotKey = (source: Slot): string => JSON.stringify(source);
 
-const slotChunks = (program: Program) => (program.statements[0]?.fragment?.chunks ?? []).filter((chunk) => typeof chunk !== "string");
+const slotChunks = (program: Program) =>
+  (program.statements[0]?.fragment?.chunks ?? []).filter((chunk) => typeof chunk !== "string");
 
-/** Whether one of the tables has become something whose rows are not the same for everybody: row policies count now, or the name is another
- *  relation's. Looked at by the statement that reads them, so that nothing can come in between. @rule G-SUB-11 */
+/** Whether one of the tables has become something whose rows are not the same for everybody: row policies count now, or
+ *  the name is another relation's. Looked at by the statement that reads them, so that nothing can come in between.
+ *  @rule G-SUB-11 */
 const haveChanged = (tables: readonly QualifiedName[]): Sql => {
-  const oids = tables.map(({ schema, name }) => sql`${literal(toStatement(ident(schema, name)).text)}::pg_catalog.regclass`);
+  const oids = tables.map(
+    ({ schema, name }) => sql`${literal(toStatement(ident(schema, name)).text)}::pg_catalog.regclass`,
+  );
   return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${join(oids)}))`;
 };
 
-/** The program over many subscribers. Its own value is their JSON text, `[{"id":0,"hash":"…","p0":"5"}]`; its one column `answers` is made
- *  of `<id> <hash> <body>`, joined by `ANSWER_SEPARATOR`; NULL when no answer differs. `types`: of the parameters of the program's text,
- *  in order; needed where `needsTypes` says so. `tables`: what must stay plain tables; a second column `changed` says whether they have not. */
-export const multiplex = (program: Program, types: readonly string[] = [], tables: readonly QualifiedName[] = []): Program => {
+/** The program over many subscribers. Its own value is their JSON text, `[{"id":0,"hash":"…","p0":"5"}]`; its one
+ *  column `answers` is made of `<id> <hash> <body>`, joined by `ANSWER_SEPARATOR`; NULL when no answer differs.
+ *  `types`: of the parameters of the program's text, in order; needed where `needsTypes` says so. `tables`: what must
+ *  stay plain tables; a second column `changed` says whether they have not. */
+export const multiplex = (
+  program: Program,
+  types: readonly string[] = [],
+  tables: readonly QualifiedName[] = [],
+): Program => {
   const [only] = program.statements;
   if (only?.fragment === undefined) throw new TypeError("only a statement that kept its fragment can be multiplexed");
   const row = ident(SUBSCRIBERS);
@@ -86,6 +108,10 @@ export const multiplex = (program: Program, types: readonly string[] = [], table
   const declared = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
   // `offset 0` keeps the planner from pulling the subqueries up, which would compute the body once for each mention
   const fragment = sql`select pg_catalog.string_agg(${row}.id::text || ' ' || _b.hash || ' ' || _b.body, pg_catalog.chr(30))${tables.length === 0 ? empty : sql`, ${haveChanged(tables)}`} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared}) cross join lateral (select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${join(parts, "")}) as _m offset 0) as _a offset 0) as _b where _b.hash is distinct from ${row}.hash`;
-  const statement: ProgramStatement = { ...toStatement(fragment), columns: ["answers", ...(tables.length === 0 ? [] : ["changed"])], ...(only.path === undefined ? {} : { path: only.path }) };
+  const statement: ProgramStatement = {
+    ...toStatement(fragment),
+    columns: ["answers", ...(tables.length === 0 ? [] : ["changed"])],
+    ...(only.path === undefined ? {} : { path: only.path }),
+  };
   return { ...program, statements: [statement] };
 };

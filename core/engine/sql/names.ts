@@ -1,15 +1,19 @@
-/** Names that are nobody's: refused here, since PostgreSQL reads `"row"."name"` as a function of the row or a system column where no column has
- *  the name. @rule R-NAM-1 */
+/** Names that are nobody's: refused here, since PostgreSQL reads `"row"."name"` as a function of the row or a system
+ *  column where no column has the name. @rule R-NAM-1 */
 import { columnUnknown, targetColumnUnknown } from "../../kernel/errors.ts";
 import { nearestNames } from "../model/near-names.ts";
 import type { Relation } from "../model/model.ts";
 import type { Compiler, Scope } from "./scope.ts";
 
 /** Columns that may be named to the caller. @rule R-NAM-3 */
-const shownColumns = ({ sight: look }: Compiler, { relation, columns, routine }: Pick<Scope, "relation" | "columns" | "routine">): readonly string[] => {
+const shownColumns = (
+  { sight: look }: Compiler,
+  { relation, columns, routine }: Pick<Scope, "relation" | "columns" | "routine">,
+): readonly string[] => {
   if (look === undefined) return [];
   const sight = look();
-  if (relation !== undefined) return relation.columns.filter((column) => sight.reads(relation, column)).map((column) => column.name);
+  if (relation !== undefined)
+    return relation.columns.filter((column) => sight.reads(relation, column)).map((column) => column.name);
   return routine !== undefined && sight.calls(routine) ? [...(columns?.keys() ?? [])] : [];
 };
 

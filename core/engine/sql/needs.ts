@@ -1,4 +1,5 @@
-/** Which columns of the written rows an answer needs: RETURNING names no others, so that a caller without SELECT on them may write. */
+/** Which columns of the written rows an answer needs: RETURNING names no others, so that a caller without SELECT on
+ *  them may write. */
 import { columnOf, relationshipOf, type Relation } from "../model/model.ts";
 import type { Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
 
@@ -43,11 +44,11 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
       // which of its columns conditions on other rows look at is not worth finding out
       if (condition.isRoot === true) isWholeRow = true;
       condition.of.forEach(predicate);
-    }
-    else if (condition.kind === "not") predicate(condition.of);
+    } else if (condition.kind === "not") predicate(condition.of);
     else if (condition.kind === "compare") {
       expression(condition.left);
-      if (condition.operand !== undefined && "expression" in condition.operand) expression(condition.operand.expression);
+      if (condition.operand !== undefined && "expression" in condition.operand)
+        expression(condition.operand.expression);
     } else if (condition.kind === "related") relationship(condition.relationship);
     else if (condition.kind === "computed-rows") isWholeRow = true;
   };

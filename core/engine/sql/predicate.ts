@@ -29,13 +29,31 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     }
     case "computed-rows": {
       const row = compiler.alias(predicate.target.name);
-      const inner: Scope = { row, relation: lookUp(compiler, predicate.target), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      const inner: Scope = {
+        row,
+        relation: lookUp(compiler, predicate.target),
+        isRecord: false,
+        root: scope.root ?? scope,
+        embeds: noEmbeds,
+      };
       compiler.seen.isOpenEnded = true;
-      return exists(sql`${qualified(predicate.routine)}(${routineArguments(compiler, predicate.arguments ?? [], rowValue(scope))}) as ${ident(row)}`, undefined, compiler, predicate.where, inner);
+      return exists(
+        sql`${qualified(predicate.routine)}(${routineArguments(compiler, predicate.arguments ?? [], rowValue(scope))}) as ${ident(row)}`,
+        undefined,
+        compiler,
+        predicate.where,
+        inner,
+      );
     }
     case "exists": {
       const row = compiler.alias(predicate.from.name);
-      const inner: Scope = { row, relation: lookUp(compiler, predicate.from), isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      const inner: Scope = {
+        row,
+        relation: lookUp(compiler, predicate.from),
+        isRecord: false,
+        root: scope.root ?? scope,
+        embeds: noEmbeds,
+      };
       return exists(sql`${qualified(predicate.from)} as ${ident(row)}`, undefined, compiler, predicate.where, inner);
     }
     case "embedded": {
@@ -47,10 +65,18 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
   }
 };
 
-const exists = (from: Sql, on: Sql | undefined, compiler: Compiler, where: Predicate | undefined, scope: Scope): Sql => {
+const exists = (
+  from: Sql,
+  on: Sql | undefined,
+  compiler: Compiler,
+  where: Predicate | undefined,
+  scope: Scope,
+): Sql => {
   const conditions = on === undefined ? [] : [on];
   if (where !== undefined) conditions.push(compilePredicate(compiler, where, scope));
-  return conditions.length === 0 ? sql`exists (select 1 from ${from})` : sql`exists (select 1 from ${from} where ${join(conditions, " and ")})`;
+  return conditions.length === 0
+    ? sql`exists (select 1 from ${from})`
+    : sql`exists (select 1 from ${from} where ${join(conditions, " and ")})`;
 };
 
 const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Scope): Sql => {
@@ -73,7 +99,8 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
     compileOperand: (other) => compileOperand(compiler, other, scope),
   };
   const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
-  if (fragment === undefined) throw planFault(`no plugin answers the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
+  if (fragment === undefined)
+    throw planFault(`no plugin answers the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
   return sql`(${fragment})`;
 };
 
@@ -84,7 +111,11 @@ const right = (compiler: Compiler, comparison: Comparison, scope: Scope, declare
     const parsed = represented(compiler, comparison.operator, declaredType, operand);
     if (parsed !== undefined) fragment = parsed;
   }
-  return comparison.quantifier === undefined ? fragment : comparison.quantifier === "any" ? sql`any(${fragment})` : sql`all(${fragment})`;
+  return comparison.quantifier === undefined
+    ? fragment
+    : comparison.quantifier === "any"
+      ? sql`any(${fragment})`
+      : sql`all(${fragment})`;
 };
 
 /** A text read by the domain's own function; undefined where it has none. @rule R-REP-3 */
@@ -94,7 +125,12 @@ export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql |
 };
 
 /** The operand, where the operator takes what the domain's function makes of its text. @rule R-REP-3 */
-const represented = (compiler: Compiler, operator: string, declaredType: number, ref: ValueRef & { readonly param: number }): Sql | undefined => {
+const represented = (
+  compiler: Compiler,
+  operator: string,
+  declaredType: number,
+  ref: ValueRef & { readonly param: number },
+): Sql | undefined => {
   const parser = compiler.model.representations.get(declaredType)?.fromText;
   if (parser === undefined) return undefined;
   const spec = compiler.registry.operators.find((one) => one.name === operator);
@@ -102,4 +138,3 @@ const represented = (compiler: Compiler, operator: string, declaredType: number,
   if (spec.operand !== "list") return readText(compiler, declaredType, ref);
   return sql`array(select ${qualified(parser)}(item) from pg_catalog.unnest(${compileValue(compiler, { ...ref, type: "text[]" })}) as item)`;
 };
-

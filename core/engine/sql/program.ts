@@ -27,7 +27,8 @@ export interface ProgramCheck {
 }
 
 export interface Program {
-  /** Run in order in one transaction. The answer is the row of `main`, with the columns of the others merged in under their names. */
+  /** Run in order in one transaction. The answer is the row of `main`, with the columns of the others merged in under
+   *  their names. */
   readonly statements: readonly ProgramStatement[];
   readonly main: number;
   /** Non-empty: the executor looks at the rows before it commits. */
@@ -36,7 +37,7 @@ export interface Program {
   readonly relations: ReadonlySet<string>;
   /** It calls functions, so that the relations are not all. */
   readonly isOpenEnded: boolean;
-  /** It runs no code of users; and where it only reads, its answer is the same for all who act as the same database role, but for the values in
-   *  its slots. Absent: nobody knows. @rule R-TX-10 G-SUB-10 */
+  /** It runs no code of users; and where it only reads, its answer is the same for all who act as the same database
+   *  role, but for the values in its slots. Absent: nobody knows. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
 }

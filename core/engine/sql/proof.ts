@@ -1,15 +1,33 @@
-/** What a plan is known to do without asking the database: a list of what is allowed, so that whatever is not on it is not proven. */
+/** What a plan is known to do without asking the database: a list of what is allowed, so that whatever is not on it is
+ *  not proven. */
 import type { RelApiHooks } from "../../hooks.ts";
 import { columnOf, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
 import type {
-  Bundle, Cell, Comparison, Delete, Embed, Envelope, Expression, Insert, Operand, Output, PathStep, Plan, Predicate, Read, Update, ValueRef, WriteRows,
+  Bundle,
+  Cell,
+  Comparison,
+  Delete,
+  Embed,
+  Envelope,
+  Expression,
+  Insert,
+  Operand,
+  Output,
+  PathStep,
+  Plan,
+  Predicate,
+  Read,
+  Update,
+  ValueRef,
+  WriteRows,
 } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 
 /** Part of a plugin that says what its SQL is made of. */
 export interface BuiltIn {
-  /** Names of the operators and functions of PostgreSQL that it writes without their schema. Given (be it empty) it promises that its SQL calls
-   *  nothing but what PostgreSQL brings and asks for nothing of the caller. Absent: it may do anything. @rule R-TX-10 */
+  /** Names of the operators and functions of PostgreSQL that it writes without their schema. Given (be it empty) it
+   *  promises that its SQL calls nothing but what PostgreSQL brings and asks for nothing of the caller. Absent: it may
+   *  do anything. @rule R-TX-10 */
   readonly builtIn?: readonly string[];
 }
 
@@ -26,10 +44,21 @@ interface Tapped {
 /** Media types that core makes itself. */
 export type OwnMedia = ReadonlySet<string>;
 
-/** Casts, and what core writes by its bare name around whatever a column is. Where both sides have the types that PostgreSQL's own operator
- *  takes (`text || text`) there is nothing to choose. */
+/** Casts, and what core writes by its bare name around whatever a column is. Where both sides have the types that
+ *  PostgreSQL's own operator takes (`text || text`) there is nothing to choose. */
 const WRITTEN_BY_CORE: readonly string[] = [
-  "::", "=", "#>>", "array_agg", "array_to_json", "cardinality", "count", "json_agg", "json_build_array", "min", "row_to_json", "to_json",
+  "::",
+  "=",
+  "#>>",
+  "array_agg",
+  "array_to_json",
+  "cardinality",
+  "count",
+  "json_agg",
+  "json_build_array",
+  "min",
+  "row_to_json",
+  "to_json",
 ];
 
 /** Oids from here on are of objects that were made after the database was. */
@@ -75,15 +104,23 @@ const typeNamesOf = (model: Model): ReadonlySet<string> => {
 /** Lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
-/** The plan runs no code of users; and its answer, where it only reads, is the same for all who act as the same database role, but for the
- *  values in its slots. @rule R-TX-10 G-SUB-10 */
-export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { model, hooks, registry }: Parts): boolean => {
-  const isKnown = (part: BuiltIn | undefined): boolean => part?.builtIn?.every((name) => !model.rivals.has(name)) === true;
+/** The plan runs no code of users; and its answer, where it only reads, is the same for all who act as the same
+ *  database role, but for the values in its slots. @rule R-TX-10 G-SUB-10 */
+export const isProvenPlan = (
+  plan: Plan,
+  envelope: Envelope,
+  own: OwnMedia,
+  { model, hooks, registry }: Parts,
+): boolean => {
+  const isKnown = (part: BuiltIn | undefined): boolean =>
+    part?.builtIn?.every((name) => !model.rivals.has(name)) === true;
   /** Every tap that may answer. */
-  const areKnown = (hook: Tapped | undefined): boolean => hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // a tap's options are kept with it
+  const areKnown = (hook: Tapped | undefined): boolean =>
+    hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // a tap's options are kept with it
   const isAggregate = (fn: string): boolean => !model.rivals.has(fn);
 
-  const type = (name: string | undefined): boolean => name === undefined || typeNamesOf(model).has(name.replace(MODIFIER, ""));
+  const type = (name: string | undefined): boolean =>
+    name === undefined || typeNamesOf(model).has(name.replace(MODIFIER, ""));
   const applied = (name: string | undefined): boolean => name === undefined || isKnown(registry.functions.get(name));
   const column = (relation: Relation, name: string): boolean => {
     const found = columnOf(relation, name);
@@ -96,7 +133,8 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { mo
     if (!type(ref.type)) return false;
     return "apply" in ref ? applied(ref.apply) : true;
   };
-  const path = (steps: readonly PathStep[] = []): boolean => steps.every(({ arrow, key }) => !model.rivals.has(arrow) && value(key));
+  const path = (steps: readonly PathStep[] = []): boolean =>
+    steps.every(({ arrow, key }) => !model.rivals.has(arrow) && value(key));
 
   const readable = (name: QualifiedName): Relation | undefined => {
     const relation = relationOf(model, name);
@@ -112,7 +150,8 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { mo
     const through = readable(junction.relation);
     if (through === undefined) return undefined;
     const isKnownWay =
-      junction.source.every(([source, key]) => column(relation, source) && column(through, key)) && junction.target.every(([other, key]) => column(target, other) && column(through, key));
+      junction.source.every(([source, key]) => column(relation, source) && column(through, key)) &&
+      junction.target.every(([other, key]) => column(target, other) && column(through, key));
     return isKnownWay ? target : undefined;
   };
 
@@ -128,11 +167,20 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { mo
         return expression(given.of, row) && predicate(given.when, row);
       case "related": {
         const target = along(row.relation, given.relationship);
-        return target !== undefined && predicate(given.where, under(target, row)) && expression(given.value, under(target, row));
+        return (
+          target !== undefined &&
+          predicate(given.where, under(target, row)) &&
+          expression(given.value, under(target, row))
+        );
       }
       case "related-aggregate": {
         const target = along(row.relation, given.relationship);
-        return target !== undefined && isAggregate(given.fn) && predicate(given.where, under(target, row)) && given.of.every((one) => expression(one, under(target, row)));
+        return (
+          target !== undefined &&
+          isAggregate(given.fn) &&
+          predicate(given.where, under(target, row)) &&
+          given.of.every((one) => expression(one, under(target, row)))
+        );
       }
       case "embedded":
         return path(given.path); // the embed itself is looked at where it stands
@@ -150,7 +198,10 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { mo
   };
 
   const comparison = (given: Comparison, row: Row): boolean =>
-    areKnown(hooks.compileFilter.get(given.operator)) && expression(given.left, row) && operand(given.operand, row) && value(given.option);
+    areKnown(hooks.compileFilter.get(given.operator)) &&
+    expression(given.left, row) &&
+    operand(given.operand, row) &&
+    value(given.option);
 
   const predicate = (given: Predicate | undefined, row: Row): boolean => {
     if (given === undefined) return true;
@@ -218,18 +269,28 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { mo
   };
 
   const read = (given: Read): boolean => {
-    const relation = "relation" in given.from ? readable(given.from.relation) : "written" in given.from ? readable(given.from.written) : undefined;
+    const relation =
+      "relation" in given.from
+        ? readable(given.from.relation)
+        : "written" in given.from
+          ? readable(given.from.written)
+          : undefined;
     return relation !== undefined && rows(given, relation);
   };
 
   const cells = (given: readonly Cell[] = []): boolean => given.every((cell) => value(cell.value));
   const payload = (given: WriteRows | undefined): boolean => {
     if (given === undefined) return true;
-    return "cells" in given ? cells(given.cells) : value(given.payload) && given.columns.every((one) => applied(one.apply));
+    return "cells" in given
+      ? cells(given.cells)
+      : value(given.payload) && given.columns.every((one) => applied(one.apply));
   };
 
   const write = (given: Insert | Update | Delete): boolean => {
-    const relation = relationOf(model, given.kind === "insert" ? given.into : given.kind === "update" ? given.relation : given.from);
+    const relation = relationOf(
+      model,
+      given.kind === "insert" ? given.into : given.kind === "update" ? given.relation : given.from,
+    );
     // rows are made and looked at as a whole: constraints, keys, what is answered
     if (relation?.plain !== "write" || !allColumns(relation)) return false;
     const row: Row = { relation, root: relation };
@@ -238,13 +299,23 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { mo
       case "insert": {
         const { onConflict } = given;
         return (
-          payload(given.rows) && cells(given.set) && (given.only ?? []).every((one) => value(one.value)) &&
-          (onConflict === undefined || (cells(onConflict.set) && predicate(onConflict.where, row) && predicate(onConflict.check, row)))
+          payload(given.rows) &&
+          cells(given.set) &&
+          (given.only ?? []).every((one) => value(one.value)) &&
+          (onConflict === undefined ||
+            (cells(onConflict.set) && predicate(onConflict.where, row) && predicate(onConflict.check, row)))
         );
       }
       case "update": {
-        const operators = (given.assignments ?? []).map((one) => registry.updateOperators.find(({ name }) => name === one.operator));
-        return predicate(given.where, row) && payload(given.payload) && operators.every(isKnown) && (given.assignments ?? []).every((one) => value(one.operand));
+        const operators = (given.assignments ?? []).map((one) =>
+          registry.updateOperators.find(({ name }) => name === one.operator),
+        );
+        return (
+          predicate(given.where, row) &&
+          payload(given.payload) &&
+          operators.every(isKnown) &&
+          (given.assignments ?? []).every((one) => value(one.operand))
+        );
       }
       case "delete":
         return predicate(given.where, row);
@@ -253,7 +324,8 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, own: OwnMedia, { mo
     }
   };
 
-  const bundle = ({ fields }: Bundle): boolean => fields.every((field) => ("value" in field ? true : "bundle" in field ? bundle(field.bundle) : read(field.read)));
+  const bundle = ({ fields }: Bundle): boolean =>
+    fields.every((field) => ("value" in field ? true : "bundle" in field ? bundle(field.bundle) : read(field.read)));
 
   const whole = (given: Plan): boolean => {
     switch (given.kind) {
@@ -284,4 +356,3 @@ interface Row {
 }
 
 const under = (relation: Relation, { root }: Row): Row => ({ relation, root });
-

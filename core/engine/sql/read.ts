@@ -33,23 +33,33 @@ interface Level {
 }
 
 const openLevel = (compiler: Compiler, source: Source, place: ReadPlace): Level => {
-  if (place.related !== undefined) return { from: place.related.from, scope: place.related.scope, on: place.related.on };
+  if (place.related !== undefined)
+    return { from: place.related.from, scope: place.related.scope, on: place.related.on };
   if (place.from !== undefined) return { ...place.from, on: undefined };
   if ("relation" in source) {
     const relation = lookUp(compiler, source.relation);
     const row = compiler.alias(source.relation.name);
     // the bare name where it can be: messages of the database then name the relation
-    const from = row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
+    const from =
+      row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
     return { from, scope: { row, relation, isRecord: false, root: undefined, embeds: noEmbeds }, on: undefined };
   }
   if ("call" in source) return { ...compileCallSource(compiler, source.call), on: undefined };
   const relation = relationOf(compiler.model, source.written);
   const row = compiler.alias(source.written.name);
   if (source.steps !== undefined) {
-    return { from: sql`${rowsOfSteps(source.steps, source.written)} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
+    return {
+      from: sql`${rowsOfSteps(source.steps, source.written)} as ${ident(row)}`,
+      scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
+      on: undefined,
+    };
   }
   if (place.written === undefined) throw planFault("a read of written rows without a write");
-  return { from: sql`${place.written} as ${ident(row)}`, scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds }, on: undefined };
+  return {
+    from: sql`${place.written} as ${ident(row)}`,
+    scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
+    on: undefined,
+  };
 };
 
 interface Item {
@@ -69,7 +79,11 @@ export interface CompiledRows {
 
 /** Does this level group its rows? @rule R-AGG-2 R-AGG-6 */
 export const isGrouped = (outputs: readonly Output[]): boolean =>
-  outputs.some((output) => output.kind === "aggregate" || (output.kind === "embed" && output.mode === "spread" && isGrouped(output.read.output)));
+  outputs.some(
+    (output) =>
+      output.kind === "aggregate" ||
+      (output.kind === "embed" && output.mode === "spread" && isGrouped(output.read.output)),
+  );
 
 const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
   orderBy !== undefined && orderBy.some(({ by }) => by.kind === "embedded" && by.embed === id);
@@ -83,9 +97,13 @@ const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
 
 /** The value an output column shows: a domain's JSON representation where it has one. @rule R-REP-2 */
 const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql => {
-  if (expression.kind === "cast") return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
+  if (expression.kind === "cast")
+    return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
   const compiled = compileExpression(compiler, expression, scope);
-  const format = compiled.declared === undefined || compiler.showsStored === true ? undefined : compiler.model.representations.get(compiled.declared.type)?.toJson;
+  const format =
+    compiled.declared === undefined || compiler.showsStored === true
+      ? undefined
+      : compiler.model.representations.get(compiled.declared.type)?.toJson;
   return format === undefined ? compiled.sql : sql`${qualified(format)}(${compiled.sql})`;
 };
 
@@ -94,10 +112,17 @@ export const expandAll = (relation: Relation): Output[] =>
   relation.columns.map((column) => ({ kind: "value", as: column.name, value: { kind: "column", name: column.name } }));
 
 const hasRepresentation = (compiler: Compiler, relation: Relation): boolean =>
-  compiler.showsStored !== true && compiler.model.representations.size > 0 && relation.columns.some((column) => compiler.model.representations.get(column.type)?.toJson !== undefined);
+  compiler.showsStored !== true &&
+  compiler.model.representations.size > 0 &&
+  relation.columns.some((column) => compiler.model.representations.get(column.type)?.toJson !== undefined);
 
 /** Rows of a read with shape `rows`. `isExistence`: only whether there are some matters. */
-export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {}, isExistence = false): CompiledRows => {
+export const compileRows = (
+  compiler: Compiler,
+  read: Read,
+  place: ReadPlace = {},
+  isExistence = false,
+): CompiledRows => {
   const level = openLevel(compiler, read.from, place);
   const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
   const grouped = !isExistence && isGrouped(outputs);
@@ -115,7 +140,9 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
     .map((term) => compileOrder(compiler, term, scope, distinctValues.get(JSON.stringify(term.by))));
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
-  const select = isExistence ? [] : items.map((item) => (item.as === "*" || item.as === "" ? item.sql : sql`${item.sql} as ${ident(item.as)}`));
+  const select = isExistence
+    ? []
+    : items.map((item) => (item.as === "*" || item.as === "" ? item.sql : sql`${item.sql} as ${ident(item.as)}`));
   const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
   // by position: an expression with parameters is not recognised when it is said again (R-SQL-15)
   const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [integer(i + 1)])) : [];
@@ -135,7 +162,8 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
     keys: names ?? items.flatMap((item) => (item.as === "*" ? every : [item.as])),
   };
 
-  /** Computed once, under a name: said twice with parameters, an expression is not recognised as that of ORDER BY. @rule G-DIS-1 */
+  /** Computed once, under a name: said twice with parameters, an expression is not recognised as that of ORDER BY.
+   *  @rule G-DIS-1 */
   function distinctValue(expression: Expression): Sql {
     const compiled = compileExpression(compiler, expression, scope).sql;
     if (expression.kind === "column" && expression.path === undefined) return compiled;
@@ -162,7 +190,11 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
       case "aggregate": {
         const of = (output.of ?? []).map((expression) => compileExpression(compiler, expression, scope).sql);
         const call = compileAggregateCall(output.fn, of, output.distinct === true);
-        items.push({ as: output.as, sql: output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`, isAggregate: true });
+        items.push({
+          as: output.as,
+          sql: output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`,
+          isAggregate: true,
+        });
         return;
       }
       case "object": {
@@ -191,16 +223,22 @@ export const compileRows = (compiler: Compiler, read: Read, place: ReadPlace = {
     });
     if (compiled.join !== undefined) joins.push(compiled.join);
     if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(sql`exists (${compiled.rows()})`);
-    if (isTested || needsJoin || compiled.row !== undefined) embeds.set(embed.id, { rows: compiled.rows, row: compiled.row, keys: compiled.keys, read: embed.read });
+    if (isTested || needsJoin || compiled.row !== undefined)
+      embeds.set(embed.id, { rows: compiled.rows, row: compiled.row, keys: compiled.keys, read: embed.read });
     if (isExistence || embed.isHidden === true) return;
-    for (const column of compiled.columns) items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
+    for (const column of compiled.columns)
+      items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
   }
 };
 
 /** `limit` and `offset`. */
 export const windowOf = (compiler: Compiler, read: Read): Sql => {
-  const offset = read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, { type: "bigint", ...read.offset })}`];
-  return join([limitOf(compiler, read), ...offset].filter((part) => !isEmpty(part)), " ");
+  const offset =
+    read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, { type: "bigint", ...read.offset })}`];
+  return join(
+    [limitOf(compiler, read), ...offset].filter((part) => !isEmpty(part)),
+    " ",
+  );
 };
 
 const limitOf = (compiler: Compiler, read: Read): Sql => {
@@ -220,9 +258,15 @@ const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: S
 
 /** What the count of a read counts: its root rows without limit and order. @rule R-CNT-1 R-SQL-10 */
 export const compileCountRows = (compiler: Compiler, read: Read, place: ReadPlace = {}): Sql => {
-  const output = read.output.filter((one) => one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id)));
-  return compileRows(compiler, { kind: "read", from: read.from, shape: "rows", output, where: read.where }, place, true).sql;
+  const output = read.output.filter(
+    (one) => one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id)),
+  );
+  return compileRows(compiler, { kind: "read", from: read.from, shape: "rows", output, where: read.where }, place, true)
+    .sql;
 };
 
-export const columnTypesOf = (compiler: Compiler, columns: readonly { readonly name: string; readonly type: number }[]): ReadonlyMap<string, number> =>
+export const columnTypesOf = (
+  compiler: Compiler,
+  columns: readonly { readonly name: string; readonly type: number }[],
+): ReadonlyMap<string, number> =>
   new Map(columns.map((column) => [column.name, baseTypeOf(compiler.model, column.type)?.oid ?? column.type]));

@@ -26,7 +26,12 @@ export const relatedRows = (compiler: Compiler, parent: Scope, id: string): Rela
   const scope: Scope = { row, relation: target, isRecord: false, root: parent.root ?? parent, embeds: noEmbeds };
   if (relationship.routine !== undefined) {
     compiler.seen.isOpenEnded = true;
-    return { relationship, scope, from: sql`${qualified(relationship.routine)}(${rowValue(parent)}) as ${ident(row)}`, on: sql`true` };
+    return {
+      relationship,
+      scope,
+      from: sql`${qualified(relationship.routine)}(${rowValue(parent)}) as ${ident(row)}`,
+      on: sql`true`,
+    };
   }
   const from = sql`${qualified(relationship.target)} as ${ident(row)}`;
   const { junction } = relationship;
@@ -46,5 +51,9 @@ export const relatedRows = (compiler: Compiler, parent: Scope, id: string): Rela
   };
 };
 
-export const compileRelated = <Result>(compiler: Compiler, parent: Scope, id: string, build: (rows: RelatedRows) => Result): Result =>
-  build(relatedRows(compiler, parent, id));
+export const compileRelated = <Result>(
+  compiler: Compiler,
+  parent: Scope,
+  id: string,
+  build: (rows: RelatedRows) => Result,
+): Result => build(relatedRows(compiler, parent, id));

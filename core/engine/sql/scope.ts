@@ -20,8 +20,8 @@ export interface Compiler {
   readonly sight?: () => Sight;
   /** Relations and functions seen so far. */
   readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean };
-  /** A row name no other level of the statement has. The first one asked for under a name gets the bare name, so that the
-   *  database's messages name the relation as the request does. */
+  /** A row name no other level of the statement has. The first one asked for under a name gets the bare name, so that
+   *  the database's messages name the relation as the request does. */
   alias(name: string): string;
 }
 
@@ -99,4 +99,3 @@ export const lookUp = (compiler: Compiler, name: QualifiedName): Relation | unde
 export const planFault = (message: string): Error => new Error(`bad plan: ${message}`);
 
 export const qualified = (name: QualifiedName): Sql => ident(name.schema, name.name);
-

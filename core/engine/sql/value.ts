@@ -6,14 +6,16 @@ import { planFault, qualified, type Compiler, type Scope } from "./scope.ts";
 
 const STEP = "relapi.step_";
 
-/** Setting in which a step of a sequence leaves its rows, as an array of the row type in text form: text in and out loses nothing. */
+/** Setting in which a step of a sequence leaves its rows, as an array of the row type in text form: text in and out
+ *  loses nothing. */
 export const stepSetting = (step: number): Sql => literal(`${STEP}${step}`);
 
 /** The rows a step wrote, as an array of the relation's row type. */
 export const stepRows = (step: number, relation: QualifiedName): Sql =>
   sql`pg_catalog.current_setting(${stepSetting(step)})::${qualified(relation)}[]`;
 
-/** FROM item with a row per step, `_n (step)`, and what the step left as `rows`: one expression however many the steps are. */
+/** FROM item with a row per step, `_n (step)`, and what the step left as `rows`: one expression however many the steps
+ *  are. */
 const leftBy = (steps: readonly number[], relation: QualifiedName): Sql =>
   sql`pg_catalog.unnest(${literal(`{${steps.join(",")}}`)}::int4[]) as _n (step), lateral (select pg_catalog.current_setting(${literal(STEP)} || _n.step)::${qualified(relation)}[] as rows) as _l`;
 
@@ -36,7 +38,9 @@ export const countOfSteps = (relations: readonly QualifiedName[]): Sql => {
   const counts = [...byRelation.values()].map((steps) => {
     const [first = 0] = steps;
     const relation = relations[first] as QualifiedName; // a step's own
-    return steps.length === 1 ? sql`cardinality(${stepRows(first, relation)})` : sql`(select sum(cardinality(_l.rows)) from ${leftBy(steps, relation)})`;
+    return steps.length === 1
+      ? sql`cardinality(${stepRows(first, relation)})`
+      : sql`(select sum(cardinality(_l.rows)) from ${leftBy(steps, relation)})`;
   });
   return sql`(${join(counts, " + ")})`;
 };
@@ -74,7 +78,8 @@ export const stepRelations = new WeakMap<Compiler, QualifiedName[]>();
 /** Right side of a comparison. */
 export const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql => {
   if ("expression" in operand) return compileExpression(compiler, operand.expression, scope).sql;
-  if ("items" in operand) return sql`array[${join(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
+  if ("items" in operand)
+    return sql`array[${join(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
   if ("fields" in operand) return empty; // taken apart by FilterContext.field
   return compileValue(compiler, operand);
 };
@@ -92,10 +97,10 @@ const catalogNames = (compiler: Compiler): ReadonlySet<string> => {
   if (names === undefined) {
     const found = new Set<string>();
     for (const type of compiler.model.types.values()) found.add(type.sqlName);
-    for (const relation of compiler.model.relations.values()) for (const column of relation.columns) found.add(column.sqlType);
+    for (const relation of compiler.model.relations.values())
+      for (const column of relation.columns) found.add(column.sqlType);
     names = found;
     catalogNamesOf.set(compiler.model, names);
   }
   return names;
 };
-

@@ -22,11 +22,13 @@ export interface WriteUse {
   readonly columns?: readonly string[];
   readonly isWholeRow?: boolean;
   readonly countInserted?: boolean;
-  /** Steps whose rows an insert builds on: without them it writes nothing, and the check that follows says why (G-NST-6). */
+  /** Steps whose rows an insert builds on: without them it writes nothing, and the check that follows says why
+   *  (G-NST-6). */
   readonly requires?: readonly number[];
 }
 
-/** Setting in which inserted rows are counted apart from updated ones. Works on views and partitions, where `xmax` does not. */
+/** Setting in which inserted rows are counted apart from updated ones. Works on views and partitions, where `xmax` does
+ *  not. */
 export const INSERTED = "relapi.inserted";
 
 const DEFAULT_KEYWORD = "default";
@@ -39,8 +41,14 @@ const columnType = (relation: Relation, name: string): Sql => {
   return catalogText(column.sqlType);
 };
 
-/** FROM item with the payload's rows under `_p`, and the value of each column. @rule R-SQL-11 R-BODY-3 R-INS-4 R-REP-4 */
-const payloadRows = (compiler: Compiler, relation: Relation, rows: Payload, isFirstOnly: boolean): { readonly from: Sql; readonly valueOf: (column: string) => Sql } => {
+/** FROM item with the payload's rows under `_p`, and the value of each column. @rule R-SQL-11 R-BODY-3 R-INS-4 R-REP-4
+ *  */
+const payloadRows = (
+  compiler: Compiler,
+  relation: Relation,
+  rows: Payload,
+  isFirstOnly: boolean,
+): { readonly from: Sql; readonly valueOf: (column: string) => Sql } => {
   const row = compiler.alias("_p");
   const json = compileValue(compiler, { ...rows.payload, type: "json" });
   const parserOf = (name: string) => {
@@ -48,7 +56,10 @@ const payloadRows = (compiler: Compiler, relation: Relation, rows: Payload, isFi
     return column === undefined ? undefined : compiler.model.representations.get(column.type)?.fromJson;
   };
   const definitions = join(
-    rows.columns.map((column) => sql`${ident(column.name)} ${column.apply !== undefined || parserOf(column.name) !== undefined ? sql`json` : columnType(relation, column.name)}`),
+    rows.columns.map(
+      (column) =>
+        sql`${ident(column.name)} ${column.apply !== undefined || parserOf(column.name) !== undefined ? sql`json` : columnType(relation, column.name)}`,
+    ),
   );
   const read = (name: string): Sql => {
     const parser = parserOf(name);
@@ -65,33 +76,58 @@ const payloadRows = (compiler: Compiler, relation: Relation, rows: Payload, isFi
       const from = rows.shape === "object" ? empty : sql`pg_catalog.json_array_elements(${json}) as ${ident(row)}`;
       return { from, valueOf: read };
     }
-    const record = rows.shape === "object" ? sql`pg_catalog.json_to_record(${json})` : sql`pg_catalog.json_to_recordset(${json})`;
+    const record =
+      rows.shape === "object" ? sql`pg_catalog.json_to_record(${json})` : sql`pg_catalog.json_to_recordset(${json})`;
     const from = sql`${record} as ${ident(row)}(${definitions})`;
-    return { from: isFirstOnly && rows.shape === "array" ? sql`(select * from ${from} limit 1) as ${ident(row)}` : from, valueOf: read };
+    return {
+      from: isFirstOnly && rows.shape === "array" ? sql`(select * from ${from} limit 1) as ${ident(row)}` : from,
+      valueOf: read,
+    };
   }
   // element by element, so that an absent key is told from a null
   const element = compiler.alias("_j");
-  const elements = rows.shape === "object" ? sql`(select ${json} as value) as ${ident(element)}` : sql`pg_catalog.json_array_elements(${json}) as ${ident(element)}`;
-  const limited = isFirstOnly && rows.shape === "array" ? sql`(select * from ${elements} limit 1) as ${ident(element)}` : elements;
-  const from = rows.columns.length === 0 ? limited : sql`${limited}, lateral pg_catalog.json_to_record(${ident(element, "value")}) as ${ident(row)}(${definitions})`;
+  const elements =
+    rows.shape === "object"
+      ? sql`(select ${json} as value) as ${ident(element)}`
+      : sql`pg_catalog.json_array_elements(${json}) as ${ident(element)}`;
+  const limited =
+    isFirstOnly && rows.shape === "array" ? sql`(select * from ${elements} limit 1) as ${ident(element)}` : elements;
+  const from =
+    rows.columns.length === 0
+      ? limited
+      : sql`${limited}, lateral pg_catalog.json_to_record(${ident(element, "value")}) as ${ident(row)}(${definitions})`;
   return {
     from,
     valueOf: (name) => {
       const column = columnOf(relation, name);
       const text = column?.baseDefault ?? column?.default;
       const fallback = text === undefined ? sql`null` : catalogText(`(${text})`);
-      const given = text !== undefined && rows.missing === "computed-default" ? sql`case when ${fallback} is null then ${read(name)} else ${read(name)} end` : read(name);
+      const given =
+        text !== undefined && rows.missing === "computed-default"
+          ? sql`case when ${fallback} is null then ${read(name)} else ${read(name)} end`
+          : read(name);
       return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${given} else ${fallback} end`;
     },
   };
 };
 
 /** The row under the relation's own name, as the database's messages call it. */
-const targetScope = (relation: Relation, isRecord: boolean): Scope => ({ row: relation.name, relation, isRecord, root: undefined, embeds: noEmbeds });
+const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
+  row: relation.name,
+  relation,
+  isRecord,
+  root: undefined,
+  embeds: noEmbeds,
+});
 
 const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: WriteUse): Sql => {
   const needed = plan.returning === undefined ? [] : neededColumns(relation, plan.returning);
-  if (needed === undefined || use.isWholeRow === true || plan.check !== undefined || (plan.kind === "insert" && plan.onConflict?.check !== undefined))
+  if (
+    needed === undefined ||
+    use.isWholeRow === true ||
+    plan.check !== undefined ||
+    (plan.kind === "insert" && plan.onConflict?.check !== undefined)
+  )
     return sql`${ident(relation.name)}.*`;
   const names = [...new Set([...needed, ...(use.columns ?? [])])];
   return names.length === 0 ? sql`1` : join(names.map((name) => ident(relation.name, name)));
@@ -103,7 +139,8 @@ const counter = (step: "+ 1" | "- 1"): Sql =>
 /** Setting that says, row by row, whether the row at hand was updated: where there is no `xmax` to tell. */
 const UPDATED = "relapi.updated";
 
-const markUpdated = (flag: "0" | "1"): Sql => sql`pg_catalog.set_config(${literal(UPDATED)}, ${literal(flag)}, true) is not null`;
+const markUpdated = (flag: "0" | "1"): Sql =>
+  sql`pg_catalog.set_config(${literal(UPDATED)}, ${literal(flag)}, true) is not null`;
 
 /** System columns are out of reach on views and when rows are routed to partitions. */
 const hasSystemColumns = (relation: Relation): boolean => relation.kind === "table";
@@ -128,56 +165,97 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const marksUpdated = tellsNew && !hasSystemColumns(relation);
   // row by row: the source takes the mark away, an update sets it, RETURNING reads it
   const rows = insertRows(compiler, relation, plan, presets, use, marksUpdated ? [markUpdated("0")] : []);
-  const conflict = plan.onConflict === undefined ? empty : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true, marksUpdated);
-  const isNew = marksUpdated ? sql`pg_catalog.current_setting(${literal(UPDATED)}) = '0'` : sql`${ident(relation.name)}.xmax = 0`;
+  const conflict =
+    plan.onConflict === undefined
+      ? empty
+      : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true, marksUpdated);
+  const isNew = marksUpdated
+    ? sql`pg_catalog.current_setting(${literal(UPDATED)}) = '0'`
+    : sql`${ident(relation.name)}.xmax = 0`;
   const clause = tellsNew ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
-  const written = tellsNew ? sql`(select ${join(relation.columns.map((column) => ident(column.name)))} from ${name})` : undefined;
+  const written = tellsNew
+    ? sql`(select ${join(relation.columns.map((column) => ident(column.name)))} from ${name})`
+    : undefined;
   return {
     cte: sql`${name} as (insert into ${qualified(relation)}${rows}${conflict} returning ${clause})`,
     name: written ?? name,
     relation,
-    check: isChecked ? compileCheck(compiler, relation, name, plan.check, tellsNew ? { check: plan.onConflict?.check } : undefined) : undefined,
+    check: isChecked
+      ? compileCheck(compiler, relation, name, plan.check, tellsNew ? { check: plan.onConflict?.check } : undefined)
+      : undefined,
   };
 };
 
-const insertRows = (compiler: Compiler, relation: Relation, plan: Insert, presets: ReadonlyMap<string, Cell>, use: WriteUse, marks: readonly Sql[]): Sql => {
+const insertRows = (
+  compiler: Compiler,
+  relation: Relation,
+  plan: Insert,
+  presets: ReadonlyMap<string, Cell>,
+  use: WriteUse,
+  marks: readonly Sql[],
+): Sql => {
   const required = [...[...new Set(use.requires ?? [])].map((step) => wroteRows(compiler, step)), ...marks];
   if ("cells" in plan.rows) {
     const cells = [...plan.rows.cells.filter((cell) => !presets.has(cell.column)), ...presets.values()];
     const columns = cells.length === 0 ? empty : sql` (${join(cells.map((cell) => ident(cell.column)))})`;
-    if (required.length > 0) return sql`${columns} select ${join(cells.map((cell) => cellValue(compiler, relation, cell)))} where ${join(required, " and ")}`;
+    if (required.length > 0)
+      return sql`${columns} select ${join(cells.map((cell) => cellValue(compiler, relation, cell)))} where ${join(required, " and ")}`;
     if (cells.length === 0) return sql` default values`;
     return sql`${columns} values (${join(cells.map((cell) => cellValue(compiler, relation, cell)))})`;
   }
   const source = payloadRows(compiler, relation, plan.rows, false);
-  const own = plan.rows.columns.filter((column) => !presets.has(column.name)).map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));
-  const all = [...own, ...[...presets.values()].map((cell) => ({ name: cell.column, sql: cellValue(compiler, relation, cell) }))];
-  const conditions = (plan.only ?? []).map(({ column, value }) => sql`${source.valueOf(column)} = ${readText(compiler, columnOf(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value)}`);
+  const own = plan.rows.columns
+    .filter((column) => !presets.has(column.name))
+    .map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));
+  const all = [
+    ...own,
+    ...[...presets.values()].map((cell) => ({ name: cell.column, sql: cellValue(compiler, relation, cell) })),
+  ];
+  const conditions = (plan.only ?? []).map(
+    ({ column, value }) =>
+      sql`${source.valueOf(column)} = ${readText(compiler, columnOf(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value)}`,
+  );
   conditions.push(...required);
   if (use.countInserted === true) conditions.push(counter("+ 1"));
   const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;
   const from = source.from.chunks.length === 0 ? empty : sql` from ${source.from}`;
-  if (all.length > 0) return sql` (${join(all.map((column) => ident(column.name)))}) select ${join(all.map((column) => column.sql))}${from}${where}`;
+  if (all.length > 0)
+    return sql` (${join(all.map((column) => ident(column.name)))}) select ${join(all.map((column) => column.sql))}${from}${where}`;
   // rows of nothing but defaults
   const [first] = relation.columns;
   if ((plan.rows.shape === "object" && required.length === 0) || first === undefined) return sql` default values`;
   return sql` select${from}${where}`;
 };
 
-const compileConflict = (compiler: Compiler, relation: Relation, conflict: NonNullable<Insert["onConflict"]>, countInserted: boolean, marksUpdated: boolean): Sql => {
-  const unknown = "columns" in conflict.target ? conflict.target.columns.find((name) => columnOf(relation, name) === undefined) : undefined;
+const compileConflict = (
+  compiler: Compiler,
+  relation: Relation,
+  conflict: NonNullable<Insert["onConflict"]>,
+  countInserted: boolean,
+  marksUpdated: boolean,
+): Sql => {
+  const unknown =
+    "columns" in conflict.target
+      ? conflict.target.columns.find((name) => columnOf(relation, name) === undefined)
+      : undefined;
   if (unknown !== undefined) refuseTargetColumn(compiler, relation, unknown);
-  const target = "constraint" in conflict.target ? sql`on constraint ${ident(conflict.target.constraint)}` : sql`(${join(conflict.target.columns.map((column) => ident(column)))})`;
+  const target =
+    "constraint" in conflict.target
+      ? sql`on constraint ${ident(conflict.target.constraint)}`
+      : sql`(${join(conflict.target.columns.map((column) => ident(column)))})`;
   if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
   const fixed = new Map((conflict.set ?? []).map((cell) => [cell.column, cell]));
   const assignments = [
-    ...conflict.update.filter((column) => !fixed.has(column)).map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
+    ...conflict.update
+      .filter((column) => !fixed.has(column))
+      .map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
     ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${cellValue(compiler, relation, cell)}`),
   ];
   // first, since a row that the condition leaves alone was not inserted either
   const conditions = countInserted ? [counter("- 1")] : [];
-  if (conflict.where !== undefined) conditions.push(compilePredicate(compiler, conflict.where, targetScope(relation, false)));
+  if (conflict.where !== undefined)
+    conditions.push(compilePredicate(compiler, conflict.where, targetScope(relation, false)));
   if (marksUpdated) {
     const known = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
     return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${markUpdated("1")} else false end`;
@@ -186,11 +264,21 @@ const compileConflict = (compiler: Compiler, relation: Relation, conflict: NonNu
 };
 
 /** True when every written row satisfies its check; a check that is NULL fails. @rule G-PRM-9 */
-const compileCheck = (compiler: Compiler, relation: Relation, cte: Sql, check: Predicate | undefined, updated?: { readonly check: Predicate | undefined }): Sql => {
+const compileCheck = (
+  compiler: Compiler,
+  relation: Relation,
+  cte: Sql,
+  check: Predicate | undefined,
+  updated?: { readonly check: Predicate | undefined },
+): Sql => {
   const row = compiler.alias(relation.name);
   const scope: Scope = { row, relation, isRecord: true, root: undefined, embeds: noEmbeds };
-  const holds = (predicate: Predicate | undefined): Sql => (predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope));
-  const each = updated === undefined ? holds(check) : sql`case when ${ident(row, "_is_new")} then ${holds(check)} else ${holds(updated.check)} end`;
+  const holds = (predicate: Predicate | undefined): Sql =>
+    predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
+  const each =
+    updated === undefined
+      ? holds(check)
+      : sql`case when ${ident(row, "_is_new")} then ${holds(check)} else ${holds(updated.check)} end`;
   return sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${cte} as ${ident(row)})`;
 };
 
@@ -226,14 +314,21 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   for (const assignment of plan.assignments ?? []) {
     const operator = compiler.registry.updateOperators.find((one) => one.name === assignment.operator);
     if (operator === undefined) throw planFault(`no plugin answers the update operator "${assignment.operator}"`);
-    assignments.push(sql`${ident(assignment.column)} = ${operator.compile(ident(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`);
+    assignments.push(
+      sql`${ident(assignment.column)} = ${operator.compile(ident(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`,
+    );
   }
   const cte =
     assignments.length === 0
       ? // nothing to set: no row is touched, and no right is needed (R-UPD-2)
         sql`${name} as (select (null::${qualified(relation)}).* where false)`
       : sql`${name} as (${once}update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)} returning ${returning})`;
-  return { cte, name, relation, check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check) };
+  return {
+    cte,
+    name,
+    relation,
+    check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check),
+  };
 };
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
@@ -254,4 +349,3 @@ export const compileWrite = (compiler: Compiler, plan: Insert | Update | Delete,
   if (plan.kind === "insert") return compileInsert(compiler, plan, use);
   return plan.kind === "update" ? compileUpdate(compiler, plan, use) : compileDelete(compiler, plan, use);
 };
-

@@ -2,12 +2,18 @@ export type ArrayItem = string | null | readonly ArrayItem[];
 
 const SPECIAL = /["\\]/;
 
-/** `{"1","a \"b\"",NULL,{"2"}}`: every text quoted, so that none is NULL. `elementType`: elements of `box` stand between semicolons. */
+/** `{"1","a \"b\"",NULL,{"2"}}`: every text quoted, so that none is NULL. `elementType`: elements of `box` stand
+ *  between semicolons. */
 export const arrayLiteral = (items: readonly ArrayItem[], elementType?: string): string => {
   const separator = elementType === "box" ? ";" : ",";
   let parts = "";
   for (const item of items) {
-    const part = item === null ? "NULL" : typeof item === "string" ? `"${SPECIAL.test(item) ? item.replace(/["\\]/g, "\\$&") : item}"` : arrayLiteral(item, elementType);
+    const part =
+      item === null
+        ? "NULL"
+        : typeof item === "string"
+          ? `"${SPECIAL.test(item) ? item.replace(/["\\]/g, "\\$&") : item}"`
+          : arrayLiteral(item, elementType);
     parts += parts === "" ? part : separator + part;
   }
   return `{${parts}}`;

@@ -1,4 +1,5 @@
-/** Numbers that a JavaScript number would change, kept as they were written among JSON values. @rule G-TYP-3 G-TYP-6 G-MET-13 */
+/** Numbers that a JavaScript number would change, kept as they were written among JSON values. @rule G-TYP-3 G-TYP-6
+ *  G-MET-13 */
 import type { Json } from "../plan/plan.ts";
 
 const RAW: unique symbol = Symbol("raw number");
@@ -10,12 +11,15 @@ export interface RawNumber {
   readonly isFloatLiteral?: boolean;
 }
 
-export const rawNumber = (text: string, isFloatLiteral = false): Json => ({ [RAW]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // travels among JSON values; only this file looks inside
+export const rawNumber = (text: string, isFloatLiteral = false): Json =>
+  ({ [RAW]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // travels among JSON values; only this file looks inside
 
-export const isRawNumber = (value: unknown): value is RawNumber => typeof value === "object" && value !== null && RAW in value;
+export const isRawNumber = (value: unknown): value is RawNumber =>
+  typeof value === "object" && value !== null && RAW in value;
 
 /** Text of a number as it was written; undefined: no number. */
-export const numberText = (value: unknown): string | undefined => (typeof value === "number" ? String(value) : isRawNumber(value) ? value[RAW] : undefined);
+export const numberText = (value: unknown): string | undefined =>
+  typeof value === "number" ? String(value) : isRawNumber(value) ? value[RAW] : undefined;
 
 export const isFloatLiteral = (value: unknown): boolean => isRawNumber(value) && value.isFloatLiteral === true;
 
@@ -38,5 +42,7 @@ const writeRaw = (value: Json): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (isRawNumber(value)) return value[RAW];
   if (Array.isArray(value)) return `[${value.map(writeRaw).join(",")}]`;
-  return `{${Object.entries(value).map(([key, part]) => `${JSON.stringify(key)}:${writeRaw(part)}`).join(",")}}`;
+  return `{${Object.entries(value)
+    .map(([key, part]) => `${JSON.stringify(key)}:${writeRaw(part)}`)
+    .join(",")}}`;
 };

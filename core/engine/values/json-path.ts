@@ -6,7 +6,9 @@ const ELEMENT = /^\.?(?:([\p{L}_][\p{L}\p{N}_-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*"
 const unquote = (quoted: string): string | undefined => {
   const inner = quoted.slice(1, -1);
   // in single quotes the other kind of quote needs the backslash
-  const json = quoted.startsWith('"') ? inner : inner.replace(/\\.|"/g, (part) => (part === "\\'" ? "'" : part === '"' ? '\\"' : part));
+  const json = quoted.startsWith('"')
+    ? inner
+    : inner.replace(/\\.|"/g, (part) => (part === "\\'" ? "'" : part === '"' ? '\\"' : part));
   try {
     return JSON.parse(`"${json}"`) as string; // a quoted JSON string
   } catch {

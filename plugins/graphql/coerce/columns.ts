@@ -1,4 +1,5 @@
-/** Values at places that have a column's type, as the text that is bound: `5` for an integer, `{a,b}` for a list. @rule G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
+/** Values at places that have a column's type, as the text that is bound: `5` for an integer, `{a,b}` for a list. @rule
+ *  G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
 import { arrayLiteral, type Json } from "../../../core/index.ts";
 import { expectedFor, floatOutOfRange, integerOutOfRange, notOneOf, parseFailed, unexpectedNull } from "../errors.ts";
 import { checkGeoJson } from "./geojson.ts";
@@ -15,9 +16,17 @@ const integer =
   (name: string, bits: bigint): Coercion =>
   (value, path) => {
     // the usual case, without looking at digits
-    if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < 2 ** (Number(bits) - 1)) return String(value);
+    if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < 2 ** (Number(bits) - 1))
+      return String(value);
     const text = numberText(value);
-    if (text === undefined) return stringOf(value) ?? refuse(`parsing Integer expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`, path);
+    if (text === undefined)
+      return (
+        stringOf(value) ??
+        refuse(
+          `parsing Integer expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`,
+          path,
+        )
+      );
     const whole = isFloatLiteral(value) ? undefined : integerOf(decimalOf(text));
     const limit = 1n << (bits - 1n);
     if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(shownNumber(text), path);
@@ -32,7 +41,14 @@ const float =
   (name: string, isTooBig: (number: number) => boolean): Coercion =>
   (value, path) => {
     const text = numberText(value);
-    if (text === undefined) return stringOf(value) ?? refuse(`parsing Float expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`, path);
+    if (text === undefined)
+      return (
+        stringOf(value) ??
+        refuse(
+          `parsing Float expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`,
+          path,
+        )
+      );
     if (isTooBig(Number(text))) throw floatOutOfRange(shownNumber(text), path);
     return text;
   };
@@ -42,7 +58,9 @@ const scientific =
   (value, path) => {
     const text = numberText(value);
     if (text !== undefined) return write(text);
-    return stringOf(value) ?? refuse(`parsing Scientific failed, expected Number, but encountered ${kindOf(value)}`, path);
+    return (
+      stringOf(value) ?? refuse(`parsing Scientific failed, expected Number, but encountered ${kindOf(value)}`, path)
+    );
   };
 
 /** Types of which only strings are taken; the database reads them. */
@@ -51,10 +69,13 @@ const string =
   (value, path) =>
     stringOf(value) ?? refuse(message(kindOf(value)), path);
 
-const named = (name: string): Coercion => string((kind) => `parsing ${name} failed, expected String, but encountered ${kind}`);
+const named = (name: string): Coercion =>
+  string((kind) => `parsing ${name} failed, expected String, but encountered ${kind}`);
 
 const boolean: Coercion = (value, path) =>
-  typeof value === "boolean" ? String(value) : (stringOf(value) ?? refuse(`expected Bool, but encountered ${kindOf(value)}`, path));
+  typeof value === "boolean"
+    ? String(value)
+    : (stringOf(value) ?? refuse(`expected Bool, but encountered ${kindOf(value)}`, path));
 
 const geometry: Coercion = (value, path) => {
   const text = stringOf(value);
@@ -66,7 +87,8 @@ const geometry: Coercion = (value, path) => {
 /** @rule G-TYP-35 */
 const raster: Coercion = (value, path) => {
   const text = stringOf(value);
-  if (text === undefined || !/^[0-9A-Fa-f]*$/.test(text)) throw parseFailed("invalid hexadecimal representation of raster well known binary format", path);
+  if (text === undefined || !/^[0-9A-Fa-f]*$/.test(text))
+    throw parseFailed("invalid hexadecimal representation of raster well known binary format", path);
   return text;
 };
 
@@ -74,7 +96,10 @@ const raster: Coercion = (value, path) => {
 const ltree: Coercion = (value, path) => {
   const text = stringOf(value);
   if (text === undefined || (text !== "" && text.split(".").includes("")))
-    throw parseFailed("Expecting label path: a sequence of zero or more labels separated by dots, for example L1.L2.L3", path);
+    throw parseFailed(
+      "Expecting label path: a sequence of zero or more labels separated by dots, for example L1.L2.L3",
+      path,
+    );
   return text;
 };
 
@@ -117,7 +142,8 @@ export const inputFunction = (value: GqlValueType): string | undefined => {
 };
 
 /** As message texts call the type: `Int`, `[String!]`. */
-export const shownType = (value: GqlValueType): string => (value.element === undefined ? value.scalar : `[${shownType(value.element)}!]`);
+export const shownType = (value: GqlValueType): string =>
+  value.element === undefined ? value.scalar : `[${shownType(value.element)}!]`;
 
 /** The text to bind; null: SQL NULL. @throws RelApiError `parse-failed`, `validation-failed` at `path` */
 export const coerceColumn = (value: GqlValueType, given: Json, path: string): string | null => {
@@ -139,7 +165,13 @@ const enumKey = (table: GqlEnumTable, type: string, given: Json, path: string): 
   const name = stringOf(given);
   if (name === undefined) throw expectedFor("an enum value", type, foundInVariable(given), path);
   const found = table.values.find((value) => value.name === name);
-  if (found === undefined) throw notOneOf(table.values.map((value) => value.name), type, name, path);
+  if (found === undefined)
+    throw notOneOf(
+      table.values.map((value) => value.name),
+      type,
+      name,
+      path,
+    );
   return found.key;
 };
 
@@ -147,9 +179,12 @@ const enumKey = (table: GqlEnumTable, type: string, given: Json, path: string): 
 const coerceArray = (element: GqlValueType, given: Json, path: string): string => {
   const text = stringOf(given);
   if (text !== undefined) return text;
-  if (!Array.isArray(given)) throw parseFailed(`parsing [] failed, expected Array, but encountered ${kindOf(given)}`, path);
+  if (!Array.isArray(given))
+    throw parseFailed(`parsing [] failed, expected Array, but encountered ${kindOf(given)}`, path);
   return arrayLiteral(
-    (given as readonly Json[]).map((item) => (item === null ? null : coerceGiven(element, jsonElement(element, item), path))),
+    (given as readonly Json[]).map((item) =>
+      item === null ? null : coerceGiven(element, jsonElement(element, item), path),
+    ),
     element.type.name,
   );
 };

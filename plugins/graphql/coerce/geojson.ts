@@ -7,7 +7,8 @@ import { numberText } from "./numbers.ts";
 type Check = (coordinates: Json, path: string) => void;
 
 const listOf = (coordinates: Json, path: string): readonly Json[] => {
-  if (!Array.isArray(coordinates)) throw parseFailed(`parsing [] failed, expected Array, but encountered ${kindOf(coordinates)}`, path);
+  if (!Array.isArray(coordinates))
+    throw parseFailed(`parsing [] failed, expected Array, but encountered ${kindOf(coordinates)}`, path);
   return coordinates as readonly Json[]; // Array.isArray does not narrow readonly arrays
 };
 
@@ -15,7 +16,8 @@ const checkPosition: Check = (position, path) => {
   const numbers = listOf(position, path);
   if (numbers.length < 2) throw parseFailed("A Position needs at least 2 elements", path);
   for (const number of numbers) {
-    if (numberText(number) === undefined) throw parseFailed(`parsing Double failed, expected Number, but encountered ${kindOf(number)}`, path);
+    if (numberText(number) === undefined)
+      throw parseFailed(`parsing Double failed, expected Number, but encountered ${kindOf(number)}`, path);
   }
 };
 
@@ -35,8 +37,10 @@ const checkRing: Check = (ring, path) => {
   const positions = listOf(ring, path);
   if (positions.length < 4) throw parseFailed("A LinearRing needs at least 4 Positions", path);
   each(checkPosition)(ring, path);
-  const shown = (position: Json | undefined): string => (position as readonly Json[]).map((number) => Number(numberText(number))).join(); // checked just above
-  if (shown(positions[0]) !== shown(positions[positions.length - 1])) throw parseFailed("the first and last locations have to be equal for a LinearRing", path);
+  const shown = (position: Json | undefined): string =>
+    (position as readonly Json[]).map((number) => Number(numberText(number))).join(); // checked just above
+  if (shown(positions[0]) !== shown(positions[positions.length - 1]))
+    throw parseFailed("the first and last locations have to be equal for a LinearRing", path);
 };
 
 const COORDINATES: ReadonlyMap<string, Check> = new Map([
@@ -50,14 +54,16 @@ const COORDINATES: ReadonlyMap<string, Check> = new Map([
 
 /** @throws RelApiError `parse-failed` at the place of the column value, never deeper */
 export const checkGeoJson = (value: Json, path: string): void => {
-  if (!isPlainObject(value)) throw parseFailed(`parsing Geometry failed, expected Object, but encountered ${kindOf(value)}`, path);
+  if (!isPlainObject(value))
+    throw parseFailed(`parsing Geometry failed, expected Object, but encountered ${kindOf(value)}`, path);
   const member = (key: string): Json => {
     const found = Object.hasOwn(value, key) ? value[key] : undefined;
     if (found === undefined) throw parseFailed(`key "${key}" not found`, path);
     return found;
   };
   const type = member("type");
-  if (typeof type !== "string") throw parseFailed(`parsing Text failed, expected String, but encountered ${kindOf(type)}`, path);
+  if (typeof type !== "string")
+    throw parseFailed(`parsing Text failed, expected String, but encountered ${kindOf(type)}`, path);
   if (type === "GeometryCollection") {
     for (const part of listOf(member("geometries"), path)) checkGeoJson(part, path);
     return;

@@ -1,4 +1,5 @@
-/** Values as the coercions of column types see them: JSON, with numbers as written and enum literals told from strings. */
+/** Values as the coercions of column types see them: JSON, with numbers as written and enum literals told from strings.
+ *  */
 import type { ValueNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { exactNumber, isRawNumber, numberText, rawNumber } from "./numbers.ts";
@@ -67,7 +68,12 @@ const FOUND_IN_LITERAL: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, 
 };
 
 /** @rule G-COE-1 */
-export const foundInLiteral = (node: ValueNode): string => (node.kind === "Variable" ? "null" : FOUND_IN_LITERAL[node.kind]);
+export const foundInLiteral = (node: ValueNode): string =>
+  node.kind === "Variable" ? "null" : FOUND_IN_LITERAL[node.kind];
 
 export const isPlainObject = (value: Json): value is { readonly [key: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value) && enumLiteralName(value) === undefined;
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !isRawNumber(value) &&
+  enumLiteralName(value) === undefined;

@@ -5,10 +5,12 @@ export { exactNumber, isFloatLiteral, isRawNumber, numberText, rawNumber, writeJ
 
 // --- reading JSON ---------------------------------------------------------------------------------------------------
 
-// 16 digits and more, exponents, a fraction that ends in 0, minus zero: `12345678901234567`, `1e400`, `1.50`, `-0`. Strings may match too; that costs time alone.
+// 16 digits and more, exponents, a fraction that ends in 0, minus zero: `12345678901234567`, `1e400`, `1.50`, `-0`.
+// Strings may match too; that costs time alone.
 const MAY_LOSE_DIGITS = /\d{16}|[\d.]{17}|\d[eE][-+]?\d|\.\d*0(?!\d)|-0(?![.\d])/;
 
-/** Like `JSON.parse`, but a number that would not come back as it was written stays text (`numberText`). @throws SyntaxError */
+/** Like `JSON.parse`, but a number that would not come back as it was written stays text (`numberText`). @throws
+ *  SyntaxError */
 export const parseJson = (text: string): Json => {
   const parsed = JSON.parse(text) as Json; // what JSON.parse gives
   if (!MAY_LOSE_DIGITS.test(text)) return parsed;
@@ -99,7 +101,8 @@ const readObject = (reader: Reader): Json => {
     reader.at++; // the colon
     const value = readValue(reader);
     // an own property like any other, as JSON.parse has it
-    if (key === "__proto__") Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+    if (key === "__proto__")
+      Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
     else object[key] = value;
   }
   reader.at++;

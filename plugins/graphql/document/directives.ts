@@ -29,7 +29,11 @@ const DIRECTIVES: Readonly<Record<string, DirectiveSpec>> = {
   _multiple_top_level_fields: { places: ["a subscription"], arguments: {} },
 };
 
-const WORDS: Readonly<Record<OperationDefinitionNode["operation"], Place>> = { query: "a query", mutation: "a mutation", subscription: "a subscription" };
+const WORDS: Readonly<Record<OperationDefinitionNode["operation"], Place>> = {
+  query: "a query",
+  mutation: "a mutation",
+  subscription: "a subscription",
+};
 
 /** `path`: of the selection set, or `$` for the operation. @throws RelApiError */
 const checkPlaces = (directives: readonly DirectiveNode[], place: Place, path: string): void => {
@@ -38,15 +42,26 @@ const checkPlaces = (directives: readonly DirectiveNode[], place: Place, path: s
   for (const { name } of directives) {
     const spec = Object.hasOwn(DIRECTIVES, name.value) ? DIRECTIVES[name.value] : undefined;
     if (spec === undefined) throw validationFailed(`directive '${name.value}' is not defined in the schema`, path);
-    if (!spec.places.includes(place)) throw validationFailed(`directive '${name.value}' is not allowed on ${place}`, path);
+    if (!spec.places.includes(place))
+      throw validationFailed(`directive '${name.value}' is not allowed on ${place}`, path);
     if (seen.has(name.value)) repeated.add(name.value);
     seen.add(name.value);
   }
   if (repeated.size > 0)
-    throw validationFailed(`the following directives are used more than once: [${[...repeated].sort().map((name) => `'${name}'`).join(", ")}]`, path);
+    throw validationFailed(
+      `the following directives are used more than once: [${[...repeated]
+        .sort()
+        .map((name) => `'${name}'`)
+        .join(", ")}]`,
+      path,
+    );
 };
 
-const checkArguments = (directive: DirectiveNode, path: string, take: (name: string, input: Input, place: InputPlace, path: string) => void): void => {
+const checkArguments = (
+  directive: DirectiveNode,
+  path: string,
+  take: (name: string, input: Input, place: InputPlace, path: string) => void,
+): void => {
   const name = directive.name.value;
   const spec = DIRECTIVES[name] as DirectiveSpec; // checkPlaces has found it
   const given = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
@@ -62,7 +77,12 @@ const checkArguments = (directive: DirectiveNode, path: string, take: (name: str
 };
 
 /** Is the selection wanted? `path`: of the selection set it stands in. @throws RelApiError */
-export const isIncluded = (context: InputContext, directives: readonly DirectiveNode[] | undefined, place: Place, path: string): boolean => {
+export const isIncluded = (
+  context: InputContext,
+  directives: readonly DirectiveNode[] | undefined,
+  place: Place,
+  path: string,
+): boolean => {
   if (directives === undefined || directives.length === 0) return true;
   checkPlaces(directives, place, path);
   let isKept = true;
@@ -86,4 +106,5 @@ export const checkOperationDirectives = (context: InputContext, operation: Opera
   }
 };
 
-export const hasDirective = (operation: OperationDefinitionNode, name: string): boolean => operation.directives?.some((directive) => directive.name.value === name) === true;
+export const hasDirective = (operation: OperationDefinitionNode, name: string): boolean =>
+  operation.directives?.some((directive) => directive.name.value === name) === true;

@@ -10,19 +10,22 @@ const listed = (names: readonly string[]): string => {
   return `${names.slice(0, -1).join(", ")}, and ${names[names.length - 1]}`;
 };
 
-/** @throws RelApiError at the selection set that holds the spread; each spread entered on the way adds its fragment's name */
+/** @throws RelApiError at the selection set that holds the spread; each spread entered on the way adds its fragment's
+ *  name */
 export const checkFragments = (set: SelectionSetNode, fragments: Fragments): void => {
   const done = new Set<string>();
   const walk = (selections: SelectionSetNode, path: string, open: readonly string[]): void => {
     for (const selection of selections.selections) {
       if (selection.kind === "Field") {
-        if (selection.selectionSet !== undefined) walk(selection.selectionSet, `${path}.${selection.name.value}.selectionSet`, open);
+        if (selection.selectionSet !== undefined)
+          walk(selection.selectionSet, `${path}.${selection.name.value}.selectionSet`, open);
       } else if (selection.kind === "InlineFragment") {
         walk(selection.selectionSet, path, open);
       } else {
         const name = selection.name.value;
         const start = open.indexOf(name);
-        if (start !== -1) throw validationFailed(`the fragment definition(s) ${listed(open.slice(start))} form a cycle`, path);
+        if (start !== -1)
+          throw validationFailed(`the fragment definition(s) ${listed(open.slice(start))} form a cycle`, path);
         const fragment = fragments.get(name);
         if (fragment === undefined) throw validationFailed(`reference to undefined fragment "${name}"`, path);
         // looked through once: what it holds does not depend on where it is spread

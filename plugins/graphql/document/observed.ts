@@ -1,5 +1,5 @@
-/** Variables as planning sees them: each look at a value is a question, whose answer is part of the key that the plan is kept under.
- *  What is bound alone is not looked at, so that one plan serves all its values. */
+/** Variables as planning sees them: each look at a value is a question, whose answer is part of the key that the plan
+ *  is kept under. What is bound alone is not looked at, so that one plan serves all its values. */
 import type { ValueNode } from "graphql";
 import { planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
 import { foundInVariable, isPlainObject } from "../coerce/leaf.ts";
@@ -42,7 +42,8 @@ export interface WithVariables {
   readonly variables: VariableValues;
 }
 
-const partOf = (value: Json, key: string | number): Json => (value as Readonly<Record<string | number, Json>>)[key] as Json; // the questions about what holds it came before
+const partOf = (value: Json, key: string | number): Json =>
+  (value as Readonly<Record<string | number, Json>>)[key] as Json; // the questions about what holds it came before
 
 /** What stands at that place of other values of the variable. */
 export const heldIn = (variables: VariableValues, place: Place): Json => {
@@ -60,15 +61,24 @@ const shapeOf = (value: Json): Shape => {
   return isPlainObject(value) ? Object.keys(value) : "leaf";
 };
 
-// Questions are kept, and with them whatever the functions in them see: they are made here, where that is the place alone.
+// Questions are kept, and with them whatever the functions in them see: they are made here, where that is the place
+// alone.
 
-const question = <Answer>(name: string, place: Place, of: (value: Json) => Answer, key: (answer: Answer) => unknown): Question<WithVariables, Answer> => ({
+const question = <Answer>(
+  name: string,
+  place: Place,
+  of: (value: Json) => Answer,
+  key: (answer: Answer) => unknown,
+): Question<WithVariables, Answer> => ({
   name,
   of: ({ variables }) => of(heldIn(variables, place)),
   key,
 });
 
-const kindQuestion = (name: string): Question<WithVariables, Kind> => ({ name: `kind of ${name}`, of: ({ variables }) => kindOf(variables, name) });
+const kindQuestion = (name: string): Question<WithVariables, Kind> => ({
+  name: `kind of ${name}`,
+  of: ({ variables }) => kindOf(variables, name),
+});
 
 const shapeKey = (shape: Shape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
 
@@ -83,7 +93,8 @@ interface Observer {
 const held = (observer: Observer, bound: Json, variable: string, place: Place, depth: number): Held => {
   const number = observer.count++;
   const shape = (): Shape => observer.ask(question(`shape ${number}`, place, shapeOf, shapeKey));
-  const part = (key: string | number): Held => held(observer, partOf(bound, key), variable, { of: place, key }, depth + 1);
+  const part = (key: string | number): Held =>
+    held(observer, partOf(bound, key), variable, { of: place, key }, depth + 1);
   return {
     place,
     variable,
@@ -100,12 +111,18 @@ const held = (observer: Observer, bound: Json, variable: string, place: Place, d
     },
     value: () => observer.ask(question(`value ${number}`, place, whole, writeJson)),
     described: (name, describe) => observer.ask(question(`${name} ${number}`, place, describe, planKey)),
-    get found() { return foundInVariable(bound); },
+    get found() {
+      return foundInVariable(bound);
+    },
   };
 };
 
-/** `variables`: those at hand. `close`: lets go of them; what was planned may look at its variables for as long as it is kept. */
-export const observeVariables = (ask: Ask<WithVariables>, variables: VariableValues): ObservedVariables & { close(): void } => {
+/** `variables`: those at hand. `close`: lets go of them; what was planned may look at its variables for as long as it
+ *  is kept. */
+export const observeVariables = (
+  ask: Ask<WithVariables>,
+  variables: VariableValues,
+): ObservedVariables & { close(): void } => {
   const observer: Observer = { ask, count: 0 };
   let atHand = variables;
   return {
@@ -135,4 +152,5 @@ const kindOf = (variables: VariableValues, name: string): Kind => {
 };
 
 /** For values that are read anew at each request, under a plan that is there already. */
-export const unobserved = (variables: VariableValues): ObservedVariables => observeVariables((question) => question.of({ variables }), variables);
+export const unobserved = (variables: VariableValues): ObservedVariables =>
+  observeVariables((question) => question.of({ variables }), variables);

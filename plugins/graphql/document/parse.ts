@@ -1,5 +1,13 @@
 /** From the text of a request to one operation and the fragments it may use. @rule G-DOC-1 G-DOC-2 G-DOC-3 */
-import { GraphQLError, parse, type DocumentNode, type FragmentDefinitionNode, type OperationDefinitionNode, type SelectionSetNode, type ValueNode } from "graphql";
+import {
+  GraphQLError,
+  parse,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValueNode,
+} from "graphql";
 import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed } from "../errors.ts";
 
 export interface ParsedDocument {
@@ -13,14 +21,16 @@ export const MAX_DEPTH = 500;
 
 /** @throws RelApiError `validation-failed`, `parse-failed` */
 export const parseDocument = (text: string, operationName: string | undefined, maxBytes: number): ParsedDocument => {
-  if (text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes)) throw documentTooLarge(maxBytes);
+  if (text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes))
+    throw documentTooLarge(maxBytes);
   const document = parseText(text);
   for (const definition of document.definitions) {
     if (definition.kind !== "OperationDefinition" && definition.kind !== "FragmentDefinition") throw notAGraphqlQuery();
     checkSelectionSet(definition.selectionSet, 0);
     for (const directive of definition.directives ?? []) checkNames(directive.arguments ?? [], 0);
     if (definition.kind === "OperationDefinition") {
-      for (const variable of definition.variableDefinitions ?? []) if (variable.defaultValue !== undefined) checkValue(variable.defaultValue, 0);
+      for (const variable of definition.variableDefinitions ?? [])
+        if (variable.defaultValue !== undefined) checkValue(variable.defaultValue, 0);
     }
   }
   const operation = chooseOperation(document, text, operationName);
@@ -41,12 +51,16 @@ const checkSelectionSet = (set: SelectionSetNode, depth: number): void => {
   for (const selection of set.selections) {
     for (const directive of selection.directives ?? []) checkNames(directive.arguments ?? [], depth);
     if (selection.kind === "Field") checkNames(selection.arguments ?? [], depth);
-    if (selection.kind !== "FragmentSpread" && selection.selectionSet !== undefined) checkSelectionSet(selection.selectionSet, depth + 1);
+    if (selection.kind !== "FragmentSpread" && selection.selectionSet !== undefined)
+      checkSelectionSet(selection.selectionSet, depth + 1);
   }
 };
 
 /** Arguments and input fields: no name twice. */
-const checkNames = (fields: readonly { readonly name: { readonly value: string }; readonly value: ValueNode }[], depth: number): void => {
+const checkNames = (
+  fields: readonly { readonly name: { readonly value: string }; readonly value: ValueNode }[],
+  depth: number,
+): void => {
   const names = new Set<string>();
   for (const field of fields) {
     if (names.has(field.name.value)) throw notAGraphqlQuery();
@@ -63,12 +77,19 @@ const checkValue = (value: ValueNode, depth: number): void => {
 
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
-const chooseOperation = (document: DocumentNode, text: string, operationName: string | undefined): OperationDefinitionNode => {
+const chooseOperation = (
+  document: DocumentNode,
+  text: string,
+  operationName: string | undefined,
+): OperationDefinitionNode => {
   const operations = document.definitions.filter((definition) => definition.kind === "OperationDefinition");
   if (operationName === undefined) {
     const [only] = operations;
     if (only === undefined || operations.length > 1)
-      throw validationFailed("exactly one operation has to be present in the document when operationName is not specified", "$");
+      throw validationFailed(
+        "exactly one operation has to be present in the document when operationName is not specified",
+        "$",
+      );
     return only;
   }
   if (!NAME.test(operationName)) throw parseFailed(`${operationName} is not valid GraphQL name`, "$.operationName");
@@ -80,7 +101,10 @@ const chooseOperation = (document: DocumentNode, text: string, operationName: st
 };
 
 /** `{ … }` without the word `query`: only the tokens tell. */
-const hasShortForm = (text: string): boolean => parse(text).definitions.some((definition) => definition.kind === "OperationDefinition" && definition.loc?.startToken.kind === "{");
+const hasShortForm = (text: string): boolean =>
+  parse(text).definitions.some(
+    (definition) => definition.kind === "OperationDefinition" && definition.loc?.startToken.kind === "{",
+  );
 
 const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> => {
   const fragments = new Map<string, FragmentDefinitionNode>();

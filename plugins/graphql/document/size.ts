@@ -31,7 +31,10 @@ const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, 
       depth = Math.max(depth, inner.depth + 1);
       continue;
     }
-    const inner = selection.kind === "InlineFragment" ? sizeOf(selection.selectionSet, fragments, known) : sizeOfFragment(selection.name.value, fragments, known);
+    const inner =
+      selection.kind === "InlineFragment"
+        ? sizeOf(selection.selectionSet, fragments, known)
+        : sizeOfFragment(selection.name.value, fragments, known);
     own += inner.own;
     fields += inner.fields;
     aliases += inner.aliases;
@@ -52,11 +55,13 @@ const sizeOfFragment = (name: string, fragments: Fragments, known: Map<string, S
   return size;
 };
 
-/** What stands twice counts twice, also where it is merged. Fragments have been checked. @throws RelApiError `validation-failed` @rule G-LIM-3 */
+/** What stands twice counts twice, also where it is merged. Fragments have been checked. @throws RelApiError
+ *  `validation-failed` @rule G-LIM-3 */
 export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): void => {
   const size = sizeOf(set, fragments, new Map());
   const within = (limit: Limit, count: number, message: (most: number) => string): void => {
-    if (count > limits[limit]) throw limitExceeded(limit, { code: "validation-failed", message: message(limits[limit]), path: "$" });
+    if (count > limits[limit])
+      throw limitExceeded(limit, { code: "validation-failed", message: message(limits[limit]), path: "$" });
   };
   within("maxDocumentDepth", size.depth, (most) => `the operation selects fields nested deeper than ${most} levels`);
   within("maxRootFields", size.own, (most) => `the operation has more than ${most} root fields`);

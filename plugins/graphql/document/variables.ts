@@ -1,5 +1,15 @@
 /** Declarations and values of variables. @rule G-VAR-1 … G-VAR-10 */
-import { isListType, isNonNullType, print, type FragmentDefinitionNode, type GraphQLInputType, type OperationDefinitionNode, type SelectionSetNode, type TypeNode, type ValueNode } from "graphql";
+import {
+  isListType,
+  isNonNullType,
+  print,
+  type FragmentDefinitionNode,
+  type GraphQLInputType,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type TypeNode,
+  type ValueNode,
+} from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { foundInVariable, type LookUp, leafOf } from "../coerce/leaf.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
@@ -15,7 +25,8 @@ export interface Declaration {
 
 export type Declarations = ReadonlyMap<string, Declaration>;
 
-/** A variable's value: given, or the literal of its default. Absent from the map: nothing, which counts as null (G-VAR-9). */
+/** A variable's value: given, or the literal of its default. Absent from the map: nothing, which counts as null
+ *  (G-VAR-9). */
 export type VariableValue = { readonly json: Json } | { readonly literal: ValueNode };
 
 export type VariableValues = ReadonlyMap<string, VariableValue>;
@@ -65,21 +76,36 @@ export interface DeclaredVariables {
 }
 
 /** @throws RelApiError `multiple definitions for variable` */
-export const declareVariables = (operation: OperationDefinitionNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): DeclaredVariables => {
+export const declareVariables = (
+  operation: OperationDefinitionNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): DeclaredVariables => {
   const uses = usesOf(operation, fragments);
   const declarations = new Map<string, Declaration>();
   for (const definition of operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
     if (declarations.has(name)) throw parseFailed(`multiple definitions for variable "${name}"`, "$");
-    declarations.set(name, { name, type: definition.type, typeText: print(definition.type), default: definition.defaultValue, isUsed: uses.names.has(name) });
+    declarations.set(name, {
+      name,
+      type: definition.type,
+      typeText: print(definition.type),
+      default: definition.defaultValue,
+      isUsed: uses.names.has(name),
+    });
   }
   return { declarations, used: uses.names, unbound: uses.first.find((name) => !declarations.has(name)) };
 };
 
 /** @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
-export const readVariables = (declared: DeclaredVariables, given: Readonly<Record<string, Json>> | null | undefined): VariableValues => {
+export const readVariables = (
+  declared: DeclaredVariables,
+  given: Readonly<Record<string, Json>> | null | undefined,
+): VariableValues => {
   if (given !== undefined && given !== null && (typeof given !== "object" || Array.isArray(given)))
-    throw parseFailed(`parsing variables failed, expected Object, but encountered ${foundInVariable(given)}`, "$.variables");
+    throw parseFailed(
+      `parsing variables failed, expected Object, but encountered ${foundInVariable(given)}`,
+      "$.variables",
+    );
   const values = new Map<string, VariableValue>();
   for (const declaration of declared.declarations.values()) {
     const { name } = declaration;
@@ -87,15 +113,18 @@ export const readVariables = (declared: DeclaredVariables, given: Readonly<Recor
     const isRequired = declaration.type.kind === "NonNullType";
     if (json === undefined) {
       if (declaration.default !== undefined) values.set(name, { literal: declaration.default });
-      else if (isRequired && declaration.isUsed) throw validationFailed(`expecting a value for non-nullable variable: "${name}"`, "$");
+      else if (isRequired && declaration.isUsed)
+        throw validationFailed(`expecting a value for non-nullable variable: "${name}"`, "$");
       continue;
     }
-    if (json === null && isRequired) throw validationFailed(`null value found for non-nullable type: "${declaration.typeText}"`, "$");
+    if (json === null && isRequired)
+      throw validationFailed(`null value found for non-nullable type: "${declaration.typeText}"`, "$");
     values.set(name, { json });
   }
   if (declared.unbound !== undefined) throw validationFailed(`unbound variable "${declared.unbound}"`, "$");
   const unexpected = Object.keys(given ?? {}).filter((name) => !declared.used.has(name));
-  if (unexpected.length > 0) throw validationFailed(`unexpected variables in variableValues: ${unexpected.sort().join(", ")}`, "$");
+  if (unexpected.length > 0)
+    throw validationFailed(`unexpected variables in variableValues: ${unexpected.sort().join(", ")}`, "$");
   return values;
 };
 
@@ -111,7 +140,13 @@ export const lookUpIn =
 /** @rule G-VAR-8 */
 export const fits = (declaration: Declaration, type: GraphQLInputType, hasDefault: boolean): boolean => {
   const isNullable = declaration.type.kind !== "NonNullType";
-  if (isNullable && isNonNullType(type) && !hasDefault && (declaration.default === undefined || declaration.default.kind === "NullValue")) return false;
+  if (
+    isNullable &&
+    isNonNullType(type) &&
+    !hasDefault &&
+    (declaration.default === undefined || declaration.default.kind === "NullValue")
+  )
+    return false;
   return sameShape(declaration.type, type);
 };
 

@@ -1,17 +1,35 @@
-/** `albums_aggregate: { count: { predicate: { _gt: 1 } } }`: conditions on a whole related set. @rule G-AGP-1 … G-AGP-7 */
+/** `albums_aggregate: { count: { predicate: { _gt: 1 } } }`: conditions on a whole related set. @rule G-AGP-1 … G-AGP-7
+ *  */
 import { type Expression, type Predicate } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
-import { itemPlace, placeOf, readBoolean, readEnum, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
+import {
+  itemPlace,
+  placeOf,
+  readBoolean,
+  readEnum,
+  readList,
+  readObject,
+  type FieldInput,
+  type Input,
+  type Place,
+} from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { allOf, narrowed, planComparison, planWhere } from "./where.ts";
 import { gqlPart } from "../parts.ts";
 
-export const planAggregatePredicate = (planner: Planner, input: Input, place: Place, relationship: string, path: string): Predicate => {
+export const planAggregatePredicate = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  relationship: string,
+  path: string,
+): Predicate => {
   const given: FieldInput[] = [];
   readObject(planner, input, place, path, (field) => given.push(field));
   const [one] = given;
   const part = one && gqlPart(one.field);
-  if (one === undefined || given.length > 1 || part?.kind !== "predicate") throw validationFailed("exactly one predicate should be specified", path);
+  if (one === undefined || given.length > 1 || part?.kind !== "predicate")
+    throw validationFailed("exactly one predicate should be specified", path);
 
   let of: readonly Expression[] = [];
   let isDistinct = false;
@@ -24,11 +42,16 @@ export const planAggregatePredicate = (planner: Planner, input: Input, place: Pl
     else if (name.name === "distinct") isDistinct = readBoolean(planner, value, placeOf(field), at);
     else if (name.name === "filter") where = narrowed(planWhere(planner, value, placeOf(field), at));
     // the last of the four in name order, so that the left side is complete
-    else if (name.name === "predicate") compare = (left) => planComparison(planner, value, placeOf(field), left, part.value, at);
+    else if (name.name === "predicate")
+      compare = (left) => planComparison(planner, value, placeOf(field), left, part.value, at);
   });
   const left: Expression = {
-    kind: "related-aggregate", relationship, fn: part.fn, of,
-    ...(isDistinct ? { distinct: true } : {}), ...(where === undefined ? {} : { where }),
+    kind: "related-aggregate",
+    relationship,
+    fn: part.fn,
+    of,
+    ...(isDistinct ? { distinct: true } : {}),
+    ...(where === undefined ? {} : { where }),
   };
   return allOf(compare?.(left) ?? []);
 };
@@ -39,9 +62,12 @@ const planColumns = (planner: Planner, input: Input, place: Place, path: string,
     const part = gqlPart(readEnum(planner, value, at, where));
     return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
   };
-  if (fn === "count") return readList(planner, input, place, path).flatMap((item) => columnOf(item.input, itemPlace(place), item.path));
+  if (fn === "count")
+    return readList(planner, input, place, path).flatMap((item) => columnOf(item.input, itemPlace(place), item.path));
   if (fn !== "corr" && fn !== "covar_samp") return columnOf(input, place, path);
   const both: Expression[] = [];
-  readObject(planner, input, place, path, ({ field, input: value, path: at }) => both.push(...columnOf(value, placeOf(field), at)));
+  readObject(planner, input, place, path, ({ field, input: value, path: at }) =>
+    both.push(...columnOf(value, placeOf(field), at)),
+  );
   return both;
 };

@@ -16,7 +16,12 @@ export const planAggregate = (planner: Planner, selected: Selected, from: Source
   output: planLevel(planner, selected, (field) => {
     if (field.part?.kind === "nodes") {
       const row = subselection(field) as GraphQLObjectType; // `nodes` is a list of rows
-      return { kind: "nodes", as: field.as, of: planRow(planner, row, field.selections, field.path), ...capOf(planner) };
+      return {
+        kind: "nodes",
+        as: field.as,
+        of: planRow(planner, row, field.selections, field.path),
+        ...capOf(planner),
+      };
     }
     return { kind: "object", as: field.as, of: planLevel(planner, field, (one) => planFields(planner, one)) };
   }),
@@ -28,7 +33,9 @@ const planLevel = (planner: Planner, selected: Selected, plan: (field: Selected)
   const outputs: Output[] = [];
   const type = subselection(selected) as GraphQLObjectType; // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
   eachSelection(planner, type, selected.selections, selected.path, (selection) => {
-    outputs.push(selection.kind === "typename" ? { kind: "constant", as: selection.as, value: selection.value } : plan(selection));
+    outputs.push(
+      selection.kind === "typename" ? { kind: "constant", as: selection.as, value: selection.value } : plan(selection),
+    );
   });
   return outputs;
 };
@@ -36,7 +43,8 @@ const planLevel = (planner: Planner, selected: Selected, plan: (field: Selected)
 const planFields = (planner: Planner, selected: Selected): Output => {
   const { part, as } = selected;
   if (part?.kind === "count") return planCount(planner, selected);
-  if (part?.kind !== "aggregate-function") throw new TypeError(`an aggregate field stands for ${part?.kind ?? "nothing"}`);
+  if (part?.kind !== "aggregate-function")
+    throw new TypeError(`an aggregate field stands for ${part?.kind ?? "nothing"}`);
   const { fn } = part;
   return { kind: "object", as, of: planLevel(planner, selected, (column) => planFolded(planner, column, fn)) };
 };
@@ -55,7 +63,11 @@ const planFolded = (planner: Planner, selected: Selected, fn: string): Output =>
 };
 
 const folded = (as: string, fn: string, of: Expression, isText: boolean): Output => ({
-  kind: "aggregate", as, fn, of: [of], ...(isText ? { cast: "text" } : {}),
+  kind: "aggregate",
+  as,
+  fn,
+  of: [of],
+  ...(isText ? { cast: "text" } : {}),
 });
 
 /** @rule G-AGG-3 */
@@ -72,5 +84,11 @@ const planCount = (planner: Planner, selected: Selected): Output => {
     });
   });
   subselection(selected);
-  return { kind: "aggregate", as: selected.as, fn: "count", of, ...(isDistinct && of.length > 0 ? { distinct: true } : {}) };
+  return {
+    kind: "aggregate",
+    as: selected.as,
+    fn: "count",
+    of,
+    ...(isDistinct && of.length > 0 ? { distinct: true } : {}),
+  };
 };

@@ -1,5 +1,12 @@
-/** Computed fields: the function's arguments, the row and the session among them. @rule G-CF-1 G-CF-3 G-CF-5 G-FN-4 G-FN-5 */
-import { type Expression, type PathStep, type Routine, type RoutineArgument, type ValueRef } from "../../../core/index.ts";
+/** Computed fields: the function's arguments, the row and the session among them. @rule G-CF-1 G-CF-3 G-CF-5 G-FN-4
+ *  G-FN-5 */
+import {
+  type Expression,
+  type PathStep,
+  type Routine,
+  type RoutineArgument,
+  type ValueRef,
+} from "../../../core/index.ts";
 import { notSupported } from "../errors.ts";
 import { placeOf, readObject, type Input, type Place } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
@@ -13,7 +20,12 @@ interface Fixed {
 const THE_ROW: RoutineArgument = { value: { constant: null }, isRow: true };
 
 /** Arguments in the order of the parameters: by position as long as all are given, then by name. @rule G-FN-5 */
-const assemble = (routine: Routine, fixed: Fixed, given: ReadonlyMap<number, ValueRef>, path: string): readonly RoutineArgument[] => {
+const assemble = (
+  routine: Routine,
+  fixed: Fixed,
+  given: ReadonlyMap<number, ValueRef>,
+  path: string,
+): readonly RoutineArgument[] => {
   const list: RoutineArgument[] = [];
   let isByName = false;
   routine.parameters.forEach((parameter, index) => {
@@ -35,18 +47,28 @@ const assemble = (routine: Routine, fixed: Fixed, given: ReadonlyMap<number, Val
 };
 
 /** Of `args: {…}`; `input` absent: nothing is given. `path`: of the `args` argument. */
-export const planArguments = (planner: Planner, routine: Routine, fixed: Fixed, args: { readonly input: Input; readonly place: Place } | undefined, path: string): readonly RoutineArgument[] => {
+export const planArguments = (
+  planner: Planner,
+  routine: Routine,
+  fixed: Fixed,
+  args: { readonly input: Input; readonly place: Place } | undefined,
+  path: string,
+): readonly RoutineArgument[] => {
   const given = new Map<number, ValueRef>();
   if (args !== undefined) {
     readObject(planner, args.input, args.place, path, ({ field, input, path: at }) => {
       const part = gqlPart(field);
-      if (part?.kind === "function-argument") given.set(part.index, bindColumn(planner, input, placeOf(field), part.value, at));
+      if (part?.kind === "function-argument")
+        given.set(part.index, bindColumn(planner, input, placeOf(field), part.value, at));
     });
   }
   return assemble(routine, fixed, given, path);
 };
 
-export const fixedOf = (field: GqlComputedField): Fixed => ({ row: field.tableArgument, ...(field.sessionArgument === undefined ? {} : { session: field.sessionArgument }) });
+export const fixedOf = (field: GqlComputedField): Fixed => ({
+  row: field.tableArgument,
+  ...(field.sessionArgument === undefined ? {} : { session: field.sessionArgument }),
+});
 
 const nothingGiven: ReadonlyMap<number, ValueRef> = new Map();
 
@@ -56,7 +78,16 @@ export const rowArguments = (field: GqlComputedField): { readonly arguments?: re
   return list.length === 0 ? {} : { arguments: list };
 };
 
-export const computedExpression = (field: GqlComputedField, given?: readonly RoutineArgument[], path?: readonly PathStep[]): Expression => {
+export const computedExpression = (
+  field: GqlComputedField,
+  given?: readonly RoutineArgument[],
+  path?: readonly PathStep[],
+): Expression => {
   const own = given === undefined ? rowArguments(field) : given.length === 0 ? {} : { arguments: given };
-  return { kind: "computed", routine: { schema: field.routine.schema, name: field.routine.name }, ...own, ...(path && { path }) };
+  return {
+    kind: "computed",
+    routine: { schema: field.routine.schema, name: field.routine.name },
+    ...own,
+    ...(path && { path }),
+  };
 };

@@ -25,7 +25,13 @@ export const planConflict = (planner: Planner, input: Input, place: Place, path:
   return { target: { constraint }, update, ...(where && { where }) };
 };
 
-const planColumns = (planner: Planner, input: Input, place: Place, path: string, conflictPath: string): readonly string[] => {
+const planColumns = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  path: string,
+  conflictPath: string,
+): readonly string[] => {
   const columns = new Set<string>();
   for (const item of readList(planner, input, place, path)) {
     const part = gqlPart(readEnum(planner, item.input, itemPlace(place), item.path));

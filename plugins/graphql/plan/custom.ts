@@ -6,7 +6,12 @@ import { bind, type Planner } from "./planner.ts";
 import { eachArgument, subselection, type Selected } from "./selection.ts";
 import type { GqlPart } from "../parts.ts";
 
-export const planCustom = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "custom" }>, relation: Relation | undefined): Output => {
+export const planCustom = (
+  planner: Planner,
+  selected: Selected,
+  part: Extract<GqlPart, { readonly kind: "custom" }>,
+  relation: Relation | undefined,
+): Output => {
   const given: [string, Json][] = [];
   eachArgument(planner, selected, ({ name, input, place, path }) => {
     if (input.kind === "held") return;

@@ -2,4 +2,6 @@
 import { sql, type PlanFunction } from "../../../core/index.ts";
 
 /** @rule G-NAM-8 */
-export const graphqlFunctions: readonly PlanFunction[] = [{ name: "upper", compile: (argument) => sql`pg_catalog.upper(${argument})` }];
+export const graphqlFunctions: readonly PlanFunction[] = [
+  { name: "upper", compile: (argument) => sql`pg_catalog.upper(${argument})` },
+];

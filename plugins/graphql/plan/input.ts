@@ -1,7 +1,23 @@
-/** Arguments and input fields: literals of the document, or what variables hold. @rule G-COE-1 … G-COE-8 G-VAR-6 G-VAR-9 G-ERR-5 G-ERR-6 */
+/** Arguments and input fields: literals of the document, or what variables hold. @rule G-COE-1 … G-COE-8 G-VAR-6
+ *  G-VAR-9 G-ERR-5 G-ERR-6 */
 import {
-  getNamedType, getNullableType, GraphQLBoolean, GraphQLInt, GraphQLString, isEnumType, isInputObjectType, isListType, isNonNullType, isRequiredInputField,
-  type ConstValueNode, type GraphQLEnumType, type GraphQLEnumValue, type GraphQLInputField, type GraphQLInputObjectType, type GraphQLInputType, type ValueNode,
+  getNamedType,
+  getNullableType,
+  GraphQLBoolean,
+  GraphQLInt,
+  GraphQLString,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  type ConstValueNode,
+  type GraphQLEnumType,
+  type GraphQLEnumValue,
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type ValueNode,
 } from "graphql";
 import type { Json, ResolvedOptions } from "../../../core/index.ts";
 import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
@@ -10,7 +26,16 @@ import { atIndex, atKey } from "../coerce/paths.ts";
 import { heldIn, type Held, type ObservedVariables } from "../document/observed.ts";
 import { MAX_DEPTH } from "../document/parse.ts";
 import { fits, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
-import { expectedFor, expectedList, fieldNotFound, integerOutOfRange, missingField, notOneOf, validationFailed, variableMisfit } from "../errors.ts";
+import {
+  expectedFor,
+  expectedList,
+  fieldNotFound,
+  integerOutOfRange,
+  missingField,
+  notOneOf,
+  validationFailed,
+  variableMisfit,
+} from "../errors.ts";
 
 export interface InputContext {
   readonly schema: { readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> };
@@ -20,8 +45,7 @@ export interface InputContext {
 
 /** Something given: a literal (a variable among them), or a part of what a variable holds. */
 export type Input =
-  | { readonly kind: "literal"; readonly node: ValueNode }
-  | { readonly kind: "held"; readonly held: Held };
+  { readonly kind: "literal"; readonly node: ValueNode } | { readonly kind: "held"; readonly held: Held };
 
 /** What the schema says of the place. */
 export interface Place {
@@ -41,7 +65,8 @@ const NULL: Input = { kind: "literal", node: NULL_NODE };
 /** @throws RelApiError G-VAR-6 */
 export const checkVariable = (context: InputContext, name: string, place: Place, path: string): void => {
   const declaration = context.declarations.get(name);
-  if (declaration !== undefined && !fits(declaration, place.type, place.hasDefault)) throw variableMisfit(name, declaration.typeText, String(place.type), path);
+  if (declaration !== undefined && !fits(declaration, place.type, place.hasDefault))
+    throw variableMisfit(name, declaration.typeText, String(place.type), path);
 };
 
 /** Looks into a variable: from then on its value decides what the plan looks like. */
@@ -54,18 +79,22 @@ export const open = (context: InputContext, input: Input, place: Place, path: st
   return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", held: value };
 };
 
-/** A variable that is not given and has no default, where the option says that such a place counts as not written. @rule G-VAR-11 */
+/** A variable that is not given and has no default, where the option says that such a place counts as not written.
+ *  @rule G-VAR-11 */
 export const isAbsent = (context: InputContext, input: Input, place: Place, path: string): boolean => {
-  if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable") return false;
+  if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable")
+    return false;
   const name = input.node.name.value;
   const declaration = context.declarations.get(name);
-  if (declaration === undefined || declaration.type.kind === "NonNullType" || declaration.default !== undefined) return false;
+  if (declaration === undefined || declaration.type.kind === "NonNullType" || declaration.default !== undefined)
+    return false;
   checkVariable(context, name, place, path);
   return context.variables.open(name) === undefined;
 };
 
 /** Of an opened input. */
-export const isNull = (input: Input): boolean => (input.kind === "held" ? input.held.isNull() : input.node.kind === "NullValue");
+export const isNull = (input: Input): boolean =>
+  input.kind === "held" ? input.held.isNull() : input.node.kind === "NullValue";
 
 export const found = (input: Input): string => (input.kind === "held" ? input.held.found : foundInLiteral(input.node));
 
@@ -86,7 +115,11 @@ const typeFacts = new WeakMap<GraphQLInputObjectType, TypeFacts>();
 const factsOf = (type: GraphQLInputObjectType): TypeFacts => {
   let facts = typeFacts.get(type);
   if (facts === undefined) {
-    facts = { required: Object.values(type.getFields()).filter(isRequiredInputField).map((field) => field.name) };
+    facts = {
+      required: Object.values(type.getFields())
+        .filter(isRequiredInputField)
+        .map((field) => field.name),
+    };
     typeFacts.set(type, facts);
   }
   return facts;
@@ -94,7 +127,12 @@ const factsOf = (type: GraphQLInputObjectType): TypeFacts => {
 
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
-const membersOf = (context: InputContext, given: Input, place: Place, path: string): readonly (readonly [name: string, input: Input])[] => {
+const membersOf = (
+  context: InputContext,
+  given: Input,
+  place: Place,
+  path: string,
+): readonly (readonly [name: string, input: Input])[] => {
   const input = open(context, given, place, path);
   const type = getNamedType(place.type);
   if (input.kind === "literal") {
@@ -102,18 +140,29 @@ const membersOf = (context: InputContext, given: Input, place: Place, path: stri
     return input.node.fields.map((field) => [field.name.value, { kind: "literal", node: field.value }]);
   }
   const { held } = input;
-  if (held.depth > MAX_DEPTH) throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
+  if (held.depth > MAX_DEPTH)
+    throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
   const members = held.members();
   if (members === undefined) throw expectedFor("an object", type.name, found(input), path);
   return members.map(([name, part]) => {
-    if (!NAME.test(name)) throw validationFailed(`variable value contains object with key "${name}", which is not a legal GraphQL name`, path);
+    if (!NAME.test(name))
+      throw validationFailed(
+        `variable value contains object with key "${name}", which is not a legal GraphQL name`,
+        path,
+      );
     return [name, { kind: "held", held: part }];
   });
 };
 
-/** The fields of an input object in name order; answers their order in the request. Unknown keys are refused, then each field is
- *  visited, a missing one refused in its turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
-export const readObject = (context: InputContext, given: Input, place: Place, path: string, visit: (field: FieldInput) => void): readonly string[] => {
+/** The fields of an input object in name order; answers their order in the request. Unknown keys are refused, then each
+ *  field is visited, a missing one refused in its turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
+export const readObject = (
+  context: InputContext,
+  given: Input,
+  place: Place,
+  path: string,
+  visit: (field: FieldInput) => void,
+): readonly string[] => {
   const type = getNamedType(place.type);
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is no input object type`);
   const members = membersOf(context, given, place, path);
@@ -142,9 +191,15 @@ export interface ItemInput {
   readonly path: string;
 }
 
-/** The items of a list; a single value is a list of one. `null` is refused. `check`: may refuse their number before anything is made of them.
- *  @rule G-COE-6 G-ERR-6 */
-export const readList = (context: InputContext, given: Input, place: Place, path: string, check: (count: number) => void = () => {}): readonly ItemInput[] => {
+/** The items of a list; a single value is a list of one. `null` is refused. `check`: may refuse their number before
+ *  anything is made of them. @rule G-COE-6 G-ERR-6 */
+export const readList = (
+  context: InputContext,
+  given: Input,
+  place: Place,
+  path: string,
+  check: (count: number) => void = () => {},
+): readonly ItemInput[] => {
   const input = open(context, given, place, path);
   if (isNull(input)) throw expectedList("null", path);
   if (input.kind === "literal") {
@@ -164,12 +219,14 @@ export const itemPlace = (place: Place): Place => {
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
 
-// --- scalars that are not column values -------------------------------------------------------------------------------
+// --- scalars that are not column values
+// -------------------------------------------------------------------------------
 
 /** @rule G-COE-2 */
 export const readBoolean = (context: InputContext, given: Input, place: Place, path: string): boolean => {
   const input = open(context, given, place, path);
-  const value = input.kind === "held" ? input.held.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
+  const value =
+    input.kind === "held" ? input.held.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
   if (typeof value !== "boolean") throw expectedFor("a boolean", "Boolean", found(input), path);
   return value;
 };
@@ -177,7 +234,8 @@ export const readBoolean = (context: InputContext, given: Input, place: Place, p
 /** @rule G-COE-4 */
 export const readString = (context: InputContext, given: Input, place: Place, path: string): string => {
   const input = open(context, given, place, path);
-  const value = input.kind === "held" ? input.held.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
+  const value =
+    input.kind === "held" ? input.held.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
   if (typeof value !== "string") throw expectedFor("a string", "String", found(input), path);
   return value;
 };
@@ -185,7 +243,12 @@ export const readString = (context: InputContext, given: Input, place: Place, pa
 /** @rule G-COE-3 */
 export const readInt = (context: InputContext, given: Input, place: Place, path: string): number => {
   const input = open(context, given, place, path);
-  const text = input.kind === "held" ? numberText(input.held.value()) : input.node.kind === "IntValue" ? input.node.value : undefined;
+  const text =
+    input.kind === "held"
+      ? numberText(input.held.value())
+      : input.node.kind === "IntValue"
+        ? input.node.value
+        : undefined;
   if (text === undefined) throw expectedFor("a 32-bit integer", "Int", found(input), path);
   return Number(checkInteger(text, 32, path));
 };
@@ -212,19 +275,28 @@ export const checkPlain = (context: InputContext, input: Input, place: Place, pa
 export const readEnum = (context: InputContext, given: Input, place: Place, path: string): GraphQLEnumValue => {
   const type = getNamedType(place.type) as GraphQLEnumType; // only enum places are read so
   const input = open(context, given, place, path);
-  const name = input.kind === "held" ? input.held.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
+  const name =
+    input.kind === "held" ? input.held.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
   if (typeof name !== "string") throw expectedFor("an enum value", type.name, found(input), path);
   const value = type.getValue(name);
-  if (value === undefined || value === null) throw notOneOf(type.getValues().map((one) => one.name), type.name, name, path);
+  if (value === undefined || value === null)
+    throw notOneOf(
+      type.getValues().map((one) => one.name),
+      type.name,
+      name,
+      path,
+    );
   return value;
 };
 
-// --- values -----------------------------------------------------------------------------------------------------------
+// --- values
+// -----------------------------------------------------------------------------------------------------------
 
 /** The variables standing in lists of a literal fit their places. */
 const checkItems = (context: InputContext, node: ValueNode, place: Place, path: string): void => {
   if (node.kind === "Variable") checkVariable(context, node.name.value, place, path);
-  else if (node.kind === "ListValue" && isListType(getNullableType(place.type))) node.values.forEach((item, i) => checkItems(context, item, itemPlace(place), atIndex(path, i)));
+  else if (node.kind === "ListValue" && isListType(getNullableType(place.type)))
+    node.values.forEach((item, i) => checkItems(context, item, itemPlace(place), atIndex(path, i)));
 };
 
 const holdsVariable = (node: ValueNode): boolean => {
@@ -249,5 +321,8 @@ export const leafInput = (context: InputContext, input: Input, place: Place, pat
   const { node } = input;
   checkItems(context, node, place, path);
   const read = (lookUp: LookUp): Json => leafOf(node, lookUp, isJson);
-  return { now: read(lookUpIn(context.variables.bound)), again: holdsVariable(node) ? (variables) => read(lookUpIn(variables)) : undefined };
+  return {
+    now: read(lookUpIn(context.variables.bound)),
+    again: holdsVariable(node) ? (variables) => read(lookUpIn(variables)) : undefined,
+  };
 };

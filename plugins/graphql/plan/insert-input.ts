@@ -1,9 +1,21 @@
-/** The objects of an insert, read once: cells with their coerced values, and what is inserted along relationships. @rule G-INS-1 G-INS-2 G-NST-1 G-NST-7 */
+/** The objects of an insert, read once: cells with their coerced values, and what is inserted along relationships.
+ *  @rule G-INS-1 G-INS-2 G-NST-1 G-NST-7 */
 import { type Column, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { validationFailed } from "../errors.ts";
 import { planConflict } from "./conflict.ts";
-import { isNull, itemPlace, leafInput, open, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
+import {
+  isNull,
+  itemPlace,
+  leafInput,
+  open,
+  placeOf,
+  readList,
+  readObject,
+  type FieldInput,
+  type Input,
+  type Place,
+} from "./input.ts";
 import { isJsonValue, refuseStringLiteral, type Planner, type ValueSource } from "./planner.ts";
 import { gqlPart, type GqlValueType } from "../parts.ts";
 
@@ -46,7 +58,8 @@ export const readRow = (planner: Planner, input: Input, place: Place, path: stri
       // @rule G-NST-7
       if (isNull(open(planner, given.input, placeOf(given.field), given.path))) return;
       const { relationship, target } = part;
-      const isBefore = relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
+      const isBefore =
+        relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
       const found = readRelated(planner, given, relationship.isToOne);
       if (found.rows.length > 0) related.push({ name: given.field.name, relationship, target, isBefore, ...found });
     }
@@ -54,15 +67,28 @@ export const readRow = (planner: Planner, input: Input, place: Place, path: stri
   return { cells, related };
 };
 
-const readCell = (planner: Planner, { field, input, path }: FieldInput, column: Column, value: GqlValueType): InputCell => {
+const readCell = (
+  planner: Planner,
+  { field, input, path }: FieldInput,
+  column: Column,
+  value: GqlValueType,
+): InputCell => {
   refuseStringLiteral(value, input, path);
   const leaf = leafInput(planner, input, placeOf(field), path, isJsonValue(value));
   const fixed = coerceColumn(value, leaf.now, path);
   const { again } = leaf;
-  return { column, value, source: again === undefined ? { fixed } : { make: (variables) => coerceColumn(value, again(variables), path) } };
+  return {
+    column,
+    value,
+    source: again === undefined ? { fixed } : { make: (variables) => coerceColumn(value, again(variables), path) },
+  };
 };
 
-const readRelated = (planner: Planner, { field, input, path }: FieldInput, isToOne: boolean): Pick<InputRelated, "rows" | "conflict"> => {
+const readRelated = (
+  planner: Planner,
+  { field, input, path }: FieldInput,
+  isToOne: boolean,
+): Pick<InputRelated, "rows" | "conflict"> => {
   let rows: readonly InputRow[] = [];
   let conflict: OnConflict | undefined;
   readObject(planner, input, placeOf(field), path, ({ field: inner, input: value, path: at }) => {

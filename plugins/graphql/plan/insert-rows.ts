@@ -1,5 +1,13 @@
 /** Rows of an insert as one JSON text, and the write that reads it. @rule G-INS-1 G-INS-3 G-OP-36 */
-import type { BoundValue, Insert, OnConflict, PayloadColumn, Relation, ValueRef, WriteRows } from "../../../core/index.ts";
+import type {
+  BoundValue,
+  Insert,
+  OnConflict,
+  PayloadColumn,
+  Relation,
+  ValueRef,
+  WriteRows,
+} from "../../../core/index.ts";
 import { inputFunction, isJson } from "../coerce/columns.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
@@ -14,7 +22,12 @@ export const insertOf = (relation: Relation, rows: WriteRows, conflict: OnConfli
 });
 
 /** Columns that any of the rows gives, in the order of the table's. */
-export const payloadRows = (relation: Relation, rows: readonly InputRow[], payload: ValueRef, shape: "object" | "array"): WriteRows => {
+export const payloadRows = (
+  relation: Relation,
+  rows: readonly InputRow[],
+  payload: ValueRef,
+  shape: "object" | "array",
+): WriteRows => {
   const given = new Map(rows.flatMap((row) => row.cells.map((cell) => [cell.column.name, cell.value] as const)));
   const columns = relation.columns.flatMap((column): PayloadColumn[] => {
     const value = given.get(column.name);
@@ -25,7 +38,8 @@ export const payloadRows = (relation: Relation, rows: readonly InputRow[], paylo
   return { payload, shape, columns, missing: "default" };
 };
 
-export const valueOf = (source: ValueSource, variables: VariableValues): BoundValue => ("fixed" in source ? source.fixed : source.make(variables));
+export const valueOf = (source: ValueSource, variables: VariableValues): BoundValue =>
+  "fixed" in source ? source.fixed : source.make(variables);
 
 const cellText = (cell: InputCell, variables: VariableValues): string => {
   const text = valueOf(cell.source, variables) as string | null; // coerceColumn makes nothing else
@@ -36,7 +50,9 @@ const cellText = (cell: InputCell, variables: VariableValues): string => {
 export const rowText = (row: InputRow, variables: VariableValues): string =>
   `{${row.cells.map((cell) => `${JSON.stringify(cell.column.name)}:${cellText(cell, variables)}`).join(",")}}`;
 
-export const rowsText = (rows: readonly InputRow[], variables: VariableValues): string => `[${rows.map((row) => rowText(row, variables)).join(",")}]`;
+export const rowsText = (rows: readonly InputRow[], variables: VariableValues): string =>
+  `[${rows.map((row) => rowText(row, variables)).join(",")}]`;
 
 /** The same at every run. */
-export const isFixed = (rows: readonly InputRow[]): boolean => rows.every((row) => row.cells.every((cell) => "fixed" in cell.source));
+export const isFixed = (rows: readonly InputRow[]): boolean =>
+  rows.every((row) => row.cells.every((cell) => "fixed" in cell.source));

@@ -13,7 +13,12 @@ import { eachArgument, type GivenArgument, type Selected } from "./selection.ts"
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
 /** A text: nothing is written, the answer is known. */
-export const planInsert = (planner: Planner, selected: Selected, relation: Relation, isOne: boolean): StepTemplate | string => {
+export const planInsert = (
+  planner: Planner,
+  selected: Selected,
+  relation: Relation,
+  isOne: boolean,
+): StepTemplate | string => {
   let rows: readonly InputRow[] = [];
   let given: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
@@ -23,7 +28,10 @@ export const planInsert = (planner: Planner, selected: Selected, relation: Relat
     if (part.name === "on_conflict") conflict = planConflict(planner, input, place, path);
     else {
       given = argument;
-      rows = part.name === "object" ? [readRow(planner, input, place, path)] : readPlainRows(planner, argument) ?? readRows(planner, input, place, path);
+      rows =
+        part.name === "object"
+          ? [readRow(planner, input, place, path)]
+          : (readPlainRows(planner, argument) ?? readRows(planner, input, place, path));
     }
   });
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
@@ -31,14 +39,22 @@ export const planInsert = (planner: Planner, selected: Selected, relation: Relat
   const { path } = given;
   if (hasNested(rows)) return planNestedInsert(planner, relation, rows, conflict, answer, path);
   const payload = bind(planner, payloadSource(planner, given, rows, isOne));
-  const write = insertOf(relation, payloadRows(relation, rows, { param: payload }, isOne ? "object" : "array"), conflict);
+  const write = insertOf(
+    relation,
+    payloadRows(relation, rows, { param: payload }, isOne ? "object" : "array"),
+    conflict,
+  );
   return writeStep(planner, write, answer, path);
 };
 
-const readAside = (planner: Planner, { input, place, path }: GivenArgument, variables: VariableValues): readonly InputRow[] =>
-  readRows({ ...planner, variables: unobserved(variables), sources: [] }, input, place, path);
+const readAside = (
+  planner: Planner,
+  { input, place, path }: GivenArgument,
+  variables: VariableValues,
+): readonly InputRow[] => readRows({ ...planner, variables: unobserved(variables), sources: [] }, input, place, path);
 
-/** Rows that a variable holds, without nested data: which columns they have makes the plan, not how many rows there are. */
+/** Rows that a variable holds, without nested data: which columns they have makes the plan, not how many rows there
+ *  are. */
 const readPlainRows = (planner: Planner, given: GivenArgument): readonly InputRow[] | undefined => {
   const opened = open(planner, given.input, given.place, given.path);
   if (opened.kind !== "held") return undefined;
@@ -46,14 +62,25 @@ const readPlainRows = (planner: Planner, given: GivenArgument): readonly InputRo
   return columns === null ? undefined : readAside(planner, given, planner.variables.bound);
 };
 
-/** A list that a variable holds is read anew each time, since the number of its rows changes; its cells alone do not make the plan. */
-const payloadSource = (planner: Planner, given: GivenArgument, rows: readonly InputRow[], isOne: boolean): ValueSource => {
+/** A list that a variable holds is read anew each time, since the number of its rows changes; its cells alone do not
+ *  make the plan. */
+const payloadSource = (
+  planner: Planner,
+  given: GivenArgument,
+  rows: readonly InputRow[],
+  isOne: boolean,
+): ValueSource => {
   const opened = open(planner, given.input, given.place, given.path);
   if (!isOne && opened.kind === "held") {
     const quick = quickRows(given.place.type);
     const { place } = opened.held;
-    return { make: (variables) => quick(heldIn(variables, place)) ?? rowsText(readAside(planner, given, variables), variables) };
+    return {
+      make: (variables) => quick(heldIn(variables, place)) ?? rowsText(readAside(planner, given, variables), variables),
+    };
   }
-  if (isFixed(rows)) return { fixed: isOne ? rowText(rows[0] as InputRow, planner.variables.bound) : rowsText(rows, planner.variables.bound) };
+  if (isFixed(rows))
+    return {
+      fixed: isOne ? rowText(rows[0] as InputRow, planner.variables.bound) : rowsText(rows, planner.variables.bound),
+    };
   return { make: (variables) => (isOne ? rowText(rows[0] as InputRow, variables) : rowsText(rows, variables)) };
 };

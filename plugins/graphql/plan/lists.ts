@@ -1,4 +1,5 @@
-/** Arguments of everything that answers a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`. @rule G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
+/** Arguments of everything that answers a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`. @rule
+ *  G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
 import { type Expression, type Json, type Read, type ValueRef } from "../../../core/index.ts";
 import { decimalOf, isFloatLiteral, numberText } from "../coerce/numbers.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
@@ -13,10 +14,15 @@ import { gqlPart } from "../parts.ts";
 export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "limit" | "offset">;
 
 /** Hard limit on the rows of a list. @rule G-PAG-3 */
-export const capOf = ({ schema }: Planner): { readonly cap?: number } => (schema.options.dbMaxRows === undefined ? {} : { cap: schema.options.dbMaxRows });
+export const capOf = ({ schema }: Planner): { readonly cap?: number } =>
+  schema.options.dbMaxRows === undefined ? {} : { cap: schema.options.dbMaxRows };
 
 /** `other` takes the arguments that are none of a list. */
-export const planListArguments = (planner: Planner, selected: Selected, other: (argument: GivenArgument) => void = () => {}): ListArguments => {
+export const planListArguments = (
+  planner: Planner,
+  selected: Selected,
+  other: (argument: GivenArgument) => void = () => {},
+): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
   eachArgument(planner, selected, (argument) => {
     const { part, input, place, path } = argument;
@@ -68,22 +74,27 @@ const bindUnlessNull = (
   const isVariable = input.kind === "held" || input.node.kind === "Variable";
   // a null in the document is not given; a variable may be null, which the database takes as such
   if (!isVariable && isNull(input)) return undefined;
-  const param = bindLeaf(planner, input, place, path, false, (value) => (value === null ? null : write(value, isVariable ? foundInVariable(value) : found(input), path)));
+  const param = bindLeaf(planner, input, place, path, false, (value) =>
+    value === null ? null : write(value, isVariable ? foundInVariable(value) : found(input), path),
+  );
   return { param };
 };
 
 /** @rule G-PAG-1 */
 const limitText = (value: Json, word: string, path: string): string => {
   const text = numberText(value);
-  const refused = text === undefined || isFloatLiteral(value) || (decimalOf(text).isNegative && decimalOf(text).digits !== "");
+  const refused =
+    text === undefined || isFloatLiteral(value) || (decimalOf(text).isNegative && decimalOf(text).digits !== "");
   if (refused) throw expectedFor("a non-negative 32-bit integer", "Int", word, path);
   return checkInteger(text, 32, path);
 };
 
 /** @rule G-PAG-2 */
 const offsetText = (value: Json, word: string, path: string): string => {
-  const text = typeof value === "string" && /^-?\d+$/.test(value) ? value : isFloatLiteral(value) ? undefined : numberText(value);
-  if (text === undefined) throw expectedFor("a 32-bit integer, or a 64-bit integer represented as a string", "Int", word, path);
+  const text =
+    typeof value === "string" && /^-?\d+$/.test(value) ? value : isFloatLiteral(value) ? undefined : numberText(value);
+  if (text === undefined)
+    throw expectedFor("a 32-bit integer, or a 64-bit integer represented as a string", "Int", word, path);
   return checkInteger(text, 64, path);
 };
 
@@ -102,6 +113,8 @@ const planDistinct = (planner: Planner, input: Input, place: Place, path: string
 const checkDistinct = ({ distinctOn = [], orderBy = [] }: ListArguments, path: string): void => {
   if (distinctOn.length === 0 || orderBy.length === 0) return;
   const initial = orderBy.slice(0, distinctOn.length).map(({ by }) => (by.kind === "column" ? by.name : undefined));
-  const isMatch = distinctOn.every((column) => column.kind === "column" && initial.includes(column.name)) && !initial.includes(undefined);
+  const isMatch =
+    distinctOn.every((column) => column.kind === "column" && initial.includes(column.name)) &&
+    !initial.includes(undefined);
   if (!isMatch) throw validationFailed('"distinct_on" columns must match initial "order_by" columns', `${path}.args`);
 };

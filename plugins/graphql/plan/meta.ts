@@ -21,7 +21,8 @@ const LISTS: ReadonlySet<string> = new Set(["fields", "inputFields", "interfaces
 const checkField = (planner: Planner, selected: Selected, around: number): void => {
   const lists = LISTS.has(selected.name) ? around + 1 : around;
   const { options } = planner.schema;
-  if (lists > options.maxIntrospectionDepth) throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
+  if (lists > options.maxIntrospectionDepth)
+    throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
   // read, so that their variables count among those that make the plan
   eachArgument(planner, selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
   const type: GraphQLObjectType | undefined = subselection(selected);
@@ -34,7 +35,10 @@ const checkField = (planner: Planner, selected: Selected, around: number): void 
 /** The selections of all occurrences under one node. */
 const answeredNode = ({ node, selections }: Selected): FieldNode => {
   if (selections.length < 2) return node;
-  const selectionSet: SelectionSetNode = { ...(selections[0] as SelectionSetNode), selections: selections.flatMap((set) => set.selections) };
+  const selectionSet: SelectionSetNode = {
+    ...(selections[0] as SelectionSetNode),
+    selections: selections.flatMap((set) => set.selections),
+  };
   return { ...node, selectionSet };
 };
 
@@ -44,7 +48,9 @@ const valuesOf = ({ variables, declarations }: Planner): Readonly<Record<string,
   return Object.fromEntries(
     [...declarations.keys()].flatMap((name): [string, Json][] => {
       const value = variables.open(name);
-      return value === undefined ? [] : [[name, "literal" in value ? leafOf(value.literal, lookUp, true) : value.value()]];
+      return value === undefined
+        ? []
+        : [[name, "literal" in value ? leafOf(value.literal, lookUp, true) : value.value()]];
     }),
   );
 };

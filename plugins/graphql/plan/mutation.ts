@@ -10,7 +10,13 @@ import type { StepTemplate } from "./writes.ts";
 import type { GqlOutput } from "../parts.ts";
 
 /** Adds the steps of a root (or namespace); returns where their answers go. */
-export const planMutationFields = (planner: Planner, type: GraphQLObjectType, sets: readonly SelectionSetNode[], path: string, steps: StepTemplate[]): readonly GqlOutput[] => {
+export const planMutationFields = (
+  planner: Planner,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  path: string,
+  steps: StepTemplate[],
+): readonly GqlOutput[] => {
   const outputs: GqlOutput[] = [];
   eachSelection(planner, type, sets, path, (selection) => {
     if (selection.kind === "typename") outputs.push({ as: selection.as, text: JSON.stringify(selection.value) });
@@ -21,11 +27,21 @@ export const planMutationFields = (planner: Planner, type: GraphQLObjectType, se
 
 const planField = (planner: Planner, selected: Selected, steps: StepTemplate[]): GqlOutput => {
   const { part, as } = selected;
-  const add = (step: StepTemplate | string): GqlOutput => (typeof step === "string" ? { as, text: step } : { as, step: steps.push(step) - 1 });
+  const add = (step: StepTemplate | string): GqlOutput =>
+    typeof step === "string" ? { as, text: step } : { as, step: steps.push(step) - 1 };
   const own = openStep(planner);
   switch (part?.kind) {
     case "namespace":
-      return { as, of: planMutationFields(planner, subselection(selected) as GraphQLObjectType, selected.selections, selected.path, steps) }; // a namespace is an object
+      return {
+        as,
+        of: planMutationFields(
+          planner,
+          subselection(selected) as GraphQLObjectType,
+          selected.selections,
+          selected.path,
+          steps,
+        ),
+      }; // a namespace is an object
     case "insert":
       return add(planInsert(own, selected, part.relation, false));
     case "insert-one":

@@ -1,6 +1,13 @@
-/** `insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }])`: one statement per row, in the order in which keys flow.
- *  @rule G-NST-1 … G-NST-12 */
-import { columnOf, type Cell, type OnConflict, type Refusal, type Relation, type SequenceStep } from "../../../core/index.ts";
+/** `insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }])`: one statement per row, in the order
+ *  in which keys flow. @rule G-NST-1 … G-NST-12 */
+import {
+  columnOf,
+  type Cell,
+  type OnConflict,
+  type Refusal,
+  type Relation,
+  type SequenceStep,
+} from "../../../core/index.ts";
 import { atKey, atIndex } from "../coerce/paths.ts";
 import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText } from "./insert-rows.ts";
@@ -38,7 +45,14 @@ const refuse = (build: Build, message: string, path: string): never => {
 };
 
 /** `path`: of the argument. */
-export const planNestedInsert = (planner: Planner, relation: Relation, rows: readonly InputRow[], conflict: OnConflict | undefined, answer: Answer, path: string): StepTemplate => {
+export const planNestedInsert = (
+  planner: Planner,
+  relation: Relation,
+  rows: readonly InputRow[],
+  conflict: OnConflict | undefined,
+  answer: Answer,
+  path: string,
+): StepTemplate => {
   const build: Build = { planner, steps: [], pending: [] };
   const target = { schema: relation.schema, name: relation.name };
   try {
@@ -70,7 +84,15 @@ const insertRow = (
   const cells = new Map<string, Cell>();
   for (const related of before) {
     const at = atKey(path, related.name);
-    const step = insertRow(build, related.target, related.rows[0] as InputRow, related.conflict, [], undefined, `${at}.data`); // to-one data is one row
+    const step = insertRow(
+      build,
+      related.target,
+      related.rows[0] as InputRow,
+      related.conflict,
+      [],
+      undefined,
+      `${at}.data`,
+    ); // to-one data is one row
     // where two parents share a column the later one's value stands, and the keys say whether that fits both (G-NST-12)
     for (const [own, other] of related.relationship.columns) cells.set(own, stepCell(own, step, related.target, other));
     const message = `cannot proceed to insert object relation "${related.name}" since insert to table "${related.target.name}" affects zero rows`;
@@ -83,7 +105,12 @@ const insertRow = (
   for (const cell of determined) cells.set(cell.column, cell);
   build.pending.pop();
   const ordered = relation.columns.flatMap((column) => cells.get(column.name) ?? []);
-  const own = build.steps.push({ write: insertOf(relation, { cells: ordered }, conflict), path, ...(requires.length > 0 && { requires }) }) - 1;
+  const own =
+    build.steps.push({
+      write: insertOf(relation, { cells: ordered }, conflict),
+      path,
+      ...(requires.length > 0 && { requires }),
+    }) - 1;
   insertAfter(build, row, { relation, step: own, path });
   return own;
 };
@@ -91,7 +118,10 @@ const insertRow = (
 /** Array relationships first, then object relationships whose columns are on the other side. */
 const insertAfter = (build: Build, row: InputRow, parent: Parent): void => {
   const after = row.related.filter((related) => !related.isBefore);
-  for (const related of [...after.filter((one) => !one.relationship.isToOne), ...after.filter((one) => one.relationship.isToOne)]) {
+  for (const related of [
+    ...after.filter((one) => !one.relationship.isToOne),
+    ...after.filter((one) => one.relationship.isToOne),
+  ]) {
     insertRelated(build, related, parent);
   }
 };
@@ -99,7 +129,9 @@ const insertAfter = (build: Build, row: InputRow, parent: Parent): void => {
 const insertRelated = (build: Build, related: InputRelated, parent: Parent): void => {
   const { target, rows, conflict } = related;
   const path = `${atKey(parent.path, related.name)}.data`;
-  const determined = related.relationship.columns.map(([own, other]) => stepCell(other, parent.step, parent.relation, own));
+  const determined = related.relationship.columns.map(([own, other]) =>
+    stepCell(other, parent.step, parent.relation, own),
+  );
   if (hasNested(rows)) {
     rows.forEach((row, i) => insertRow(build, target, row, conflict, determined, parent, atIndex(path, i)));
     return;
@@ -109,7 +141,12 @@ const insertRelated = (build: Build, related: InputRelated, parent: Parent): voi
   rows.forEach((row, i) => refuseDetermined(build, target, row, determined, atIndex(path, i)));
   build.pending.pop();
   const { planner } = build;
-  const param = bind(planner, isFixed(rows) ? { fixed: rowsText(rows, planner.variables.bound) } : { make: (variables) => rowsText(rows, variables) });
+  const param = bind(
+    planner,
+    isFixed(rows)
+      ? { fixed: rowsText(rows, planner.variables.bound) }
+      : { make: (variables) => rowsText(rows, variables) },
+  );
   const write = { ...insertOf(target, payloadRows(target, rows, { param }, "array"), conflict), set: determined };
   build.steps.push({ write, path, requires });
 };
@@ -127,21 +164,44 @@ const needsRow = (parent: Parent): Requirement => ({
 });
 
 /** @rule G-NST-4 */
-const refuseDetermined = (build: Build, relation: Relation, row: InputRow, determined: readonly Cell[], path: string): void => {
-  const given = determined.map((cell) => cell.column).filter((column) => row.cells.some((cell) => cell.column.name === column));
+const refuseDetermined = (
+  build: Build,
+  relation: Relation,
+  row: InputRow,
+  determined: readonly Cell[],
+  path: string,
+): void => {
+  const given = determined
+    .map((cell) => cell.column)
+    .filter((column) => row.cells.some((cell) => cell.column.name === column));
   if (given.length === 0) return;
   const names = given.map((column) => build.planner.schema.columnName(relation, column));
-  refuse(build, `cannot insert ${quoted(names)} columns as their values are already being determined by parent insert`, path);
+  refuse(
+    build,
+    `cannot insert ${quoted(names)} columns as their values are already being determined by parent insert`,
+    path,
+  );
 };
 
 /** @rule G-NST-5 */
-const refuseDoubled = (build: Build, relation: Relation, row: InputRow, before: readonly InputRelated[], determined: readonly Cell[], path: string): void => {
+const refuseDoubled = (
+  build: Build,
+  relation: Relation,
+  row: InputRow,
+  before: readonly InputRelated[],
+  determined: readonly Cell[],
+  path: string,
+): void => {
   if (before.length === 0) return;
   const taken = new Set([...row.cells.map((cell) => cell.column.name), ...determined.map((cell) => cell.column)]);
   for (const { name, relationship } of before) {
     const doubled = relationship.columns.map(([own]) => own).filter((own) => taken.has(own));
     if (doubled.length === 0) continue;
     const names = doubled.map((column) => build.planner.schema.columnName(relation, column));
-    refuse(build, `cannot insert object relationship "${name}" as ${quoted(names)} column values are already determined`, atKey(path, name));
+    refuse(
+      build,
+      `cannot insert object relationship "${name}" as ${quoted(names)} column values are already determined`,
+      atKey(path, name),
+    );
   }
 };

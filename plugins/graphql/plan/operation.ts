@@ -1,4 +1,5 @@
-/** A whole operation: the fields of its root become steps, and the answer is put together from theirs. @rule G-DOC-13 G-DOC-14 G-SUB-2 G-INT-9 G-INT-10 */
+/** A whole operation: the fields of its root become steps, and the answer is put together from theirs. @rule G-DOC-13
+ *  G-DOC-14 G-SUB-2 G-INT-9 G-INT-10 */
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
 import { checkOperationDirectives, hasDirective } from "../document/directives.ts";
@@ -38,7 +39,11 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
   }
   const template = planReads(planner, root, sets, operation.operation);
   checkOperationDirectives(planner, operation);
-  if (operation.operation === "subscription" && countFields(template) !== 1 && !hasDirective(operation, "_multiple_top_level_fields"))
+  if (
+    operation.operation === "subscription" &&
+    countFields(template) !== 1 &&
+    !hasDirective(operation, "_multiple_top_level_fields")
+  )
     throw validationFailed("subscriptions must select one top level field", "$");
   return template;
 };
@@ -63,14 +68,30 @@ interface Reads {
   readonly outputs: GqlOutput[];
 }
 
-/** Fields that read are one statement, unless there are very many; an introspection field between them divides it, since answers are in the
- *  order of selection. */
-const planReads = (planner: Planner, root: GraphQLObjectType, sets: readonly SelectionSetNode[], kind: "query" | "subscription"): OperationTemplate => {
-  const reads: Reads = { planner, kind, isVolatile: false, fields: [], step: openStep(planner), steps: [], outputs: [] };
+/** Fields that read are one statement, unless there are very many; an introspection field between them divides it,
+ *  since answers are in the order of selection. */
+const planReads = (
+  planner: Planner,
+  root: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  kind: "query" | "subscription",
+): OperationTemplate => {
+  const reads: Reads = {
+    planner,
+    kind,
+    isVolatile: false,
+    fields: [],
+    step: openStep(planner),
+    steps: [],
+    outputs: [],
+  };
   const meta = kind === "query" ? planner.schema.metaFields : undefined;
   const find = (name: string): GraphQLField<unknown, unknown> | undefined => meta?.get(name);
   eachSelection(
-    planner, root, sets, "$",
+    planner,
+    root,
+    sets,
+    "$",
     (selection) => {
       if (selection.kind === "typename") reads.fields.push({ as: selection.as, value: selection.value });
       else if (meta?.get(selection.name) === selection.field) addMetaField(reads, selection);
@@ -90,7 +111,9 @@ const planField = (reads: Reads, selected: Selected): BundleField => {
     const fields: BundleField[] = [];
     const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
     eachSelection(reads.planner, type, selected.selections, selected.path, (selection) => {
-      fields.push(selection.kind === "typename" ? { as: selection.as, value: selection.value } : planField(reads, selection));
+      fields.push(
+        selection.kind === "typename" ? { as: selection.as, value: selection.value } : planField(reads, selection),
+      );
     });
     return { as, bundle: { kind: "bundle", fields } };
   }
@@ -119,22 +142,38 @@ const closeBundle = (reads: Reads): void => {
   const { fields, step } = reads;
   if (fields.length === 0) return;
   if (fields.every((field) => "value" in field)) {
-    for (const field of fields) if ("value" in field) reads.outputs.push({ as: field.as, text: JSON.stringify(field.value) });
+    for (const field of fields)
+      if ("value" in field) reads.outputs.push({ as: field.as, text: JSON.stringify(field.value) });
   } else {
-    reads.outputs.push({ bundle: reads.steps.push({ planned: { plan: { kind: "bundle", fields }, envelope: {} }, sources: step.sources, path: "$" }) - 1 });
+    reads.outputs.push({
+      bundle:
+        reads.steps.push({
+          planned: { plan: { kind: "bundle", fields }, envelope: {} },
+          sources: step.sources,
+          path: "$",
+        }) - 1,
+    });
   }
   reads.fields = [];
   reads.step = openStep(reads.planner);
 };
 
 /** The operation with the values of these variables. */
-export const fill = (template: OperationTemplate, variables: VariableValues, keep: GqlOperation["keep"]): GqlOperation => ({
+export const fill = (
+  template: OperationTemplate,
+  variables: VariableValues,
+  keep: GqlOperation["keep"],
+): GqlOperation => ({
   kind: template.kind,
   access: template.access,
-  steps: template.steps.map(({ planned, sources, path }) => ({ planned, path, values: sources.map((source) => valueOf(source, variables)) })),
+  steps: template.steps.map(({ planned, sources, path }) => ({
+    planned,
+    path,
+    values: sources.map((source) => valueOf(source, variables)),
+  })),
   outputs: template.outputs,
   keep,
 });
 
-const valueOf = (source: ValueSource, variables: VariableValues) => ("fixed" in source ? source.fixed : source.make(variables));
-
+const valueOf = (source: ValueSource, variables: VariableValues) =>
+  "fixed" in source ? source.fixed : source.make(variables);

@@ -2,7 +2,18 @@
 import { type Expression, type OrderBy } from "../../../core/index.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import { tooMany } from "../errors.ts";
-import { isNull, itemPlace, open, placeOf, readEnum, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
+import {
+  isNull,
+  itemPlace,
+  open,
+  placeOf,
+  readEnum,
+  readList,
+  readObject,
+  type FieldInput,
+  type Input,
+  type Place,
+} from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { nameOf } from "./where.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
@@ -25,7 +36,13 @@ const planTerms = (planner: Planner, input: Input, place: Place, lift: Lift, pat
   inWrittenOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
 
 /** Looked at in name order, taken in the order written. @rule G-ORD-2 G-DOC-14 */
-const inWrittenOrder = (planner: Planner, input: Input, place: Place, path: string, plan: (given: FieldInput, part: GqlPart) => readonly OrderBy[]): readonly OrderBy[] => {
+const inWrittenOrder = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  path: string,
+  plan: (given: FieldInput, part: GqlPart) => readonly OrderBy[],
+): readonly OrderBy[] => {
   const terms = new Map<string, readonly OrderBy[]>();
   const written = readObject(planner, input, place, path, (given) => {
     const part = gqlPart(given.field);
@@ -43,14 +60,32 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
     case "column":
       return [direct(planner, given, lift({ kind: "column", name: part.column.name }))];
     case "relationship":
-      return planTerms(planner, input, place, (value) => lift({ kind: "related", relationship: part.relationship.id, value }), path);
+      return planTerms(
+        planner,
+        input,
+        place,
+        (value) => lift({ kind: "related", relationship: part.relationship.id, value }),
+        path,
+      );
     case "relationship-aggregate":
-      return planAggregateTerms(planner, input, place, (fn, of) => lift({ kind: "related-aggregate", relationship: part.relationship.id, fn, of }), path);
+      return planAggregateTerms(
+        planner,
+        input,
+        place,
+        (fn, of) => lift({ kind: "related-aggregate", relationship: part.relationship.id, fn, of }),
+        path,
+      );
     case "computed": {
       const { field } = part;
       if (field.target === undefined) return [direct(planner, given, lift(computedExpression(field)))];
       const { routine, target } = { routine: nameOf(field.routine), target: nameOf(field.target) };
-      return planAggregateTerms(planner, input, place, (fn, of) => lift({ kind: "computed-aggregate", routine, ...rowArguments(field), target, fn, of }), path);
+      return planAggregateTerms(
+        planner,
+        input,
+        place,
+        (fn, of) => lift({ kind: "computed-aggregate", routine, ...rowArguments(field), target, fn, of }),
+        path,
+      );
     }
     default:
       return [];
@@ -58,12 +93,22 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
 };
 
 /** @rule G-ORD-6 */
-const planAggregateTerms = (planner: Planner, input: Input, place: Place, aggregate: (fn: string, of: readonly Expression[]) => Expression, path: string): readonly OrderBy[] =>
+const planAggregateTerms = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  aggregate: (fn: string, of: readonly Expression[]) => Expression,
+  path: string,
+): readonly OrderBy[] =>
   inWrittenOrder(planner, input, place, path, (given, part) => {
-    if (part.kind === "count") return isNull(open(planner, given.input, placeOf(given.field), given.path)) ? [] : [direct(planner, given, aggregate("count", []))];
+    if (part.kind === "count")
+      return isNull(open(planner, given.input, placeOf(given.field), given.path))
+        ? []
+        : [direct(planner, given, aggregate("count", []))];
     if (part.kind !== "aggregate-function") return [];
     return inWrittenOrder(planner, given.input, placeOf(given.field), given.path, (column, columnPart) => {
-      if (columnPart.kind !== "column" || isNull(open(planner, column.input, placeOf(column.field), column.path))) return [];
+      if (columnPart.kind !== "column" || isNull(open(planner, column.input, placeOf(column.field), column.path)))
+        return [];
       return [direct(planner, column, aggregate(part.fn, [{ kind: "column", name: columnPart.column.name }]))];
     });
   });

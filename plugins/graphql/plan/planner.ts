@@ -1,4 +1,5 @@
-/** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand binds. */
+/** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand
+ *  binds. */
 import type { FragmentDefinitionNode, DocumentNode } from "graphql";
 import type { BoundValue, Json, Limits, ValueRef } from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
@@ -42,8 +43,16 @@ export const openStep = (planner: Planner): Planner => ({ ...planner, sources: [
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
-/** Binds a value that the plan does not look at. Coerced now, for the errors, and again for other values of its variables. */
-export const bindLeaf = (planner: Planner, input: Input, place: Place, path: string, isJsonPlace: boolean, coerce: (value: Json) => BoundValue): number => {
+/** Binds a value that the plan does not look at. Coerced now, for the errors, and again for other values of its
+ *  variables. */
+export const bindLeaf = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  path: string,
+  isJsonPlace: boolean,
+  coerce: (value: Json) => BoundValue,
+): number => {
   const leaf = leafInput(planner, input, place, path, isJsonPlace);
   const now = coerce(leaf.now);
   const { again } = leaf;
@@ -53,14 +62,26 @@ export const bindLeaf = (planner: Planner, input: Input, place: Place, path: str
 /** A string literal is no enum value, a string in a variable is. @rule G-COE-7 */
 export const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
   const { enumTable } = value.element ?? value;
-  if (enumTable === undefined || input.kind !== "literal" || ["EnumValue", "NullValue", "Variable", "ListValue"].includes(input.node.kind)) return;
+  if (
+    enumTable === undefined ||
+    input.kind !== "literal" ||
+    ["EnumValue", "NullValue", "Variable", "ListValue"].includes(input.node.kind)
+  )
+    return;
   throw expectedFor("an enum value", value.scalar, found(input), path);
 };
 
-export const isJsonValue = (value: GqlValueType): boolean => isJson(value) || (value.element !== undefined && isJson(value.element));
+export const isJsonValue = (value: GqlValueType): boolean =>
+  isJson(value) || (value.element !== undefined && isJson(value.element));
 
 /** A value of a column's type. @rule G-OP-36 G-TYP-34 */
-export const bindColumn = (planner: Planner, input: Input, place: Place, value: GqlValueType, path: string): ValueRef => {
+export const bindColumn = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  value: GqlValueType,
+  path: string,
+): ValueRef => {
   refuseStringLiteral(value, input, path);
   const param = bindLeaf(planner, input, place, path, isJsonValue(value), (given) => coerceColumn(value, given, path));
   return columnRef(value, param);

@@ -1,4 +1,5 @@
-/** Root fields of queries and subscriptions: one statement for all of them. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5 G-FN-7 */
+/** Root fields of queries and subscriptions: one statement for all of them. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5
+ *  G-FN-7 */
 import type { GraphQLObjectType } from "graphql";
 import type { BundleField, Expression, Predicate, Read, Relation, Source } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
@@ -16,7 +17,10 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
   switch (part?.kind) {
     case "list": {
       const list = planListArguments(planner, selected);
-      return { as, read: rowsOf(planner, selected, { relation: nameOf(part.relation) }, { ...list, ...capOf(planner) }) };
+      return {
+        as,
+        read: rowsOf(planner, selected, { relation: nameOf(part.relation) }, { ...list, ...capOf(planner) }),
+      };
     }
     case "aggregate": {
       const list = planListArguments(planner, selected);
@@ -35,7 +39,13 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
 
 export const rowsOf = (planner: Planner, selected: Selected, from: Source, list: Partial<Read>): Read => {
   const type = subselection(selected) as GraphQLObjectType; // root fields that read lead to rows
-  return { kind: "read", from, shape: "rows", output: planRow(planner, type, selected.selections, selected.path), ...list };
+  return {
+    kind: "read",
+    from,
+    shape: "rows",
+    output: planRow(planner, type, selected.selections, selected.path),
+    ...list,
+  };
 };
 
 /** The row whose key the arguments give. */
@@ -60,18 +70,35 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
   });
   const fixed = sessionArgument === undefined ? {} : { session: sessionArgument };
-  const call = { routine: nameOf(routine), oid: routine.oid, arguments: planArguments(planner, routine, fixed, args, `${selected.path}.args.args`) };
+  const call = {
+    routine: nameOf(routine),
+    oid: routine.oid,
+    arguments: planArguments(planner, routine, fixed, args, `${selected.path}.args.args`),
+  };
   const { as } = selected;
   if (routine.returns.isSet) {
-    return part.isAggregate ? { as, read: planAggregate(planner, selected, { call }, list) } : { as, read: rowsOf(planner, selected, { call }, { ...list, ...capOf(planner) }) };
+    return part.isAggregate
+      ? { as, read: planAggregate(planner, selected, { call }, list) }
+      : { as, read: rowsOf(planner, selected, { call }, { ...list, ...capOf(planner) }) };
   }
-  const given: ListArguments = { ...list, where: list.where === undefined ? isSomething(relation) : allOf([isSomething(relation), list.where]) };
-  return part.isAggregate ? { as, read: planAggregate(planner, selected, { call }, given) } : { as, read: rowsOf(planner, selected, { call }, given), one: true };
+  const given: ListArguments = {
+    ...list,
+    where: list.where === undefined ? isSomething(relation) : allOf([isSomething(relation), list.where]),
+  };
+  return part.isAggregate
+    ? { as, read: planAggregate(planner, selected, { call }, given) }
+    : { as, read: rowsOf(planner, selected, { call }, given), one: true };
 };
 
 /** A row of nothing but NULLs is no row. A key tells by itself. @rule G-FN-3 */
 const isSomething = (relation: Relation): Predicate => {
-  const names = relation.primaryKey.length > 0 ? relation.primaryKey.slice(0, 1) : relation.columns.map((column) => column.name);
-  const tests = names.map((name): Predicate => ({ kind: "compare", left: { kind: "column", name } satisfies Expression, operator: "is", keyword: "not_null" }));
+  const names =
+    relation.primaryKey.length > 0 ? relation.primaryKey.slice(0, 1) : relation.columns.map((column) => column.name);
+  const tests = names.map((name): Predicate => ({
+    kind: "compare",
+    left: { kind: "column", name } satisfies Expression,
+    operator: "is",
+    keyword: "not_null",
+  }));
   return tests.length === 1 ? (tests[0] as Predicate) : { kind: "or", of: tests };
 };

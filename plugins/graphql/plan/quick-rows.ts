@@ -1,5 +1,6 @@
-/** Rows that a variable holds, straight to the payload's text: the same as reading them field by field, for rows without nested data and
- *  without faults. Everything else is left to the slower reader, whose errors have their places. */
+/** Rows that a variable holds, straight to the payload's text: the same as reading them field by field, for rows
+ *  without nested data and without faults. Everything else is left to the slower reader, whose errors have their
+ *  places. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
 import { isRelApiError, type Json } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
@@ -25,7 +26,11 @@ const quickType = (type: GraphQLInputObjectType): QuickType => {
     for (const field of Object.values(type.getFields())) {
       const part = gqlPart(field);
       if (part?.kind !== "column") continue;
-      cells.set(field.name, { key: `${JSON.stringify(part.column.name)}:`, value: part.value, isText: isJson(part.value) && part.value.element === undefined });
+      cells.set(field.name, {
+        key: `${JSON.stringify(part.column.name)}:`,
+        value: part.value,
+        isText: isJson(part.value) && part.value.element === undefined,
+      });
     }
     quick = cells;
     quickTypes.set(type, quick);

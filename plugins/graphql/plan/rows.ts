@@ -1,6 +1,17 @@
-/** What is selected of rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22 G-TYP-30 */
+/** What is selected of rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22
+ *  G-TYP-30 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
-import { arrayLiteral, parseJsonPath, type Embed, type EmbedSource, type Expression, type Output, type PathStep, type QualifiedName, type Read } from "../../../core/index.ts";
+import {
+  arrayLiteral,
+  parseJsonPath,
+  type Embed,
+  type EmbedSource,
+  type Expression,
+  type Output,
+  type PathStep,
+  type QualifiedName,
+  type Read,
+} from "../../../core/index.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, validationFailed } from "../errors.ts";
 import { planAggregate } from "./aggregate.ts";
@@ -13,7 +24,12 @@ import { eachArgument, eachSelection, subselection, type GivenArgument, type Sel
 import { nameOf } from "./where.ts";
 import { gqlTypeFacts, type GqlPart, type GqlValueType } from "../parts.ts";
 
-export const planRow = (planner: Planner, type: GraphQLObjectType, sets: readonly SelectionSetNode[], path: string): readonly Output[] => {
+export const planRow = (
+  planner: Planner,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  path: string,
+): readonly Output[] => {
   const outputs: Output[] = [];
   eachSelection(planner, type, sets, path, (selection) => {
     if (selection.kind === "typename") outputs.push({ kind: "constant", as: selection.as, value: selection.value });
@@ -28,13 +44,20 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
     case "column":
       return { kind: "value", as, value: planColumn(planner, selected, part) };
     case "computed":
-      return part.value === undefined ? planComputedRows(planner, selected, part) : { kind: "value", as, value: planComputedValue(planner, selected, part, part.value) };
+      return part.value === undefined
+        ? planComputedRows(planner, selected, part)
+        : { kind: "value", as, value: planComputedValue(planner, selected, part, part.value) };
     case "relationship":
       return planRelationship(planner, selected, part);
     case "relationship-aggregate": {
       const list = planListArguments(planner, selected);
       const { target } = part;
-      return embed(as, "aggregate", { relationship: part.relationship.id }, planAggregate(planner, selected, { relation: nameOf(target) }, list));
+      return embed(
+        as,
+        "aggregate",
+        { relationship: part.relationship.id },
+        planAggregate(planner, selected, { relation: nameOf(target) }, list),
+      );
     }
     case "custom":
       return planCustom(planner, selected, part, gqlTypeFacts(type)?.relation);
@@ -43,25 +66,50 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
   }
 };
 
-const embed = (as: string, mode: string, via: EmbedSource, read: Read): Embed => ({ kind: "embed", as, id: as, mode, via, join: "left", read });
+const embed = (as: string, mode: string, via: EmbedSource, read: Read): Embed => ({
+  kind: "embed",
+  as,
+  id: as,
+  mode,
+  via,
+  join: "left",
+  read,
+});
 
 const rowsOf = (planner: Planner, selected: Selected, target: QualifiedName, list: Partial<Read>): Read => {
   const type = subselection(selected) as GraphQLObjectType; // row fields that lead to rows are objects
-  return { kind: "read", from: { relation: target }, shape: "rows", output: planRow(planner, type, selected.selections, selected.path), ...list };
+  return {
+    kind: "read",
+    from: { relation: target },
+    shape: "rows",
+    output: planRow(planner, type, selected.selections, selected.path),
+    ...list,
+  };
 };
 
-const planRelationship = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "relationship" }>): Output => {
+const planRelationship = (
+  planner: Planner,
+  selected: Selected,
+  part: Extract<GqlPart, { readonly kind: "relationship" }>,
+): Output => {
   const list = planListArguments(planner, selected);
   const capped = part.relationship.isToOne ? list : { ...list, ...capOf(planner) };
-  return embed(selected.as, part.mode ?? "nest", { relationship: part.relationship.id }, rowsOf(planner, selected, nameOf(part.target), capped));
+  return embed(
+    selected.as,
+    part.mode ?? "nest",
+    { relationship: part.relationship.id },
+    rowsOf(planner, selected, nameOf(part.target), capped),
+  );
 };
 
-// --- values -----------------------------------------------------------------------------------------------------------
+// --- values
+// -----------------------------------------------------------------------------------------------------------
 
 /** Types answered as strings with the option `stringifyNumericTypes`. @rule G-TYP-30 */
 const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
 
-export const isStringified = (planner: Planner, value: GqlValueType): boolean => planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
+export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
+  planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
 
 /** Put around values that JSON functions would not answer as the contract has them. @rule G-TYP-23 G-TYP-34 */
 export const shown = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
@@ -73,7 +121,11 @@ export const shown = (planner: Planner, value: GqlValueType, of: Expression): Ex
   return isStringified(planner, value) ? { kind: "cast", of, type: "text" } : of;
 };
 
-const planColumn = (planner: Planner, selected: Selected, part: Extract<GqlPart, { readonly kind: "column" }>): Expression => {
+const planColumn = (
+  planner: Planner,
+  selected: Selected,
+  part: Extract<GqlPart, { readonly kind: "column" }>,
+): Expression => {
   let path: readonly PathStep[] | undefined;
   eachArgument(planner, selected, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
@@ -83,7 +135,10 @@ const planColumn = (planner: Planner, selected: Selected, part: Extract<GqlPart,
 };
 
 /** `path` of json columns. @rule G-COE-11 G-COE-12 */
-const planJsonPath = (planner: Planner, { part, input, place, path }: GivenArgument): readonly PathStep[] | undefined => {
+const planJsonPath = (
+  planner: Planner,
+  { part, input, place, path }: GivenArgument,
+): readonly PathStep[] | undefined => {
   if (part?.kind !== "argument" || part.name !== "path") return undefined;
   if (input.kind === "literal" && input.node.kind === "NullValue") return undefined;
   return [{ arrow: "#>", key: { param: bindPath(planner, input, place, path), type: "text[]" } }];
@@ -94,7 +149,13 @@ const bindPath = (planner: Planner, input: Input, place: Place, path: string): n
     // a variable that is null asks for the whole value, as an argument that is not given
     if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
-    if (typeof value !== "string") throw expectedFor("a string", "String", isLiteral && !isNull(input) ? found(input) : foundInVariable(value), path);
+    if (typeof value !== "string")
+      throw expectedFor(
+        "a string",
+        "String",
+        isLiteral && !isNull(input) ? found(input) : foundInVariable(value),
+        path,
+      );
     const keys = parseJsonPath(value);
     if (keys === undefined) throw validationFailed(jsonPathError(value), path.slice(0, path.lastIndexOf(".")));
     return arrayLiteral(keys);
@@ -105,7 +166,12 @@ const jsonPathError = (text: string): string =>
 
 type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
 
-const planComputedValue = (planner: Planner, selected: Selected, part: ComputedPart, value: GqlValueType): Expression => {
+const planComputedValue = (
+  planner: Planner,
+  selected: Selected,
+  part: ComputedPart,
+  value: GqlValueType,
+): Expression => {
   let path: readonly PathStep[] | undefined;
   const given = planFieldArguments(planner, selected, part, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
@@ -119,7 +185,12 @@ export const planComputedOperand = (planner: Planner, selected: Selected, part: 
   computedExpression(part.field, planFieldArguments(planner, selected, part));
 
 /** @rule G-CF-3 */
-const planFieldArguments = (planner: Planner, selected: Selected, { field }: ComputedPart, other: (argument: GivenArgument) => void = () => {}) => {
+const planFieldArguments = (
+  planner: Planner,
+  selected: Selected,
+  { field }: ComputedPart,
+  other: (argument: GivenArgument) => void = () => {},
+) => {
   let args: GivenArgument | undefined;
   eachArgument(planner, selected, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
@@ -137,7 +208,12 @@ const planComputedRows = (planner: Planner, selected: Selected, part: ComputedPa
   });
   const given = planArguments(planner, field.routine, fixedOf(field), args, `${selected.path}.args.args`);
   const via = { routine: nameOf(field.routine), ...(given.length > 0 && { arguments: given }), isToOne: false };
-  return embed(selected.as, "nest", via, rowsOf(planner, selected, nameOf(field.target), { ...list, ...capOf(planner) }));
+  return embed(
+    selected.as,
+    "nest",
+    via,
+    rowsOf(planner, selected, nameOf(field.target), { ...list, ...capOf(planner) }),
+  );
 };
 
 /** Does the answer look beyond the written rows themselves? Such answers are read after the write. @rule G-INS-5 */
@@ -150,4 +226,3 @@ export const looksFurther = (outputs: readonly Output[]): boolean =>
 
 const isComputed = (value: Expression): boolean =>
   value.kind === "computed" || ((value.kind === "cast" || value.kind === "apply") && isComputed(value.of));
-

@@ -1,7 +1,16 @@
-/** Selection sets: fragments inlined, directives obeyed, equal response names merged, every field looked up. @rule G-DOC-4 … G-DOC-14 */
+/** Selection sets: fragments inlined, directives obeyed, equal response names merged, every field looked up. @rule
+ *  G-DOC-4 … G-DOC-14 */
 import {
-  getNamedType, isObjectType, isRequiredArgument, print,
-  type ArgumentNode, type FieldNode, type GraphQLArgument, type GraphQLField, type GraphQLObjectType, type SelectionSetNode,
+  getNamedType,
+  isObjectType,
+  isRequiredArgument,
+  print,
+  type ArgumentNode,
+  type FieldNode,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type SelectionSetNode,
 } from "graphql";
 import { atKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
@@ -17,12 +26,20 @@ interface Collected {
 }
 
 const argumentsText = (node: FieldNode): string =>
-  [...(node.arguments ?? [])].map((argument) => print(argument)).sort().join();
+  [...(node.arguments ?? [])]
+    .map((argument) => print(argument))
+    .sort()
+    .join();
 
 const isSameCall = (a: FieldNode, b: FieldNode): boolean => a === b || argumentsText(a) === argumentsText(b);
 
 /** Fields by response name, in the order first met. `path`: of the selection set. @rule G-DOC-9 G-DOC-11 G-DOC-12 */
-const collect = (planner: Planner, typeName: string, sets: readonly SelectionSetNode[], path: string): ReadonlyMap<string, Collected> => {
+const collect = (
+  planner: Planner,
+  typeName: string,
+  sets: readonly SelectionSetNode[],
+  path: string,
+): ReadonlyMap<string, Collected> => {
   const fields = new Map<string, Collected>();
   const spread = new Set<string>();
   const add = (node: FieldNode): void => {
@@ -33,8 +50,12 @@ const collect = (planner: Planner, typeName: string, sets: readonly SelectionSet
       return;
     }
     if (known.node.name.value !== node.name.value)
-      throw validationFailed(`selection of both '${known.node.name.value}' and '${node.name.value}' specify the same response name, '${as}'`, path);
-    if (!isSameCall(known.node, node)) throw validationFailed(`inconsistent arguments between multiple selections of field '${node.name.value}'`, path);
+      throw validationFailed(
+        `selection of both '${known.node.name.value}' and '${node.name.value}' specify the same response name, '${as}'`,
+        path,
+      );
+    if (!isSameCall(known.node, node))
+      throw validationFailed(`inconsistent arguments between multiple selections of field '${node.name.value}'`, path);
     if (node.selectionSet !== undefined) known.selections.push(node.selectionSet);
   };
   const walk = (set: SelectionSetNode): void => {
@@ -43,7 +64,8 @@ const collect = (planner: Planner, typeName: string, sets: readonly SelectionSet
         if (isIncluded(planner, selection.directives, "a field", path)) add(selection);
       } else if (selection.kind === "InlineFragment") {
         if (!isIncluded(planner, selection.directives, "an inline fragment", path)) continue;
-        if (selection.typeCondition === undefined || selection.typeCondition.name.value === typeName) walk(selection.selectionSet);
+        if (selection.typeCondition === undefined || selection.typeCondition.name.value === typeName)
+          walk(selection.selectionSet);
       } else {
         const name = selection.name.value;
         if (!isIncluded(planner, selection.directives, "a fragment spread", path) || spread.has(name)) continue;
@@ -71,10 +93,10 @@ export interface Selected {
 }
 
 export type Selection =
-  | { readonly kind: "typename"; readonly as: string; readonly value: string }
-  | ({ readonly kind: "field" } & Selected);
+  { readonly kind: "typename"; readonly as: string; readonly value: string } | ({ readonly kind: "field" } & Selected);
 
-/** Visits the fields one after another; what `find` knows beside the type's own are meta fields. `path`: of the field the sets belong to. */
+/** Visits the fields one after another; what `find` knows beside the type's own are meta fields. `path`: of the field
+ *  the sets belong to. */
 export const eachSelection = (
   planner: Planner,
   type: GraphQLObjectType,
@@ -117,7 +139,8 @@ export const subselection = (selected: Selected): GraphQLObjectType | undefined 
     refuseSelections(selected.selections, selected.path);
     return undefined;
   }
-  if (selected.selections.length === 0) throw validationFailed(`missing selection set for '${type.name}'`, `${selected.path}.selectionSet`);
+  if (selected.selections.length === 0)
+    throw validationFailed(`missing selection set for '${type.name}'`, `${selected.path}.selectionSet`);
   return type;
 };
 

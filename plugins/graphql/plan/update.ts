@@ -1,5 +1,12 @@
 /** `update_T`, `update_T_by_pk`, `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
-import { type Assignment, type Column, type Predicate, type Relation, type Update, type ValueRef } from "../../../core/index.ts";
+import {
+  type Assignment,
+  type Column,
+  type Predicate,
+  type Relation,
+  type Update,
+  type ValueRef,
+} from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
 import { itemPlace, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import { bindColumn, openStep, type Planner } from "./planner.ts";
@@ -32,7 +39,9 @@ export const planUpdateMany = (planner: Planner, selected: Selected, relation: R
     for (const item of readList(planner, input, place, path)) {
       const own = openStep(planner);
       const parts = noParts();
-      readObject(own, item.input, itemPlace(place), item.path, (field) => takePart(own, parts, gqlPart(field.field), field.input, placeOf(field.field), field.path));
+      readObject(own, item.input, itemPlace(place), item.path, (field) =>
+        takePart(own, parts, gqlPart(field.field), field.input, placeOf(field.field), field.path),
+      );
       updates.push({ planner: own, update: updateOf(own, relation, parts, item.path) });
     }
   });
@@ -41,7 +50,14 @@ export const planUpdateMany = (planner: Planner, selected: Selected, relation: R
   return updates.map(({ planner: own, update }) => writeStep(own, update, planResponse(own, selected), "$"));
 };
 
-const takePart = (planner: Planner, parts: Parts, part: GqlPart | undefined, input: Input, place: Place, path: string): void => {
+const takePart = (
+  planner: Planner,
+  parts: Parts,
+  part: GqlPart | undefined,
+  input: Input,
+  place: Place,
+  path: string,
+): void => {
   if (part?.kind === "update-operator") {
     const { operator } = part;
     readObject(planner, input, place, path, (given) => {
@@ -56,13 +72,20 @@ const takePart = (planner: Planner, parts: Parts, part: GqlPart | undefined, inp
 };
 
 /** @rule G-UPD-5 */
-const planOperand = (planner: Planner, { field, input, path }: FieldInput, refusesNull: boolean): { readonly column: Column; readonly operand: ValueRef } | undefined => {
+const planOperand = (
+  planner: Planner,
+  { field, input, path }: FieldInput,
+  refusesNull: boolean,
+): { readonly column: Column; readonly operand: ValueRef } | undefined => {
   const part = gqlPart(field);
   if (part?.kind !== "update-column") return undefined;
   const place = placeOf(field);
   // an operand that is a list of its own (keys of a path), not a column's array
   if (refusesNull && part.value.element !== undefined) {
-    return { column: part.column, operand: bindList(planner, input, place, { ...part.value.element, isNullable: false }, path) };
+    return {
+      column: part.column,
+      operand: bindList(planner, input, place, { ...part.value.element, isNullable: false }, path),
+    };
   }
   const value = refusesNull ? { ...part.value, isNullable: false } : part.value;
   return { column: part.column, operand: bindColumn(planner, input, place, value, path) };
@@ -73,7 +96,13 @@ const planKeyObject = (planner: Planner, input: Input, place: Place, path: strin
   readObject(planner, input, place, path, (given) => {
     const part = gqlPart(given.field);
     if (part?.kind !== "column") return;
-    const operand = bindColumn(planner, given.input, placeOf(given.field), { ...part.value, isNullable: false }, given.path);
+    const operand = bindColumn(
+      planner,
+      given.input,
+      placeOf(given.field),
+      { ...part.value, isNullable: false },
+      given.path,
+    );
     parts.push({ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand });
   });
   return allOf(parts);
@@ -81,13 +110,20 @@ const planKeyObject = (planner: Planner, input: Input, place: Place, path: strin
 
 const updateOf = (planner: Planner, relation: Relation, parts: Parts, path: string): Update => {
   refuseDoubled(planner, relation, parts, path);
-  const assignments = parts.assignments.map(({ column, operator, operand }): Assignment => ({ column: column.name, operator, operand }));
+  const assignments = parts.assignments.map(({ column, operator, operand }): Assignment => ({
+    column: column.name,
+    operator,
+    operand,
+  }));
   return { kind: "update", relation: nameOf(relation), ...(parts.where && { where: parts.where }), assignments };
 };
 
 /** @rule G-UPD-4 */
 const refuseDoubled = (planner: Planner, relation: Relation, { assignments }: Parts, path: string): void => {
-  const isDoubled = (column: Column): boolean => assignments.filter((assignment) => assignment.column.name === column.name).length > 1;
-  const names = relation.columns.filter(isDoubled).map((column) => `'${planner.schema.columnName(relation, column.name)}'`);
+  const isDoubled = (column: Column): boolean =>
+    assignments.filter((assignment) => assignment.column.name === column.name).length > 1;
+  const names = relation.columns
+    .filter(isDoubled)
+    .map((column) => `'${planner.schema.columnName(relation, column.name)}'`);
   if (names.length > 0) throw validationFailed(`Column found in multiple operators: [${names.join(", ")}].`, path);
 };

@@ -1,18 +1,38 @@
 /** `where`: boolean expressions and comparisons. @rule G-BEXP-1 … G-BEXP-7 G-OP-1 … G-OP-36 */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from "graphql";
-import { arrayLiteral, type Expression, type Json, type Operand, type Predicate, type ValueRef } from "../../../core/index.ts";
+import {
+  arrayLiteral,
+  type Expression,
+  type Json,
+  type Operand,
+  type Predicate,
+  type ValueRef,
+} from "../../../core/index.ts";
 import { coerceColumn, inputFunction } from "../coerce/columns.ts";
 import { expectedList, tooMany } from "../errors.ts";
 import { planAggregatePredicate } from "./aggregate-predicate.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
-import { isNull, itemPlace, open, placeOf, readBoolean, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
+import {
+  isNull,
+  itemPlace,
+  open,
+  placeOf,
+  readBoolean,
+  readList,
+  readObject,
+  type FieldInput,
+  type Input,
+  type Place,
+} from "./input.ts";
 import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
 import { gqlPart, type GqlPart, type GqlValueType } from "../parts.ts";
 
-export const allOf = (parts: readonly Predicate[]): Predicate => (parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts });
+export const allOf = (parts: readonly Predicate[]): Predicate =>
+  parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts };
 
 /** No condition rather than one that always holds. */
-export const narrowed = (predicate: Predicate): Predicate | undefined => (predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate);
+export const narrowed = (predicate: Predicate): Predicate | undefined =>
+  predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate;
 
 const partOf = ({ field }: FieldInput): GqlPart | undefined => gqlPart(field);
 
@@ -52,18 +72,29 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
     case "and":
     case "or": {
       const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
-      return [{ kind: part.kind, of: items.map((item) => planWhere(planner, item.input, itemPlace(place), item.path)) }];
+      return [
+        { kind: part.kind, of: items.map((item) => planWhere(planner, item.input, itemPlace(place), item.path)) },
+      ];
     }
     case "not":
       return [{ kind: "not", of: planWhere(planner, input, place, path) }];
     case "column":
       return planComparison(planner, input, place, { kind: "column", name: part.column.name }, part.value, path);
     case "computed": {
-      if (part.value !== undefined) return planComparison(planner, input, place, computedExpression(part.field), part.value, path);
+      if (part.value !== undefined)
+        return planComparison(planner, input, place, computedExpression(part.field), part.value, path);
       const { routine, target } = part.field;
       if (target === undefined) return [];
       const where = narrowed(onRelated(planner, () => planWhere(planner, input, place, path)));
-      return [{ kind: "computed-rows", routine: nameOf(routine), target: nameOf(target), ...rowArguments(part.field), ...(where && { where }) }];
+      return [
+        {
+          kind: "computed-rows",
+          routine: nameOf(routine),
+          target: nameOf(target),
+          ...rowArguments(part.field),
+          ...(where && { where }),
+        },
+      ];
     }
     case "relationship": {
       const where = narrowed(onRelated(planner, () => planWhere(planner, input, place, path)));
@@ -78,10 +109,18 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
 
 export const nameOf = ({ schema, name }: { readonly schema: string; readonly name: string }) => ({ schema, name });
 
-// --- comparisons ------------------------------------------------------------------------------------------------------
+// --- comparisons
+// ------------------------------------------------------------------------------------------------------
 
 /** The conditions of a comparison object on `left`, all of which must hold. `value`: type of what is compared. */
-export const planComparison = (planner: Planner, input: Input, place: Place, left: Expression, value: GqlValueType, path: string): readonly Predicate[] => {
+export const planComparison = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  left: Expression,
+  value: GqlValueType,
+  path: string,
+): readonly Predicate[] => {
   const predicates: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
     const part = partOf(given);
@@ -95,17 +134,38 @@ export const planComparison = (planner: Planner, input: Input, place: Place, lef
 };
 
 /** @rule G-OP-17 G-OP-28 */
-const planCast = (planner: Planner, input: Input, place: Place, left: Expression, path: string): readonly Predicate[] => {
+const planCast = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  left: Expression,
+  path: string,
+): readonly Predicate[] => {
   const predicates: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
     const part = partOf(given);
     if (part?.kind !== "cast-to") return;
-    predicates.push(...planComparison(planner, given.input, placeOf(given.field), { kind: "cast", of: left, type: part.value.type.sqlName }, part.value, given.path));
+    predicates.push(
+      ...planComparison(
+        planner,
+        given.input,
+        placeOf(given.field),
+        { kind: "cast", of: left, type: part.value.type.sqlName },
+        part.value,
+        given.path,
+      ),
+    );
   });
   return predicates;
 };
 
-const planOperator = (planner: Planner, given: FieldInput, part: Extract<GqlPart, { readonly kind: "operator" }>, left: Expression, value: GqlValueType): Predicate => {
+const planOperator = (
+  planner: Planner,
+  given: FieldInput,
+  part: Extract<GqlPart, { readonly kind: "operator" }>,
+  left: Expression,
+  value: GqlValueType,
+): Predicate => {
   countCondition(planner);
   const { operator } = part;
   const { input, path } = given;
@@ -121,19 +181,30 @@ const planOperator = (planner: Planner, given: FieldInput, part: Extract<GqlPart
     case "list":
       return planList(planner, given, part.value ?? value, left, operator.name);
     default:
-      return compare(bindColumn(planner, input, place, { ...(part.value ?? value), isNullable: operator.takesNull === true }, path));
+      return compare(
+        bindColumn(planner, input, place, { ...(part.value ?? value), isNullable: operator.takesNull === true }, path),
+      );
   }
 };
 
-/** A list is one array parameter, so that the statement does not depend on how many there are. Values that are no text (arrays, geometries)
- *  are compared one by one. @rule G-OP-3 G-OP-32 */
-const planList = (planner: Planner, { input, field, path }: FieldInput, value: GqlValueType, left: Expression, operator: string): Predicate => {
+/** A list is one array parameter, so that the statement does not depend on how many there are. Values that are no text
+ *  (arrays, geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
+const planList = (
+  planner: Planner,
+  { input, field, path }: FieldInput,
+  value: GqlValueType,
+  left: Expression,
+  operator: string,
+): Predicate => {
   const place = placeOf(field);
   const item = { ...value, isNullable: false };
   if (value.element !== undefined || inputFunction(value) !== undefined) {
     const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
     const refs = items.map((one) => bindColumn(planner, one.input, itemPlace(place), item, one.path));
-    const any: Predicate = { kind: "or", of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })) };
+    const any: Predicate = {
+      kind: "or",
+      of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
+    };
     return operator === "nin" ? { kind: "not", of: any } : any;
   }
   const ref = bindList(planner, input, place, item, path);
@@ -172,16 +243,23 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
 const refuseStrings = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): void => {
   if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
   for (const one of readList(planner, input, place, path)) {
-    if (one.input.kind === "literal" && one.input.node.kind === "StringValue") bindColumn({ ...planner, sources: [] }, one.input, itemPlace(place), item, one.path);
+    if (one.input.kind === "literal" && one.input.node.kind === "StringValue")
+      bindColumn({ ...planner, sources: [] }, one.input, itemPlace(place), item, one.path);
   }
 };
 
 /** @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
-const planOperandFields = (planner: Planner, input: Input, place: Place, path: string): Readonly<Record<string, Operand>> => {
+const planOperandFields = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  path: string,
+): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
   readObject(planner, input, place, path, (given) => {
     const part = partOf(given);
-    if (part?.kind === "operand-field") fields.set(part.name, bindColumn(planner, given.input, placeOf(given.field), part.value, given.path));
+    if (part?.kind === "operand-field")
+      fields.set(part.name, bindColumn(planner, given.input, placeOf(given.field), part.value, given.path));
   });
   const type = getNamedType(place.type);
   for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {

@@ -1,6 +1,18 @@
 /** What all writes share: their answers, and how they become steps. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
 import type { GraphQLObjectType } from "graphql";
-import type { Delete, Envelope, Insert, Output, Plan, QualifiedName, Read, Refusal, Sequence, SequenceStep, Update } from "../../../core/index.ts";
+import type {
+  Delete,
+  Envelope,
+  Insert,
+  Output,
+  Plan,
+  QualifiedName,
+  Read,
+  Refusal,
+  Sequence,
+  SequenceStep,
+  Update,
+} from "../../../core/index.ts";
 import type { Planner, ValueSource } from "./planner.ts";
 import { looksFurther, planRow } from "./rows.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
@@ -58,17 +70,33 @@ const readWritten = (written: QualifiedName, answer: Answer, steps?: readonly nu
 
 type Write = Insert | Update | Delete;
 
-const targetOf = (write: Write): QualifiedName => (write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from);
+const targetOf = (write: Write): QualifiedName =>
+  write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
-/** One write. Where the answer looks at related rows it is read after the write, by a statement of its own. @rule G-INS-5 */
+/** One write. Where the answer looks at related rows it is read after the write, by a statement of its own. @rule
+ *  G-INS-5 */
 export const writeStep = (planner: Planner, write: Write, answer: Answer, path: string): StepTemplate => {
   if (looksFurther(answer.output)) return sequenceStep(planner, targetOf(write), [{ write, path }], [0], answer, path);
   return stepOf(planner, { ...write, returning: readWritten(targetOf(write), answer) }, path, answer.isOne);
 };
 
 /** Several writes; the answer is read from the rows of some of them. */
-export const sequenceStep = (planner: Planner, target: QualifiedName, steps: readonly SequenceStep[], rootSteps: readonly number[], answer: Answer, path: string, refusal?: Refusal): StepTemplate => {
-  const plan: Sequence = { kind: "sequence", steps, result: readWritten(target, answer, rootSteps), ...(answer.isOne ? { one: true } : {}), ...(refusal && { refusal }) };
+export const sequenceStep = (
+  planner: Planner,
+  target: QualifiedName,
+  steps: readonly SequenceStep[],
+  rootSteps: readonly number[],
+  answer: Answer,
+  path: string,
+  refusal?: Refusal,
+): StepTemplate => {
+  const plan: Sequence = {
+    kind: "sequence",
+    steps,
+    result: readWritten(target, answer, rootSteps),
+    ...(answer.isOne ? { one: true } : {}),
+    ...(refusal && { refusal }),
+  };
   return stepOf(planner, plan, path, answer.isOne);
 };
 

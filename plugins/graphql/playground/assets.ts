@@ -23,14 +23,18 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "LICENSES.txt": "text/plain; charset=utf-8",
 };
 
-/** Beside this module when it is built; a checkout that runs from its sources looks into `dist`. Undefined: not bundled. */
+/** Beside this module when it is built; a checkout that runs from its sources looks into `dist`. Undefined: not
+ *  bundled. */
 export const findAssetFolder = (): string | undefined =>
-  ["./app", "../../../dist/plugins/graphql/playground/app"].map((path) => fileURLToPath(new URL(path, import.meta.url))).find((folder) => existsSync(join(folder, "main.js")));
+  ["./app", "../../../dist/plugins/graphql/playground/app"]
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((folder) => existsSync(join(folder, "main.js")));
 
 /** Changes with the files, so that they can be kept for good. */
 export const digestOf = (folder: string): string => {
   const hash = createHash("sha256");
-  for (const name of Object.keys(CONTENT_TYPES)) if (existsSync(join(folder, name))) hash.update(readFileSync(join(folder, name)));
+  for (const name of Object.keys(CONTENT_TYPES))
+    if (existsSync(join(folder, name))) hash.update(readFileSync(join(folder, name)));
   return hash.digest("base64url").slice(0, 12);
 };
 

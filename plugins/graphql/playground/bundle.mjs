@@ -1,4 +1,5 @@
-// Bundles the playground's page beside the built plugin: GraphiQL and its editor are development dependencies, so that installing relapi
+// Bundles the playground's page beside the built plugin: GraphiQL and its editor are development dependencies, so that
+// installing relapi
 // brings none of them. Run by `npm run build`.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,7 +12,8 @@ const outdir = join(root, "dist", "plugins", "graphql", "playground", "app");
 
 // the workers must be of the very editor that GraphiQL has
 const fromHere = createRequire(import.meta.url);
-const ofEditor = (path) => createRequire(createRequire(fromHere.resolve("graphiql/package.json")).resolve("@graphiql/react")).resolve(path);
+const ofEditor = (path) =>
+  createRequire(createRequire(fromHere.resolve("graphiql/package.json")).resolve("@graphiql/react")).resolve(path);
 
 const common = {
   absWorkingDir: root,
@@ -41,11 +43,16 @@ const { metafile } = await build({
 });
 
 // what is in the bundle goes with its licence
-const packages = new Set(Object.keys(metafile.inputs).flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []));
+const packages = new Set(
+  Object.keys(metafile.inputs).flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
+);
 const licences = [...packages].sort().flatMap((folder) => {
   const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
   const file = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each));
-  const text = file !== undefined && existsSync(join(root, folder, file)) ? readFileSync(join(root, folder, file), "utf8").trim() : String(license);
+  const text =
+    file !== undefined && existsSync(join(root, folder, file))
+      ? readFileSync(join(root, folder, file), "utf8").trim()
+      : String(license);
   return [`${name} ${version}\n\n${text}\n`];
 });
 writeFileSync(join(outdir, "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));

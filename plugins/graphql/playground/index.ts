@@ -1,4 +1,5 @@
-/** `GET /v1/graphql` in a browser: a page on which queries, mutations and subscriptions are written and run. Works without the internet. */
+/** `GET /v1/graphql` in a browser: a page on which queries, mutations and subscriptions are written and run. Works
+ *  without the internet. */
 import { randomBytes } from "node:crypto";
 import { definePlugin, type Answer, type Exchange, type Surface } from "../../../core/index.ts";
 import { createAssets, digestOf, findAssetFolder, type Asset } from "./assets.ts";
@@ -11,7 +12,10 @@ const YEAR_SECONDS = 31_536_000;
 
 /** A page is what the caller wants, or whatever there is. */
 const takesHtml = (accept: string | undefined): boolean =>
-  accept === undefined || accept.split(",").some((item) => ["text/html", "text/*", "*/*"].includes(item.split(";", 1)[0]?.trim().toLowerCase() ?? ""));
+  accept === undefined ||
+  accept
+    .split(",")
+    .some((item) => ["text/html", "text/*", "*/*"].includes(item.split(";", 1)[0]?.trim().toLowerCase() ?? ""));
 
 type AnyExchange = Omit<Exchange, "session">;
 

@@ -25,7 +25,8 @@ export const buildPage = (assets: string, nonce: string): string => `<!doctype h
 `;
 
 /** Old browsers do not count WebSockets of the same host to 'self'. */
-const socketSources = (host: string | undefined): string => (host !== undefined && /^[A-Za-z0-9.\-[\]:]+$/.test(host) ? ` ws://${host} wss://${host}` : "");
+const socketSources = (host: string | undefined): string =>
+  host !== undefined && /^[A-Za-z0-9.\-[\]:]+$/.test(host) ? ` ws://${host} wss://${host}` : "";
 
 /** Editors write styles of their own and load their font and workers from beside the page. */
 export const policyOf = (nonce: string, host: string | undefined): string =>

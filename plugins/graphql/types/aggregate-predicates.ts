@@ -1,5 +1,5 @@
-/** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related set.
- *  @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
+/** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related
+ *  set. @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
@@ -29,13 +29,20 @@ const FUNCTIONS: readonly PredicateFunction[] = [
 /** Not split by a naming convention: `bool_and`, `Bool_and`. @rule G-NAM-8 */
 const functionWord = (fn: string): GqlWord => ({ text: fn, isCustom: true });
 
-const functionNamed = (name: string | undefined): PredicateFunction | undefined => FUNCTIONS.find(({ fn }) => fn === name);
+const functionNamed = (name: string | undefined): PredicateFunction | undefined =>
+  FUNCTIONS.find(({ fn }) => fn === name);
 
 const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly LensColumn[] =>
-  enumerable(lensOf(build, table).readable.filter(({ value }) => value.enumTable === undefined && value.type.name === takes));
+  enumerable(
+    lensOf(build, table).readable.filter(({ value }) => value.enumTable === undefined && value.type.name === takes),
+  );
 
 /** @rule G-ENU-6 */
-const argumentColumns = (build: GqlBuild, table: GqlTable, { fn, takes = "" }: PredicateFunction): GraphQLEnumType | undefined => {
+const argumentColumns = (
+  build: GqlBuild,
+  table: GqlTable,
+  { fn, takes = "" }: PredicateFunction,
+): GraphQLEnumType | undefined => {
   const columns = columnsFor(build, table, takes);
   if (columns.length === 0) return undefined;
   const words = [table.word, "aggregate_bool_exp", functionWord(fn), "arguments_columns"] as const;
@@ -56,7 +63,11 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
     lensOf(build, table).relationships.map((each) => {
       if (each.relationship.isToOne || !lensOf(build, each.table).mayAggregate) return undefined;
       const { relationship, target } = each;
-      const type = build.inputObject({ name: build.typeName(each.table.word, "aggregate_bool_exp"), scope: "aggregate_bool_exp", relation: target });
+      const type = build.inputObject({
+        name: build.typeName(each.table.word, "aggregate_bool_exp"),
+        scope: "aggregate_bool_exp",
+        relation: target,
+      });
       return (
         type &&
         ([
@@ -75,14 +86,24 @@ const functionFields = (context: GqlFieldContext): GqlFields => {
   return fieldsOf(
     FUNCTIONS.map(({ fn, takes, result }) => {
       const value = build.valueType(result);
-      if (value === undefined || (takes !== undefined && columnsFor(build, table, takes).length === 0)) return undefined;
-      const type = build.inputObject({ name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(fn)), scope: "predicate", relation: table.relation, fn });
+      if (value === undefined || (takes !== undefined && columnsFor(build, table, takes).length === 0))
+        return undefined;
+      const type = build.inputObject({
+        name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(fn)),
+        scope: "predicate",
+        relation: table.relation,
+        fn,
+      });
       return type && ([fn, { config: { type }, toPlan: { kind: "predicate", fn, value } }] as const);
     }),
   );
 };
 
-const argumentsType = (build: GqlBuild, table: GqlTable, predicate: PredicateFunction): GraphQLInputType | undefined => {
+const argumentsType = (
+  build: GqlBuild,
+  table: GqlTable,
+  predicate: PredicateFunction,
+): GraphQLInputType | undefined => {
   if (predicate.takes === undefined) {
     const columns = selectColumn(build, table);
     return columns && list(columns);

@@ -1,11 +1,21 @@
-/** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in `order_by`.
- *  @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
+/** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in
+ *  `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { hasEmbed, lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
-import { aggregateOrderBy, aggregateType, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType, selectColumn } from "./shapes.ts";
+import {
+  aggregateOrderBy,
+  aggregateType,
+  listArguments,
+  orderDirection,
+  quoted,
+  rootComment,
+  rootNameOf,
+  rowType,
+  selectColumn,
+} from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { isComparable, isNumeric } from "./values.ts";
 import { list, required, requiredList } from "./wrap.ts";
@@ -19,25 +29,42 @@ const FLOATS: ReadonlySet<string> = new Set(FLOAT_FUNCTIONS);
 const isOrdering = (fn: string): boolean => fn === "max" || fn === "min";
 
 /** Whether the aggregate takes a column of this type. */
-export const takes = (fn: string, value: GqlValueType): boolean => (isOrdering(fn) ? isComparable(value) : isNumeric(value));
+export const takes = (fn: string, value: GqlValueType): boolean =>
+  isOrdering(fn) ? isComparable(value) : isNumeric(value);
 
 /** What the aggregate of such values is. */
-export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => (FLOATS.has(fn) ? GraphQLFloat : build.valueOutput(value));
+export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType =>
+  FLOATS.has(fn) ? GraphQLFloat : build.valueOutput(value);
 
 /** Types of several functions have the same fields: one object for them. */
-const columnFields = (lens: Lens, fn: string): GqlFields => (FLOATS.has(fn) ? floatColumns(lens) : isOrdering(fn) ? comparableColumns(lens) : numericColumns(lens));
+const columnFields = (lens: Lens, fn: string): GqlFields =>
+  FLOATS.has(fn) ? floatColumns(lens) : isOrdering(fn) ? comparableColumns(lens) : numericColumns(lens);
 
-const floatColumns = onceFor(({ numeric }: Lens): GqlFields => fieldsOf(numeric.map((each) => [each.name, { config: { type: GraphQLFloat, description: each.comment }, toPlan: each.part }])));
+const floatColumns = onceFor(({ numeric }: Lens): GqlFields =>
+  fieldsOf(
+    numeric.map((each) => [
+      each.name,
+      { config: { type: GraphQLFloat, description: each.comment }, toPlan: each.part },
+    ]),
+  ),
+);
 
 const ownColumns = (build: GqlBuild, columns: readonly LensColumn[]): GqlFields =>
-  fieldsOf(columns.map((each) => [each.name, { config: { type: build.valueOutput(each.value), description: each.comment }, toPlan: each.part }]));
+  fieldsOf(
+    columns.map((each) => [
+      each.name,
+      { config: { type: build.valueOutput(each.value), description: each.comment }, toPlan: each.part },
+    ]),
+  );
 
 const numericColumns = onceFor(({ build, numeric }: Lens) => ownColumns(build, numeric));
 const comparableColumns = onceFor(({ build, comparable }: Lens) => ownColumns(build, comparable));
 
 const ordered = (build: GqlBuild, columns: readonly LensColumn[]): GqlFields => {
   const direction = orderDirection(build);
-  return direction === undefined ? {} : fieldsOf(columns.map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]));
+  return direction === undefined
+    ? {}
+    : fieldsOf(columns.map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]));
 };
 
 const orderedNumbers = onceFor(({ build, numeric }: Lens) => ordered(build, numeric));
@@ -47,7 +74,8 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   fieldsOf(
     build.source.tables.map((table) => {
       const lens = lensOf(build, table);
-      const type = lens.mayAggregate && isRootShown(lens, scope, "select_aggregate") ? aggregateType(build, table) : undefined;
+      const type =
+        lens.mayAggregate && isRootShown(lens, scope, "select_aggregate") ? aggregateType(build, table) : undefined;
       return (
         type &&
         ([
@@ -55,8 +83,14 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
           {
             config: {
               type: required(type),
-              get args() { return listArguments(build, table); },
-              description: rootComment(table, "select_aggregate", `fetch aggregated fields from the table: ${quoted(table)}`),
+              get args() {
+                return listArguments(build, table);
+              },
+              description: rootComment(
+                table,
+                "select_aggregate",
+                `fetch aggregated fields from the table: ${quoted(table)}`,
+              ),
             },
             toPlan: { kind: "aggregate", relation: table.relation },
           },
@@ -69,7 +103,9 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
 const aggregated = (context: GqlFieldContext) => {
   const table = tableAt(context);
   if (table === undefined) return [];
-  return lensOf(context.build, table).relationships.filter((each) => !each.relationship.isToOne && lensOf(context.build, each.table).mayAggregate);
+  return lensOf(context.build, table).relationships.filter(
+    (each) => !each.relationship.isToOne && lensOf(context.build, each.table).mayAggregate,
+  );
 };
 
 const rowFields = (context: GqlFieldContext): GqlFields =>
@@ -82,7 +118,13 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
         ([
           context.build.fieldName({ text: each.name, isCustom: true }, "aggregate"),
           {
-            config: { type: required(type), get args() { return listArguments(context.build, each.table); }, description: "An aggregate relationship" },
+            config: {
+              type: required(type),
+              get args() {
+                return listArguments(context.build, each.table);
+              },
+              description: "An aggregate relationship",
+            },
             toPlan: { kind: "relationship-aggregate", relationship, target },
           },
         ] as const)

@@ -1,7 +1,15 @@
-/** The types of one role: made by name when first asked for, their fields by the `buildGqlField` taps when first looked at.
- *  @rule G-GEN-1 G-GEN-4 G-GEN-5 G-GEN-6 G-GEN-15 G-NAM-3 */
+/** The types of one role: made by name when first asked for, their fields by the `buildGqlField` taps when first looked
+ *  at. @rule G-GEN-1 G-GEN-4 G-GEN-5 G-GEN-6 G-GEN-15 G-NAM-3 */
 import {
-  GraphQLEnumType, GraphQLNonNull, GraphQLString, type GraphQLInputObjectType, type GraphQLInputType, type GraphQLNamedType, type GraphQLObjectType, type GraphQLOutputType, type GraphQLScalarType,
+  GraphQLEnumType,
+  GraphQLNonNull,
+  GraphQLString,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLScalarType,
 } from "graphql";
 import { nameKey, type Model, type Registry, type RelApiHooks, type ResolvedOptions } from "../../../core/index.ts";
 import { collectTypes } from "./collect.ts";
@@ -13,7 +21,18 @@ import type { Source } from "./source.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
-import { GQL_EXTENSION, withPart, type GqlBuild, type GqlEnumSpec, type GqlFieldContext, type GqlFields, type GqlScope, type GqlTypeSpec, type GqlValueType, type RoleSchema } from "../parts.ts";
+import {
+  GQL_EXTENSION,
+  withPart,
+  type GqlBuild,
+  type GqlEnumSpec,
+  type GqlFieldContext,
+  type GqlFields,
+  type GqlScope,
+  type GqlTypeSpec,
+  type GqlValueType,
+  type RoleSchema,
+} from "../parts.ts";
 import type { GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
 
 export interface SchemaParts {
@@ -41,7 +60,11 @@ const noQueries: GqlFields = {
 const NO_FIELDS: GqlFields = Object.freeze({});
 
 const isSame = (a: GqlTypeSpec, b: GqlTypeSpec): boolean =>
-  a.scope === b.scope && a.relation === b.relation && a.routine === b.routine && a.computedField === b.computedField && a.fn === b.fn;
+  a.scope === b.scope &&
+  a.relation === b.relation &&
+  a.routine === b.routine &&
+  a.computedField === b.computedField &&
+  a.fn === b.fn;
 
 type MadeType = GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType;
 
@@ -60,17 +83,35 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
     const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
     // written out, since it is done for each of fifty thousand types
-    const context = { scope, typeName, model, role: view.role, relation, routine, computedField, value, fn, build } as GqlFieldContext; // what the spec has not is undefined
+    const context = {
+      scope,
+      typeName,
+      model,
+      role: view.role,
+      relation,
+      routine,
+      computedField,
+      value,
+      fn,
+      build,
+    } as GqlFieldContext; // what the spec has not is undefined
     return hooks.buildGqlField.call(NO_FIELDS, context) as GqlFields; // taps of this surface give fields of it
   };
   const fieldSource: FieldSource = { fieldsOf, made: new Map() };
 
   /** Kept by name. A name that is not legal, another type's, or a table's own gives no type. */
-  const keep = <Type extends MadeType>(spec: GqlTypeSpec, make: (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) => Type): Type | undefined => {
+  const keep = <Type extends MadeType>(
+    spec: GqlTypeSpec,
+    make: (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) => Type,
+  ): Type | undefined => {
     const found = made.get(spec.name);
     if (found !== undefined) return isSame(found.spec, spec) ? (found.type as Type | undefined) : undefined; // same spec, same kind of type
     const owner = ownTypes.get(spec.name);
-    if (!isLegalName(spec.name) || (owner !== undefined && !(owner.scope === spec.scope && owner.table.relation === spec.relation))) return undefined;
+    if (
+      !isLegalName(spec.name) ||
+      (owner !== undefined && !(owner.scope === spec.scope && owner.table.relation === spec.relation))
+    )
+      return undefined;
     let type: Type | undefined;
     if (spec.isOptional === true) {
       const fields = fieldsOf(spec);
@@ -89,10 +130,17 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const enumeration: GqlBuild["enumeration"] = (spec) =>
     keep(
       { name: spec.name, scope: "enum", ...(spec.relation && { relation: spec.relation }) },
-      () => new GraphQLEnumType({ name: spec.name, description: spec.description, extensions: { [GQL_EXTENSION]: { scope: "enum", ...(spec.relation && { relation: spec.relation }) } }, values: () => enumValues(spec) }),
+      () =>
+        new GraphQLEnumType({
+          name: spec.name,
+          description: spec.description,
+          extensions: { [GQL_EXTENSION]: { scope: "enum", ...(spec.relation && { relation: spec.relation }) } },
+          values: () => enumValues(spec),
+        }),
     );
 
-  /** A scalar that has a table's name cannot be in the same schema, and one whose values no plugin writes and reads is in none. */
+  /** A scalar that has a table's name cannot be in the same schema, and one whose values no plugin writes and reads is
+   *  in none. */
   const usable = (value: GqlValueType | undefined): GqlValueType | undefined => {
     if (value === undefined || ownTypes.has(value.scalar)) return undefined;
     const writer = WRITERS.get((value.element ?? value).type.name);
@@ -107,7 +155,13 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       name: value.scalar,
       relation: enumTable.relation,
       description: table?.comment,
-      values: () => enumTable.values.map(({ name, key, comment }) => ({ name, value: key, description: comment, part: { kind: "enum-key", key } })),
+      values: () =>
+        enumTable.values.map(({ name, key, comment }) => ({
+          name,
+          value: key,
+          description: comment,
+          part: { kind: "enum-key", key },
+        })),
     });
   };
 
@@ -118,7 +172,8 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
 
   // whatever else changes plans may do so to keep rows back
   const isRewritten = hooks.transformPlan.taps.some(({ name }) => name !== "metadata-permissions");
-  const isAboveRowSecurity = (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
+  const isAboveRowSecurity =
+    (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
 
   const build: GqlBuild = {
     get schema() {
@@ -135,7 +190,10 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       }
       return rights;
     },
-    mayHideRows: (table) => isRewritten || build.rights(table).select?.isFiltered === true || (table.relation.hasRowSecurity && !isAboveRowSecurity),
+    mayHideRows: (table) =>
+      isRewritten ||
+      build.rights(table).select?.isFiltered === true ||
+      (table.relation.hasRowSecurity && !isAboveRowSecurity),
     typeName: names.typeName,
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
@@ -158,17 +216,27 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   };
 
   /** With a namespace all fields of the source stand under one field. @rule G-NAM-6 */
-  const root = (name: string, scope: "query_root" | "mutation_root" | "subscription_root", description: string | null): GraphQLObjectType | undefined => {
+  const root = (
+    name: string,
+    scope: "query_root" | "mutation_root" | "subscription_root",
+    description: string | null,
+  ): GraphQLObjectType | undefined => {
     const { namespace } = source.customization;
     if (namespace === undefined) return object({ name, scope, description, isOptional: true });
     const inner = object({ name: `${namespace}_${scope.slice(0, -"_root".length)}`, scope, isOptional: true });
-    return inner && objectType({ name, scope, description }, fieldSource, { [namespace]: { config: { type: inner }, toPlan: { kind: "namespace" } } });
+    return (
+      inner &&
+      objectType({ name, scope, description }, fieldSource, {
+        [namespace]: { config: { type: inner }, toPlan: { kind: "namespace" } },
+      })
+    );
   };
 
   let query: GraphQLObjectType | undefined;
   let mutation: GraphQLObjectType | undefined | null = null;
   let subscription: GraphQLObjectType | undefined | null = null;
-  /** All types of a large schema take hundreds of megabytes: they are made aside for introspection and forgotten after it. */
+  /** All types of a large schema take hundreds of megabytes: they are made aside for introspection and forgotten after
+   *  it. */
   let whole: WeakRef<ReadonlyMap<string, GraphQLNamedType>> | undefined;
 
   const schema: RoleSchema = {
@@ -189,7 +257,8 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       return mutation;
     },
     get subscription() {
-      if (subscription === null) subscription = registry.has("live-queries") ? root("subscription_root", "subscription_root", null) : undefined;
+      if (subscription === null)
+        subscription = registry.has("live-queries") ? root("subscription_root", "subscription_root", null) : undefined;
       return subscription;
     },
     introspect: (...question) => introspect(...question),
@@ -200,32 +269,41 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       whole = new WeakRef(types);
       return types;
     },
-    columnName: (relation, column) => source.tableOf.get(nameKey(relation))?.columns.find((each) => each.column.name === column)?.name ?? column,
+    columnName: (relation, column) =>
+      source.tableOf.get(nameKey(relation))?.columns.find((each) => each.column.name === column)?.name ?? column,
   };
   const introspect = parts.introspect(schema);
   return schema;
 };
 
 const enumValues = (spec: GqlEnumSpec) => {
-  const entries = spec.values().map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }] as const);
+  const entries = spec
+    .values()
+    .map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 };
 
 /** Types whose values travel in a form of their own, by the function that makes it. @rule G-TYP-22 G-TYP-23 */
-const WRITERS: ReadonlyMap<string, string> = new Map([["geometry", "to-geojson"], ["geography", "to-geojson"], ["raster", "to-hexwkb"]]);
+const WRITERS: ReadonlyMap<string, string> = new Map([
+  ["geometry", "to-geojson"],
+  ["geography", "to-geojson"],
+  ["raster", "to-hexwkb"],
+]);
 
 interface Owner {
   readonly table: GqlTable;
   readonly scope: GqlScope;
 }
 
-/** Words between a table's name and the end of one of its generated types: `album_max_order_by` could be of `album` or of `album_max`. */
-const INNER_WORDS = /^(.+)_(?:aggregate|arr_rel|obj_rel|avg|max|min|stddev(?:_pop|_samp)?|sum|var_pop|var_samp|variance)$/;
+/** Words between a table's name and the end of one of its generated types: `album_max_order_by` could be of `album` or
+ *  of `album_max`. */
+const INNER_WORDS =
+  /^(.+)_(?:aggregate|arr_rel|obj_rel|avg|max|min|stddev(?:_pop|_samp)?|sum|var_pop|var_samp|variance)$/;
 
 const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
-/** Names that only one table may have: that of its rows, and where another table's generated type could come by the same name, what the
- *  table cannot do without. @rule G-NAM-3 */
+/** Names that only one table may have: that of its rows, and where another table's generated type could come by the
+ *  same name, what the table cannot do without. @rule G-NAM-3 */
 const ownTypeNames = onceFor(({ tables, names }: Source): ReadonlyMap<string, Owner> => {
   const own = new Map<string, Owner>();
   const words = new Set(tables.map((table) => table.word.text));

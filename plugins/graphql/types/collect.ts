@@ -1,5 +1,15 @@
 /** Every type that can be reached from the roots, sorted by name. @rule G-GEN-4 G-INT-2 G-INT-7 */
-import { GraphQLBoolean, GraphQLEnumType, GraphQLInputObjectType, GraphQLInt, GraphQLObjectType, GraphQLString, introspectionTypes, type GraphQLNamedType, type GraphQLType } from "graphql";
+import {
+  GraphQLBoolean,
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLObjectType,
+  GraphQLString,
+  introspectionTypes,
+  type GraphQLNamedType,
+  type GraphQLType,
+} from "graphql";
 import type { RoleSchema } from "../parts.ts";
 
 /** `getNamedType` without its checks for types of other copies of graphql, which take longer than all else here. */

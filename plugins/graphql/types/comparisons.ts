@@ -1,5 +1,13 @@
-/** `{ id: { _eq: 5 } }`: comparison types, one per scalar, from the declared operators. @rule G-INP-2 G-INP-24 … G-INP-28 G-OP-34 G-OP-35 */
-import { GraphQLBoolean, GraphQLFloat, GraphQLInputObjectType, GraphQLInt, GraphQLString, type GraphQLInputType } from "graphql";
+/** `{ id: { _eq: 5 } }`: comparison types, one per scalar, from the declared operators. @rule G-INP-2 G-INP-24 …
+ *  G-INP-28 G-OP-34 G-OP-35 */
+import {
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLString,
+  type GraphQLInputType,
+} from "graphql";
 import { definePlugin, graphqlNameOf, matchesType, type OperatorSpec } from "../../../core/index.ts";
 import type { Names } from "./names.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
@@ -23,18 +31,29 @@ export const comparisonSpec = (names: Names, value: GqlValueType): GqlTypeSpec =
 const isOffered = (operator: OperatorSpec, name: string, value: GqlValueType): boolean =>
   value.enumTable === undefined ? matchesType(operator, value.type) : ENUM_OPERATORS.has(name);
 
-const keywordsOf = (operator: OperatorSpec) => (typeof operator.graphql === "object" ? operator.graphql.keywords : undefined);
+const keywordsOf = (operator: OperatorSpec) =>
+  typeof operator.graphql === "object" ? operator.graphql.keywords : undefined;
 
-const BUILT_IN: Readonly<Record<string, GraphQLInputType>> = { Float: GraphQLFloat, Boolean: GraphQLBoolean, Int: GraphQLInt, String: GraphQLString };
+const BUILT_IN: Readonly<Record<string, GraphQLInputType>> = {
+  Float: GraphQLFloat,
+  Boolean: GraphQLBoolean,
+  Int: GraphQLInt,
+  String: GraphQLString,
+};
 
 /** `Boolean = true` to the type and its default; `geometry!` likewise. */
 const parseDeclaration = (declaration: string): { type: string; isRequired: boolean; defaultValue: unknown } => {
   const [type = "", literal] = declaration.split("=").map((part) => part.trim());
-  return { type: type.replace(/!$/, ""), isRequired: type.endsWith("!"), defaultValue: literal === undefined ? undefined : (JSON.parse(literal) as unknown) };
+  return {
+    type: type.replace(/!$/, ""),
+    isRequired: type.endsWith("!"),
+    defaultValue: literal === undefined ? undefined : (JSON.parse(literal) as unknown),
+  };
 };
 
 const operandType = (build: GqlBuild, operator: OperatorSpec): GraphQLInputType | undefined =>
-  operator.input && build.inputObject({ name: operator.input.typeName, scope: "operand", fn: operator.input.typeName, isOptional: true });
+  operator.input &&
+  build.inputObject({ name: operator.input.typeName, scope: "operand", fn: operator.input.typeName, isOptional: true });
 
 const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueType): GqlField | undefined => {
   const own = operator.operandType === undefined ? undefined : build.valueType(operator.operandType);
@@ -43,10 +62,13 @@ const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueT
   const part = { kind: "operator", operator, ...(keywords && { keywords }), ...(own && { value: own }) } as const;
   const single = build.valueInput(own ?? value);
   const type =
-    operator.operand === "keyword" ? GraphQLBoolean
-    : operator.operand === "fields" ? operandType(build, operator)
-    : operator.operand === "list" ? list(single)
-    : single;
+    operator.operand === "keyword"
+      ? GraphQLBoolean
+      : operator.operand === "fields"
+        ? operandType(build, operator)
+        : operator.operand === "list"
+          ? list(single)
+          : single;
   return type && { config: { type, description: operator.description ?? null }, toPlan: part };
 };
 
@@ -71,7 +93,10 @@ const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
       const value = build.valueType(type, !isRequired);
       if (value === undefined) return undefined;
       const input = BUILT_IN[type] ?? build.valueInput(value);
-      const config = { type: isRequired ? required(input) : input, ...(defaultValue === undefined ? {} : { defaultValue }) };
+      const config = {
+        type: isRequired ? required(input) : input,
+        ...(defaultValue === undefined ? {} : { defaultValue }),
+      };
       return [name, { config, toPlan: { kind: "operand-field", name, value } }] as const;
     }),
   );
@@ -84,19 +109,30 @@ export const graphqlComparisons = definePlugin({
 });
 
 /** Types a comparison can be cast to: their operators on the cast value. */
-const CASTS: ReadonlyMap<string, string> = new Map([["jsonb", "text"], ["geometry", "geography"], ["geography", "geometry"]]);
+const CASTS: ReadonlyMap<string, string> = new Map([
+  ["jsonb", "text"],
+  ["geometry", "geography"],
+  ["geography", "geometry"],
+]);
 
 const castFields = ({ build, value }: GqlFieldContext): GqlFields => {
   const target = value?.enumTable === undefined ? CASTS.get(value?.type.name ?? "") : undefined;
   if (value === undefined || target === undefined || build.valueType(target) === undefined) return {};
-  const type: GraphQLInputObjectType | undefined = build.inputObject({ name: build.sharedTypeName(value.scalar, "cast_exp"), scope: "cast_exp", value, isOptional: true });
+  const type: GraphQLInputObjectType | undefined = build.inputObject({
+    name: build.sharedTypeName(value.scalar, "cast_exp"),
+    scope: "cast_exp",
+    value,
+    isOptional: true,
+  });
   return type === undefined ? {} : { [build.fieldName("_cast")]: { config: { type }, toPlan: { kind: "cast" } } };
 };
 
 const castToFields = ({ build, value }: GqlFieldContext): GqlFields => {
   const target = build.valueType(CASTS.get(value?.type.name ?? "") ?? "");
   const type = target && build.comparison(target);
-  return target === undefined || type === undefined ? {} : { [target.scalar]: { config: { type }, toPlan: { kind: "cast-to", value: target } } };
+  return target === undefined || type === undefined
+    ? {}
+    : { [target.scalar]: { config: { type }, toPlan: { kind: "cast-to", value: target } } };
 };
 
 /** `{ stats: { _cast: { String: { _like: "%x%" } } } }`. @rule G-OP-17 G-OP-28 */

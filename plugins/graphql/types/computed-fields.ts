@@ -1,5 +1,5 @@
-/** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: functions of a row as its fields.
- *  @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
+/** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: functions of a
+ *  row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
 import { definePlugin } from "../../../core/index.ts";
 import { aggregatedType, takes } from "./aggregates.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
@@ -30,20 +30,34 @@ const rowFieldsOf = (build: GqlBuild, table: GqlTable): readonly RowsOf[] => {
   const { rights } = lensOf(build, table);
   return table.computedFields.flatMap((field) => {
     const target = field.target && build.table(field.target);
-    if (target === undefined || build.rights(target).select === undefined || rights.select?.computedFields.has(field.name) !== true) return [];
+    if (
+      target === undefined ||
+      build.rights(target).select === undefined ||
+      rights.select?.computedFields.has(field.name) !== true
+    )
+      return [];
     return [{ field, target, isPlain: ownParameters(field).length === 0 }];
   });
 };
 
-const scalarPart = (table: GqlTable, { field, value }: LensComputed) => ({ kind: "computed", field, relation: table.relation, value }) as const;
-const rowsPart = (table: GqlTable, { field }: RowsOf) => ({ kind: "computed", field, relation: table.relation }) as const;
+const scalarPart = (table: GqlTable, { field, value }: LensComputed) =>
+  ({ kind: "computed", field, relation: table.relation, value }) as const;
+const rowsPart = (table: GqlTable, { field }: RowsOf) =>
+  ({ kind: "computed", field, relation: table.relation }) as const;
 
 const isJson = ({ value }: LensComputed): boolean => value.type.name === "json" || value.type.name === "jsonb";
 
-const scalarField = (build: GqlBuild, table: GqlTable, each: LensComputed, type = build.valueOutput(each.value)): GqlField => ({
+const scalarField = (
+  build: GqlBuild,
+  table: GqlTable,
+  each: LensComputed,
+  type = build.valueOutput(each.value),
+): GqlField => ({
   config: {
     type,
-    get args() { return { ...argsOf(build, table, each.field), ...(isJson(each) ? pathArgument : {}) }; },
+    get args() {
+      return { ...argsOf(build, table, each.field), ...(isJson(each) ? pathArgument : {}) };
+    },
     description: each.field.comment,
   },
   toPlan: scalarPart(table, each),
@@ -54,7 +68,9 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   if (table === undefined) return {};
   return fieldsOf([
-    ...lensOf(build, table).computed.map((each) => [build.fieldName(each.field.name), scalarField(build, table, each)] as const),
+    ...lensOf(build, table).computed.map(
+      (each) => [build.fieldName(each.field.name), scalarField(build, table, each)] as const,
+    ),
     ...(hasEmbed(build, "nest") ? rowFieldsOf(build, table) : []).map((each) => {
       const row = rowType(build, each.target);
       return (
@@ -64,7 +80,9 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
           {
             config: {
               type: list(row),
-              get args() { return { ...argsOf(build, table, each.field), ...listArguments(build, each.target) }; },
+              get args() {
+                return { ...argsOf(build, table, each.field), ...listArguments(build, each.target) };
+              },
               description: each.field.comment,
             },
             toPlan: rowsPart(table, each),
@@ -84,13 +102,17 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
       .computed.filter(({ isPlain }) => isPlain)
       .map((each) => {
         const type = build.comparison(each.value);
-        return type && ([build.fieldName(each.field.name), { config: { type }, toPlan: scalarPart(table, each) }] as const);
+        return (
+          type && ([build.fieldName(each.field.name), { config: { type }, toPlan: scalarPart(table, each) }] as const)
+        );
       }),
     ...rowFieldsOf(build, table)
       .filter(({ isPlain }) => isPlain)
       .map((each) => {
         const type = boolExp(build, each.target);
-        return type && ([build.fieldName(each.field.name), { config: { type }, toPlan: rowsPart(table, each) }] as const);
+        return (
+          type && ([build.fieldName(each.field.name), { config: { type }, toPlan: rowsPart(table, each) }] as const)
+        );
       }),
   ]);
 };
@@ -103,12 +125,24 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   return fieldsOf([
     ...lensOf(build, table)
       .computed.filter(({ isPlain }) => isPlain)
-      .map((each) => [build.fieldName(each.field.name), { config: { type: direction }, toPlan: scalarPart(table, each) }] as const),
+      .map(
+        (each) =>
+          [build.fieldName(each.field.name), { config: { type: direction }, toPlan: scalarPart(table, each) }] as const,
+      ),
     ...rowFieldsOf(build, table)
-      .filter((each) => each.isPlain && build.schema.registry.has("graphql-aggregates") && lensOf(build, each.target).mayAggregate)
+      .filter(
+        (each) =>
+          each.isPlain && build.schema.registry.has("graphql-aggregates") && lensOf(build, each.target).mayAggregate,
+      )
       .map((each) => {
         const type = aggregateOrderBy(build, each.target);
-        return type && ([build.fieldName(each.field.name, "aggregate"), { config: { type }, toPlan: { ...rowsPart(table, each), isAggregate: true } }] as const);
+        return (
+          type &&
+          ([
+            build.fieldName(each.field.name, "aggregate"),
+            { config: { type }, toPlan: { ...rowsPart(table, each), isAggregate: true } },
+          ] as const)
+        );
       }),
   ]);
 };
@@ -121,7 +155,13 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   return fieldsOf(
     lensOf(build, table)
       .computed.filter(({ value }) => takes(fn, value))
-      .map((each) => [build.fieldName(each.field.name), scalarField(build, table, each, aggregatedType(build, fn, each.value))] as const),
+      .map(
+        (each) =>
+          [
+            build.fieldName(each.field.name),
+            scalarField(build, table, each, aggregatedType(build, fn, each.value)),
+          ] as const,
+      ),
   );
 };
 

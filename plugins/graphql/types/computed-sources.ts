@@ -1,5 +1,12 @@
 /** Which functions are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
-import { relationOf, routinesOf, type Model, type QualifiedName, type Relation, type Routine } from "../../../core/index.ts";
+import {
+  relationOf,
+  routinesOf,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Routine,
+} from "../../../core/index.ts";
 import { hasPlainParameters, SESSION_NAMES, sessionArgumentOf } from "./function-sources.ts";
 import { describedName, isLegalName } from "./names.ts";
 import type { GqlComputedField } from "../parts.ts";
@@ -16,9 +23,16 @@ interface Fit {
 }
 
 /** How the routine fits a relation, if it does. `tableArgument`: by name; absent: the first. */
-const fitOf = (model: Model, relation: Relation, routine: Routine, isServed: IsServed, tableArgument?: string): Fit | undefined => {
+const fitOf = (
+  model: Model,
+  relation: Relation,
+  routine: Routine,
+  isServed: IsServed,
+  tableArgument?: string,
+): Fit | undefined => {
   if (routine.volatility === "volatile" || !hasPlainParameters(model, routine)) return undefined;
-  const index = tableArgument === undefined ? 0 : routine.parameters.findIndex((parameter) => parameter.name === tableArgument);
+  const index =
+    tableArgument === undefined ? 0 : routine.parameters.findIndex((parameter) => parameter.name === tableArgument);
   if (routine.parameters[index]?.type !== relation.rowType) return undefined;
   const { returns } = routine;
   if (returns.isSet) {
@@ -26,18 +40,31 @@ const fitOf = (model: Model, relation: Relation, routine: Routine, isServed: IsS
     return target && { tableArgument: index, target };
   }
   const kind = model.types.get(returns.type)?.kind;
-  return kind !== undefined && VALUE_KINDS.has(kind) && returns.relation === undefined ? { tableArgument: index } : undefined;
+  return kind !== undefined && VALUE_KINDS.has(kind) && returns.relation === undefined
+    ? { tableArgument: index }
+    : undefined;
 };
 
-const make = (model: Model, name: string, routine: Routine, fit: Fit, session: ReadonlySet<string>, comment: string | null): GqlComputedField => {
+const make = (
+  model: Model,
+  name: string,
+  routine: Routine,
+  fit: Fit,
+  session: ReadonlySet<string>,
+  comment: string | null,
+): GqlComputedField => {
   const sessionArgument = sessionArgumentOf(model, routine, session);
   return {
-    name, routine, ...fit, comment,
+    name,
+    routine,
+    ...fit,
+    comment,
     ...(sessionArgument === undefined || sessionArgument === fit.tableArgument ? {} : { sessionArgument }),
   };
 };
 
-const defaultComment = (routine: Routine): string => routine.comment ?? `A computed field, executes function "${describedName(routine)}"`;
+const defaultComment = (routine: Routine): string =>
+  routine.comment ?? `A computed field, executes function "${describedName(routine)}"`;
 
 const rowRoutines = new WeakMap<Model, ReadonlyMap<number, readonly Routine[]>>();
 
@@ -62,7 +89,12 @@ const routinesOfRow = (model: Model): ReadonlyMap<number, readonly Routine[]> =>
 };
 
 /** Every function that fits, under its own name, unless a column or relationship has it. */
-export const defaultComputedFields = (model: Model, relation: Relation, taken: ReadonlySet<string>, isServed: IsServed): GqlComputedField[] => {
+export const defaultComputedFields = (
+  model: Model,
+  relation: Relation,
+  taken: ReadonlySet<string>,
+  isServed: IsServed,
+): GqlComputedField[] => {
   const used = new Set(taken);
   return [...(routinesOfRow(model).get(relation.rowType) ?? [])]
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.schema < b.schema ? -1 : 1))
@@ -89,8 +121,19 @@ export const entryComputedFields = (
     });
     const [first] = fits;
     if (first === undefined || fits.length > 1 || taken.has(name) || !isLegalName(name)) {
-      warn(`computed field ${name} of ${describedName(relation)} is left out of GraphQL: its function does not fit, or its name is taken`);
+      warn(
+        `computed field ${name} of ${describedName(relation)} is left out of GraphQL: its function does not fit, or its name is taken`,
+      );
       return [];
     }
-    return [make(model, name, first.routine, first.fit, new Set(sessionArgument === undefined ? [] : [sessionArgument]), comment === undefined ? defaultComment(first.routine) : comment || null)];
+    return [
+      make(
+        model,
+        name,
+        first.routine,
+        first.fit,
+        new Set(sessionArgument === undefined ? [] : [sessionArgument]),
+        comment === undefined ? defaultComment(first.routine) : comment || null,
+      ),
+    ];
   });

@@ -1,6 +1,16 @@
-/** Relationships that nobody named: one per foreign key and direction, with names from the tables. @rule G-REL-5 … G-REL-10 */
+/** Relationships that nobody named: one per foreign key and direction, with names from the tables. @rule G-REL-5 …
+ *  G-REL-10 */
 import { pluralize, singularize } from "inflection";
-import { columnOf, nameKey, relationOf, type ForeignKey, type Model, type QualifiedName, type Relation, type Relationship } from "../../../core/index.ts";
+import {
+  columnOf,
+  nameKey,
+  relationOf,
+  type ForeignKey,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+} from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
 import type { GqlRelationshipField } from "../served.ts";
 
@@ -11,7 +21,11 @@ const camelize = (name: string): string =>
   name
     .split("_")
     .filter((part) => part !== "")
-    .map((part, i) => (i === 0 ? part.charAt(0).toLowerCase() + part.slice(1) : part.charAt(0).toUpperCase() + part.slice(1).toLowerCase()))
+    .map((part, i) =>
+      i === 0
+        ? part.charAt(0).toLowerCase() + part.slice(1)
+        : part.charAt(0).toUpperCase() + part.slice(1).toLowerCase(),
+    )
     .join("");
 
 interface Candidate {
@@ -24,9 +38,15 @@ interface Candidate {
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const firstPosition = (relation: Relation, key: ForeignKey): number => columnOf(relation, key.columns[0] ?? "")?.position ?? 0;
+const firstPosition = (relation: Relation, key: ForeignKey): number =>
+  columnOf(relation, key.columns[0] ?? "")?.position ?? 0;
 
-const alongKey = (source: Relation, target: QualifiedName, key: ForeignKey, isOwnKey: boolean): Relationship | undefined =>
+const alongKey = (
+  source: Relation,
+  target: QualifiedName,
+  key: ForeignKey,
+  isOwnKey: boolean,
+): Relationship | undefined =>
   source.relationships.find(
     (relationship) =>
       relationship.constraint === key.name &&
@@ -44,11 +64,18 @@ const ownCandidates = (model: Model, relation: Relation, isServed: (name: Qualif
     .flatMap((key) => {
       const target = isServed(key.target) ? relationOf(model, key.target) : undefined;
       const relationship = target && alongKey(relation, target, key, true);
-      return target && relationship ? [{ relationship, target, name: singularize(target.name), columns: key.columns }] : [];
+      return target && relationship
+        ? [{ relationship, target, name: singularize(target.name), columns: key.columns }]
+        : [];
     });
 
-/** Keys of others that lead here: one-to-one ones first; each by (schema, table, position of the first column, name). */
-const reverseCandidates = (relation: Relation, keys: readonly ReverseKey[], isServed: (name: QualifiedName) => boolean): Candidate[] =>
+/** Keys of others that lead here: one-to-one ones first; each by (schema, table, position of the first column, name).
+ *  */
+const reverseCandidates = (
+  relation: Relation,
+  keys: readonly ReverseKey[],
+  isServed: (name: QualifiedName) => boolean,
+): Candidate[] =>
   keys
     .filter(({ from }) => isServed(from))
     .flatMap(({ from, key }) => {
@@ -99,7 +126,8 @@ const freeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
   return name;
 };
 
-/** Relationships of one relation, named. `fields`: names that its columns have taken. `isServed`: the relation is on the surface. */
+/** Relationships of one relation, named. `fields`: names that its columns have taken. `isServed`: the relation is on
+ *  the surface. */
 export const defaultRelationships = (
   model: Model,
   relation: Relation,
@@ -109,7 +137,10 @@ export const defaultRelationships = (
 ): GqlRelationshipField[] => {
   if (!TABLE_KINDS.has(relation.kind)) return [];
   const taken = new Set(fields);
-  const candidates = [...ownCandidates(model, relation, isServed), ...reverseCandidates(relation, keys.get(nameKey(relation)) ?? [], isServed)];
+  const candidates = [
+    ...ownCandidates(model, relation, isServed),
+    ...reverseCandidates(relation, keys.get(nameKey(relation)) ?? [], isServed),
+  ];
   return candidates.flatMap((candidate) => {
     const name = freeName(candidate, taken);
     taken.add(name);

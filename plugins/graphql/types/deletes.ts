@@ -1,4 +1,5 @@
-/** `mutation { delete_album(where: { sold: { _is_null: true } }) { affected_rows } delete_album_by_pk(id: 1) { title } }`. @rule G-ROOT-13 G-ROOT-14 */
+/** `mutation { delete_album(where: { sold: { _is_null: true } }) { affected_rows } delete_album_by_pk(id: 1) { title }
+ *  }`. @rule G-ROOT-13 G-ROOT-14 */
 import { definePlugin } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { boolExp, keyArguments, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
@@ -21,7 +22,15 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           {
             config: {
               type: response,
-              get args() { return { where: argument(required(where), { kind: "argument", name: "where" }, "filter the rows which have to be deleted") }; },
+              get args() {
+                return {
+                  where: argument(
+                    required(where),
+                    { kind: "argument", name: "where" },
+                    "filter the rows which have to be deleted",
+                  ),
+                };
+              },
               description: rootComment(table, "delete", `delete data from the table: ${quoted(table)}`),
             },
             toPlan: { kind: "delete", relation },
@@ -33,7 +42,9 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             {
               config: {
                 type: row,
-                get args() { return keyArguments(build, table); },
+                get args() {
+                  return keyArguments(build, table);
+                },
                 description: rootComment(table, "delete_by_pk", `delete single row from the table: ${quoted(table)}`),
               },
               toPlan: { kind: "delete-by-pk", relation },

@@ -1,7 +1,17 @@
-/** Fields as graphql-js has them, made from `GqlFields`. Its own construction copies every argument of every field; here the arguments of a
- *  list are made once per table, and types with the same fields share them, which a schema of a thousand tables needs. @rule G-INT-2 */
+/** Fields as graphql-js has them, made from `GqlFields`. Its own construction copies every argument of every field;
+ *  here the arguments of a list are made once per table, and types with the same fields share them, which a schema of a
+ *  thousand tables needs. @rule G-INT-2 */
 import type {
-  GraphQLArgument, GraphQLField, GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLFieldMap, GraphQLInputField, GraphQLInputFieldConfig, GraphQLInputFieldMap, GraphQLInputType, GraphQLOutputType,
+  GraphQLArgument,
+  GraphQLField,
+  GraphQLFieldConfig,
+  GraphQLFieldConfigArgumentMap,
+  GraphQLFieldMap,
+  GraphQLInputField,
+  GraphQLInputFieldConfig,
+  GraphQLInputFieldMap,
+  GraphQLInputType,
+  GraphQLOutputType,
 } from "graphql";
 import { GQL_EXTENSION, type GqlField, type GqlFields, type GqlPart } from "../parts.ts";
 
@@ -31,8 +41,8 @@ const makeArguments = (configs: GraphQLFieldConfigArgumentMap | undefined): read
   return known;
 };
 
-/** What all fields have. Classes, since there are hundreds of thousands: what is the same for all stands on the prototype, and a field is
- *  itself the object of its extensions. */
+/** What all fields have. Classes, since there are hundreds of thousands: what is the same for all stands on the
+ *  prototype, and a field is itself the object of its extensions. */
 abstract class Field {
   readonly name: string;
   readonly description: string | null | undefined;
@@ -98,12 +108,17 @@ class InputField extends Field implements GraphQLInputField {
   }
 }
 
-const mapOf = <Member>(fields: GqlFields, make: (name: string, field: GqlField) => Member): Readonly<Record<string, Member>> => {
+const mapOf = <Member>(
+  fields: GqlFields,
+  make: (name: string, field: GqlField) => Member,
+): Readonly<Record<string, Member>> => {
   const map = Object.create(null) as Record<string, Member>;
   for (const name of Object.keys(fields).sort()) map[name] = make(name, fields[name]!); // one of its keys
   return map;
 };
 
-export const makeOutputFields = (fields: GqlFields): GraphQLFieldMap<unknown, unknown> => mapOf<GraphQLField<unknown, unknown>>(fields, (name, field) => new OutputField(name, field));
+export const makeOutputFields = (fields: GqlFields): GraphQLFieldMap<unknown, unknown> =>
+  mapOf<GraphQLField<unknown, unknown>>(fields, (name, field) => new OutputField(name, field));
 
-export const makeInputFields = (fields: GqlFields): GraphQLInputFieldMap => mapOf<GraphQLInputField>(fields, (name, field) => new InputField(name, field));
+export const makeInputFields = (fields: GqlFields): GraphQLInputFieldMap =>
+  mapOf<GraphQLInputField>(fields, (name, field) => new InputField(name, field));

@@ -14,12 +14,16 @@ interface OwnParameter {
 
 /** Unnamed ones are counted among themselves: `arg_1`, `arg_2`. */
 const nameOf = ({ index, parameter }: OwnParameter, routine: Routine): string =>
-  parameter.name !== "" ? parameter.name : `arg_${routine.parameters.slice(0, index + 1).filter(({ name }) => name === "").length}`;
+  parameter.name !== ""
+    ? parameter.name
+    : `arg_${routine.parameters.slice(0, index + 1).filter(({ name }) => name === "").length}`;
 
 const parametersOf = (context: Pick<GqlTypeSpec, "routine" | "computedField" | "fn">): readonly OwnParameter[] => {
   if (context.computedField !== undefined) return ownParameters(context.computedField);
   const session = context.fn === undefined ? undefined : Number(context.fn);
-  return (context.routine?.parameters ?? []).flatMap((parameter, index) => (index === session ? [] : [{ parameter, index }]));
+  return (context.routine?.parameters ?? []).flatMap((parameter, index) =>
+    index === session ? [] : [{ parameter, index }],
+  );
 };
 
 export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
@@ -30,19 +34,32 @@ export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
     parametersOf(context).map((own) => {
       const name = build.fieldName(nameOf(own, routine));
       const value = isLegalName(name) ? build.valueType(own.parameter.type) : undefined;
-      return value && ([name, { config: { type: build.valueInput(value) }, toPlan: { kind: "function-argument", ...own, value } }] as const);
+      return (
+        value &&
+        ([
+          name,
+          { config: { type: build.valueInput(value) }, toPlan: { kind: "function-argument", ...own, value } },
+        ] as const)
+      );
     }),
   );
 };
 
-/** The `args` argument, when something can be given: required when an argument has no default. `spec.fn`: index of a function's session argument. */
+/** The `args` argument, when something can be given: required when an argument has no default. `spec.fn`: index of a
+ *  function's session argument. */
 export const argsArgument = (
   build: GqlBuild,
-  { argumentDescription, ...spec }: Omit<GqlTypeSpec, "scope" | "isOptional" | "description"> & { readonly argumentDescription: string },
+  {
+    argumentDescription,
+    ...spec
+  }: Omit<GqlTypeSpec, "scope" | "isOptional" | "description"> & { readonly argumentDescription: string },
 ): Record<string, GraphQLArgumentConfig> => {
   const parameters = parametersOf(spec);
-  const type = parameters.length === 0 ? undefined : build.inputObject({ ...spec, scope: "function_args", isOptional: true });
+  const type =
+    parameters.length === 0 ? undefined : build.inputObject({ ...spec, scope: "function_args", isOptional: true });
   if (type === undefined) return {};
   const isRequired = parameters.some(({ parameter }) => !parameter.hasDefault);
-  return { args: argument(isRequired ? required(type) : type, { kind: "argument", name: "args" }, argumentDescription) };
+  return {
+    args: argument(isRequired ? required(type) : type, { kind: "argument", name: "args" }, argumentDescription),
+  };
 };

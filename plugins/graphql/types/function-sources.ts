@@ -1,5 +1,12 @@
 /** Which functions are root fields. @rule G-FN-1 G-FN-2 G-FN-6 G-FN-10 G-MET-10 */
-import { relationOf, routinesOf, type Model, type QualifiedName, type Relation, type Routine } from "../../../core/index.ts";
+import {
+  relationOf,
+  routinesOf,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Routine,
+} from "../../../core/index.ts";
 import { byName, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
 import type { GqlFunction, GqlFunctionEntry } from "../served.ts";
 
@@ -14,21 +21,36 @@ const isJsonType = (model: Model, oid: number): boolean => {
 
 /** The argument that gets the session variables: one of `names`, of a JSON type. @rule G-FN-6 */
 export const sessionArgumentOf = (model: Model, routine: Routine, names: ReadonlySet<string>): number | undefined => {
-  const index = routine.parameters.findIndex((parameter) => names.has(parameter.name) && isJsonType(model, parameter.type));
+  const index = routine.parameters.findIndex(
+    (parameter) => names.has(parameter.name) && isJsonType(model, parameter.type),
+  );
   return index === -1 ? undefined : index;
 };
 
 export const hasPlainParameters = (model: Model, routine: Routine): boolean =>
   !routine.returns.hasOutParameters &&
-  routine.parameters.every((parameter) => parameter.mode === "in" && model.types.get(parameter.type)?.kind !== "pseudo");
+  routine.parameters.every(
+    (parameter) => parameter.mode === "in" && model.types.get(parameter.type)?.kind !== "pseudo",
+  );
 
-const returnedRelation = (model: Model, routine: Routine, isServed: (name: QualifiedName) => boolean): Relation | undefined => {
+const returnedRelation = (
+  model: Model,
+  routine: Routine,
+  isServed: (name: QualifiedName) => boolean,
+): Relation | undefined => {
   const { relation } = routine.returns;
-  return relation !== undefined && hasPlainParameters(model, routine) && isServed(relation) ? relationOf(model, relation) : undefined;
+  return relation !== undefined && hasPlainParameters(model, routine) && isServed(relation)
+    ? relationOf(model, relation)
+    : undefined;
 };
 
 /** The one function of a name that fits; several: none. */
-const fitting = (model: Model, routines: readonly Routine[], isServed: (name: QualifiedName) => boolean, warn: Warn): { routine: Routine; relation: Relation } | undefined => {
+const fitting = (
+  model: Model,
+  routines: readonly Routine[],
+  isServed: (name: QualifiedName) => boolean,
+  warn: Warn,
+): { routine: Routine; relation: Relation } | undefined => {
   const fits = routines.flatMap((routine) => {
     const relation = returnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
@@ -38,12 +60,19 @@ const fitting = (model: Model, routines: readonly Routine[], isServed: (name: Qu
 };
 
 /** Drops functions whose names are not legal or taken. @rule G-NAM-3 */
-const withFreeNames = (functions: readonly GqlFunction[], names: Names, taken: ReadonlySet<string>, warn: Warn): GqlFunction[] => {
+const withFreeNames = (
+  functions: readonly GqlFunction[],
+  names: Names,
+  taken: ReadonlySet<string>,
+  warn: Warn,
+): GqlFunction[] => {
   const used = new Set(taken);
   return functions.filter(({ word, rootFields, routine }) => {
     const root = rootFields.function?.name ?? names.rootName(word);
     if (!isLegalName(word.text) || !isLegalName(root) || used.has(root)) {
-      warn(`function ${describedName(routine)} is left out of GraphQL: ${used.has(root) ? "its root field's name is taken" : "its name is no GraphQL name"}`);
+      warn(
+        `function ${describedName(routine)} is left out of GraphQL: ${used.has(root) ? "its root field's name is taken" : "its name is no GraphQL name"}`,
+      );
       return false;
     }
     used.add(root);
@@ -51,7 +80,13 @@ const withFreeNames = (functions: readonly GqlFunction[], names: Names, taken: R
   });
 };
 
-export const defaultFunctions = (model: Model, isServed: (name: QualifiedName) => boolean, names: Names, taken: ReadonlySet<string>, warn: Warn): GqlFunction[] => {
+export const defaultFunctions = (
+  model: Model,
+  isServed: (name: QualifiedName) => boolean,
+  names: Names,
+  taken: ReadonlySet<string>,
+  warn: Warn,
+): GqlFunction[] => {
   const functions = [...model.routines.values()]
     .filter((routines) => routines[0] !== undefined && model.schemas.includes(routines[0].schema))
     .flatMap((routines) => {
@@ -62,7 +97,11 @@ export const defaultFunctions = (model: Model, isServed: (name: QualifiedName) =
     .map(({ routine, relation }): GqlFunction => {
       const sessionArgument = sessionArgumentOf(model, routine, SESSION_NAMES);
       return {
-        routine, relation, word: defaultWord(routine), rootFields: {}, comment: routine.comment,
+        routine,
+        relation,
+        word: defaultWord(routine),
+        rootFields: {},
+        comment: routine.comment,
         isMutation: routine.volatility === "volatile",
         ...(sessionArgument === undefined ? {} : { sessionArgument }),
       };
@@ -83,17 +122,24 @@ export const entryFunctions = (
       const found = fitting(model, routinesOf(model, entry.routine), isServed, warn);
       if (found === undefined) return [];
       const { routine, relation } = found;
-      const sessionArgument = sessionArgumentOf(model, routine, new Set(entry.sessionArgument === undefined ? [] : [entry.sessionArgument]));
-      return [{
-        routine, relation,
-        word: entry.customName === undefined ? defaultWord(routine) : { text: entry.customName, isCustom: true },
-        rootFields: entry.rootFields ?? {},
-        comment: entry.comment === undefined ? routine.comment : entry.comment || null,
-        isMutation: entry.exposedAs === undefined ? routine.volatility === "volatile" : entry.exposedAs === "mutation",
-        ...(sessionArgument === undefined ? {} : { sessionArgument }),
-      }];
+      const sessionArgument = sessionArgumentOf(
+        model,
+        routine,
+        new Set(entry.sessionArgument === undefined ? [] : [entry.sessionArgument]),
+      );
+      return [
+        {
+          routine,
+          relation,
+          word: entry.customName === undefined ? defaultWord(routine) : { text: entry.customName, isCustom: true },
+          rootFields: entry.rootFields ?? {},
+          comment: entry.comment === undefined ? routine.comment : entry.comment || null,
+          isMutation:
+            entry.exposedAs === undefined ? routine.volatility === "volatile" : entry.exposedAs === "mutation",
+          ...(sessionArgument === undefined ? {} : { sessionArgument }),
+        },
+      ];
     })
     .sort((a, b) => byName(a.routine, b.routine));
   return withFreeNames(functions, names, taken, warn);
 };
-

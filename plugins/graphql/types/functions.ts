@@ -1,4 +1,5 @@
-/** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: functions that return rows, as root fields. @rule G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
+/** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: functions that return rows, as root fields. @rule
+ *  G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
 import { definePlugin } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasOperator, lensOf } from "./lens.ts";
@@ -20,19 +21,30 @@ const argumentsOf = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({
 });
 
 const partOf = ({ routine, relation, sessionArgument }: GqlFunction, isAggregate: boolean) =>
-  ({ kind: "function", routine, relation, isAggregate, ...(sessionArgument === undefined ? {} : { sessionArgument }) }) as const;
+  ({
+    kind: "function",
+    routine,
+    relation,
+    isAggregate,
+    ...(sessionArgument === undefined ? {} : { sessionArgument }),
+  }) as const;
 
 const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
   const row = rowType(build, table);
   if (row === undefined) return undefined;
-  const standard = fn.comment === undefined ? `execute ${fn.isMutation ? "VOLATILE " : ""}function "${describedName(fn.routine)}" which returns ${quoted(table)}` : fn.comment;
+  const standard =
+    fn.comment === undefined
+      ? `execute ${fn.isMutation ? "VOLATILE " : ""}function "${describedName(fn.routine)}" which returns ${quoted(table)}`
+      : fn.comment;
   const own = fn.rootFields.function;
   return [
     own?.name ?? build.rootName(fn.word),
     {
       config: {
         type: fn.routine.returns.isSet ? requiredList(row) : row,
-        get args() { return argumentsOf(build, fn, table); },
+        get args() {
+          return argumentsOf(build, fn, table);
+        },
         description: own?.comment === undefined ? standard : own.comment || null,
       },
       toPlan: partOf(fn, false),
@@ -41,7 +53,10 @@ const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly 
 };
 
 const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
-  const type = build.schema.registry.has("graphql-aggregates") && lensOf(build, table).mayAggregate ? aggregateType(build, table) : undefined;
+  const type =
+    build.schema.registry.has("graphql-aggregates") && lensOf(build, table).mayAggregate
+      ? aggregateType(build, table)
+      : undefined;
   if (type === undefined) return undefined;
   const standard = `execute function "${describedName(fn.routine)}" and query aggregates on result of table type ${quoted(table)}`;
   const own = fn.rootFields.function_aggregate;
@@ -50,7 +65,9 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
     {
       config: {
         type: required(type),
-        get args() { return argumentsOf(build, fn, table); },
+        get args() {
+          return argumentsOf(build, fn, table);
+        },
         description: own?.comment === undefined ? standard : own.comment || null,
       },
       toPlan: partOf(fn, true),
@@ -59,19 +76,26 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
 };
 
 /** Of a single row it is asked whether it is one. @rule G-FN-3 */
-const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean => routine.returns.isSet || hasOperator(build, "is");
+const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean =>
+  routine.returns.isSet || hasOperator(build, "is");
 
 /** Functions of one root whose rows the role may read. */
 const served = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
   build.source.functions.flatMap((fn) => {
-    const table = fn.isMutation === isMutation && isPlannable(build, fn) && build.view.mayCall(fn) ? build.table(fn.relation) : undefined;
+    const table =
+      fn.isMutation === isMutation && isPlannable(build, fn) && build.view.mayCall(fn)
+        ? build.table(fn.relation)
+        : undefined;
     return table === undefined || build.rights(table).select === undefined ? [] : [{ fn, table }];
   });
 
 const readFields = ({ build }: GqlFieldContext): GqlFields =>
-  fieldsOf(served(build, false).flatMap(({ fn, table }) => [rowsField(build, fn, table), aggregateField(build, fn, table)]));
+  fieldsOf(
+    served(build, false).flatMap(({ fn, table }) => [rowsField(build, fn, table), aggregateField(build, fn, table)]),
+  );
 
-const writeFields = ({ build }: GqlFieldContext): GqlFields => fieldsOf(served(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
+const writeFields = ({ build }: GqlFieldContext): GqlFields =>
+  fieldsOf(served(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
 
 export const graphqlFunctions = definePlugin({
   name: "graphql-functions",

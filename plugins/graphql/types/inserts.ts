@@ -1,12 +1,21 @@
-/** `mutation { insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }], on_conflict: { … }) { affected_rows } }`.
- *  @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
+/** `mutation { insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }], on_conflict: { … }) {
+ *  affected_rows } }`. @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
 import { GraphQLString, type GraphQLInputObjectType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { lensOf } from "./lens.ts";
 import { isEnumValueName } from "./names.ts";
 import { once } from "./once.ts";
 import { relationshipPart } from "./relationships.ts";
-import { boolExp, columnValues, enumerable, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import {
+  boolExp,
+  columnValues,
+  enumerable,
+  mutationResponse,
+  quoted,
+  rootComment,
+  rootNameOf,
+  rowType,
+} from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
@@ -56,7 +65,14 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             config: {
               type: response,
               get args() {
-                return { objects: argument(required(list(input)), { kind: "argument", name: "objects" }, "the rows to be inserted"), ...conflictArgument() };
+                return {
+                  objects: argument(
+                    required(list(input)),
+                    { kind: "argument", name: "objects" },
+                    "the rows to be inserted",
+                  ),
+                  ...conflictArgument(),
+                };
               },
               description: rootComment(table, "insert", `insert data into the table: ${quoted(table)}`),
             },
@@ -70,7 +86,10 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
               config: {
                 type: row,
                 get args() {
-                  return { object: argument(required(input), { kind: "argument", name: "object" }, "the row to be inserted"), ...conflictArgument() };
+                  return {
+                    object: argument(required(input), { kind: "argument", name: "object" }, "the row to be inserted"),
+                    ...conflictArgument(),
+                  };
                 },
                 description: rootComment(table, "insert_one", `insert a single row into the table: ${quoted(table)}`),
               },
@@ -97,14 +116,25 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   const { insertable } = lensOf(build, table);
   const fields = fieldsOf([
-    ...insertable.map((each) => [each.name, { config: { type: build.valueInput(each.value), description: each.comment }, toPlan: each.part }] as const),
+    ...insertable.map(
+      (each) =>
+        [
+          each.name,
+          { config: { type: build.valueInput(each.value), description: each.comment }, toPlan: each.part },
+        ] as const,
+    ),
     ...table.relationships.map((each) => {
       const target = build.table(each.target);
-      const type = target && build.rights(target).insert !== undefined ? relationshipInput(build, target, each.relationship.isToOne) : undefined;
+      const type =
+        target && build.rights(target).insert !== undefined
+          ? relationshipInput(build, target, each.relationship.isToOne)
+          : undefined;
       return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
     }),
   ]);
-  return Object.keys(fields).length > 0 ? fields : { _PLACEHOLDER: { config: { type: GraphQLString }, toPlan: { kind: "placeholder" } } };
+  return Object.keys(fields).length > 0
+    ? fields
+    : { _PLACEHOLDER: { config: { type: GraphQLString }, toPlan: { kind: "placeholder" } } };
 };
 
 const relationshipFields = (context: GqlFieldContext): GqlFields => {
@@ -114,14 +144,21 @@ const relationshipFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || input === undefined) return {};
   const conflict = onConflict(build, table);
   return fieldsOf([
-    ["data", { config: { type: required(fn === "object" ? input : list(input)) }, toPlan: { kind: "argument", name: "data" } }],
-    conflict && [build.fieldName("on_conflict"), { config: { type: conflict, description: "upsert condition" }, toPlan: onConflictPart }],
+    [
+      "data",
+      { config: { type: required(fn === "object" ? input : list(input)) }, toPlan: { kind: "argument", name: "data" } },
+    ],
+    conflict && [
+      build.fieldName("on_conflict"),
+      { config: { type: conflict, description: "upsert condition" }, toPlan: onConflictPart },
+    ],
   ]);
 };
 
 const quotedList = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
 
-const isShown = ({ select, insert, update }: GqlTableRights, column: string): boolean => [select, insert, update].some((right) => right?.columns.has(column) === true);
+const isShown = ({ select, insert, update }: GqlTableRights, column: string): boolean =>
+  [select, insert, update].some((right) => right?.columns.has(column) === true);
 
 const constraintEnum = (build: GqlBuild, table: GqlTable) =>
   build.enumeration({
@@ -133,7 +170,9 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
         name,
         value: name,
         // a description names no column that is not in the role's schema
-        description: columns.every((column) => isShown(build.rights(table), column)) ? `unique or primary key constraint on columns ${quotedList(columns)}` : "unique or primary key constraint",
+        description: columns.every((column) => isShown(build.rights(table), column))
+          ? `unique or primary key constraint on columns ${quotedList(columns)}`
+          : "unique or primary key constraint",
         part: { kind: "constraint", name, columns },
       })),
   });
@@ -148,7 +187,14 @@ const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
     description: `${isEmpty ? "placeholder for update columns" : "update columns"} of table ${quoted(table)}${isEmpty ? " (current role has no relevant permissions)" : ""}`,
     values: () =>
       isEmpty
-        ? [{ name: "_PLACEHOLDER", value: "_PLACEHOLDER", description: "placeholder (do not use)", part: { kind: "placeholder" } }]
+        ? [
+            {
+              name: "_PLACEHOLDER",
+              value: "_PLACEHOLDER",
+              description: "placeholder (do not use)",
+              part: { kind: "placeholder" },
+            },
+          ]
         : columnValues(columns),
   });
 };

@@ -1,5 +1,6 @@
-/** Object and input object types of graphql-js whose fields are made when they are first asked for. A schema of a thousand tables has fifty
- *  thousand of them, so each has what is its own and no more: graphql-js's constructors check, copy and bind for every one. @rule G-GEN-1 */
+/** Object and input object types of graphql-js whose fields are made when they are first asked for. A schema of a
+ *  thousand tables has fifty thousand of them, so each has what is its own and no more: graphql-js's constructors
+ *  check, copy and bind for every one. @rule G-GEN-1 */
 import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLFieldMap, type GraphQLInputFieldMap } from "graphql";
 import { makeInputFields, makeOutputFields } from "./fields.ts";
 import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../parts.ts";
@@ -73,6 +74,7 @@ const ObjectType = lazyType<GraphQLFieldMap<unknown, unknown>>(GraphQLObjectType
 const InputObjectType = lazyType<GraphQLInputFieldMap>(GraphQLInputObjectType.prototype, makeInputFields);
 
 // both are of these types by their prototypes, which TypeScript cannot see
-export const objectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLObjectType => new ObjectType(spec, source, given) as unknown as GraphQLObjectType;
+export const objectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLObjectType =>
+  new ObjectType(spec, source, given) as unknown as GraphQLObjectType;
 export const inputObjectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLInputObjectType =>
   new InputObjectType(spec, source, given) as unknown as GraphQLInputObjectType;

@@ -1,4 +1,5 @@
-/** What of a table one role sees: its columns by what may be done with them, each with its value type. Made once per table and role. */
+/** What of a table one role sees: its columns by what may be done with them, each with its value type. Made once per
+ *  table and role. */
 import { once } from "./once.ts";
 import { isComparable, isNumeric } from "./values.ts";
 import type { GqlBuild, GqlComputedField, GqlPart, GqlValueType } from "../parts.ts";
@@ -49,13 +50,17 @@ export const lensOf = (build: GqlBuild, table: GqlTable): Lens => {
 const none: ReadonlySet<string> = new Set();
 
 /** Fields whose plans need an operator or an embedding mode are there only where a plugin brings it. */
-export const hasOperator = ({ schema }: GqlBuild, name: string): boolean => schema.registry.operators.some((operator) => operator.name === name);
+export const hasOperator = ({ schema }: GqlBuild, name: string): boolean =>
+  schema.registry.operators.some((operator) => operator.name === name);
 
-export const hasEmbed = ({ schema }: GqlBuild, mode: string): boolean => schema.registry.embeds.some((embed) => embed.mode === mode);
+export const hasEmbed = ({ schema }: GqlBuild, mode: string): boolean =>
+  schema.registry.embeds.some((embed) => embed.mode === mode);
 
 /** Arguments that are left for the caller. */
 export const ownParameters = ({ routine, tableArgument, sessionArgument }: GqlComputedField) =>
-  routine.parameters.flatMap((parameter, index) => (index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }]));
+  routine.parameters.flatMap((parameter, index) =>
+    index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }],
+  );
 
 const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
   const rights = build.rights(table);
@@ -63,18 +68,24 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
   const columns = once(() =>
     table.columns.flatMap((column): LensColumn[] => {
       const { name } = column.column;
-      const isUsed = select?.columns.has(name) === true || insert?.columns.has(name) === true || update?.columns.has(name) === true;
+      const isUsed =
+        select?.columns.has(name) === true || insert?.columns.has(name) === true || update?.columns.has(name) === true;
       const value = isUsed ? build.columnValue(column) : undefined;
-      return value === undefined ? [] : [{ ...column, value, part: { kind: "column", column: column.column, relation: table.relation, value } }];
+      return value === undefined
+        ? []
+        : [{ ...column, value, part: { kind: "column", column: column.column, relation: table.relation, value } }];
     }),
   );
-  const among = (names: ReadonlySet<string> = none) => once((): readonly LensColumn[] => columns().filter(({ column }) => names.has(column.name)));
+  const among = (names: ReadonlySet<string> = none) =>
+    once((): readonly LensColumn[] => columns().filter(({ column }) => names.has(column.name)));
   const readable = among(select?.columns);
   const insertable = among(insert?.columns);
   const updatable = among(update?.columns);
   const numeric = once(() => readable().filter(({ value }) => isNumeric(value)));
   const comparable = once(() => readable().filter(({ value }) => isComparable(value)));
-  const key = once(() => table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []));
+  const key = once(() =>
+    table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []),
+  );
   /** One column is looked up alone: this is asked of every table, most of whose columns are never looked at. */
   const hasValue = (name: string): boolean => {
     const column = table.columns.find((each) => each.column.name === name);
@@ -83,12 +94,17 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
   const relationships = once(() =>
     table.relationships.flatMap((relationship) => {
       const target = build.table(relationship.target);
-      return target === undefined || build.rights(target).select === undefined ? [] : [{ ...relationship, table: target }];
+      return target === undefined || build.rights(target).select === undefined
+        ? []
+        : [{ ...relationship, table: target }];
     }),
   );
   const computed = once(() =>
     table.computedFields.flatMap((field) => {
-      const value = field.target === undefined && select?.computedFields.has(field.name) === true ? build.valueType(field.routine.returns.type) : undefined;
+      const value =
+        field.target === undefined && select?.computedFields.has(field.name) === true
+          ? build.valueType(field.routine.returns.type)
+          : undefined;
       return value === undefined ? [] : [{ field, value, isPlain: ownParameters(field).length === 0 }];
     }),
   );
@@ -96,15 +112,34 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
     build,
     table,
     rights,
-    hasKey: hasOperator(build, "eq") && table.primaryKey.length > 0 && table.primaryKey.every((name) => select?.columns.has(name) === true && hasValue(name)),
+    hasKey:
+      hasOperator(build, "eq") &&
+      table.primaryKey.length > 0 &&
+      table.primaryKey.every((name) => select?.columns.has(name) === true && hasValue(name)),
     mayAggregate: select?.mayAggregate === true,
-    get readable() { return readable(); },
-    get insertable() { return insertable(); },
-    get updatable() { return updatable(); },
-    get numeric() { return numeric(); },
-    get comparable() { return comparable(); },
-    get key() { return key(); },
-    get relationships() { return relationships(); },
-    get computed() { return computed(); },
+    get readable() {
+      return readable();
+    },
+    get insertable() {
+      return insertable();
+    },
+    get updatable() {
+      return updatable();
+    },
+    get numeric() {
+      return numeric();
+    },
+    get comparable() {
+      return comparable();
+    },
+    get key() {
+      return key();
+    },
+    get relationships() {
+      return relationships();
+    },
+    get computed() {
+      return computed();
+    },
   };
 };

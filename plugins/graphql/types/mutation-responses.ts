@@ -10,7 +10,13 @@ export const mutationResponseFields = ({ build, relation }: GqlFieldContext): Gq
   if (table === undefined) return {};
   const row = build.rights(table).select === undefined ? undefined : rowType(build, table);
   return fieldsOf([
-    [build.fieldName("affected_rows"), { config: { type: required(GraphQLInt), description: "number of rows affected by the mutation" }, toPlan: { kind: "affected-rows" } }],
+    [
+      build.fieldName("affected_rows"),
+      {
+        config: { type: required(GraphQLInt), description: "number of rows affected by the mutation" },
+        toPlan: { kind: "affected-rows" },
+      },
+    ],
     row && [
       "returning",
       {

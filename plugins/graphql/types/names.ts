@@ -7,7 +7,8 @@ export type Word = string | GqlWord;
 export interface Names {
   /** Type of a table: prefix and suffix apply. */
   typeName(...words: readonly Word[]): string;
-  /** Type that belongs to no table: comparisons, `order_by`. Scalars are called like their PostgreSQL types whatever the convention. */
+  /** Type that belongs to no table: comparisons, `order_by`. Scalars are called like their PostgreSQL types whatever
+   *  the convention. */
   sharedTypeName(...words: readonly Word[]): string;
   /** Type of a condition on an aggregate of a table. */
   predicateTypeName(...words: readonly Word[]): string;
@@ -21,10 +22,12 @@ export interface Names {
 export const isLegalName = (name: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(name) && !name.startsWith("__");
 
 /** A legal name that an enum may have as a value: graphql's three words cannot be written as one. @rule G-NAM-3 */
-export const isEnumValueName = (name: string): boolean => isLegalName(name) && name !== "true" && name !== "false" && name !== "null";
+export const isEnumValueName = (name: string): boolean =>
+  isLegalName(name) && name !== "true" && name !== "false" && name !== "null";
 
 /** `"album"`, or `"shop.album"` outside `public`, as descriptions have it. @rule G-GEN-10 */
-export const describedName = (name: QualifiedName): string => (name.schema === "public" ? name.name : `${name.schema}.${name.name}`);
+export const describedName = (name: QualifiedName): string =>
+  name.schema === "public" ? name.name : `${name.schema}.${name.name}`;
 
 /** @rule G-NAM-1 */
 export const defaultWord = (name: QualifiedName): GqlWord => ({
@@ -42,7 +45,8 @@ const textOf = (word: Word): string => (typeof word === "string" ? word : word.t
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** Added up: what V8 joins of names that were keys of objects takes two bytes a letter, and so does all text that it becomes part of. */
+/** Added up: what V8 joins of names that were keys of objects takes two bytes a letter, and so does all text that it
+ *  becomes part of. */
 const joined = (words: readonly Word[]): string => {
   let text = "";
   for (const word of words) text += text === "" ? textOf(word) : `_${textOf(word)}`;
@@ -97,7 +101,10 @@ const camelNames = (customization: GqlCustomization): Names => {
   ];
   const predicateTypeName = (...words: readonly Word[]): string => camel(around(words, typePrefix, typeSuffix));
   return {
-    typeName: (...words) => (typePrefix || !isCustomWord(words[0]) ? pascal(around(words, typePrefix, typeSuffix)) : predicateTypeName(...words)),
+    typeName: (...words) =>
+      typePrefix || !isCustomWord(words[0])
+        ? pascal(around(words, typePrefix, typeSuffix))
+        : predicateTypeName(...words),
     sharedTypeName: (...words) => pascal(words),
     predicateTypeName,
     rootName: (...words) => camel(around(words, rootPrefix, rootSuffix)),

@@ -1,9 +1,19 @@
-/** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: rows of tables and views, their columns, `where` and `order_by`.
- *  @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8 G-GEN-11 */
+/** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: rows of tables and views, their
+ *  columns, `where` and `order_by`. @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8 G-GEN-11
+ *  */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
-import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import {
+  boolExp,
+  keyArguments,
+  listArguments,
+  orderDirection,
+  quoted,
+  rootComment,
+  rootNameOf,
+  rowType,
+} from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
@@ -29,7 +39,9 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
               {
                 config: {
                   type: requiredList(row),
-                  get args() { return listArguments(build, table); },
+                  get args() {
+                    return listArguments(build, table);
+                  },
                   description: rootComment(table, "select", `fetch data from the table: ${quoted(table)}`),
                 },
                 toPlan: { kind: "list", relation },
@@ -42,8 +54,14 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
               {
                 config: {
                   type: row,
-                  get args() { return keyArguments(build, table); },
-                  description: rootComment(table, "select_by_pk", `fetch data from the table: ${quoted(table)} using primary key columns`),
+                  get args() {
+                    return keyArguments(build, table);
+                  },
+                  description: rootComment(
+                    table,
+                    "select_by_pk",
+                    `fetch data from the table: ${quoted(table)} using primary key columns`,
+                  ),
                 },
                 toPlan: { kind: "by-pk", relation },
               },
@@ -53,7 +71,8 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
     }),
   );
 
-const isJson = ({ value }: LensColumn): boolean => value.enumTable === undefined && (value.type.name === "json" || value.type.name === "jsonb");
+const isJson = ({ value }: LensColumn): boolean =>
+  value.enumTable === undefined && (value.type.name === "json" || value.type.name === "jsonb");
 
 export const pathArgument = { path: argument(GraphQLString, { kind: "argument", name: "path" }, "JSON select path") };
 
@@ -71,7 +90,11 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
     lens.readable.map((each) => [
       each.name,
       {
-        config: { type: outputType(build, lens, each), description: each.comment, ...(isJson(each) ? { args: pathArgument } : {}) },
+        config: {
+          type: outputType(build, lens, each),
+          description: each.comment,
+          ...(isJson(each) ? { args: pathArgument } : {}),
+        },
         toPlan: each.part,
       },
     ]),
@@ -99,12 +122,19 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   const direction = orderDirection(build);
   if (table === undefined || direction === undefined) return {};
-  return fieldsOf(lensOf(build, table).readable.map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]));
+  return fieldsOf(
+    lensOf(build, table).readable.map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
+  );
 };
 
 export const graphqlQueries = definePlugin({
   name: "graphql-queries",
   requires: ["graphql", "graphql-comparisons"],
   apply: (hooks) =>
-    tapFields(hooks, "graphql-queries", { ...inBothReadRoots(rootFields), row: rowFields, bool_exp: boolExpFields, order_by: orderByFields }),
+    tapFields(hooks, "graphql-queries", {
+      ...inBothReadRoots(rootFields),
+      row: rowFields,
+      bool_exp: boolExpFields,
+      order_by: orderByFields,
+    }),
 });

@@ -1,5 +1,5 @@
-/** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … } }`: related rows.
- *  @rule G-REL-1 G-REL-2 G-REL-3 */
+/** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … }
+ *  }`: related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
 import { columnOf, definePlugin } from "../../../core/index.ts";
 import { lensOf, type Lens } from "./lens.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
@@ -11,8 +11,13 @@ import type { GqlRelationshipField, GqlTable } from "../served.ts";
 export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
 
-/** Its row cannot be missing: along a key of the table itself whose columns are all NOT NULL. Whether the role may see it counts by option. */
-const isCertain = (build: GqlBuild, table: GqlTable, { relationship, table: target }: Lens["relationships"][number]): boolean =>
+/** Its row cannot be missing: along a key of the table itself whose columns are all NOT NULL. Whether the role may see
+ *  it counts by option. */
+const isCertain = (
+  build: GqlBuild,
+  table: GqlTable,
+  { relationship, table: target }: Lens["relationships"][number],
+): boolean =>
   !(build.schema.options.nullableRelationships && build.mayHideRows(target)) &&
   relationship.isOwnKey &&
   relationship.isManual !== true &&
@@ -32,7 +37,9 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
           ? { type: isCertain(build, table, each) ? required(row) : row, description: "An object relationship" }
           : {
               type: isOne ? row : requiredList(row),
-              get args() { return listArguments(build, each.table); },
+              get args() {
+                return listArguments(build, each.table);
+              },
               description: isOne ? "An object out of an array relationship" : "An array relationship",
             };
         const name = suffix === "" ? each.name : build.fieldName({ text: each.name, isCustom: true }, suffix);
@@ -44,7 +51,11 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
 
 /** Each embedding mode that answers rows is a field of its own per relationship: `albums`, `albums_first`. */
 const modesOf = ({ schema }: GqlBuild) =>
-  schema.registry.embeds.flatMap(({ mode, graphql }) => (graphql === undefined || graphql.answers === "aggregate" ? [] : [{ mode, suffix: graphql.suffix.replace(/^_/, ""), isOne: graphql.answers === "row" }]));
+  schema.registry.embeds.flatMap(({ mode, graphql }) =>
+    graphql === undefined || graphql.answers === "aggregate"
+      ? []
+      : [{ mode, suffix: graphql.suffix.replace(/^_/, ""), isOne: graphql.answers === "row" }],
+  );
 
 const boolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
@@ -71,5 +82,6 @@ const orderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
 export const graphqlRelationships = definePlugin({
   name: "graphql-relationships",
   requires: ["graphql-queries"],
-  apply: (hooks) => tapFields(hooks, "graphql-relationships", { row: rowFields, bool_exp: boolExpFields, order_by: orderByFields }),
+  apply: (hooks) =>
+    tapFields(hooks, "graphql-relationships", { row: rowFields, bool_exp: boolExpFields, order_by: orderByFields }),
 });

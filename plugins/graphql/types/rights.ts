@@ -1,5 +1,17 @@
-/** What a role may do, by the grants of the database. The administrator sees everything and writes what the login role may. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
-import { mayExecute, mayUseColumn, mayUseRelation, mayUseSchema, writableColumns, type Column, type Model, type Privilege, type Relation, type Session } from "../../../core/index.ts";
+/** What a role may do, by the grants of the database. The administrator sees everything and writes what the login role
+ *  may. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
+import {
+  mayExecute,
+  mayUseColumn,
+  mayUseRelation,
+  mayUseSchema,
+  writableColumns,
+  type Column,
+  type Model,
+  type Privilege,
+  type Relation,
+  type Session,
+} from "../../../core/index.ts";
 import { once } from "./once.ts";
 import type { GqlComputedField } from "../parts.ts";
 import type { GqlMetadata, GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
@@ -9,7 +21,9 @@ const NOTHING: GqlTableRights = {};
 const namesOf = (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map((column) => column.name));
 
 const mayDo = (model: Model, role: string, relation: Relation, privilege: Privilege, column?: Column): boolean =>
-  column === undefined ? mayUseRelation(model, role, relation, privilege) : mayUseColumn(model, role, relation, column, privilege);
+  column === undefined
+    ? mayUseRelation(model, role, relation, privilege)
+    : mayUseColumn(model, role, relation, column, privilege);
 
 const writeRights = (model: Model, role: string, relation: Relation): GqlTableRights => {
   if (!mayUseSchema(model, role, relation.schema)) return NOTHING;
@@ -26,9 +40,18 @@ const writeRights = (model: Model, role: string, relation: Relation): GqlTableRi
 };
 
 /** Computed fields are looked for when a document first touches the table. */
-const selectRights = (columns: readonly Column[], computed: () => readonly GqlComputedField[]): NonNullable<GqlTableRights["select"]> => {
+const selectRights = (
+  columns: readonly Column[],
+  computed: () => readonly GqlComputedField[],
+): NonNullable<GqlTableRights["select"]> => {
   const computedFields = once(() => new Set(computed().map(({ name }) => name)));
-  return { columns: namesOf(columns), get computedFields() { return computedFields(); }, mayAggregate: true };
+  return {
+    columns: namesOf(columns),
+    get computedFields() {
+      return computedFields();
+    },
+    mayAggregate: true,
+  };
 };
 
 const adminView = (model: Model): GqlRoleView => ({
@@ -42,7 +65,9 @@ const adminView = (model: Model): GqlRoleView => ({
 
 const grantView = (model: Model, role: string): GqlRoleView => {
   const mayRead = (table: GqlTable): readonly Column[] =>
-    mayUseSchema(model, role, table.relation.schema) ? table.relation.columns.filter((column) => mayDo(model, role, table.relation, "select", column)) : [];
+    mayUseSchema(model, role, table.relation.schema)
+      ? table.relation.columns.filter((column) => mayDo(model, role, table.relation, "select", column))
+      : [];
   return {
     role,
     actsAs: role,
@@ -51,7 +76,8 @@ const grantView = (model: Model, role: string): GqlRoleView => {
       if (readable.length === 0) return writeRights(model, role, table.relation);
       // the function is given the whole row, which the database hands over to those alone who may read all of it
       const mayPassRow = readable.length === table.relation.columns.length;
-      const mayRun = ({ routine }: GqlComputedField): boolean => mayPassRow && mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema);
+      const mayRun = ({ routine }: GqlComputedField): boolean =>
+        mayPassRow && mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema);
       return {
         ...writeRights(model, role, table.relation),
         select: selectRights(readable, () => table.computedFields.filter(mayRun)),

@@ -1,5 +1,12 @@
-/** The types of a table that several families lead to, by their names; their fields come from the families. @rule G-OUT G-INP G-ENU */
-import { GraphQLInt, type GraphQLArgumentConfig, type GraphQLEnumType, type GraphQLInputObjectType, type GraphQLObjectType } from "graphql";
+/** The types of a table that several families lead to, by their names; their fields come from the families. @rule G-OUT
+ *  G-INP G-ENU */
+import {
+  GraphQLInt,
+  type GraphQLArgumentConfig,
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+} from "graphql";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
 import { describedName, isEnumValueName } from "./names.ts";
 import { onceFor } from "./once.ts";
@@ -16,8 +23,12 @@ export const keyPart = (table: GqlTable, { column, value }: LensColumn) =>
   ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
 /** Name of a root field: as metadata has it, to the letter, or by default. @rule G-NAM-5 */
-export const rootNameOf = (build: GqlBuild, table: GqlTable, key: GqlRootFieldName, ...words: readonly (string | GqlWord)[]): string =>
-  table.rootFields[key]?.name ?? build.rootName(...words);
+export const rootNameOf = (
+  build: GqlBuild,
+  table: GqlTable,
+  key: GqlRootFieldName,
+  ...words: readonly (string | GqlWord)[]
+): string => table.rootFields[key]?.name ?? build.rootName(...words);
 
 /** Description of a root field; metadata's comment replaces it. */
 export const rootComment = (table: GqlTable, key: GqlRootFieldName, standard: string): string | null => {
@@ -26,7 +37,9 @@ export const rootComment = (table: GqlTable, key: GqlRootFieldName, standard: st
 };
 
 /** One answer per table and role. */
-const perTable = <Answer>(make: (build: GqlBuild, table: GqlTable) => Answer): ((build: GqlBuild, table: GqlTable) => Answer) => {
+const perTable = <Answer>(
+  make: (build: GqlBuild, table: GqlTable) => Answer,
+): ((build: GqlBuild, table: GqlTable) => Answer) => {
   const known = onceFor((lens: Lens) => make(lens.build, lens.table));
   return (build, table) => known(lensOf(build, table));
 };
@@ -43,7 +56,12 @@ export const rowType = perTable((build, table): GraphQLObjectType | undefined =>
 
 /** @rule G-OUT-2 */
 export const aggregateType = perTable((build, table): GraphQLObjectType | undefined =>
-  build.object({ name: build.typeName(table.word, "aggregate"), scope: "aggregate", relation: table.relation, description: `aggregated selection of ${quoted(table)}` }),
+  build.object({
+    name: build.typeName(table.word, "aggregate"),
+    scope: "aggregate",
+    relation: table.relation,
+    description: `aggregated selection of ${quoted(table)}`,
+  }),
 );
 
 /** @rule G-OUT-7 */
@@ -93,7 +111,8 @@ export const columnValues = (columns: readonly LensColumn[]): ReturnType<GqlEnum
   columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
 
 /** Those that an enum can name. @rule G-NAM-3 */
-export const enumerable = (columns: readonly LensColumn[]): readonly LensColumn[] => columns.filter(({ name }) => isEnumValueName(name));
+export const enumerable = (columns: readonly LensColumn[]): readonly LensColumn[] =>
+  columns.filter(({ name }) => isEnumValueName(name));
 
 /** @rule G-ENU-2 G-OUT-11 */
 export const selectColumn = perTable((build, table): GraphQLEnumType | undefined => {
@@ -131,23 +150,37 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
   });
 
 /** Arguments of everything that answers a list of rows: one object per table. @rule G-ROOT-5 */
-export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> => listArgumentsOf(lensOf(build, table));
+export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
+  listArgumentsOf(lensOf(build, table));
 
 const listArgumentsOf = onceFor(({ build, table }: Lens): Record<string, GraphQLArgumentConfig> => {
   const columns = selectColumn(build, table);
   const order = orderBy(build, table);
   const where = boolExp(build, table);
   return {
-    ...(columns && { [build.fieldName("distinct_on")]: argument(list(columns), { kind: "argument", name: "distinct_on" }, "distinct select on columns") }),
+    ...(columns && {
+      [build.fieldName("distinct_on")]: argument(
+        list(columns),
+        { kind: "argument", name: "distinct_on" },
+        "distinct select on columns",
+      ),
+    }),
     limit: argument(GraphQLInt, { kind: "argument", name: "limit" }, "limit the number of rows returned"),
     offset: argument(GraphQLInt, { kind: "argument", name: "offset" }, "skip the first n rows. Use only with order_by"),
-    ...(order && { [build.fieldName("order_by")]: argument(list(order), { kind: "argument", name: "order_by" }, "sort the rows by one or more columns") }),
+    ...(order && {
+      [build.fieldName("order_by")]: argument(
+        list(order),
+        { kind: "argument", name: "order_by" },
+        "sort the rows by one or more columns",
+      ),
+    }),
     ...(where && { where: argument(where, { kind: "argument", name: "where" }, "filter the rows returned") }),
   };
 });
 
 /** One required argument per primary key column. @rule G-ROOT-3 */
-export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> => keyArgumentsOf(lensOf(build, table));
+export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
+  keyArgumentsOf(lensOf(build, table));
 
 const keyArgumentsOf = onceFor(({ build, table, key }: Lens): Record<string, GraphQLArgumentConfig> =>
   Object.fromEntries(

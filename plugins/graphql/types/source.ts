@@ -1,13 +1,30 @@
-/** What the GraphQL surface serves of a model, independent of roles: tables with their names, columns, relationships and computed
- *  fields, and functions. Without metadata everything of the exposed schemas, with it what it lists. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
-import { nameKey, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../../../core/index.ts";
+/** What the GraphQL surface serves of a model, independent of roles: tables with their names, columns, relationships
+ *  and computed fields, and functions. Without metadata everything of the exposed schemas, with it what it lists. @rule
+ *  G-NAM-1 … G-NAM-5 G-GEN-2 */
+import {
+  nameKey,
+  relationOf,
+  relationshipOf,
+  type Model,
+  type QualifiedName,
+  type Relation,
+} from "../../../core/index.ts";
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
 import { defaultRelationships, reverseKeys } from "./default-relationships.ts";
 import { once } from "./once.ts";
 import type { GqlEnumTable } from "../parts.ts";
-import type { GqlColumn, GqlCustomization, GqlMetadata, GqlRelationshipField, GqlSource, GqlTable, GqlTableEntry, GqlWord } from "../served.ts";
+import type {
+  GqlColumn,
+  GqlCustomization,
+  GqlMetadata,
+  GqlRelationshipField,
+  GqlSource,
+  GqlTable,
+  GqlTableEntry,
+  GqlWord,
+} from "../served.ts";
 
 export interface Source extends GqlSource {
   readonly names: Names;
@@ -30,28 +47,52 @@ const enumTableOf = (relation: Relation, entry: GqlTableEntry | undefined, names
   };
 
 /** The enum table that a column's single-column foreign key leads to. @rule G-ENM-2 */
-const enumTableAt = (relation: Relation, column: string, enumTables: ReadonlyMap<string, GqlEnumTable>): GqlEnumTable | undefined => {
-  const key = enumTables.size === 0 ? undefined : relation.foreignKeys.find((each) => each.columns.length === 1 && each.columns[0] === column && enumTables.has(nameKey(each.target)));
+const enumTableAt = (
+  relation: Relation,
+  column: string,
+  enumTables: ReadonlyMap<string, GqlEnumTable>,
+): GqlEnumTable | undefined => {
+  const key =
+    enumTables.size === 0
+      ? undefined
+      : relation.foreignKeys.find(
+          (each) => each.columns.length === 1 && each.columns[0] === column && enumTables.has(nameKey(each.target)),
+        );
   return key && enumTables.get(nameKey(key.target));
 };
 
-const columnsOf = (relation: Relation, entry: GqlTableEntry | undefined, names: Names, enumTables: ReadonlyMap<string, GqlEnumTable>, warn: Warn): GqlColumn[] => {
+const columnsOf = (
+  relation: Relation,
+  entry: GqlTableEntry | undefined,
+  names: Names,
+  enumTables: ReadonlyMap<string, GqlEnumTable>,
+  warn: Warn,
+): GqlColumn[] => {
   const taken = new Set<string>();
   return relation.columns.flatMap((column) => {
     const own = entry?.columns?.[column.name];
     const name = own?.customName ?? names.fieldName(column.name);
     if (!isLegalName(name) || taken.has(name)) {
-      warn(`column ${describedName(relation)}.${column.name} is left out of GraphQL: ${taken.has(name) ? "its name is taken" : "its name is no GraphQL name"}`);
+      warn(
+        `column ${describedName(relation)}.${column.name} is left out of GraphQL: ${taken.has(name) ? "its name is taken" : "its name is no GraphQL name"}`,
+      );
       return [];
     }
     taken.add(name);
     const enumTable = enumTableAt(relation, column.name, enumTables);
     const comment = own?.comment === undefined ? (column.comment ?? null) : own.comment;
-    return [{ column, name, comment: comment === "" ? null : comment, ...(enumTable === undefined ? {} : { enumTable }) }];
+    return [
+      { column, name, comment: comment === "" ? null : comment, ...(enumTable === undefined ? {} : { enumTable }) },
+    ];
   });
 };
 
-const entryRelationships = (model: Model, relation: Relation, entry: GqlTableEntry, taken: ReadonlySet<string>): GqlRelationshipField[] =>
+const entryRelationships = (
+  model: Model,
+  relation: Relation,
+  entry: GqlTableEntry,
+  taken: ReadonlySet<string>,
+): GqlRelationshipField[] =>
   entry.relationships.flatMap(({ name, relationship: id, isAfter }) => {
     const relationship = relationshipOf(relation, id);
     const target = relationship && relationOf(model, relationship.target);
@@ -70,19 +111,33 @@ interface Named {
 
 /** Root field names a table may get, whatever the role. */
 const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Names): string[] => {
-  const custom = (key: keyof NonNullable<GqlTableEntry["rootFields"]>, ...words: readonly (string | GqlWord)[]): string =>
-    entry?.rootFields?.[key]?.name ?? names.rootName(...words);
+  const custom = (
+    key: keyof NonNullable<GqlTableEntry["rootFields"]>,
+    ...words: readonly (string | GqlWord)[]
+  ): string => entry?.rootFields?.[key]?.name ?? names.rootName(...words);
   return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
 };
 
 /** Types without which there is no schema: the roots, those below a namespace, and the scalars of the language. */
 const ownTypesOf = ({ namespace }: GqlCustomization): readonly string[] => [
-  ...["query", "mutation", "subscription"].flatMap((root) => [`${root}_root`, ...(namespace === undefined ? [] : [`${namespace}_${root}`])]),
-  "Int", "Float", "String", "Boolean", "ID",
+  ...["query", "mutation", "subscription"].flatMap((root) => [
+    `${root}_root`,
+    ...(namespace === undefined ? [] : [`${namespace}_${root}`]),
+  ]),
+  "Int",
+  "Float",
+  "String",
+  "Boolean",
+  "ID",
 ];
 
 /** Drops what has no legal name, one of the schema's own, or one that an earlier object has. @rule G-NAM-3 */
-const nameTables = (relations: readonly { readonly relation: Relation; readonly entry?: GqlTableEntry }[], names: Names, ownTypes: readonly string[], warn: Warn): Named[] => {
+const nameTables = (
+  relations: readonly { readonly relation: Relation; readonly entry?: GqlTableEntry }[],
+  names: Names,
+  ownTypes: readonly string[],
+  warn: Warn,
+): Named[] => {
   const takenTypes = new Set(ownTypes);
   const takenRoots = new Set<string>();
   return relations.flatMap(({ relation, entry }) => {
@@ -106,13 +161,21 @@ const nameTables = (relations: readonly { readonly relation: Relation; readonly 
 /** Reads the model once; every role looks at the same source. */
 export const createSource = (model: Model, convention: GqlCustomization["namingConvention"], warn: Warn): Source => {
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // written by the metadata plugin alone
-  const customization: GqlCustomization = { ...metadata?.customization, namingConvention: metadata?.customization?.namingConvention ?? convention };
+  const customization: GqlCustomization = {
+    ...metadata?.customization,
+    namingConvention: metadata?.customization?.namingConvention ?? convention,
+  };
   const names = createNames(customization);
   const listed = metadata?.tables?.flatMap((entry) => {
     const relation = relationOf(model, entry.relation);
     return relation === undefined ? [] : [{ relation, entry }];
   });
-  const named = nameTables(listed?.sort((a, b) => byName(a.relation, b.relation)) ?? exposedRelations(model).map((relation) => ({ relation })), names, ownTypesOf(customization), warn);
+  const named = nameTables(
+    listed?.sort((a, b) => byName(a.relation, b.relation)) ?? exposedRelations(model).map((relation) => ({ relation })),
+    names,
+    ownTypesOf(customization),
+    warn,
+  );
   const served = new Set(named.map(({ relation }) => nameKey(relation)));
   const isServed = (name: QualifiedName): boolean => served.has(nameKey(name));
 
@@ -135,14 +198,20 @@ export const createSource = (model: Model, convention: GqlCustomization["namingC
     });
     const computedFields = once(() => {
       const taken = new Set([...columns, ...relationships()].map(({ name }) => name));
-      return entry === undefined ? defaultComputedFields(model, relation, taken, isServed) : entryComputedFields(model, relation, entry, taken, isServed, warn);
+      return entry === undefined
+        ? defaultComputedFields(model, relation, taken, isServed)
+        : entryComputedFields(model, relation, entry, taken, isServed, warn);
     });
     return {
       relation,
       word,
       columns,
-      get relationships() { return relationships(); },
-      get computedFields() { return computedFields(); },
+      get relationships() {
+        return relationships();
+      },
+      get computedFields() {
+        return computedFields();
+      },
       comment: entry?.comment === undefined ? relation.comment : entry.comment || null,
       rootFields: entry?.rootFields ?? {},
       primaryKey: key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [],
@@ -151,9 +220,15 @@ export const createSource = (model: Model, convention: GqlCustomization["namingC
   });
 
   const takenRoots = new Set(named.flatMap((each) => rootNamesOf(each, names)));
-  const functions = metadata?.functions === undefined && metadata?.tables === undefined
-    ? defaultFunctions(model, isServed, names, takenRoots, warn)
-    : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
-  return { tables, tableOf: new Map(tables.map((table) => [nameKey(table.relation), table])), functions, customization, names };
+  const functions =
+    metadata?.functions === undefined && metadata?.tables === undefined
+      ? defaultFunctions(model, isServed, names, takenRoots, warn)
+      : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
+  return {
+    tables,
+    tableOf: new Map(tables.map((table) => [nameKey(table.relation), table])),
+    functions,
+    customization,
+    names,
+  };
 };
-

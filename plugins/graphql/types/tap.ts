@@ -1,14 +1,25 @@
 /** How the families of fields tap `buildGqlField`. */
 import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
-import { type GqlField, type GqlFieldContext, type GqlFields, type GqlPart, type GqlScope, withPart } from "../parts.ts";
+import {
+  type GqlField,
+  type GqlFieldContext,
+  type GqlFields,
+  type GqlPart,
+  type GqlScope,
+  withPart,
+} from "../parts.ts";
 import type { GqlTable } from "../served.ts";
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
-/** Adds to the fields of the scopes named. A name that is there already stays with what it is (G-NAM-3). Fields that nobody adds to are
- *  passed on as they are: types whose fields are one object share what is made of them. */
-export const tapFields = (hooks: RelApiHooks, plugin: string, scopes: Readonly<Partial<Record<GqlScope, AddFields>>>): void =>
+/** Adds to the fields of the scopes named. A name that is there already stays with what it is (G-NAM-3). Fields that
+ *  nobody adds to are passed on as they are: types whose fields are one object share what is made of them. */
+export const tapFields = (
+  hooks: RelApiHooks,
+  plugin: string,
+  scopes: Readonly<Partial<Record<GqlScope, AddFields>>>,
+): void =>
   hooks.buildGqlField.tap(plugin, (fields: GqlFields, context: GqlFieldContext) => {
     const added = scopes[context.scope]?.(context);
     if (added === undefined || isEmpty(added)) return fields;
@@ -31,7 +42,8 @@ export const isEmpty = (fields: GqlFields): boolean => {
 };
 
 /** Whose type it is. */
-export const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined => relation && build.table(relation);
+export const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined =>
+  relation && build.table(relation);
 
 /** The same fields for the query root and the subscription root (G-GEN-15). */
 export const inBothReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });
@@ -45,7 +57,12 @@ export const fieldsOf = (entries: readonly (readonly [name: string, field: GqlFi
   return fields;
 };
 
-export const argument = (type: GraphQLInputType, part: GqlPart, description: string | null = null, defaultValue?: unknown): GraphQLArgumentConfig => ({
+export const argument = (
+  type: GraphQLInputType,
+  part: GqlPart,
+  description: string | null = null,
+  defaultValue?: unknown,
+): GraphQLArgumentConfig => ({
   type,
   description,
   extensions: withPart(part),

@@ -1,5 +1,5 @@
-/** `mutation { update_album(where: { id: { _eq: 1 } }, _inc: { sold: 1 }) { affected_rows } update_album_by_pk(…) { id } update_album_many(…) { … } }`.
- *  @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 … G-INP-22 */
+/** `mutation { update_album(where: { id: { _eq: 1 } }, _inc: { sold: 1 }) { affected_rows } update_album_by_pk(…) { id
+ *  } update_album_many(…) { … } }`. @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 … G-INP-22 */
 import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
@@ -8,7 +8,14 @@ import { once } from "./once.ts";
 import { boolExp, keyPart, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
-import { withPart, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields, type GqlValueType } from "../parts.ts";
+import {
+  withPart,
+  type GqlBuild,
+  type GqlField,
+  type GqlFieldContext,
+  type GqlFields,
+  type GqlValueType,
+} from "../parts.ts";
 import type { GqlTable } from "../served.ts";
 
 const WHERE = "filter the rows which have to be updated";
@@ -17,7 +24,11 @@ const takes = (operator: UpdateOperatorSpec, { value }: LensColumn): boolean =>
   operator.types.includes("any") || (value.enumTable === undefined && operator.types.includes(value.type.name));
 
 /** `_delete_key` to `T_delete_key_input`. */
-const operatorInput = (build: GqlBuild, table: GqlTable, operator: UpdateOperatorSpec): GraphQLInputObjectType | undefined =>
+const operatorInput = (
+  build: GqlBuild,
+  table: GqlTable,
+  operator: UpdateOperatorSpec,
+): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.word, `${operator.graphql.replace(/^_/, "")}_input`),
     scope: "update_input",
@@ -33,11 +44,20 @@ const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: stri
   return build.schema.registry.updateOperators.flatMap((operator) => {
     const type = updatable.some((each) => takes(operator, each)) ? operatorInput(build, table, operator) : undefined;
     if (type === undefined) return [];
-    return [[build.fieldName(operator.graphql), { config: { type, description: operator.description }, toPlan: { kind: "update-operator", operator } }] as const];
+    return [
+      [
+        build.fieldName(operator.graphql),
+        { config: { type, description: operator.description }, toPlan: { kind: "update-operator", operator } },
+      ] as const,
+    ];
   });
 };
 
-const operandValue = (build: GqlBuild, operator: UpdateOperatorSpec, { column, value }: LensColumn): GqlValueType | undefined =>
+const operandValue = (
+  build: GqlBuild,
+  operator: UpdateOperatorSpec,
+  { column, value }: LensColumn,
+): GqlValueType | undefined =>
   operator.operandType === undefined ? value : build.valueType(operator.operandType, !column.notNull);
 
 const inputFields = (context: GqlFieldContext): GqlFields => {
@@ -65,7 +85,12 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
 };
 
 const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
-  Object.fromEntries(fields.map(([name, { config, toPlan }]) => [name, { type: config.type as GraphQLInputObjectType, description: config.description, extensions: withPart(toPlan) }])); // operatorFields makes input objects
+  Object.fromEntries(
+    fields.map(([name, { config, toPlan }]) => [
+      name,
+      { type: config.type as GraphQLInputObjectType, description: config.description, extensions: withPart(toPlan) },
+    ]),
+  ); // operatorFields makes input objects
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(
@@ -85,7 +110,9 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           {
             config: {
               type: response,
-              get args() { return { ...operators(), where: argument(required(where), { kind: "argument", name: "where" }, WHERE) }; },
+              get args() {
+                return { ...operators(), where: argument(required(where), { kind: "argument", name: "where" }, WHERE) };
+              },
               description: rootComment(table, "update", `update data of the table: ${quoted(table)}`),
             },
             toPlan: { kind: "update", relation },
@@ -98,7 +125,12 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             {
               config: {
                 type: row,
-                get args() { return { ...operators(), [build.fieldName("pk_columns")]: argument(required(key), { kind: "argument", name: "pk_columns" }) }; },
+                get args() {
+                  return {
+                    ...operators(),
+                    [build.fieldName("pk_columns")]: argument(required(key), { kind: "argument", name: "pk_columns" }),
+                  };
+                },
                 description: rootComment(table, "update_by_pk", `update single row of the table: ${quoted(table)}`),
               },
               toPlan: { kind: "update-by-pk", relation },
@@ -110,7 +142,15 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             {
               config: {
                 type: new GraphQLList(response),
-                get args() { return { updates: argument(required(list(updates)), { kind: "argument", name: "updates" }, "updates to execute, in order") }; },
+                get args() {
+                  return {
+                    updates: argument(
+                      required(list(updates)),
+                      { kind: "argument", name: "updates" },
+                      "updates to execute, in order",
+                    ),
+                  };
+                },
                 description: rootComment(table, "update_many", `update multiples rows of table: ${quoted(table)}`),
               },
               toPlan: { kind: "update-many", relation },
@@ -161,5 +201,10 @@ export const graphqlUpdates = definePlugin({
   name: "graphql-updates",
   requires: ["graphql-queries"],
   apply: (hooks) =>
-    tapFields(hooks, "graphql-updates", { mutation_root: rootFields, update_input: inputFields, pk_columns: keyFields, updates: updatesFields }),
+    tapFields(hooks, "graphql-updates", {
+      mutation_root: rootFields,
+      update_input: inputFields,
+      pk_columns: keyFields,
+      updates: updatesFields,
+    }),
 });

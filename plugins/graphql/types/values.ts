@@ -5,43 +5,91 @@ import { isLegalName } from "./names.ts";
 import type { GqlValueType } from "../parts.ts";
 
 const SCALARS: Readonly<Record<string, string>> = {
-  int4: "Int", int2: "smallint", int8: "bigint", float4: "Float", bool: "Boolean", text: "String", varchar: "String", bpchar: "bpchar", char: "bpchar",
+  int4: "Int",
+  int2: "smallint",
+  int8: "bigint",
+  float4: "Float",
+  bool: "Boolean",
+  text: "String",
+  varchar: "String",
+  bpchar: "bpchar",
+  char: "bpchar",
 };
 
 /** Types that stand for others of the same scalar where only the scalar is known (comparisons). */
-const CANONICAL: Readonly<Record<string, string>> = { varchar: "text", char: "bpchar", _varchar: "_text", _char: "_bpchar" };
+const CANONICAL: Readonly<Record<string, string>> = {
+  varchar: "text",
+  char: "bpchar",
+  _varchar: "_text",
+  _char: "_bpchar",
+};
 
 /** The type behind a GraphQL scalar's name, in operand declarations. */
-const TYPE_OF_SCALAR: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
+const TYPE_OF_SCALAR: Readonly<Record<string, string>> = {
+  Int: "int4",
+  Float: "float8",
+  Boolean: "bool",
+  String: "text",
+};
 
 const pgType = (oid: number, name: string, sqlName: string, category: string, element?: number): PgType => ({
-  oid, schema: "pg_catalog", name, sqlName, category, kind: element === undefined ? "base" : "array", ...(element === undefined ? {} : { element }),
+  oid,
+  schema: "pg_catalog",
+  name,
+  sqlName,
+  category,
+  kind: element === undefined ? "base" : "array",
+  ...(element === undefined ? {} : { element }),
 });
 
-/** Known without a catalog: a model holds only the types it uses, while operators and predicates take these anywhere. */
+/** Known without a catalog: a model holds only the types it uses, while operators and predicates take these anywhere.
+ *  */
 const BUILT_IN: readonly PgType[] = [
-  pgType(16, "bool", "boolean", "B"), pgType(20, "int8", "bigint", "N"), pgType(23, "int4", "integer", "N"), pgType(25, "text", "text", "S"),
-  pgType(114, "json", "json", "U"), pgType(701, "float8", "double precision", "N"), pgType(1700, "numeric", "numeric", "N"),
-  pgType(3802, "jsonb", "jsonb", "U"), pgType(1009, "_text", "text[]", "A", 25), pgType(1014, "_bpchar", "character[]", "A", 1042),
+  pgType(16, "bool", "boolean", "B"),
+  pgType(20, "int8", "bigint", "N"),
+  pgType(23, "int4", "integer", "N"),
+  pgType(25, "text", "text", "S"),
+  pgType(114, "json", "json", "U"),
+  pgType(701, "float8", "double precision", "N"),
+  pgType(1700, "numeric", "numeric", "N"),
+  pgType(3802, "jsonb", "jsonb", "U"),
+  pgType(1009, "_text", "text[]", "A", 25),
+  pgType(1014, "_bpchar", "character[]", "A", 1042),
   pgType(1042, "bpchar", "character", "S"),
 ];
 
 const NUMERIC_TYPES: ReadonlySet<string> = new Set(["int2", "int4", "int8", "float4", "float8", "numeric", "money"]);
 
 const COMPARABLE_TYPES: ReadonlySet<string> = new Set([
-  ...NUMERIC_TYPES, "text", "varchar", "bpchar", "char", "citext", "date", "timestamp", "timestamptz", "timetz", "uuid",
-  "ltree", "lquery", "ltxtquery", "raster",
+  ...NUMERIC_TYPES,
+  "text",
+  "varchar",
+  "bpchar",
+  "char",
+  "citext",
+  "date",
+  "timestamp",
+  "timestamptz",
+  "timetz",
+  "uuid",
+  "ltree",
+  "lquery",
+  "ltxtquery",
+  "raster",
 ]);
 
 /** @rule G-OUT-8 */
-export const isNumeric = (value: GqlValueType): boolean => value.enumTable === undefined && NUMERIC_TYPES.has(value.type.name);
+export const isNumeric = (value: GqlValueType): boolean =>
+  value.enumTable === undefined && NUMERIC_TYPES.has(value.type.name);
 
 /** @rule G-OUT-9 */
 export const isComparable = (value: GqlValueType): boolean =>
-  value.enumTable === undefined && (value.type.kind === "array" || value.type.kind === "enum" || COMPARABLE_TYPES.has(value.type.name));
+  value.enumTable === undefined &&
+  (value.type.kind === "array" || value.type.kind === "enum" || COMPARABLE_TYPES.has(value.type.name));
 
 export interface Values {
-  /** By oid, or by `typname` (or the name of a GraphQL scalar). Undefined: the type is unknown or its name is not legal. */
+  /** By oid, or by `typname` (or the name of a GraphQL scalar). Undefined: the type is unknown or its name is not
+   *  legal. */
   find(type: number | string, isNullable?: boolean): GqlValueType | undefined;
   /** The value type that all types of the same scalar share. */
   canonical(value: GqlValueType): GqlValueType;
@@ -51,7 +99,9 @@ export interface Values {
 const isComposite = (type: PgType): boolean => type.kind === "composite";
 
 export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
-  const scalars = new Map<string, GraphQLScalarType>([GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]));
+  const scalars = new Map<string, GraphQLScalarType>(
+    [GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]),
+  );
   const found = new Map<number | string, GqlValueType | undefined>();
   let byName: Map<string, PgType> | undefined;
 

@@ -18,4 +18,6 @@ export const list = <Type extends GraphQLNullableType>(type: Type): GraphQLList<
   ((type as Wrapped)[LIST] ??= new GraphQLList<GraphQLType>(required(type))) as GraphQLList<GraphQLNonNull<Type>>; // made from this very type
 
 /** `[T!]!` */
-export const requiredList = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<GraphQLList<GraphQLNonNull<Type>>> => required(list(type));
+export const requiredList = <Type extends GraphQLNullableType>(
+  type: Type,
+): GraphQLNonNull<GraphQLList<GraphQLNonNull<Type>>> => required(list(type));

@@ -21,7 +21,11 @@ export const epochFields = definePlugin({
           config: { type: GraphQLFloat, description: `${name} in seconds since 1970` },
           toPlan: {
             kind: "custom",
-            output: ({ as }) => ({ kind: "value", as, value: { kind: "apply", function: "epoch", of: { kind: "column", name: column.name } } }),
+            output: ({ as }) => ({
+              kind: "value",
+              as,
+              value: { kind: "apply", function: "epoch", of: { kind: "column", name: column.name } },
+            }),
           },
         };
       }

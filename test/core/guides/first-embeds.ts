@@ -1,7 +1,7 @@
 import { definePlugin, ident, sql } from "../../../core/index.ts";
 
-/** `select=name,~vessels(name)&vessels.order=tonnage.desc`, `{ artist { albums_first(order_by: { sold: desc }) { title } } }`:
- *  the first of the related rows as an object, or null. */
+/** `select=name,~vessels(name)&vessels.order=tonnage.desc`, `{ artist { albums_first(order_by: { sold: desc }) { title
+ *  } } }`: the first of the related rows as an object, or null. */
 export const firstEmbeds = definePlugin({
   name: "first-embeds",
   requires: ["relationships"],
@@ -17,7 +17,11 @@ export const firstEmbeds = definePlugin({
         }
         const row = ident(context.alias()); // the parents are sorted by it, which a to-one relationship alone allows
         const joined = sql`case when ${row}.* is distinct from null then row_to_json(${row}.*) end`;
-        return { join: sql`left join lateral (${context.rows()}) as ${row} on true`, row, columns: [{ as: embed.as, value: joined }] };
+        return {
+          join: sql`left join lateral (${context.rows()}) as ${row} on true`,
+          row,
+          columns: [{ as: embed.as, value: joined }],
+        };
       },
     },
   ],

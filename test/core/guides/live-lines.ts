@@ -19,7 +19,12 @@ export const liveLines = definePlugin({
       handle: async (exchange) => {
         const request = engine().readRequest(engine().parseJson((await exchange.body()).toString("utf8")));
         if (engine().prepare(request, exchange.session).operation === "mutation")
-          throw new RelApiError({ code: "bad-request", status: 400, message: "a mutation cannot be a live query", path: "$" });
+          throw new RelApiError({
+            code: "bad-request",
+            status: 400,
+            message: "a mutation cannot be a live query",
+            path: "$",
+          });
         const source = graphqlSource(context, engine(), request, exchange.session);
         source.plan(); // what is wrong with the request is answered before the lines begin
         return {

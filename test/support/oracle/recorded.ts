@@ -1,4 +1,5 @@
-/** `npm run oracle`: the requests that a test file sent, and mutations of them, put to the oracle on the database that the file left. */
+/** `npm run oracle`: the requests that a test file sent, and mutations of them, put to the oracle on the database that
+ *  the file left. */
 import { basename } from "node:path";
 import { expect } from "vitest";
 import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../api.ts";
@@ -13,23 +14,36 @@ const PER_REQUEST = Number(process.env["ORACLE_MUTATIONS"] ?? 4);
 /** Requests of these sizes are of tests that look at sizes. */
 const MAX_TEXT = 16_384;
 
-const sizeOf = (body: unknown): number => (body === undefined ? 0 : typeof body === "string" || body instanceof Uint8Array ? body.length : (JSON.stringify(body)?.length ?? 0));
+const sizeOf = (body: unknown): number =>
+  body === undefined
+    ? 0
+    : typeof body === "string" || body instanceof Uint8Array
+      ? body.length
+      : (JSON.stringify(body)?.length ?? 0);
 
-/** Waits on purpose, changes what a rollback does not, never ends, takes longer than the oracle waits, tells of statistics, which the database
- *  changes when it likes, or of the connection itself. */
+/** Waits on purpose, changes what a rollback does not, never ends, takes longer than the oracle waits, tells of
+ *  statistics, which the database changes when it likes, or of the connection itself. */
 const LEFT_OUT = /sleep|event-stream|advisory|count=(planned|estimated)|huge|rpc.(prepared|backend)/i;
 
-const isAskedAgain = (asked: Asked): boolean => asked.path.length + sizeOf(asked.body) < MAX_TEXT && !LEFT_OUT.test(shown(asked));
+const isAskedAgain = (asked: Asked): boolean =>
+  asked.path.length + sizeOf(asked.body) < MAX_TEXT && !LEFT_OUT.test(shown(asked));
 
 const distinctCallers = (requests: readonly Asked[]): HeaderValues[] => {
-  const own = new Map(requests.map(({ headers }) => callerOf(headers)).map((caller) => [JSON.stringify(caller), caller]));
+  const own = new Map(
+    requests.map(({ headers }) => callerOf(headers)).map((caller) => [JSON.stringify(caller), caller]),
+  );
   return [...own.values(), ...CALLERS];
 };
 
 export const recorded = async (options: StartOptions): Promise<TestApi> => {
   const requests = new Map<string, Asked>();
   const api = await openApi(options, (method, path, { headers, body } = {}) => {
-    const asked: Asked = { method, path, ...(headers === undefined ? {} : { headers }), ...(body === undefined ? {} : { body }) };
+    const asked: Asked = {
+      method,
+      path,
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : { body }),
+    };
     if (isAskedAgain(asked)) requests.set(shown(asked), asked);
   });
   // closed after this, and the database after that
@@ -38,7 +52,9 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
     if (requests.size === 0) return;
     const file = basename(expect.getState().testPath ?? "");
     // a test that took away what its options lead to, as a folder of metadata
-    const again = await openApi({ on: api.database, ...options }).catch((error: Error) => console.log(`${file}: cannot be asked again: ${error.message}`));
+    const again = await openApi({ on: api.database, ...options }).catch((error: Error) =>
+      console.log(`${file}: cannot be asked again: ${error.message}`),
+    );
     if (again === undefined) return;
     await again.close();
     const seed = chosenSeed();
@@ -49,7 +65,10 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
     const verdict = await consult(all, { start: openApi, options: { on: api.database, ...options }, seed });
     const { differences } = verdict;
     console.log(`${file}: ${summary(verdict, seed, all)}`);
-    if (differences.length > 0) throw new Error(`${file}, ORACLE_SEED=${seed}: ${differences.length} answers differ from those of a server that keeps nothing\n\n${differences.map(report).join("\n\n")}`);
+    if (differences.length > 0)
+      throw new Error(
+        `${file}, ORACLE_SEED=${seed}: ${differences.length} answers differ from those of a server that keeps nothing\n\n${differences.map(report).join("\n\n")}`,
+      );
   });
   return api;
 };

@@ -1,4 +1,5 @@
-// The playground's page: GraphiQL against the address it was loaded from. Bundled by ../bundle.mjs; nothing of it comes from elsewhere.
+// The playground's page: GraphiQL against the address it was loaded from. Bundled by ../bundle.mjs; nothing of it comes
+// from elsewhere.
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
 import "graphiql/style.css";
@@ -33,7 +34,9 @@ const savedHeaders = () => sessionStorage.getItem(HEADERS_KEY) ?? undefined;
 const parseHeaders = (text) => {
   try {
     const headers = JSON.parse(text ?? "{}");
-    return Object.fromEntries(Object.entries(headers).filter(([, header]) => typeof header === "string" && header !== ""));
+    return Object.fromEntries(
+      Object.entries(headers).filter(([, header]) => typeof header === "string" && header !== ""),
+    );
   } catch {
     return {};
   }
@@ -45,7 +48,9 @@ const send = createGraphiQLFetcher({ url, subscriptionUrl: socketUrl });
 
 /** The first introspection comes before the header editor is there: the saved headers go with every request. */
 const fetcher = (params, options) => {
-  const given = Object.fromEntries(Object.entries(options?.headers ?? {}).filter(([, header]) => typeof header === "string" && header !== ""));
+  const given = Object.fromEntries(
+    Object.entries(options?.headers ?? {}).filter(([, header]) => typeof header === "string" && header !== ""),
+  );
   return send(params, { ...options, headers: { ...parseHeaders(savedHeaders()), ...given } });
 };
 
