@@ -51,6 +51,9 @@ export interface Surface {
     error: import("../kernel/errors.ts").RelApiError,
     exchange: Omit<Exchange, "session"> & { readonly session?: Session },
   ): Answer;
+  /** Which rules of the auth plugins hold for its callers: `database-role` (a token names the database role; the
+   *  default), `session-roles` (a token brings session variables and the roles allowed), or those of a plugin. */
+  readonly credentialRules?: string;
   /** Response headers of its own that pages of other origins may read. Everything else of CORS is the same for all
    *  surfaces (R-COR). */
   readonly exposedHeaders?: readonly string[];

@@ -60,6 +60,10 @@ export class RequestExchange implements Exchange, Credentials {
     return this.owner.name;
   }
 
+  get rules(): string | undefined {
+    return this.owner.credentialRules;
+  }
+
   header(name: string): string | undefined {
     const key = name.toLowerCase();
     const found = this.request.headers[key];

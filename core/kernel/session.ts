@@ -1,4 +1,5 @@
 /** Who calls. */
+import type { IncomingMessage } from "node:http";
 import type { Json } from "../engine/plan/plan.ts";
 
 export interface Session {
@@ -27,7 +28,12 @@ export interface Credentials {
   /** All headers: lower-case name, first value. */
   headers(): Iterable<readonly [name: string, value: string]>;
   cookie(name: string): string | undefined;
-  /** Which surface asks: token rules differ (R-AUT, G-AUTH). */
+  /** What brought them: the request, with whatever middleware before the api has put on it (`request.user`), or the
+   *  upgrade request of a socket. */
+  readonly request: IncomingMessage;
+  /** Which surface asks. */
   readonly surface: string;
+  /** The rules that surface goes by: how tokens are read, and the words of refusals (`Surface.credentialRules`). */
+  readonly rules: string | undefined;
   readonly isSocket: boolean;
 }

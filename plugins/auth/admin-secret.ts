@@ -12,7 +12,8 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
-import { adminSecretRefused, backendFlagInvalid } from "./errors.ts";
+import { adminSecretRefused } from "./errors.ts";
+import { rulesOf } from "./rules.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 
 const ADMIN = "admin";
@@ -83,11 +84,12 @@ const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, ses
 const TRUE = ["true", "t", "yes", "y"];
 const FALSE = ["false", "f", "no", "n"];
 
-/** @throws RelApiError `bad-request` on the GraphQL surface; REST knows no such header @rule G-AUTH-20 */
+/** @throws RelApiError `bad-request` under rules that know the header @rule G-AUTH-20 */
 const readFlag = (credentials: Credentials): boolean => {
   const word = sessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;
   if (TRUE.includes(word)) return true;
-  if (credentials.surface === "graphql") throw backendFlagInvalid(TRUE, FALSE);
+  const refusal = rulesOf(credentials).wrongFlag?.(TRUE, FALSE);
+  if (refusal !== undefined) throw refusal;
   return false;
 };

@@ -1,7 +1,6 @@
 /** No credential: `GET /vessels` runs as the anonymous role, where one is configured. */
-import { definePlugin, Stage, type PluginContext, type RelApiError, type Session } from "../../core/index.ts";
-import { adminSecretRequired, nothingConfigured, tokenRequired } from "./errors.ts";
-import { isAdminSecretSet } from "./session-header.ts";
+import { definePlugin, Stage, type Session } from "../../core/index.ts";
+import { rulesOf } from "./rules.ts";
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
 export const anonymous = definePlugin({
@@ -9,14 +8,15 @@ export const anonymous = definePlugin({
   stage: Stage.late,
   apply: (hooks, context) => {
     let session: Session | undefined;
-    hooks.authorize.tap("anonymous", ({ surface }) => {
+    hooks.authorize.tap("anonymous", (credentials) => {
       const { anonRole } = context.options;
       if (anonRole !== undefined && anonRole !== "") {
         if (session?.role !== anonRole) session = buildSession(anonRole);
         return session;
       }
-      if (surface === "graphql") throw credentialMissing(context);
-      return undefined; // the REST words are core's
+      const refusal = rulesOf(credentials).missing?.(context);
+      if (refusal !== undefined) throw refusal;
+      return undefined;
     });
   },
 });
@@ -31,10 +31,3 @@ const buildSession = (role: string): Session =>
     claims: Object.freeze({ role }),
     variables: Object.freeze({ "x-session-role": role }),
   });
-
-/** Which credential the GraphQL surface asks for. */
-const credentialMissing = ({ options, registry }: PluginContext): RelApiError => {
-  const areTokensRead = registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "";
-  if (areTokensRead) return tokenRequired();
-  return isAdminSecretSet(options) ? adminSecretRequired() : nothingConfigured();
-};

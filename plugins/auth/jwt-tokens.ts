@@ -12,11 +12,9 @@ import {
   type Session,
 } from "../../core/index.ts";
 import { buildVariables, exactClaimsText } from "./claims.ts";
-import { jwtSecretMissing } from "./errors.ts";
-import { graphqlRules } from "./graphql-rules.ts";
 import { parseRoleClaimKey } from "./json-path.ts";
 import { remoteKeys } from "./key-ring.ts";
-import { restRules } from "./rest-rules.ts";
+import { rulesOf } from "./rules.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { createTokenFinder, type FindToken, type FoundToken } from "./token-place.ts";
 import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
@@ -98,7 +96,7 @@ const createTokens = (context: PluginContext): Tokens => {
   return {
     authorize: async (credentials) => {
       const { configurations, find, roles, options, takesRoleHeader } = current();
-      const rules = credentials.surface === "graphql" ? graphqlRules : restRules;
+      const rules = rulesOf(credentials);
       if (configurations.length === 0) return refuseUnreadable(credentials, rules);
       const found = find(credentials, rules);
       if (found === undefined) return undefined;
@@ -122,9 +120,9 @@ const closeKeys = ({ configurations }: State): void => {
 
 /** A token, and nothing to read it with. @rule R-AUT-2 G-AUTH-10 */
 const refuseUnreadable = (credentials: Credentials, rules: TokenRules): undefined => {
-  if (rules === graphqlRules) return undefined;
+  if (rules.unreadable === undefined) return undefined;
   const sent = credentials.header("authorization");
-  if (sent !== undefined && rules.readBearer(sent) !== undefined) throw jwtSecretMissing();
+  if (sent !== undefined && rules.readBearer(sent) !== undefined) throw rules.unreadable();
   return undefined;
 };
 

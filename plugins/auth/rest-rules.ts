@@ -1,7 +1,7 @@
-/** `Authorization: Bearer …` on the REST surface. */
+/** `database-role`: a token names the database role that statements run as. */
 import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
 import { ALLOWED_ROLES, DEFAULT_ROLE, readSessionClaims, type SessionClaims } from "./claims.ts";
-import { claimsTooDeep, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
+import { claimsTooDeep, jwtSecretMissing, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
 import { isText, textOf } from "./exact-json.ts";
 import type { TokenFailure } from "./token.ts";
 import {
@@ -17,6 +17,7 @@ const TOLERANCE_SECONDS = 30;
 
 /** @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
 export const restRules: TokenRules = {
+  unreadable: jwtSecretMissing,
   readBearer: (value) => {
     // `Bearer eyJ…`, the scheme in any case; alone it is an empty token
     const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];

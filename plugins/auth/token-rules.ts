@@ -1,6 +1,5 @@
-/** What a surface has to say about tokens: the two agree on who calls, not on words, tolerance and what may be missing.
- *  */
-import type { RelApiError } from "../../core/index.ts";
+/** What surfaces have to say about tokens: they agree on who calls, not on words, tolerance and what may be missing. */
+import type { PluginContext, RelApiError } from "../../core/index.ts";
 import type { SessionClaims } from "./claims.ts";
 import type { ReadRoleClaim } from "./json-path.ts";
 import type { JsonObject } from "./keys.ts";
@@ -26,7 +25,14 @@ export interface Grant {
   readonly claims: SessionClaims;
 }
 
+/** How a family of surfaces reads credentials, and its words for what is wrong with them. */
 export interface TokenRules {
+  /** A token that nothing can read, since no key is configured; undefined: it counts as none. */
+  unreadable?(): RelApiError;
+  /** Nobody has said who calls, and nobody is let in without; undefined: in the words of core. */
+  missing?(context: PluginContext): RelApiError;
+  /** The header that asks for backend-only permissions says neither yes nor no; undefined: it counts as no. */
+  wrongFlag?(yes: readonly string[], no: readonly string[]): RelApiError;
   /** The token in the value of an `Authorization` header, `""` included; undefined: it is about something else. @throws
    *  RelApiError */
   readBearer(value: string): string | undefined;

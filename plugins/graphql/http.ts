@@ -212,6 +212,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
 
   return {
     name: "graphql",
+    credentialRules: "session-roles",
     match: (path) => PATHS.has(path) || path === "/healthz" || FAMILIES.test(path),
     beforeAuthorize: open,
     handle: post,

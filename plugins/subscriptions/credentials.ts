@@ -30,7 +30,9 @@ export const socketCredentials = (request: IncomingMessage, payload: Json | unde
     header: (name) => headers.get(name.toLowerCase()),
     headers: () => headers,
     cookie: (name) => cookieOf(headers.get("cookie"), name),
+    request,
     surface: "graphql",
+    rules: "session-roles",
     isSocket: true,
   };
 };

@@ -345,7 +345,9 @@ const plugin = (given: RelApiOptions) => {
     header: (name) => (name === "authorization" ? `Bearer ${token}` : undefined),
     headers: () => [],
     cookie: () => undefined,
+    request: undefined as never, // not looked at
     surface: "rest",
+    rules: undefined,
     isSocket: false,
   });
   const session = (token: string): Promise<Session | undefined> => hooks.authorize.promise(credentials(token));

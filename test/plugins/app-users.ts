@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { definePlugin, Stage } from "../../core/index.ts";
+
+/** What the application's middleware knows of the caller. */
+interface AppUser {
+  readonly id: string;
+  readonly role: string;
+}
+
+type Middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
+
+/**
+ * The user that a middleware of the application has put on the request (`request.user`) is the caller. Requests have been
+ * through it when they get here; upgrade requests of WebSockets have not, so it runs for them.
+ */
+export const appUsers = (middleware: Middleware) =>
+  definePlugin({
+    name: "app-users",
+    stage: Stage.early,
+    apply: (hooks) => {
+      hooks.authorize.tapPromise("app-users", async ({ request, isSocket }) => {
+        if (isSocket) {
+          await new Promise<void>((resolve, reject) => {
+            // nothing is written: the response only has to be there
+            middleware(request, {} as ServerResponse, (error) => (error === undefined ? resolve() : reject(error)));
+          });
+        }
+        const { user } = request as IncomingMessage & { readonly user?: AppUser };
+        if (user === undefined) return undefined; // not logged in: the next scheme is asked
+        const { id, role } = user;
+        return {
+          role,
+          databaseRole: role,
+          isAdmin: false,
+          claims: { role, sub: id },
+          variables: { "x-session-role": role, "x-session-user-id": id },
+        };
+      });
+    },
+  });
