@@ -1,0 +1,47 @@
+/** The one-minute test of CONTRIBUTING.md: its counts are those of the code that the guides show and that the tests run. */
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const read = (path: string): string => readFileSync(at(path), "utf8");
+
+interface Row {
+  readonly thing: string;
+  readonly files: number;
+  readonly lines: number;
+  readonly guide: string;
+  readonly example: string;
+}
+
+const target = (cell: string): string => /\]\(([^)]+)\)/.exec(cell)?.[1] ?? "";
+
+const rows = (read("CONTRIBUTING.md").split("## The one-minute test")[1] ?? "")
+  .split("\n## ")[0]!
+  .split("\n")
+  .filter((line) => line.startsWith("| ") && !line.startsWith("| To add"))
+  .map((line): Row => {
+    const [thing = "", files, lines, guide = "", example = ""] = line.split("|").slice(1, -1).map((cell) => cell.trim());
+    return { thing, files: Number(files), lines: Number(lines), guide: target(guide), example: target(example) };
+  });
+
+/** The first TypeScript block of a guide, which other tests compare with the code they run. */
+const shownBy = (guide: string): readonly string[] => (/```ts\n([\s\S]*?)```/.exec(read(guide))?.[1] ?? "").split("\n").filter((line) => line.trim() !== "");
+
+describe("the one-minute test", () => {
+  test("lists what can be added", () => {
+    expect(rows.map(({ thing }) => thing)).toEqual(expect.arrayContaining(["an operator", "an auth scheme"]));
+  });
+
+  test.each(rows)("$thing takes as many lines as it says", ({ files, lines, guide, example }) => {
+    const shown = shownBy(guide);
+    expect(shown).toHaveLength(lines);
+    expect(existsSync(at(example)), example).toBe(true);
+    const tested = read(example);
+    for (const line of shown.filter((shownLine) => !shownLine.startsWith("import "))) expect(tested).toContain(line);
+    // one file: whatever it imports comes from a package
+    const imports = shown.flatMap((line) => /from "([^"]+)"/.exec(line)?.[1] ?? []);
+    expect(imports).toContain("relapi");
+    expect(files).toBe(1 + imports.filter((from) => from.startsWith(".")).length);
+  });
+});
