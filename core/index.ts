@@ -12,6 +12,15 @@ export type { Counters } from "./kernel/counters.ts";
 export * from "./kernel/session.ts";
 export { observeSession, type WithSession } from "./kernel/observed-session.ts";
 export type * from "./route.ts";
+export {
+  CallError,
+  sessionOf,
+  type ApiAnswer,
+  type ApiCall,
+  type ApiMethods,
+  type Caller,
+  type CallOptions,
+} from "./http/call.ts";
 export * from "./http/exchange.ts";
 export { cookieOf, firstHeaders, requestSettings, utf8Text } from "./http/request-headers.ts";
 export * from "./engine/model/model.ts";

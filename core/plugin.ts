@@ -2,6 +2,7 @@
 import type { Duplex } from "node:stream";
 import type { IncomingMessage } from "node:http";
 import type { Caches } from "./kernel/cache.ts";
+import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
 import type { Surface } from "./http/exchange.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
@@ -177,6 +178,12 @@ export interface PluginContext {
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Asks the authorize taps. @throws RelApiError when nobody knows the caller */
   authorize(credentials: Credentials): Promise<Session>;
+  /** A request of the application itself: the steps of every request, without HTTP. @throws CallError for statuses from
+   *  400 on @rule X-CALL-1 */
+  call(call: ApiCall): Promise<ApiAnswer>;
+  /** A method of the api (`api.rest`), which the plugin's `api.ts` adds to the type `ApiMethods`. Twice the same name is a
+   *  preset error. */
+  addMethod<Name extends keyof ApiMethods>(name: Name, method: ApiMethods[Name]): void;
   /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been
    *  lost. */
   listen(channel: string, listener: (payload: string) => void, missed?: () => void): () => void;

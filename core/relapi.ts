@@ -8,6 +8,7 @@ import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, presetError, type RelApiError } from "./kernel/errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
+import type { ApiMethods } from "./http/call.ts";
 import type { Surface } from "./http/exchange.ts";
 import { createPace } from "./http/pace.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
@@ -25,7 +26,7 @@ import { checkKinds } from "./kernel/settings.ts";
 import { createUpgrades, type AnyServer, type Upgrades } from "./http/upgrade.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
-export interface RelApi {
+export interface RelApi extends ApiMethods {
   (request: HttpRequest, response: ServerResponse, next?: Next): void;
   /** Settles with the first load of the schema. Rejects only for mistakes in settings; a database that is away is tried
    *  again. */
@@ -72,12 +73,13 @@ export const relApi = (preset: Preset): RelApi => {
   const upgrades = createUpgrades(() => api, options.requestTimeout * SECOND_MS);
   const surfaces: Surface[] = [];
   const closers: (() => void | Promise<void>)[] = [];
-  const authorize = async (credentials: Credentials): Promise<Session> => {
+  const methods: Partial<ApiMethods> = {};
+  const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
     // the first load brings the settings kept in the database, on which it depends who may call
     if (!loader.isTried) await loader.tried;
-    let session: Session | undefined;
+    let session = given;
     try {
-      session = await hooks.authorize.promise(credentials);
+      session ??= await hooks.authorize.promise(credentials);
     } catch (error) {
       throw isDatabaseFault(error) ? faultOfScheme(error, logger) : error;
     }
@@ -98,6 +100,8 @@ export const relApi = (preset: Preset): RelApi => {
     closers,
     authorize,
     unread,
+    methods,
+    call: (call) => pipeline.call(call),
   });
 
   try {
@@ -158,6 +162,7 @@ export const relApi = (preset: Preset): RelApi => {
       model: () => loader.demand(),
       close: () => (closing ??= close()),
     },
+    methods as ApiMethods, // those of plugins that the preset left out are missing
   );
 
   if (options.dbChannelEnabled) listenForReloads(options.dbChannel, database, loader);
@@ -225,6 +230,8 @@ interface ContextParts {
   readonly closers: (() => void | Promise<void>)[];
   readonly authorize: PluginContext["authorize"];
   readonly unread: Unread;
+  readonly methods: Partial<ApiMethods>;
+  readonly call: PluginContext["call"];
 }
 
 const createContext = (parts: ContextParts): PluginContext => {
@@ -242,6 +249,8 @@ const createContext = (parts: ContextParts): PluginContext => {
     closers,
     authorize,
     unread,
+    methods,
+    call,
   } = parts;
   const services = new Map<string, unknown>();
   return {
@@ -261,6 +270,11 @@ const createContext = (parts: ContextParts): PluginContext => {
     execute: database.execute,
     query: database.query,
     authorize,
+    call,
+    addMethod: (name, method) => {
+      if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
+      Object.assign(methods, { [name]: method });
+    },
     listen: database.listener.listen,
     watchUnread: unread.watch,
     openChangeFeed: database.openChangeFeed,

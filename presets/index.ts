@@ -2,3 +2,6 @@ export { fullCompat } from "./full-compat.ts";
 export { gqlCompat } from "./gql-compat.ts";
 export { minimal } from "./minimal.ts";
 export { restCompat } from "./rest-compat.ts";
+// the ways to call an api that these presets bring along
+export type { GraphqlCall, GraphqlResult } from "../plugins/graphql/api.ts";
+export type { RestCall } from "../plugins/rest/api.ts";

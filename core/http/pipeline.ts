@@ -8,6 +8,7 @@ import type { ModelLoader } from "../engine/load.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { accessLine } from "./access-log.ts";
+import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
 import { answerPreflight, corsHeaders, createCorsPolicies } from "./cors.ts";
 import type { Answer, Headers, Surface } from "./exchange.ts";
 import type { Pace } from "./pace.ts";
@@ -27,7 +28,8 @@ export interface PipelineParts {
   readonly counters: Counters;
   readonly surfaces: readonly Surface[];
   readonly loader: Pick<ModelLoader, "demand">;
-  readonly authorize: (credentials: Credentials) => Promise<Session>;
+  /** `given`: who calls is known; the schemes are not asked. */
+  readonly authorize: (credentials: Credentials, given?: Session) => Promise<Session>;
   readonly pace: Pace;
   readonly unread: Unread;
   /** Hears of each body that was too large. */
@@ -38,6 +40,8 @@ type Step = (exchange: RequestExchange) => Answer | undefined | Promise<Answer |
 
 export interface Pipeline {
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
+  /** The same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule X-CALL-1 */
+  call(call: ApiCall): Promise<ApiAnswer>;
   /** Settles when no request is being answered, or when `patienceMs` have passed. */
   settled(patienceMs: number): Promise<void>;
 }
@@ -66,7 +70,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     (exchange) => exchange.owner.beforeAuthorize?.(exchange),
     // credential and role; waits for the first load while that runs
     async (exchange) => {
-      exchange.caller = await authorize(exchange);
+      exchange.caller = await authorize(exchange, exchange.caller);
       exchange.mark("jwt");
       return undefined;
     },
@@ -193,6 +197,22 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         };
       }
       void run(new RequestExchange(request, response, path, query, owner, settings));
+    },
+    call: async (call) => {
+      const { request, response, end } = openCall(call);
+      const { path, query } = splitUrl(call.path);
+      const owner = surfaceFor(path, request);
+      if (owner === undefined) throw pathNotFound();
+      const exchange = new RequestExchange(request, response, path, query, owner, settings);
+      if (call.session !== undefined) exchange.caller = sessionOf(call.session);
+      runningCount++;
+      try {
+        return calledOf(await answer(exchange));
+      } finally {
+        end();
+        runningCount--;
+        if (runningCount === 0) whenSettled?.();
+      }
     },
     settled: (patienceMs) =>
       new Promise((resolve) => {

@@ -25,7 +25,7 @@ export class RequestExchange implements Exchange, Credentials {
   /** Who answers. */
   readonly owner: Surface;
   readonly isSocket = false;
-  /** Set by the authorize step. */
+  /** Set by the authorize step; before it where a call says who calls. */
   caller: Session | undefined;
   /** Answered as such: not in the log. */
   isPreflight = false;

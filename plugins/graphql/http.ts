@@ -24,7 +24,8 @@ import type { GqlEngine, GqlRequest } from "./parts.ts";
 type AnyExchange = Omit<Exchange, "session">;
 
 /** The current address, the one for older clients whose errors have statuses, and the one beside REST. */
-const PATHS: ReadonlySet<string> = new Set(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"]);
+export const PATH = "/v1/graphql";
+const PATHS: ReadonlySet<string> = new Set([PATH, "/v1alpha1/graphql", "/api/graphql"]);
 const OLD_PATH = "/v1alpha1/graphql";
 const SOCKET_PATH = "/v1/graphql/ws";
 

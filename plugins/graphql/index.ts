@@ -2,7 +2,8 @@
  *  of its own. */
 import { definePlugin } from "../../core/index.ts";
 import { createEngine } from "./engine.ts";
-import { createHttpSurface } from "./http.ts";
+
+import { createHttpSurface, PATH } from "./http.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { createSchemas } from "./schema.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
@@ -18,6 +19,15 @@ export const graphql = definePlugin({
     const engine = createEngine(context, createSchemas(hooks, context));
     context.offer("graphql", engine);
     context.addSurface(createHttpSurface(context, engine));
+    context.addMethod("graphql", async ({ query, variables, operationName, ...options }) => {
+      const { body } = await context.call({
+        ...options,
+        method: "POST",
+        path: PATH,
+        body: { query, variables, operationName },
+      });
+      return JSON.parse(String(body));
+    });
   },
 });
 

@@ -1,5 +1,5 @@
 /** What the REST surface says to other plugins: types only. */
-import type { Exchange, Execution, Plan, RouteTarget } from "../../core/index.ts";
+import type { CallOptions, Exchange, Execution, Plan, RouteTarget } from "../../core/index.ts";
 
 export type {
   Route as RestRoute,
@@ -17,4 +17,21 @@ export interface RestLive {
   ): Pick<Execution, "schema" | "programs" | "settings" | "isolation"> & { readonly read: Plan };
   /** The body of an error. */
   encodeError(error: unknown, exchange: Exchange): string;
+}
+
+/** @rule X-CALL-1 */
+export interface RestCall extends CallOptions {
+  /** GET unless given. */
+  readonly method?: string;
+  /** Below the surface's root, with its query: `/vessels?id=eq.1`, `/rpc/add`. */
+  readonly path: string;
+  /** Text and bytes as they are, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+declare module "../../core/http/call.ts" {
+  interface ApiMethods {
+    /** A request of the REST surface, without HTTP. @throws CallError for statuses from 400 on @rule X-CALL-1 */
+    rest(call: RestCall): Promise<ApiAnswer>;
+  }
 }

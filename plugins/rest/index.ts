@@ -128,6 +128,9 @@ export const rest = definePlugin({
       routine: new Map(),
       root: new Map(),
     });
+    context.addMethod("rest", ({ method = "GET", path, ...call }) =>
+      context.call({ ...call, method, path: context.options.restPath + path }),
+    );
     context.offer(REST, surface);
     context.offer("rest-live", createRestLive(context, surface, reads));
     const ignored = warnOfHeader(context.logger);

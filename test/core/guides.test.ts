@@ -28,12 +28,13 @@ test.each([
   ["write-a-rest-method", "search-method"],
   ["tenants", "tenants"],
   ["live-queries", "live-lines"],
+  ["use-your-own-users", "../../plugins/app-users"],
 ])("the guide %s shows the code that is tested", (guide, file) => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
   expect(block).toBe(
     read(`./guides/${file}.ts`)
-      .replaceAll("../../../core/index.ts", "relapi")
-      .replaceAll(/\.\.\/\.\.\/\.\.\/(plugins\/.*)\.ts"/g, 'relapi/$1"'),
+      .replaceAll(/(?:\.\.\/)+core\/index\.ts/g, "relapi")
+      .replaceAll(/(?:\.\.\/)+(plugins\/.*)\.ts"/g, 'relapi/$1"'),
   );
 });
 

@@ -1,0 +1,176 @@
+/** Requests that the application makes itself: the steps of the pipeline, without a socket. */
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { requestCancelled } from "../kernel/errors.ts";
+import type { Session } from "../kernel/session.ts";
+import type { Answer } from "./exchange.ts";
+
+/** What plugins add to an api, such as ways to call it from the application: their `api.ts` declares what. */
+export interface ApiMethods {} // oxlint-disable-line typescript/no-empty-object-type -- declared by plugins
+
+/** Who a call is made for: a session, or the parts of one that differ from the usual. */
+export interface Caller {
+  /** Also the database role, unless `isAdmin` or `databaseRole` say otherwise. */
+  readonly role: string;
+  readonly databaseRole?: string;
+  /** May do everything, as the login role. */
+  readonly isAdmin?: boolean;
+  readonly claims?: Session["claims"];
+  /** By name, with or without `x-session-`: `{ "user-id": "7" }`. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+export interface CallOptions {
+  /** Absent: the auth schemes look at `headers`, as they do over HTTP. */
+  readonly session?: Caller;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Gives the call up, and cancels its statement. */
+  readonly signal?: AbortSignal;
+}
+
+/** `path`: below the mount, with its query: `/v1/graphql`. */
+export interface ApiCall extends CallOptions {
+  readonly method: string;
+  readonly path: string;
+  /** Text and bytes as they are, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+/** An answer with an error status, in a shape that error handlers of Express and others take. @rule X-CALL-3 */
+export class CallError extends Error {
+  /** Of HTTP; error handlers answer with it. */
+  readonly status: number;
+  readonly statusCode: number;
+  /** The surface's code: `PGRST116`, `42501`, `access-denied`. */
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The answer's body, as a client would have got it. */
+  readonly body: string;
+
+  constructor(fields: Pick<CallError, "status" | "code" | "message" | "headers" | "body">) {
+    super(fields.message);
+    this.name = "CallError";
+    this.status = this.statusCode = fields.status;
+    this.code = fields.code;
+    this.headers = fields.headers;
+    this.body = fields.body;
+  }
+}
+
+const PREFIX = "x-session-";
+
+const variableName = (name: string): string => {
+  const lower = name.toLowerCase();
+  return lower.startsWith(PREFIX) ? lower : PREFIX + lower;
+};
+
+const sessions = new WeakMap<Caller, Session>();
+
+/** One session per caller object, so that what is derived from it is derived once. */
+export const sessionOf = (caller: Caller): Session => {
+  let session = sessions.get(caller);
+  if (session === undefined) {
+    const {
+      role,
+      isAdmin = false,
+      databaseRole = isAdmin ? undefined : role,
+      claims,
+      variables = {},
+      ...more
+    } = caller;
+    const named = Object.entries(variables).map(([name, text]) => [variableName(name), text]);
+    session = Object.freeze({
+      ...more,
+      role,
+      ...(databaseRole === undefined ? {} : { databaseRole }),
+      isAdmin,
+      claims: Object.freeze({ ...claims, role }),
+      variables: Object.freeze({ ...Object.fromEntries(named), "x-session-role": role }),
+    });
+    sessions.set(caller, session);
+  }
+  return session;
+};
+
+const bytesOf = (body: unknown): Buffer | undefined => {
+  if (body === undefined) return undefined;
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+};
+
+const isText = (body: unknown): boolean => typeof body === "string" || body instanceof Uint8Array;
+
+/** A request as Node would hand it over, and a response that is written to by nobody. */
+export const openCall = ({ method, path, headers = {}, body, signal }: ApiCall) => {
+  const request = new IncomingMessage(new Socket());
+  const bytes = bytesOf(body);
+  const given: Record<string, string> = { host: "localhost" };
+  if (bytes !== undefined && !isText(body)) given["content-type"] = "application/json";
+  for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value;
+  if (bytes !== undefined) given["content-length"] = String(bytes.length);
+  request.method = method.toUpperCase();
+  request.url = path;
+  request.httpVersion = "1.1";
+  request.headers = given;
+  request.rawHeaders = Object.entries(given).flat();
+  if (bytes !== undefined) request.push(bytes);
+  request.push(null);
+  request.complete = true;
+  const response = new ServerResponse(request);
+  const abort = (): void => {
+    response.destroy();
+    response.emit("close");
+  };
+  if (signal?.aborted === true) throw requestCancelled();
+  signal?.addEventListener("abort", abort, { once: true });
+  return { request, response, end: () => signal?.removeEventListener("abort", abort) };
+};
+
+const STREAMED = "an answer that is a stream can be had over HTTP only";
+
+/** A call's answer. */
+export interface ApiAnswer {
+  readonly status: number;
+  /** Lower-case names; of a name that comes several times the values joined by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  /** The body, parsed. */
+  json<Value = any>(): Value; // whoever calls knows the shape
+}
+
+const textOf = (body: string | Uint8Array): string => (typeof body === "string" ? body : Buffer.from(body).toString());
+
+const headersOf = ({ headers }: Answer): Readonly<Record<string, string>> => {
+  const found: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    if (key !== "") found[key] = key in found ? `${found[key]}, ${value}` : value;
+  }
+  return found;
+};
+
+/** @throws CallError for statuses from 400 on @rule X-CALL-1 X-CALL-3 */
+export const calledOf = (answer: Answer): ApiAnswer => {
+  if (answer.stream !== undefined || answer.isSent === true) throw new TypeError(STREAMED);
+  const { status, body = "" } = answer;
+  const headers = headersOf(answer);
+  if (status >= 400) throw callErrorOf(status, headers, textOf(body));
+  return { status, headers, body, json: () => JSON.parse(textOf(body)) };
+};
+
+const callErrorOf = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {
+  let said: { readonly code?: unknown; readonly message?: unknown; readonly error?: unknown } = {};
+  try {
+    said = JSON.parse(body) as typeof said; // looked at below
+  } catch {
+    // not JSON: the status says it
+  }
+  const message = said?.message ?? said?.error;
+  return new CallError({
+    status,
+    headers,
+    body,
+    code: typeof said?.code === "string" ? said.code : String(status),
+    message: typeof message === "string" ? message : `status ${status}`,
+  });
+};

@@ -1,0 +1,124 @@
+/** The api called by the application itself, without HTTP. */
+import express, { type ErrorRequestHandler } from "express";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { CallError } from "../../core/index.ts";
+import type {} from "../../plugins/graphql/api.ts";
+import type {} from "../../plugins/rest/api.ts";
+import { forGraphql, startApi } from "../support/api.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { bearer } from "../support/tokens.ts";
+
+const { relApi: api, ...http } = await startApi({ restPath: "/api", compatMode: false });
+const { relApi: music } = await startApi(forGraphql());
+
+const admin = { role: "admin", isAdmin: true };
+
+const errorOf = (call: Promise<unknown>): Promise<CallError> =>
+  call.then(
+    () => expect.unreachable("it was answered"),
+    (error: CallError) => error,
+  );
+
+describe("X-CALL-1 api.rest", () => {
+  test("answers what HTTP answers", async () => {
+    const called = await api.rest({
+      path: "/ports?select=id,name&order=id&limit=2",
+      headers: { prefer: "count=exact" },
+    });
+    const answer = await http.get("/api/ports?select=id,name&order=id&limit=2", { headers: { prefer: "count=exact" } });
+    expect(called.json()).toEqual(answer.json());
+    expect(called.status).toBe(answer.status);
+    expect(called.headers["content-range"]).toBe(answer.headers["content-range"]);
+  });
+
+  test("runs as the role of its session", async () => {
+    const session = { role: "sea_clerk", claims: { sub: "7" }, variables: { "user-id": "7" } };
+    await http.sql(`create function sea.caller() returns json language sql stable as $$ select json_build_object(
+      'role', current_user, 'sub', current_setting('request.jwt.claims')::json ->> 'sub',
+      'user', current_setting('session.user_id', true), 'method', current_setting('request.method')) $$`);
+    await api.reload();
+    expect((await api.rest({ path: "/rpc/caller", session })).json()).toEqual({
+      role: "sea_clerk",
+      sub: "7",
+      user: "7",
+      method: "GET",
+    });
+    expect((await api.rest({ path: "/rpc/caller" })).json().role).toBe("sea_anon");
+    const headers = bearer({ role: "sea_auditor" });
+    expect((await api.rest({ path: "/rpc/caller", headers })).json().role).toBe("sea_auditor");
+  });
+
+  test("takes bodies as values, as text and as bytes", async () => {
+    await http.sql("create function sea.echo(said json) returns json language sql immutable as 'select said'");
+    await api.reload();
+    const call = (body: unknown, headers = {}) =>
+      api.rest({ method: "POST", path: "/rpc/echo", body, headers, session: admin }).then((answer) => answer.json());
+    expect(await call({ said: { a: 1 } })).toEqual({ a: 1 });
+    expect(await call('{"said":[1]}', { "content-type": "application/json" })).toEqual([1]);
+    expect(await call(Buffer.from('{"said":null}'), { "content-type": "application/json" })).toBeNull();
+  });
+
+  test("of a path that is nobody's, and with a broken session", async () => {
+    expect(await errorOf(api.rest({ path: "/nowhere" }))).toMatchObject({ status: 404, code: "PGRST205" });
+    expect(await errorOf(api.rest({ path: "/ports", session: { role: "nobody_at_all" } }))).toMatchObject({
+      status: 401,
+      code: "22023",
+    });
+  });
+
+  test("is given up with its signal", async () => {
+    await http.sql("create function sea.nap() returns void language sql as 'select pg_sleep(20)'");
+    await api.reload();
+    const given = new AbortController();
+    setTimeout(() => given.abort(), 200);
+    const startedAtMs = performance.now();
+    const error = await errorOf(api.rest({ method: "POST", path: "/rpc/nap", signal: given.signal, session: admin }));
+    expect(error).toBeInstanceOf(Error);
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    await expect(api.rest({ path: "/ports", signal: given.signal })).rejects.toThrow();
+  });
+});
+
+describe("X-CALL-2 api.graphql", () => {
+  test("answers data under the session's permissions", async () => {
+    const query = "query ($id: Int!) { album_by_pk(id: $id) { id title } }";
+    const { data, errors } = await music.graphql({ query, variables: { id: 1 }, session: admin });
+    expect(errors).toBeUndefined();
+    expect(data).toMatchObject({ album_by_pk: { id: 1 } });
+    const refused = await music.graphql({ query, variables: { id: 1 }, session: { role: "music_nobody" } });
+    expect(refused.errors?.[0]?.extensions.code).toBe("validation-failed");
+  });
+
+  test("says what is wrong in errors", async () => {
+    const { errors } = await music.graphql({ query: "{ nothing }", session: admin });
+    expect(errors).toEqual([
+      {
+        message: "field 'nothing' not found in type: 'query_root'",
+        extensions: { path: "$.selectionSet.nothing", code: "validation-failed" },
+      },
+    ]);
+  });
+});
+
+test("X-CALL-3 an error handler of Express answers with a call's status", async () => {
+  const app = express();
+  app.get("/one", async (_request, response) => {
+    const one = { accept: "application/vnd.pgrst.object+json" };
+    response.json((await api.rest({ path: "/ports?id=eq.0", headers: one })).json());
+  });
+  const handled: unknown[] = [];
+  const note: ErrorRequestHandler = (error, _request, _response, next) => {
+    handled.push(error);
+    next(error);
+  };
+  const server = app.use(note).listen(0, "127.0.0.1");
+  atFileEnd(async () => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/one`);
+  expect(answer.status).toBe(406);
+  expect(handled).toHaveLength(1);
+  expect(handled[0]).toBeInstanceOf(CallError);
+  expect(handled[0]).toMatchObject({ status: 406, statusCode: 406, code: "PGRST116" });
+  expect(JSON.parse((handled[0] as CallError).body)).toMatchObject({ code: "PGRST116" });
+});
