@@ -84,4 +84,5 @@ export { fillSlots } from "./engine/database/statements.ts";
 export { VERSION } from "./kernel/version.ts";
 export { graphqlNameOf, matchesType, restNameOf } from "./engine/registry.ts";
 export { readSetting, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./kernel/settings.ts";
-export { createCorsPolicies, createCorsPolicy, type CorsPolicy } from "./http/cors.ts";
+export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
+export { logsAccess } from "./kernel/logger.ts";

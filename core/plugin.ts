@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { IncomingMessage } from "node:http";
 import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
-import type { Surface } from "./http/exchange.ts";
+import type { RequestStep, Surface } from "./http/exchange.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { ChangeFeed, ChangeFeedHandlers } from "./engine/database/change-feed.ts";
@@ -191,6 +191,8 @@ export interface PluginContext {
    *  no `wal_level` logical, no right, no slot */
   openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
   addSurface(surface: Surface): void;
+  /** Something to be done around each request. @rule X-STEP-1 */
+  addStep(step: RequestStep): void;
   /** What a plugin writes itself (sockets, event streams) and the client has not read yet: counted, and closed when
    *  nothing of it moves. To be told again when more was written. */
   watchUnread(outgoing: Outgoing): void;
@@ -207,4 +209,6 @@ export interface PluginContext {
   ): void;
   /** Reloads the model now. */
   reload(): Promise<void>;
+  /** Reloads the model soon; bursts of requests are one reload. */
+  requestReload(): void;
 }

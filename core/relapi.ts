@@ -9,7 +9,7 @@ import { anonymousRefused, internalError, presetError, type RelApiError } from "
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
-import type { Surface } from "./http/exchange.ts";
+import type { RequestStep, Surface } from "./http/exchange.ts";
 import { createPace } from "./http/pace.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
@@ -72,6 +72,7 @@ export const relApi = (preset: Preset): RelApi => {
   counters.watch("requests-late", () => pace.closed);
   const upgrades = createUpgrades(() => api, options.requestTimeout * SECOND_MS);
   const surfaces: Surface[] = [];
+  const around: RequestStep[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
   const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
@@ -97,6 +98,7 @@ export const relApi = (preset: Preset): RelApi => {
     loader,
     upgrades,
     surfaces,
+    around,
     closers,
     authorize,
     unread,
@@ -124,6 +126,7 @@ export const relApi = (preset: Preset): RelApi => {
     logger,
     counters,
     surfaces,
+    around,
     loader,
     authorize,
     unread,
@@ -165,7 +168,6 @@ export const relApi = (preset: Preset): RelApi => {
     methods as ApiMethods, // those of plugins that the preset left out are missing
   );
 
-  if (options.dbChannelEnabled) listenForReloads(options.dbChannel, database, loader);
   loader.start();
   return api;
 };
@@ -208,14 +210,6 @@ const checkOptions = (options: ResolvedOptions): void => {
   if (reserved !== undefined) throw presetError(`dbSchemas names ${reserved}, which cannot be exposed: leave it out`);
 };
 
-/** @rule R-SC-3 R-SC-5 */
-const listenForReloads = (channel: string, database: Database, loader: ModelLoader): void => {
-  database.listener.listen(channel, (payload) => {
-    if (payload === "" || payload === "reload schema" || payload === "reload config") loader.requestReload();
-  });
-  database.listener.onReconnect(() => loader.requestReload());
-};
-
 interface ContextParts {
   readonly config: Config;
   readonly hooks: RelApiHooks;
@@ -227,6 +221,7 @@ interface ContextParts {
   readonly loader: ModelLoader;
   readonly upgrades: Upgrades;
   readonly surfaces: Surface[];
+  readonly around: RequestStep[];
   readonly closers: (() => void | Promise<void>)[];
   readonly authorize: PluginContext["authorize"];
   readonly unread: Unread;
@@ -246,6 +241,7 @@ const createContext = (parts: ContextParts): PluginContext => {
     loader,
     upgrades,
     surfaces,
+    around,
     closers,
     authorize,
     unread,
@@ -281,6 +277,9 @@ const createContext = (parts: ContextParts): PluginContext => {
     addSurface: (surface) => {
       surfaces.push(surface);
     },
+    addStep: (step) => {
+      around.push(step);
+    },
     offer: (name, service) => {
       if (services.has(name)) throw presetError(`two plugins offer "${name}" to the others: drop one of them`);
       services.set(name, service);
@@ -288,5 +287,6 @@ const createContext = (parts: ContextParts): PluginContext => {
     service: <Service>(name: string) => services.get(name) as Service | undefined, // by contract of the name
     addUpgrade: upgrades.add,
     reload: () => loader.reload(),
+    requestReload: loader.requestReload,
   };
 };

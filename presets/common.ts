@@ -6,6 +6,7 @@ import { jwtTokens } from "../plugins/auth/jwt-tokens.ts";
 import { aggregateEmbeds } from "../plugins/embeds/aggregate.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
+import { accessLog, cors, traceHeader } from "../plugins/http/index.ts";
 import { metadata, metadataLoader, metadataPermissions } from "../plugins/metadata/index.ts";
 import { arrayRangeOperators } from "../plugins/operators/array-range.ts";
 import { comparisonOperators } from "../plugins/operators/comparison.ts";
@@ -13,13 +14,19 @@ import { jsonOperators } from "../plugins/operators/json.ts";
 import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/update.ts";
+import { reloadChannel } from "../plugins/reload/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
 
 export const common: readonly Plugin[] = [
+  // around each request
+  accessLog,
+  cors,
+  traceHeader,
   // what the database offers
   catalogIntrospection,
   relationships,
   computedRelationships,
+  reloadChannel,
   // what metadata says of it
   metadataLoader,
   metadata,

@@ -21,7 +21,14 @@ export interface Exchange {
   /** Milliseconds since the request came in, for Server-Timing: `mark("parse")` ends a phase. */
   mark(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
   readonly timings: ReadonlyMap<string, number>;
+  /** Response headers of the surface that pages of other origins may read. */
+  readonly exposedHeaders: readonly string[];
+  /** Answered for the browser's own sake, as a preflight is: not a request to log. */
+  isUnlogged: boolean;
 }
+
+/** An exchange whose caller may not be known yet. */
+export type OpenExchange = Omit<Exchange, "session"> & { readonly session?: Session };
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -37,6 +44,31 @@ export interface Answer {
   readonly stream?: (response: ServerResponse) => Promise<void> | void;
 }
 
+/** How a request ended. */
+export interface Done {
+  readonly status: number;
+  /** Of the body. */
+  readonly bytes: number;
+  /** Since the request came in. */
+  readonly durationMs: number;
+  /** Absent: nobody was found to call. */
+  readonly session?: Session;
+}
+
+/** What a plugin does around each request of every surface, in the order of the plugins. An answer ends the request; an
+ *  error that is thrown is answered in the words of the surface. @rule X-STEP-1 */
+export interface RequestStep {
+  readonly name: string;
+  /** Before the credential is looked at. */
+  before?(exchange: OpenExchange): Promise<Answer | undefined> | Answer | undefined;
+  /** When it is known who calls, before the surface does its work: the place for limits. */
+  authorized?(exchange: Exchange): Promise<Answer | undefined> | Answer | undefined;
+  /** Headers of each answer; those that the answer has itself stay. */
+  headers?(exchange: OpenExchange): Headers;
+  /** When the answer is written. */
+  after?(exchange: OpenExchange, done: Done): void;
+}
+
 /** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches answers. */
 export interface Surface {
   readonly name: string;
@@ -47,10 +79,7 @@ export interface Surface {
   beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
   handle(exchange: Exchange): Promise<Answer> | Answer;
   /** Called with a RelApiError only. */
-  encodeError(
-    error: import("../kernel/errors.ts").RelApiError,
-    exchange: Omit<Exchange, "session"> & { readonly session?: Session },
-  ): Answer;
+  encodeError(error: import("../kernel/errors.ts").RelApiError, exchange: OpenExchange): Answer;
   /** Which rules of the auth plugins hold for its callers: `database-role` (a token names the database role; the
    *  default), `session-roles` (a token brings session variables and the roles allowed), or those of a plugin. */
   readonly credentialRules?: string;

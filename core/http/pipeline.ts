@@ -3,14 +3,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
 import { countRefusal } from "../kernel/limits.ts";
-import { logsAccess } from "../kernel/logger.ts";
 import type { ModelLoader } from "../engine/load.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
-import { accessLine } from "./access-log.ts";
 import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
-import { answerPreflight, corsHeaders, createCorsPolicies } from "./cors.ts";
-import type { Answer, Headers, Surface } from "./exchange.ts";
+import type { Answer, Done, Headers, RequestStep, Surface } from "./exchange.ts";
 import type { Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { repeatsHost } from "./request-headers.ts";
@@ -27,6 +24,8 @@ export interface PipelineParts {
   readonly logger: Logger;
   readonly counters: Counters;
   readonly surfaces: readonly Surface[];
+  /** Of plugins, around the steps below. */
+  readonly around: readonly RequestStep[];
   readonly loader: Pick<ModelLoader, "demand">;
   /** `given`: who calls is known; the schemes are not asked. */
   readonly authorize: (credentials: Credentials, given?: Session) => Promise<Session>;
@@ -48,24 +47,25 @@ export interface Pipeline {
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { options, logger, counters, surfaces, loader, authorize, pace, unread, bodyRefused } = parts;
-  const { maxBodyBytes, serverTimingEnabled, logLevel, logger: ownLogger } = options();
+  const { options, logger, counters, surfaces, around, loader, authorize, pace, unread, bodyRefused } = parts;
+  const { maxBodyBytes, serverTimingEnabled } = options();
   const settings: ExchangeSettings = {
     body: { maxBytes: maxBodyBytes, pace, warn: (message) => logger.warn(message), refused: bodyRefused },
     isTimed: serverTimingEnabled,
   };
-  const cors = createCorsPolicies(options);
+  const [before, authorized] = [
+    around.flatMap((step): Step[] => (step.before === undefined ? [] : [(exchange) => step.before?.(exchange)])),
+    around.flatMap((step): Step[] =>
+      step.authorized === undefined ? [] : [(exchange) => step.authorized?.(exchange)],
+    ),
+  ];
+  const withHeaders = around.filter((step) => step.headers !== undefined);
+  const withAfter = around.filter((step) => step.after !== undefined);
 
   const steps: readonly Step[] = [
     // proxies and the server must not mean different hosts (R-BND-5)
     ({ request }) => (repeatsHost(request.rawHeaders) ? TWO_HOSTS : undefined),
-    // CORS preflight (R-COR-2)
-    (exchange) => {
-      const preflight =
-        exchange.method === "OPTIONS" ? answerPreflight(cors(), (name) => exchange.header(name)) : undefined;
-      exchange.isPreflight = preflight !== undefined;
-      return preflight;
-    },
+    ...before,
     // pages that need no credential
     (exchange) => exchange.owner.beforeAuthorize?.(exchange),
     // credential and role; waits for the first load while that runs
@@ -76,6 +76,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     },
     // a model is there
     () => void loader.demand(),
+    ...authorized,
     (exchange) => exchange.owner.handle(exchange),
   ];
 
@@ -113,18 +114,41 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   };
 
+  const failed = (step: RequestStep, fault: unknown): void =>
+    logger.error("a step around requests failed", {
+      step: step.name,
+      cause: fault instanceof Error ? fault : String(fault),
+    });
+
   const extraHeaders = (exchange: RequestExchange): Headers => {
-    const origin = exchange.header("origin");
-    const trace = options().serverTraceHeader;
-    if (origin === undefined && trace === undefined) return NO_HEADERS;
-    const headers = [...corsHeaders(cors(), origin, exchange.owner.exposedHeaders)];
-    if (trace !== undefined) headers.push([trace, exchange.header(trace) ?? ""]);
-    return headers;
+    if (withHeaders.length === 0) return NO_HEADERS;
+    return withHeaders.flatMap((step) => {
+      try {
+        return step.headers?.(exchange) ?? NO_HEADERS;
+      } catch (fault) {
+        failed(step, fault);
+        return NO_HEADERS;
+      }
+    });
+  };
+
+  const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
+    if (withAfter.length === 0) return;
+    const { caller, startedAtMs } = exchange;
+    const durationMs = performance.now() - startedAtMs;
+    const done: Done = { status, bytes, durationMs, ...(caller === undefined ? {} : { session: caller }) };
+    for (const step of withAfter) {
+      try {
+        step.after?.(exchange, done);
+      } catch (fault) {
+        failed(step, fault);
+      }
+    }
   };
 
   /** A promise: the answer goes on until it settles. */
   const respond = (exchange: RequestExchange, answered: Answer): Promise<void> | void => {
-    const { request, response, isPreflight } = exchange;
+    const { request, response } = exchange;
     let streaming: Promise<void> | void = undefined;
     const { stream } = answered;
     const given: Answer =
@@ -133,7 +157,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let { status } = given;
     if (given.isSent !== true) {
       if (response.destroyed) return; // nobody is there to read it
-      const extra = isPreflight ? NO_HEADERS : extraHeaders(exchange);
+      const extra = extraHeaders(exchange);
       try {
         bytes = writeAnswer(request, response, given, extra, unread);
       } catch (fault) {
@@ -143,17 +167,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         bytes = writeAnswer(request, response, replacement, extra, unread);
       }
     }
-    if (!isPreflight && (ownLogger !== undefined || logsAccess(logLevel, status)))
-      logger.access(
-        accessLine(
-          request,
-          (request as HttpRequest).originalUrl ?? request.url ?? "/",
-          exchange.caller?.role,
-          status,
-          bytes,
-        ),
-        status,
-      );
+    finish(exchange, status, bytes);
     return streaming;
   };
 
@@ -207,7 +221,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (call.session !== undefined) exchange.caller = sessionOf(call.session);
       runningCount++;
       try {
-        return calledOf(await answer(exchange));
+        const answered = await answer(exchange);
+        finish(exchange, answered.status, answered.body?.length ?? 0);
+        return calledOf(answered);
       } finally {
         end();
         runningCount--;

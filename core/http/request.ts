@@ -13,6 +13,7 @@ export interface ExchangeSettings {
 
 type Phase = Parameters<Exchange["mark"]>[0];
 
+const NONE: readonly string[] = [];
 const NO_TIMINGS: ReadonlyMap<string, number> = new Map();
 
 /** A class, since one is made for each request and a prototype is cheaper than closures. */
@@ -27,8 +28,8 @@ export class RequestExchange implements Exchange, Credentials {
   readonly isSocket = false;
   /** Set by the authorize step; before it where a call says who calls. */
   caller: Session | undefined;
-  /** Answered as such: not in the log. */
-  isPreflight = false;
+  isUnlogged = false;
+  readonly startedAtMs = performance.now();
   private readonly settings: ExchangeSettings;
   private bytes: Promise<Buffer> | undefined;
   private marks: Map<string, number> | undefined;
@@ -49,11 +50,15 @@ export class RequestExchange implements Exchange, Credentials {
     this.query = query;
     this.owner = owner;
     this.settings = settings;
-    this.markedAtMs = settings.isTimed ? performance.now() : 0;
+    this.markedAtMs = this.startedAtMs;
   }
 
   get session(): Session {
     return this.caller as Session; // who may look before the authorize step sees a type without it
+  }
+
+  get exposedHeaders(): readonly string[] {
+    return this.owner.exposedHeaders ?? NONE;
   }
 
   get surface(): string {

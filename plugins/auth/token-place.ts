@@ -1,5 +1,5 @@
 /** Where the token of a request stands: the `Authorization` header, a cookie, a header of its own. */
-import { createCorsPolicy, type Credentials } from "../../core/index.ts";
+import { createOriginPolicy, type Credentials } from "../../core/index.ts";
 import type { TokenRules } from "./token-rules.ts";
 import type { TokenConfiguration, TokenPlace } from "./token-settings.ts";
 
@@ -27,7 +27,7 @@ export const createTokenFinder = (
     if (known === undefined) places.set(key, { place, candidates: [configuration] });
     else known.candidates.push(configuration);
   }
-  const cors = createCorsPolicy(allowedOrigins);
+  const cors = createOriginPolicy(allowedOrigins);
   // `*` is no list: any page may ask, none may use somebody's cookies
   const isAllowedOrigin = (origin: string): boolean => !cors.isOpen && cors.allows(origin);
 

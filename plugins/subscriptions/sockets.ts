@@ -3,7 +3,7 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { createCorsPolicies, type Execution, type PluginContext } from "../../core/index.ts";
+import { createOriginPolicies, type Execution, type PluginContext } from "../../core/index.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -75,7 +75,7 @@ const createSockets = (context: PluginContext): Sockets => {
   const { logger } = context;
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat();
-  const cors = createCorsPolicies(() => context.options);
+  const cors = createOriginPolicies(() => context.options);
   const open = new Set<WebSocket>();
   let isClosing = false;
   let agreed: string | false = false;

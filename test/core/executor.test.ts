@@ -703,8 +703,11 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const on = open();
     const heard: string[] = [];
     let reconnects = 0;
-    on.listener.onReconnect(() => reconnects++);
-    const stop = on.listener.listen("exe_channel", (payload) => heard.push(payload));
+    const stop = on.listener.listen(
+      "exe_channel",
+      (payload) => heard.push(payload),
+      () => reconnects++,
+    );
     const listening = () =>
       db.query<{ pid: number }>(
         "select pid from pg_stat_activity where query ilike 'listen \"exe_channel\"' and datname = current_database()",

@@ -23,6 +23,8 @@ import {
 } from "../../core/index.ts";
 import { adminSecret } from "../../plugins/auth/admin-secret.ts";
 import { anonymous } from "../../plugins/auth/anonymous.ts";
+import { accessLog, cors, traceHeader } from "../../plugins/http/index.ts";
+import { reloadChannel } from "../../plugins/reload/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { sendRequest, type RequestParts } from "../support/http.ts";
 
@@ -115,7 +117,7 @@ const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi 
   relApi(
     compose(
       {
-        plugins: [anonymous],
+        plugins: [anonymous, accessLog, cors, traceHeader],
         options: { ...db.options, anonRole: "sea_anon", logger, dbChannelEnabled: false, ...options },
       },
       ...parts,
@@ -497,7 +499,7 @@ describe("callers", () => {
   });
 
   test("G-AUTH-20 the backend flag is a boolean word", async () => {
-    const { request } = await start({ adminSecret: "s1" }, adminSecret, echo({}, { name: "graphql" }));
+    const { request } = await start({ adminSecret: "s1" }, adminSecret, echo({}, { credentialRules: "session-roles" }));
     const answer = await request("GET", "/echo", {
       headers: { "x-session-admin-secret": "s1", "x-session-use-backend-only-permissions": "maybe" },
     });
@@ -618,6 +620,7 @@ describe("the model", () => {
     let loads = 0;
     const { api } = await start(
       { dbChannelEnabled: true, dbChannel: "exe_reload" },
+      reloadChannel,
       introspecting(async () => void loads++),
       echo(),
     );

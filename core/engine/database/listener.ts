@@ -7,8 +7,6 @@ import { createBackoff } from "./backoff.ts";
 export interface Listener {
   /** Returns how to stop. `missed`: called when notifications may have been lost. */
   listen(channel: string, heard: (payload: string) => void, missed?: () => void): () => void;
-  /** Called when the connection is there again after it was lost: what was said meanwhile is lost. */
-  onReconnect(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -93,9 +91,6 @@ export const createListener = (target: Target, logger: Logger): Listener => {
         channels.delete(channel);
         if (connection !== undefined) run(connection, "unlisten", channel).catch(() => connection?.end());
       };
-    },
-    onReconnect: (listener) => {
-      reconnected.add(listener);
     },
     close: async () => {
       isClosed = true;

@@ -1,0 +1,45 @@
+/** Which pages of other origins count as trusted: for CORS, for sockets, and for tokens in cookies. */
+import type { ResolvedOptions } from "../kernel/options.ts";
+
+/** Which origins may read answers. */
+export interface OriginPolicy {
+  /** Any origin, without credentials. */
+  readonly isOpen: boolean;
+  allows(origin: string): boolean;
+}
+
+/** `allowed`: origins, `*`, or origins with a wildcard as first label of the host (`https://*.shop.example`). @rule
+ *  R-COR-1 G-HTTP-11 */
+export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => {
+  if (allowed.length === 0 || allowed.includes("*")) return { isOpen: true, allows: () => true };
+  const exact = new Set(allowed.filter((origin) => !origin.includes("://*.")));
+  const suffixes = allowed
+    .filter((origin) => origin.includes("://*."))
+    .map((origin) => origin.split("*") as [string, string]);
+  return {
+    isOpen: false,
+    allows: (origin) =>
+      exact.has(origin) ||
+      suffixes.some(([scheme, host]) => {
+        if (!origin.startsWith(scheme) || !origin.endsWith(host)) return false;
+        const label = origin.slice(scheme.length, origin.length - host.length);
+        return label !== "" && !/[./:@]/.test(label);
+      }),
+  };
+};
+
+/** The policy of the options in force, made once for each list. */
+export const createOriginPolicies = (
+  options: () => Pick<ResolvedOptions, "corsAllowedOrigins">,
+): (() => OriginPolicy) => {
+  let origins = options().corsAllowedOrigins;
+  let policy = createOriginPolicy(origins);
+  return () => {
+    const { corsAllowedOrigins } = options();
+    if (corsAllowedOrigins !== origins) {
+      origins = corsAllowedOrigins;
+      policy = createOriginPolicy(origins);
+    }
+    return policy;
+  };
+};

@@ -1,0 +1,19 @@
+/** One line per answer on stdout, by the log level. */
+import { definePlugin, logsAccess } from "../../core/index.ts";
+import { accessLine } from "./access-line.ts";
+
+/** @rule R-ADM-3 */
+export const accessLog = definePlugin({
+  name: "access-log",
+  apply: (_hooks, context) => {
+    const { logLevel, logger: ownLogger } = context.options;
+    context.addStep({
+      name: "access-log",
+      after: ({ request, isUnlogged }, { status, bytes, session }) => {
+        if (isUnlogged || (ownLogger === undefined && !logsAccess(logLevel, status))) return;
+        const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // set by Express
+        context.logger.access(accessLine(request, url, session?.role, status, bytes), status);
+      },
+    });
+  },
+});

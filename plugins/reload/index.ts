@@ -1,0 +1,20 @@
+/** `NOTIFY pgrst, 'reload schema'`: the database says that its schema has changed. */
+import { definePlugin } from "../../core/index.ts";
+
+const ASKS: ReadonlySet<string> = new Set(["", "reload schema", "reload config"]);
+
+/** @rule R-SC-3 R-SC-5 */
+export const reloadChannel = definePlugin({
+  name: "reload-channel",
+  apply: (_hooks, context) => {
+    const { dbChannel, dbChannelEnabled } = context.options;
+    if (!dbChannelEnabled) return;
+    context.listen(
+      dbChannel,
+      (payload) => {
+        if (ASKS.has(payload)) context.requestReload();
+      },
+      context.requestReload,
+    );
+  },
+});
