@@ -12,8 +12,7 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
-import { adminSecretRefused } from "./errors.ts";
-import { rulesOf } from "./rules.ts";
+import { adminSecretRefused, backendFlagInvalid } from "./errors.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 
 const ADMIN = "admin";
@@ -89,7 +88,6 @@ const readFlag = (credentials: Credentials): boolean => {
   const word = sessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;
   if (TRUE.includes(word)) return true;
-  const refusal = rulesOf(credentials).wrongFlag?.(TRUE, FALSE);
-  if (refusal !== undefined) throw refusal;
+  if (credentials.rules === "session-roles") throw backendFlagInvalid(TRUE, FALSE);
   return false;
 };

@@ -1,6 +1,6 @@
 /** No credential: `GET /vessels` runs as the anonymous role, where one is configured. */
 import { definePlugin, Stage, type Session } from "../../core/index.ts";
-import { rulesOf } from "./rules.ts";
+import { credentialMissing } from "./missing.ts";
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
 export const anonymous = definePlugin({
@@ -14,7 +14,7 @@ export const anonymous = definePlugin({
         if (session?.role !== anonRole) session = buildSession(anonRole);
         return session;
       }
-      const refusal = rulesOf(credentials).missing?.(context);
+      const refusal = credentialMissing(context, credentials);
       if (refusal !== undefined) throw refusal;
       return undefined;
     });

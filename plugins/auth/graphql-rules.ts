@@ -2,19 +2,14 @@
 import type { RelApiError } from "../../core/index.ts";
 import { kindOf, readRoles, readSessionClaims } from "./claims.ts";
 import {
-  adminSecretRequired,
-  backendFlagInvalid,
   claimsTooDeep,
   couldNotVerify,
   malformedAuthorization,
   multipleTokens,
-  nothingConfigured,
   requestedRoleNotAllowed,
   roleClaimMissing,
-  tokenRequired,
 } from "./errors.ts";
 import { textOf } from "./exact-json.ts";
-import { isAdminSecretSet } from "./session-header.ts";
 import type { TokenFailure } from "./token.ts";
 import {
   audiencesOf,
@@ -25,14 +20,8 @@ import {
   type VerifiedToken,
 } from "./token-rules.ts";
 
-/** @rule G-AUTH-7 G-AUTH-8 G-AUTH-9 G-AUTH-20 G-AUTH-13 … G-AUTH-19 */
+/** @rule G-AUTH-13 … G-AUTH-19 */
 export const graphqlRules: TokenRules = {
-  missing: ({ options, registry }) => {
-    const areTokensRead = registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "";
-    if (areTokensRead) return tokenRequired();
-    return isAdminSecretSet(options) ? adminSecretRequired() : nothingConfigured();
-  },
-  wrongFlag: backendFlagInvalid,
   readBearer: (value) => {
     const [, token] = /^Bearer +(\S+)$/.exec(value) ?? [];
     if (token === undefined) throw malformedAuthorization();

@@ -1,5 +1,5 @@
 /** What surfaces have to say about tokens: they agree on who calls, not on words, tolerance and what may be missing. */
-import type { PluginContext, RelApiError } from "../../core/index.ts";
+import type { RelApiError } from "../../core/index.ts";
 import type { SessionClaims } from "./claims.ts";
 import type { ReadRoleClaim } from "./json-path.ts";
 import type { JsonObject } from "./keys.ts";
@@ -29,10 +29,6 @@ export interface Grant {
 export interface TokenRules {
   /** A token that nothing can read, since no key is configured; undefined: it counts as none. */
   unreadable?(): RelApiError;
-  /** Nobody has said who calls, and nobody is let in without; undefined: in the words of core. */
-  missing?(context: PluginContext): RelApiError;
-  /** The header that asks for backend-only permissions says neither yes nor no; undefined: it counts as no. */
-  wrongFlag?(yes: readonly string[], no: readonly string[]): RelApiError;
   /** The token in the value of an `Authorization` header, `""` included; undefined: it is about something else. @throws
    *  RelApiError */
   readBearer(value: string): string | undefined;

@@ -466,7 +466,7 @@ describe("prepared statements", () => {
     // as another user of the pooler's connection would: nothing of it is cleaned up here
     await bodyOf(`prepare "${name}" as select 'theirs'`, { on, isProven: true });
     warnings.length = 0;
-    for (let i = 0; i < 2; i++) expect(await bodyOf(text, { on })).toBe("mine");
+    for (let i = 0; i < 2; i++) expect(await bodyOf(text, { on, isProven: true })).toBe("mine");
     expect(warnings).toHaveLength(1);
   });
 });
