@@ -6,7 +6,7 @@ import type { ResolvedOptions } from "./kernel/options.ts";
 import type { Route, RouteContext } from "./route.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import type { Sql } from "./engine/sql/fragment.ts";
-import type { BuiltIn } from "./engine/sql/proof.ts";
+import type { BuiltIn } from "./engine/sql/built-in.ts";
 
 export interface RelApiHooks {
   readonly introspect: AsyncSeriesWaterfallHook<[model: Model, context: IntrospectContext]>;

@@ -59,7 +59,7 @@ export {
   type Slot,
   type BoundValue,
 } from "./engine/sql/fragment.ts";
-export type { BuiltIn } from "./engine/sql/proof.ts";
+export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement } from "./engine/sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./engine/sql/compile.ts";
 export {

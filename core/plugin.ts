@@ -12,7 +12,7 @@ import type { Embed, Envelope, Plan } from "./engine/plan/plan.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import type { BoundValue, Sql } from "./engine/sql/fragment.ts";
-import type { BuiltIn } from "./engine/sql/proof.ts";
+import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program } from "./engine/sql/program.ts";
 
 /** `operand` shapes. `fields`: an input object whose parts `compile` asks for by `context.field(name)`. */

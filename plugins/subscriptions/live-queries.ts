@@ -14,10 +14,10 @@ import {
   type Unwatch,
 } from "../../core/index.ts";
 import { createBases } from "./bases.ts";
-import { createCohort, type Cohort, type CohortFacts, type Subscription } from "./cohort.ts";
+import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { createLimiter } from "./limiter.ts";
 import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
-import { hashOf, createRunner } from "./runner.ts";
+import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
 import { LIVE_QUERIES, refuseMissing, type LiveQueries, type LiveQuery } from "./live-query.ts";
 
 export const liveQueries = definePlugin({

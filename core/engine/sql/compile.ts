@@ -15,12 +15,14 @@ import {
   totalOf,
   type EnvelopeColumn,
 } from "./envelope.ts";
+import { createCompiler } from "./compiler.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
-import { arrayQuery, buildObject, objectQuery } from "./json.ts";
+import { buildObject } from "./json.ts";
+import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { isProvenPlan } from "./proof.ts";
 import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
-import { createCompiler, planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
+import { planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
 import { countOfSteps, stepRelations, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 

@@ -22,14 +22,7 @@ import type {
   WriteRows,
 } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
-
-/** Part of a plugin that says what its SQL is made of. */
-export interface BuiltIn {
-  /** Names of the operators and functions of PostgreSQL that it writes without their schema. Given (be it empty) it
-   *  promises that its SQL calls nothing but what PostgreSQL brings and asks for nothing of the caller. Absent: it may
-   *  do anything. @rule R-TX-10 */
-  readonly builtIn?: readonly string[];
-}
+import type { BuiltIn } from "./built-in.ts";
 
 interface Parts {
   readonly model: Model;
