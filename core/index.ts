@@ -10,6 +10,7 @@ export { countRefusal, LIMITS, limitExceeded, REFUSAL_SAMPLES, type Limit, type 
 export { isNestedDeeper } from "./kernel/json-depth.ts";
 export type { Counters } from "./kernel/counters.ts";
 export * from "./kernel/session.ts";
+export type { AnyToken, Token } from "./kernel/token.ts";
 export { observeSession, type WithSession } from "./kernel/observed-session.ts";
 export type * from "./route.ts";
 export * from "./http/exchange.ts";

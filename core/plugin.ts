@@ -11,6 +11,7 @@ import type { Model } from "./engine/model/model.ts";
 import type { Embed, Envelope, Plan } from "./engine/plan/plan.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
+import type { AnyToken } from "./kernel/token.ts";
 import type { BoundValue, Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program } from "./engine/sql/program.ts";
@@ -187,10 +188,11 @@ export interface PluginContext {
   /** What a plugin writes itself (sockets, event streams) and the client has not read yet: counted, and closed when
    *  nothing of it moves. To be told again when more was written. */
   watchUnread(outgoing: Outgoing): void;
-  /** What a plugin offers to others under a name (`graphql`: GqlEngine). Twice the same name is a preset error. */
-  offer(name: string, service: unknown): void;
+  /** What a plugin offers to others, under the name of a `Token` of its `api.ts`. Twice the same name is a preset
+   *  error. */
+  offer<Service extends AnyToken = never>(name: Service["name"], service: Service["value"]): void;
   /** What was offered, looked up when needed, not while plugins are applied; undefined: that plugin is not there. */
-  service<Service>(name: string): Service | undefined;
+  service<Service extends AnyToken = never>(name: Service["name"]): Service["value"] | undefined;
   /** WebSocket upgrades: true when taken. Asked in order of the plugins, with the path below the mount; where that is
    *  out of view, with the whole path first and then with what is left of it below each possible mount: take known
    *  paths alone. `refusal`: text of the 404 for an upgrade that nobody takes. */

@@ -7,11 +7,12 @@ import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, presetError, type RelApiError } from "./kernel/errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
-import { createHooks, type RelApiHooks } from "./hooks.ts";
+import { createHooks, type CoreHooks } from "./hooks.ts";
 import type { Surface } from "./http/exchange.ts";
 import { createPace } from "./http/pace.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
+import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader, type ModelLoader } from "./engine/load.ts";
 import { createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
@@ -21,6 +22,7 @@ import { orderPlugins, type Preset } from "./kernel/preset.ts";
 import { createPreparer } from "./engine/programs.ts";
 import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
+import { createServices } from "./kernel/services.ts";
 import { checkKinds } from "./kernel/settings.ts";
 import { createUpgrades, type AnyServer, type Upgrades } from "./http/upgrade.ts";
 
@@ -57,6 +59,7 @@ export const relApi = (preset: Preset): RelApi => {
   const logger = options.logger ?? createLogger(options.logLevel);
   const hooks = createHooks();
   const guard = guardHooks(hooks);
+  const services = createServices();
   const counters = createCounters();
   const config = createConfig(preset.options, options, logger, checkOptions);
   const caches = createCaches("cache", { maxBytes: () => config.current().cacheBytes }, counters);
@@ -104,11 +107,12 @@ export const relApi = (preset: Preset): RelApi => {
     for (const plugin of plugins) {
       guard.plugin = plugin.name;
       tapDeclared(plugin, hooks);
-      plugin.apply?.(hooks, context);
+      plugin.apply?.(guard.hooks, contextOf(plugin.name, context, services));
     }
     guard.plugin = "core";
     tapFallbacks(registry, hooks);
     guard.seal();
+    services.seal();
   } catch (error) {
     upgrades.close();
     void database.close();
@@ -213,7 +217,7 @@ const listenForReloads = (channel: string, database: Database, loader: ModelLoad
 
 interface ContextParts {
   readonly config: Config;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly logger: PluginContext["logger"];
   readonly counters: Counters;
@@ -227,7 +231,7 @@ interface ContextParts {
   readonly unread: Unread;
 }
 
-const createContext = (parts: ContextParts): PluginContext => {
+const createContext = (parts: ContextParts): SharedContext => {
   const {
     config,
     hooks,
@@ -243,7 +247,6 @@ const createContext = (parts: ContextParts): PluginContext => {
     authorize,
     unread,
   } = parts;
-  const services = new Map<string, unknown>();
   return {
     get options() {
       return config.current();
@@ -267,11 +270,6 @@ const createContext = (parts: ContextParts): PluginContext => {
     addSurface: (surface) => {
       surfaces.push(surface);
     },
-    offer: (name, service) => {
-      if (services.has(name)) throw presetError(`two plugins offer "${name}" to the others: drop one of them`);
-      services.set(name, service);
-    },
-    service: <Service>(name: string) => services.get(name) as Service | undefined, // by contract of the name
     addUpgrade: upgrades.add,
     reload: () => loader.reload(),
   };

@@ -1,7 +1,6 @@
 /** Live queries that one statement answers: the same program, run as the same caller. Equal ones share an entry, which
  *  is a row of it. */
-import type { Changed } from "../../core/index.ts";
-import type { LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./live-query.ts";
+import type { Changed, LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./api.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";

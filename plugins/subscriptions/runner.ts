@@ -12,7 +12,7 @@ import {
   type ResultRow,
   type Session,
 } from "../../core/index.ts";
-import type { LiveAnswer, LiveQuery } from "./live-query.ts";
+import type { LiveAnswer, LiveQuery } from "./api.ts";
 
 /** One of the queries that a run answers. */
 export interface Runnable {

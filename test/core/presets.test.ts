@@ -1,4 +1,5 @@
 /** Presets as values, the order of plugins, and every start-up error in its words. */
+import { SyncBailHook } from "tapable";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   compose,
@@ -11,6 +12,7 @@ import {
   type PresetPart,
   type RelApi,
   type RelApiHooks,
+  type Token,
 } from "../../core/index.ts";
 import { orderPlugins } from "../../core/kernel/preset.ts";
 import { fullCompat, gqlCompat, minimal, restCompat } from "../../presets/index.ts";
@@ -243,9 +245,85 @@ describe("start-up errors", () => {
     );
   });
 
-  test("two offers of one service are refused", () => {
-    const offering = (name: string): Plugin => plugin(name, { apply: (_, context) => context.offer("graphql", {}) });
-    expect(() => start(offering("a"), offering("b"))).toThrow('two plugins offer "graphql" to the others');
+  type Tides = Token<"tides", number>;
+  type CorrectTide = Token<"correctTide", SyncBailHook<[height: number], number | undefined>>;
+  const declaring = (name: string): Plugin =>
+    plugin(name, { apply: (hooks) => hooks.declare<CorrectTide>("correctTide", new SyncBailHook(["height"])) });
+
+  test("X-SVC-1 name and type are the token's, or it does not compile", () => {
+    const typed = plugin("typed", {
+      apply: (hooks, context) => {
+        // @ts-expect-error: another type
+        context.offer<Tides>("tides", "high");
+        // @ts-expect-error: another name
+        context.service<Tides>("tide");
+        // @ts-expect-error: no token
+        context.offer("wind", 1);
+        // @ts-expect-error: another hook
+        hooks.declare<CorrectTide>("correctTide", new SyncBailHook<[text: string], string>(["text"]));
+      },
+    });
+    expect(() => start(typed)).not.toThrow(); // the compiler's business only
+  });
+
+  test("X-SVC-2 two offers of one service are refused with both names", () => {
+    const offering = (name: string): Plugin =>
+      plugin(name, { apply: (_, context) => context.offer<Tides>("tides", 1) });
+    expect(() => start(offering("a"), offering("b"))).toThrow(
+      'the service "tides" is offered by "a" and by "b": drop one of them with without("b")',
+    );
+  });
+
+  test("X-SVC-2 a hook is declared once, and not under a name of core's", () => {
+    expect(() => start(declaring("a"), declaring("b"))).toThrow(
+      'the hook "correctTide" is declared by "a" and by "b": rename one or drop one of the plugins',
+    );
+    const known = plugin("c", {
+      apply: (hooks) => hooks.declare<Token<"authorize", CorrectTide["value"]>>("authorize", new SyncBailHook(["x"])),
+    });
+    expect(() => start(known)).toThrow('the hook "authorize" is declared by "core" and by "c"');
+  });
+
+  test("X-SVC-2 a hook that no plugin before declares is refused, with what to do", () => {
+    const using = plugin("user", { apply: (hooks) => void hooks.use<CorrectTide>("correctTide") });
+    expect(() => start(using, declaring("a"))).toThrow(
+      'plugin "user" uses the hook "correctTide", which no plugin before it declares: name the plugin that does in "requires"',
+    );
+  });
+
+  test("X-SVC-2 nothing is offered or declared after the start", () => {
+    let late: (() => void)[] = [];
+    const plugins = plugin("late-comer", {
+      apply: (hooks, context) =>
+        void (late = [
+          () => context.offer<Tides>("tides", 1),
+          () => hooks.declare<CorrectTide>("correctTide", new SyncBailHook(["height"])),
+        ]),
+    });
+    start(plugins);
+    expect(late[0]).toThrow('plugin "late-comer" offers the service "tides" after relApi(preset)');
+    expect(late[1]).toThrow('declares the hook "correctTide" after relApi(preset)');
+  });
+
+  test("X-SVC-3 a declared hook is guarded as those of core are", () => {
+    let kept: SyncBailHook<[height: number], number | undefined> | undefined;
+    const tapping = plugin("tapping", {
+      requires: ["a"],
+      apply: (hooks) => {
+        kept = hooks.use<CorrectTide>("correctTide");
+        kept.tap("tapping", () => {
+          throw new TypeError("x is not a function");
+        });
+      },
+    });
+    start(declaring("a"), tapping);
+    expect(() => kept?.call(1)).toThrow('plugin "tapping", hook correctTide: x is not a function');
+    expect(() => kept?.tap("more", () => 1)).toThrow("hook correctTide is sealed");
+    const twice = plugin("twice", {
+      requires: ["a"],
+      apply: (hooks) => [1, 2].forEach(() => hooks.use<CorrectTide>("correctTide").tap("twice", () => 1)),
+    });
+    expect(() => start(declaring("a"), twice)).toThrow('hook correctTide has two taps named "twice"');
   });
 
   test("R-PROF-6 system schemas cannot be exposed", () => {

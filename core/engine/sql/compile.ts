@@ -1,5 +1,5 @@
 /** From a plan to the statements that answer it. */
-import type { RelApiHooks } from "../../hooks.ts";
+import type { CoreHooks } from "../../hooks.ts";
 import { relationOf, type Model } from "../model/model.ts";
 import type { Sight } from "../model/sight.ts";
 import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Update } from "../plan/plan.ts";
@@ -28,7 +28,7 @@ import { compileWrite } from "./write.ts";
 
 export interface CompileParts {
   readonly model: Model;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly sight?: () => Sight;
 }

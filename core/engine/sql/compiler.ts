@@ -1,5 +1,5 @@
 /** Makes the compiler that the parts of a statement share. */
-import type { RelApiHooks } from "../../hooks.ts";
+import type { CoreHooks } from "../../hooks.ts";
 import type { Registry } from "../../plugin.ts";
 import type { Model } from "../model/model.ts";
 import type { Sight } from "../model/sight.ts";
@@ -18,7 +18,7 @@ const shorten = (name: string): string => {
 
 export const createCompiler = (parts: {
   readonly model: Model;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
   readonly showsStored?: boolean;

@@ -1,6 +1,6 @@
 /** What a plan is known to do without asking the database: a list of what is allowed, so that whatever is not on it is
  *  not proven. */
-import type { RelApiHooks } from "../../hooks.ts";
+import type { CoreHooks } from "../../hooks.ts";
 import { columnOf, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
 import type {
   Bundle,
@@ -26,7 +26,7 @@ import type { BuiltIn } from "./built-in.ts";
 
 interface Parts {
   readonly model: Model;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
 }
 

@@ -1,5 +1,5 @@
 /** What every part of the compiler shares: the model, the taps, fresh aliases, and the row an expression stands on. */
-import type { RelApiHooks } from "../../hooks.ts";
+import type { CoreHooks } from "../../hooks.ts";
 import { relationOf, type Model, type QualifiedName, type Relation, type Routine } from "../model/model.ts";
 import type { Sight } from "../model/sight.ts";
 import type { Embed, Predicate, Read } from "../plan/plan.ts";
@@ -11,7 +11,7 @@ export type JsonStyle = "spaced" | "compact";
 
 export interface Compiler {
   readonly model: Model;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
   /** Columns come as they are stored, not as the JSON that represents their domains. */
