@@ -19,7 +19,7 @@ export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
 export * from "./engine/model/sight.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
-export { levenshtein, nearestNames } from "./engine/model/near-names.ts";
+export { levenshtein, nearestNames } from "./kernel/near-names.ts";
 export { sightOf } from "./engine/sight.ts";
 export * from "./engine/plan/plan.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";

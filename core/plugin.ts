@@ -93,13 +93,15 @@ export interface Plugin {
   readonly name: string;
   /** Plugins that must be present; they are applied first. */
   readonly requires?: readonly string[];
-  /** Applied before these, where present. */
+  /** Applied before these, where present. Names that neither a plugin of the preset nor its `known` has are refused. */
   readonly before?: readonly string[];
   readonly stage?: number;
   readonly operators?: readonly OperatorSpec[];
   readonly embeds?: readonly EmbedSpec[];
   readonly updateOperators?: readonly UpdateOperatorSpec[];
   readonly functions?: readonly PlanFunction[];
+  /** Types of extensions among those of its operators: a database may lack them, and nothing is said about it. */
+  readonly extensionTypes?: readonly string[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { createCaches, type Caches } from "./kernel/cache.ts";
 import { createConfig, type Config } from "./engine/config.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
+import { createTypeCheck, refuseImpossible } from "./engine/declared.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, presetError, type RelApiError } from "./kernel/errors.ts";
@@ -55,6 +56,7 @@ export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
   const options = resolveOptions(preset.options);
   checkOptions(options);
+  refuseImpossible(plugins);
   const registry = buildRegistry(plugins);
   const logger = options.logger ?? createLogger(options.logLevel);
   const hooks = createHooks();
@@ -66,6 +68,7 @@ export const relApi = (preset: Preset): RelApi => {
   const database = createDatabase(config.current, logger, () => loader.current(), caches);
   const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
   loader.onModel(caches.clear);
+  loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
   const unread = createUnread(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
   const pace = createPace(options.requestTimeout * SECOND_MS);

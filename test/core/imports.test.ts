@@ -177,8 +177,9 @@ describe("import table", () => {
     expect(offences(inside(...rooms), leadsTo(...rooms))).toEqual([]);
   });
 
-  test("core/engine/sql imports model, plan, errors, and types of hooks and plugins", () => {
-    const rooms = leadsTo("core/engine/sql", "core/engine/model", "core/engine/plan", "core/kernel/errors.ts");
+  test("core/engine/sql imports model, plan, errors, near names, and types of hooks and plugins", () => {
+    const kernel = ["core/kernel/errors.ts", "core/kernel/near-names.ts"];
+    const rooms = leadsTo("core/engine/sql", "core/engine/model", "core/engine/plan", ...kernel);
     expect(
       offences(inside("core/engine/sql"), (item) => rooms(item) || (leadsTo(...AGREED)(item) && item.isType)),
     ).toEqual([]);

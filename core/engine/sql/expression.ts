@@ -1,7 +1,7 @@
 /** Values computed from the row at hand. */
 import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
 import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
-import { nearestNames } from "../model/near-names.ts";
+import { nearestNames } from "../../kernel/near-names.ts";
 import type { Expression, PathStep } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
