@@ -5,10 +5,11 @@ import type { Comparison, Embed, Envelope, Json, Operand, Output, Plan, Read } f
 import type { ResolvedOptions } from "./kernel/options.ts";
 import type { Route, RouteContext } from "./route.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
+import type { AnyToken } from "./kernel/token.ts";
 import type { Sql } from "./engine/sql/fragment.ts";
-import type { BuiltIn } from "./engine/sql/proof.ts";
+import type { BuiltIn } from "./engine/sql/built-in.ts";
 
-export interface RelApiHooks {
+export interface CoreHooks {
   readonly introspect: AsyncSeriesWaterfallHook<[model: Model, context: IntrospectContext]>;
   readonly buildRestRoute: SyncWaterfallHook<[route: Route, context: RouteContext]>;
   readonly buildGqlField: FieldHook;
@@ -20,7 +21,15 @@ export interface RelApiHooks {
   readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext]>;
   readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined, BuiltIn>>;
   readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined, BuiltIn>>;
-  readonly watchChanges: SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>;
+}
+
+/** The hooks of core, and those that plugins declare for others (`Token` in the `api.ts` of their folder). */
+export interface RelApiHooks extends CoreHooks {
+  /** A hook of the plugin's own for others to tap. @throws RelApiError `preset` when there is one of that name */
+  declare<Declared extends AnyToken = never>(name: Declared["name"], hook: Declared["value"]): void;
+  /** One that another plugin has declared: name that plugin in `requires`, so that it is applied first. @throws
+   *  RelApiError `preset` when nobody has */
+  use<Declared extends AnyToken = never>(name: Declared["name"]): Declared["value"];
 }
 
 /** Fields by name, and the place that they are for. What more there is to both is the say of the plugin that calls the
@@ -47,7 +56,7 @@ export interface FieldHook {
   call(fields: Fields, context: FieldContext): Fields;
 }
 
-export const createHooks = (): RelApiHooks => ({
+export const createHooks = (): CoreHooks => ({
   introspect: new AsyncSeriesWaterfallHook(["model", "context"]),
   buildRestRoute: new SyncWaterfallHook(["route", "context"]),
   buildGqlField: new SyncWaterfallHook(["fields", "context"]),
@@ -56,7 +65,6 @@ export const createHooks = (): RelApiHooks => ({
   transformPlan: new SyncWaterfallHook(["plan", "context"]),
   compileEmbed: new HookMap(() => new SyncBailHook(["embed", "context"])),
   compileMedia: new HookMap(() => new SyncBailHook(["context"])),
-  watchChanges: new SyncBailHook(["interest", "changed"]),
 });
 
 export interface IntrospectContext {
@@ -157,19 +165,3 @@ export interface MediaContext {
   /** The select is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
 }
-
-/** What a live query depends on. */
-export interface Interest {
-  /** `schema.name` of each relation it reads; a routine's name stands for all it may read. */
-  readonly relations: ReadonlySet<string>;
-  /** It reads something whose relations are unknown (functions, foreign tables). */
-  readonly isOpenEnded: boolean;
-  /** It reads single rows of its one relation by this column, the primary key: a source that knows which rows have
-   *  changed may say so. */
-  readonly keyColumn?: string;
-}
-
-/** `keys`: texts of `keyColumn` of the changed rows, before and after; absent: anything may have changed. */
-export type Changed = (keys?: ReadonlySet<string>) => void;
-
-export type Unwatch = () => void;

@@ -10,6 +10,7 @@ export { countRefusal, LIMITS, limitExceeded, REFUSAL_SAMPLES, type Limit, type 
 export { isNestedDeeper } from "./kernel/json-depth.ts";
 export type { Counters } from "./kernel/counters.ts";
 export * from "./kernel/session.ts";
+export type { AnyToken, Token } from "./kernel/token.ts";
 export { observeSession, type WithSession } from "./kernel/observed-session.ts";
 export type * from "./route.ts";
 export {
@@ -27,7 +28,7 @@ export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
 export * from "./engine/model/sight.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
-export { levenshtein, nearestNames } from "./engine/model/near-names.ts";
+export { levenshtein, nearestNames } from "./kernel/near-names.ts";
 export { sightOf } from "./engine/sight.ts";
 export * from "./engine/plan/plan.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
@@ -68,7 +69,7 @@ export {
   type Slot,
   type BoundValue,
 } from "./engine/sql/fragment.ts";
-export type { BuiltIn } from "./engine/sql/proof.ts";
+export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement } from "./engine/sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./engine/sql/compile.ts";
 export {
@@ -83,6 +84,7 @@ export type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./engine/databa
 export { fillSlots } from "./engine/database/statements.ts";
 export { VERSION } from "./kernel/version.ts";
 export { graphqlNameOf, matchesType, restNameOf } from "./engine/registry.ts";
-export { readSetting, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./kernel/settings.ts";
+export { defineSetting, settingRows, type PluginSetting, type PluginSettingSpec } from "./kernel/plugin-settings.ts";
+export { readSetting, settingKinds, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./kernel/settings.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { logsAccess } from "./kernel/logger.ts";

@@ -11,9 +11,11 @@ import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks
 import type { Model } from "./engine/model/model.ts";
 import type { Embed, Envelope, Plan } from "./engine/plan/plan.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
+import type { PluginSetting } from "./kernel/plugin-settings.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
+import type { AnyToken } from "./kernel/token.ts";
 import type { BoundValue, Sql } from "./engine/sql/fragment.ts";
-import type { BuiltIn } from "./engine/sql/proof.ts";
+import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program } from "./engine/sql/program.ts";
 
 /** `operand` shapes. `fields`: an input object whose parts `compile` asks for by `context.field(name)`. */
@@ -93,13 +95,17 @@ export interface Plugin {
   readonly name: string;
   /** Plugins that must be present; they are applied first. */
   readonly requires?: readonly string[];
-  /** Applied before these, where present. */
+  /** Applied before these, where present. Names that neither a plugin of the preset nor its `known` has are refused. */
   readonly before?: readonly string[];
   readonly stage?: number;
   readonly operators?: readonly OperatorSpec[];
   readonly embeds?: readonly EmbedSpec[];
   readonly updateOperators?: readonly UpdateOperatorSpec[];
   readonly functions?: readonly PlanFunction[];
+  /** Made by `defineSetting`. @rule X-SET-1 */
+  readonly settings?: readonly PluginSetting<any>[]; // each has a type of its own
+  /** Types of extensions among those of its operators: a database may lack them, and nothing is said about it. */
+  readonly extensionTypes?: readonly string[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -196,10 +202,11 @@ export interface PluginContext {
   /** What a plugin writes itself (sockets, event streams) and the client has not read yet: counted, and closed when
    *  nothing of it moves. To be told again when more was written. */
   watchUnread(outgoing: Outgoing): void;
-  /** What a plugin offers to others under a name (`graphql`: GqlEngine). Twice the same name is a preset error. */
-  offer(name: string, service: unknown): void;
+  /** What a plugin offers to others, under the name of a `Token` of its `api.ts`. Twice the same name is a preset
+   *  error. */
+  offer<Service extends AnyToken = never>(name: Service["name"], service: Service["value"]): void;
   /** What was offered, looked up when needed, not while plugins are applied; undefined: that plugin is not there. */
-  service<Service>(name: string): Service | undefined;
+  service<Service extends AnyToken = never>(name: Service["name"]): Service["value"] | undefined;
   /** WebSocket upgrades: true when taken. Asked in order of the plugins, with the path below the mount; where that is
    *  out of view, with the whole path first and then with what is left of it below each possible mount: take known
    *  paths alone. `refusal`: text of the 404 for an upgrade that nobody takes. */

@@ -3,25 +3,29 @@ import type { ServerResponse } from "node:http";
 import { createCaches, type Caches } from "./kernel/cache.ts";
 import { createConfig, type Config } from "./engine/config.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
+import { createTypeCheck, refuseImpossible } from "./engine/declared.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, presetError, type RelApiError } from "./kernel/errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
-import { createHooks, type RelApiHooks } from "./hooks.ts";
+import { createHooks, type CoreHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
 import type { RequestStep, Surface } from "./http/exchange.ts";
 import { createPace } from "./http/pace.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
+import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader, type ModelLoader } from "./engine/load.ts";
 import { createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
 import { resolveOptions, type Logger, type ResolvedOptions } from "./kernel/options.ts";
 import type { PluginContext, Registry } from "./plugin.ts";
+import { resolvePluginSettings } from "./kernel/plugin-settings.ts";
 import { orderPlugins, type Preset } from "./kernel/preset.ts";
 import { createPreparer } from "./engine/programs.ts";
 import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
+import { createServices } from "./kernel/services.ts";
 import { checkKinds } from "./kernel/settings.ts";
 import { createUpgrades, type AnyServer, type Upgrades } from "./http/upgrade.ts";
 
@@ -52,18 +56,23 @@ const faultOfScheme = (error: RelApiError, logger: Logger): RelApiError => {
 /** @throws RelApiError `preset` on every mistake that can be seen without the database */
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
-  const options = resolveOptions(preset.options);
+  const settings = resolvePluginSettings(plugins, preset.options.settings, process.env);
+  const given = { ...preset.options, settings };
+  const options = resolveOptions(given);
   checkOptions(options);
+  refuseImpossible(plugins);
   const registry = buildRegistry(plugins);
   const logger = options.logger ?? createLogger(options.logLevel);
   const hooks = createHooks();
   const guard = guardHooks(hooks);
+  const services = createServices();
   const counters = createCounters();
-  const config = createConfig(preset.options, options, logger, checkOptions);
+  const config = createConfig(given, options, logger, checkOptions);
   const caches = createCaches("cache", { maxBytes: () => config.current().cacheBytes }, counters);
   const database = createDatabase(config.current, logger, () => loader.current(), caches);
   const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
   loader.onModel(caches.clear);
+  loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
   const unread = createUnread(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
   const pace = createPace(options.requestTimeout * SECOND_MS);
@@ -110,11 +119,12 @@ export const relApi = (preset: Preset): RelApi => {
     for (const plugin of plugins) {
       guard.plugin = plugin.name;
       tapDeclared(plugin, hooks);
-      plugin.apply?.(hooks, context);
+      plugin.apply?.(guard.hooks, contextOf(plugin.name, context, services));
     }
     guard.plugin = "core";
     tapFallbacks(registry, hooks);
     guard.seal();
+    services.seal();
   } catch (error) {
     upgrades.close();
     void database.close();
@@ -212,7 +222,7 @@ const checkOptions = (options: ResolvedOptions): void => {
 
 interface ContextParts {
   readonly config: Config;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly logger: PluginContext["logger"];
   readonly counters: Counters;
@@ -229,7 +239,7 @@ interface ContextParts {
   readonly call: PluginContext["call"];
 }
 
-const createContext = (parts: ContextParts): PluginContext => {
+const createContext = (parts: ContextParts): SharedContext => {
   const {
     config,
     hooks,
@@ -248,7 +258,6 @@ const createContext = (parts: ContextParts): PluginContext => {
     methods,
     call,
   } = parts;
-  const services = new Map<string, unknown>();
   return {
     get options() {
       return config.current();
@@ -280,11 +289,6 @@ const createContext = (parts: ContextParts): PluginContext => {
     addStep: (step) => {
       around.push(step);
     },
-    offer: (name, service) => {
-      if (services.has(name)) throw presetError(`two plugins offer "${name}" to the others: drop one of them`);
-      services.set(name, service);
-    },
-    service: <Service>(name: string) => services.get(name) as Service | undefined, // by contract of the name
     addUpgrade: upgrades.add,
     reload: () => loader.reload(),
     requestReload: loader.requestReload,

@@ -20,10 +20,11 @@ import { geoOperators } from "../plugins/operators/geo.ts";
 import { documentOperators, incOperator } from "../plugins/operators/update.ts";
 import { legacyWebsocket, websocketTransport } from "../plugins/subscriptions/index.ts";
 import { common } from "./common.ts";
+import { knownPlugins } from "./known-plugins.ts";
 
 export const gqlCompat = (options: RelApiOptions): Preset =>
   compose(
-    { plugins: common, options },
+    { plugins: common, options, known: knownPlugins },
     // filters
     geoOperators,
     // changes of columns

@@ -1,5 +1,6 @@
 export { fullCompat } from "./full-compat.ts";
 export { gqlCompat } from "./gql-compat.ts";
+export { knownPlugins } from "./known-plugins.ts";
 export { minimal } from "./minimal.ts";
 export { restCompat } from "./rest-compat.ts";
 // the ways to call an api that these presets bring along

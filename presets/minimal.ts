@@ -8,6 +8,7 @@ import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/update.ts";
 import { rest } from "../plugins/rest/index.ts";
 import { restWrites } from "../plugins/rest/write.ts";
+import { knownPlugins } from "./known-plugins.ts";
 
 export const minimal = (options: RelApiOptions): Preset =>
   compose({
@@ -23,4 +24,5 @@ export const minimal = (options: RelApiOptions): Preset =>
       jsonMedia,
     ],
     options,
+    known: knownPlugins,
   });

@@ -18,10 +18,11 @@ import { restOptions } from "../plugins/rest/options.ts";
 import { restRpc } from "../plugins/rest/rpc.ts";
 import { restWrites } from "../plugins/rest/write.ts";
 import { common } from "./common.ts";
+import { knownPlugins } from "./known-plugins.ts";
 
 export const restCompat = (options: RelApiOptions): Preset =>
   compose(
-    { plugins: common, options },
+    { plugins: common, options, known: knownPlugins },
     // methods
     rest,
     restWrites,

@@ -3,14 +3,14 @@ import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Database } from "./database/database.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
-import type { RelApiHooks } from "../hooks.ts";
+import type { CoreHooks } from "../hooks.ts";
 import { emptyModel, type Model } from "./model/model.ts";
 import type { Config } from "./config.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 
 export interface LoaderParts {
   readonly config: Config;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly database: Database;
   readonly logger: Logger;
   readonly counters: Counters;

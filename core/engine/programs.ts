@@ -1,6 +1,6 @@
 /** Compiled plans: found by the plan object first, then by what it says. */
 import type { Ask, Caches, Question } from "../kernel/cache.ts";
-import type { RelApiHooks } from "../hooks.ts";
+import type { CoreHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
 import type { ResolvedOptions } from "../kernel/options.ts";
 import type { Envelope, Plan } from "./plan/plan.ts";
@@ -34,7 +34,7 @@ const bytesOf = ({ statements }: Program): number =>
 
 /** The `prepare` of the plugin context. @rule R-CAC-1 */
 export const createPreparer = (
-  hooks: RelApiHooks,
+  hooks: CoreHooks,
   registry: Registry,
   options: () => ResolvedOptions,
   demand: () => Model,

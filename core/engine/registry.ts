@@ -1,6 +1,6 @@
 /** The declared parts of plugins: collected for parsers and compilers, checked against each other, tapped by core. */
 import { presetError } from "../kernel/errors.ts";
-import type { FilterContext, RelApiHooks } from "../hooks.ts";
+import type { FilterContext, CoreHooks } from "../hooks.ts";
 import type { PgType } from "./model/model.ts";
 import type { Comparison } from "./plan/plan.ts";
 import type { EmbedSpec, OperatorSpec, PlanFunction, Plugin, Registry, UpdateOperatorSpec } from "../plugin.ts";
@@ -142,7 +142,7 @@ const isTypeNamed = (name: string, type: PgType | undefined): boolean => {
 };
 
 /** Operators and embeds on their hooks, in front of what the plugin's `apply` adds. */
-export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
+export const tapDeclared = (plugin: Plugin, hooks: CoreHooks): void => {
   for (const name of new Set((plugin.operators ?? []).map((spec) => spec.name))) {
     const specs = (plugin.operators ?? []).filter((spec) => spec.name === name);
     const builtIn = specs.every((spec) => spec.builtIn !== undefined)
@@ -163,7 +163,7 @@ export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
 
 /** Ill-typed and unknown columns: the first declaration writes the SQL and the database judges it (R-FLT-12). Tapped
  *  last of all. */
-export const tapFallbacks = (registry: Registry, hooks: RelApiHooks): void => {
+export const tapFallbacks = (registry: Registry, hooks: CoreHooks): void => {
   const first = new Map<string, OperatorSpec>();
   for (const spec of registry.operators) if (!first.has(spec.name)) first.set(spec.name, spec);
   for (const [name, spec] of first)

@@ -1,5 +1,6 @@
 import type { Model } from "./model/model.ts";
-import { grantSight, type Sight } from "./model/sight.ts";
+import { grantSight } from "./model/privileges.ts";
+import type { Sight } from "./model/sight.ts";
 import type { Session } from "../kernel/session.ts";
 
 /** What the caller may see on a surface: by the rights kept outside the database where its role has such, else by

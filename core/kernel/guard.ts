@@ -1,18 +1,20 @@
-/** Watches what plugins tap: names the plugin and hook in errors, refuses doubled names and promises where none is
- *  awaited, and closes the hooks once the plugins are applied. */
+/** Watches what plugins tap and declare: names the plugin and hook in errors, refuses doubled names and promises where
+ *  none is awaited, and closes the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { isRelApiError, presetError } from "./errors.ts";
-import type { RelApiHooks } from "../hooks.ts";
+import type { CoreHooks, RelApiHooks } from "../hooks.ts";
 
 export interface HookGuard {
+  /** What plugins are given. */
+  readonly hooks: RelApiHooks;
   /** Whose taps the next ones are. */
   plugin: string;
   /** From now on a tap throws. */
   seal(): void;
 }
 
-/** Hooks whose plain `tap` would take a promise for the answer. */
-const AWAITED = new Set(["authorize", "introspect"]);
+/** Its plain `tap` would take a promise for the answer. */
+const isAwaited = (hook: AnyHook): boolean => hook.constructor.name.startsWith("Async");
 
 const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
   typeof (hook as { readonly for?: unknown }).for === "function";
@@ -21,10 +23,36 @@ const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
 type AnyHook = Hook<any, any>;
 type TapFunction = (...parts: unknown[]) => unknown;
 
-export const guardHooks = (hooks: RelApiHooks): HookGuard => {
+export const guardHooks = (core: CoreHooks): HookGuard => {
   let isSealed = false;
+  const declared = new Map<string, { readonly plugin: string; readonly hook: unknown }>();
   const guard: HookGuard = {
     plugin: "core",
+    hooks: {
+      ...core,
+      declare: (name, hook) => {
+        const { plugin } = guard;
+        if (isSealed)
+          throw presetError(
+            `plugin "${plugin}" declares the hook "${name}" after relApi(preset) had applied the plugins: declare it in the plugin's apply`,
+          );
+        const rival = name in core ? "core" : declared.get(name)?.plugin;
+        if (rival !== undefined)
+          throw presetError(
+            `the hook "${name}" is declared by "${rival}" and by "${plugin}": rename one or drop one of the plugins`,
+          );
+        declared.set(name, { plugin, hook });
+        watchAny(name, hook);
+      },
+      use: (name) => {
+        const found = declared.get(name);
+        if (found === undefined)
+          throw presetError(
+            `plugin "${guard.plugin}" uses the hook "${name}", which no plugin before it declares: name the plugin that does in "requires"`,
+          );
+        return found.hook;
+      },
+    },
     seal: () => {
       isSealed = true;
     },
@@ -44,7 +72,7 @@ export const guardHooks = (hooks: RelApiHooks): HookGuard => {
           throw presetError(
             `hook ${hookName} has two taps named "${name}" (plugin "${plugin}"): give each its own name`,
           );
-        if (type === "sync" && AWAITED.has(hookName) && run.constructor.name === "AsyncFunction")
+        if (type === "sync" && isAwaited(hook) && run.constructor.name === "AsyncFunction")
           throw presetError(
             `plugin "${plugin}" hands an async function to ${hookName}.tap, whose promise would be taken for the answer: use tapPromise`,
           );
@@ -53,11 +81,8 @@ export const guardHooks = (hooks: RelApiHooks): HookGuard => {
       },
     });
   };
-  for (const [hookName, hook] of Object.entries(hooks) as [string, AnyHook | HookMap<AnyHook>][]) {
-    if (!isHookMap(hook)) {
-      watch(hookName, hook);
-      continue;
-    }
+  const watchAny = (hookName: string, hook: unknown): void => {
+    if (!isHookMap(hook)) return watch(hookName, hook as AnyHook); // by the token's type
     const maker = hook as { intercept(interceptor: { factory(key: string, hook: AnyHook): AnyHook }): void };
     maker.intercept({
       factory: (key, made) => {
@@ -65,7 +90,8 @@ export const guardHooks = (hooks: RelApiHooks): HookGuard => {
         return made;
       },
     });
-  }
+  };
+  for (const [hookName, hook] of Object.entries(core)) watchAny(hookName, hook);
   return guard;
 };
 

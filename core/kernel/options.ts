@@ -87,6 +87,8 @@ export interface RelApiOptions {
   readonly logQuery?: boolean;
   readonly logger?: Logger;
   readonly appSettings?: Readonly<Record<string, string>>;
+  /** Settings that plugins of the preset declare, by name. */
+  readonly settings?: Readonly<Record<string, unknown>>;
   readonly clientErrorVerbosity?: "verbose" | "minimal";
   readonly serverTimingEnabled?: boolean;
   readonly serverTraceHeader?: string;

@@ -1,5 +1,6 @@
 /** Presets as values, and the one order in which their plugins are applied. */
 import { presetError } from "./errors.ts";
+import { nearestNames } from "./near-names.ts";
 import type { RelApiOptions } from "./options.ts";
 import type { Plugin } from "../plugin.ts";
 
@@ -9,6 +10,9 @@ export const Stage = { early: -100, normal: 0, late: 100 } as const;
 export interface Preset {
   readonly plugins: readonly Plugin[];
   readonly options: RelApiOptions;
+  /** Names of plugins that its own may go before though they are not there. A name in `before` that is neither here nor
+   *  a plugin's is a mistake. @rule X-START-2 */
+  readonly known?: readonly string[];
   /** What `without` took away, and in which part, so that a plugin that misses it can be told. */
   readonly removed?: ReadonlyMap<string, number>;
 }
@@ -28,13 +32,14 @@ export const without = (name: string): Without => ({ without: name });
 export const compose = (...parts: readonly PresetPart[]): Preset => {
   const plugins = new Map<string, { readonly plugin: Plugin; readonly part: number }>();
   const removed = new Map<string, number>();
+  const known = new Set<string>();
   let options: RelApiOptions = {};
   const add = (plugin: Plugin, part: number): void => {
-    const known = plugins.get(plugin.name);
-    if (known !== undefined && known.plugin !== plugin)
-      throw usedTwice(plugin.name, `parts ${known.part} and ${part} of the preset`);
+    const present = plugins.get(plugin.name);
+    if (present !== undefined && present.plugin !== plugin)
+      throw usedTwice(plugin.name, `parts ${present.part} and ${part} of the preset`);
     removed.delete(plugin.name);
-    if (known === undefined) plugins.set(plugin.name, { plugin, part });
+    if (present === undefined) plugins.set(plugin.name, { plugin, part });
   };
   parts.forEach((each, i) => {
     const part = i + 1;
@@ -47,12 +52,13 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     } else if ("plugins" in each) {
       for (const [name] of each.removed ?? []) if (!plugins.has(name)) removed.set(name, part);
       for (const plugin of each.plugins) add(plugin, part);
+      for (const name of each.known ?? []) known.add(name);
       options = { ...options, ...given(each.options) };
     } else {
       add(each, part);
     }
   });
-  return { plugins: [...plugins.values()].map((entry) => entry.plugin), options, removed };
+  return { plugins: [...plugins.values()].map((entry) => entry.plugin), options, removed, known: [...known] };
 };
 
 const given = (options: RelApiOptions): RelApiOptions =>
@@ -71,7 +77,7 @@ const list = (names: Iterable<string>): string => {
 export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   const positions = new Map<string, number>();
   preset.plugins.forEach((plugin, i) => {
-    if (!NAME.test(plugin.name))
+    if (!KEBAB_CASE.test(plugin.name))
       throw presetError(
         `plugin name "${plugin.name}" is not kebab-case: use lower-case letters, digits and single dashes`,
       );
@@ -84,6 +90,8 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   for (const plugin of plugins) {
     for (const required of plugin.requires ?? [])
       if (!positions.has(required)) throw missing(plugin.name, required, preset);
+    for (const later of plugin.before ?? [])
+      if (!positions.has(later) && !isKnown(preset, later)) throw unknownBefore(plugin.name, later, preset);
   }
   const edges = collectEdges(plugins, positions);
   const waiting = new Map(
@@ -112,7 +120,8 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   return ordered;
 };
 
-const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/; // `fuzzy-operator`
+/** `fuzzy-operator` */
+export const KEBAB_CASE = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 interface Edge {
   readonly first: string;
@@ -135,16 +144,38 @@ const collectEdges = (plugins: readonly Plugin[], known: ReadonlyMap<string, num
   return [...edges.values()];
 };
 
+const isKnown = ({ known, removed }: Preset, name: string): boolean =>
+  known?.includes(name) === true || removed?.has(name) === true;
+
+const namesOf = (preset: Preset): readonly string[] => [
+  ...new Set([...preset.plugins.map((plugin) => plugin.name), ...(preset.known ?? [])]),
+];
+
+/** `; did you mean "live-queries"?` */
+const suggestion = (name: string, preset: Preset): string => {
+  const near = nearestNames(name, namesOf(preset)).map((one) => `"${one}"`);
+  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+};
+
+/** @rule X-START-1 */
 const missing = (name: string, required: string, preset: Preset) => {
   const part = preset.removed?.get(required);
-  return part === undefined
-    ? presetError(
-        `plugin "${name}" requires "${required}", which the preset does not have: add it or leave out "${name}"; known are ${list(preset.plugins.map((plugin) => plugin.name))}`,
-      )
-    : presetError(
-        `plugin "${name}" requires "${required}", which part ${part} of the preset removed: remove both or keep both`,
-      );
+  if (part !== undefined)
+    return presetError(
+      `plugin "${name}" requires "${required}", which part ${part} of the preset removed: remove both or keep both`,
+    );
+  const told = `plugin "${name}" requires "${required}", which the preset does not have: add it or leave out "${name}"`;
+  if (isKnown(preset, required)) return presetError(told);
+  return presetError(
+    `${told}${suggestion(required, preset) || `; known are ${list(preset.plugins.map((plugin) => plugin.name))}`}`,
+  );
 };
+
+/** @rule X-START-2 */
+const unknownBefore = (name: string, later: string, preset: Preset) =>
+  presetError(
+    `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${suggestion(later, preset)}`,
+  );
 
 /** Walks from edge to edge until a name comes up again; what hangs on the circle without being in it is not told. */
 const circle = (edges: readonly Edge[]) => {

@@ -16,18 +16,18 @@ export interface Setting {
 }
 
 /** How a text is read. */
-export interface SettingKind {
+export interface SettingKind<Value = unknown> {
   /** For messages: `a whole number`. */
   readonly accepts: string;
   /** Undefined: not accepted. */
-  readonly read: (text: string) => unknown;
+  readonly read: (text: string) => Value | undefined;
   /** The setting as an option of a preset; absent: a text that `read` takes. */
   readonly option?: { readonly accepts: string; readonly takes: (given: unknown) => boolean };
 }
 
 const isTexts = (given: unknown): boolean => Array.isArray(given) && given.every((item) => typeof item === "string");
 
-const text: SettingKind = { accepts: "any text", read: (given) => given };
+const text: SettingKind<string> = { accepts: "any text", read: (given) => given };
 
 /** As an option it may be what the text says. */
 const document: SettingKind = {
@@ -41,7 +41,7 @@ const document: SettingKind = {
 const YES = ["true", "yes", "on", "t", "y", "1"];
 const NO = ["false", "no", "off", "f", "n", "0"];
 
-const flag: SettingKind = {
+const flag: SettingKind<boolean> = {
   accepts: "true or false",
   read: (given) => {
     const word = given.trim().toLowerCase();
@@ -50,7 +50,7 @@ const flag: SettingKind = {
   option: { accepts: "true or false", takes: (given) => typeof given === "boolean" },
 };
 
-export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind => ({
+export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<number> => ({
   accepts: to === Number.MAX_SAFE_INTEGER ? `a whole number from ${from} on` : `a whole number from ${from} to ${to}`,
   read: (given) => {
     const number = /^\s*[0-9]{1,15}\s*$/.test(given) ? Number(given) : -1;
@@ -62,7 +62,7 @@ export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): Setting
   },
 });
 
-const listOf = (accepts: string): SettingKind => ({
+const listOf = (accepts: string): SettingKind<readonly string[]> => ({
   accepts: `${accepts}, separated by commas`,
   read: (given) =>
     given
@@ -72,11 +72,14 @@ const listOf = (accepts: string): SettingKind => ({
   option: { accepts: `a list of ${accepts}`, takes: isTexts },
 });
 
-const oneOf = (words: readonly string[], aliases: Readonly<Record<string, string>> = {}): SettingKind => ({
+const oneOf = <Word extends string>(
+  words: readonly Word[],
+  aliases: Readonly<Record<string, Word>> = {},
+): SettingKind<Word> => ({
   accepts: `one of ${words.join(", ")}`,
   read: (given) => {
     const word = given.trim().toLowerCase();
-    return words.includes(word) ? word : aliases[word];
+    return words.find((one) => one === word) ?? aliases[word];
   },
 });
 
@@ -111,7 +114,7 @@ const databaseUrls: SettingKind = {
   },
 };
 
-const httpUrl: SettingKind = {
+const httpUrl: SettingKind<string> = {
   accepts: "an http or https URL",
   read: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined),
 };
@@ -120,6 +123,9 @@ const headerName: SettingKind = {
   accepts: "the name of a header",
   read: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined),
 };
+
+/** Kinds of settings, for plugins that declare some. */
+export const settingKinds = { text, flag, wholeNumber, listOf, oneOf, httpUrl };
 
 const plain = (
   option: keyof RelApiOptions,
@@ -249,16 +255,21 @@ export const readSetting = (name: string, given: string, kind: SettingKind, isSe
   return value;
 };
 
+/** @throws RelApiError `preset` when the value is not of its kind */
+export const checkKind = (name: string, given: unknown, kind: SettingKind, isSecret = false): void => {
+  const { accepts, takes } = kind.option ?? {
+    accepts: kind.accepts,
+    takes: (one: unknown) => typeof one === "string" && kind.read(one) !== undefined,
+  };
+  if (!takes(given)) throw settingRefused(name, given, accepts, isSecret);
+};
+
 /** Options come from programs that no compiler may have looked at. @throws RelApiError `preset` at the first that is
  *  none of its kind */
 export const checkKinds = (options: RelApiOptions): void => {
   for (const { option, kind, isSecret } of SETTINGS) {
     const given: unknown = options[option];
     if (given === undefined) continue;
-    const { accepts, takes } = kind.option ?? {
-      accepts: kind.accepts,
-      takes: (one: unknown) => typeof one === "string" && kind.read(one) !== undefined,
-    };
-    if (!takes(given)) throw settingRefused(`the option ${option}`, given, accepts, isSecret);
+    checkKind(`the option ${option}`, given, kind, isSecret);
   }
 };

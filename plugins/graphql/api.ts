@@ -1,9 +1,13 @@
 /** What the GraphQL surface says to other plugins: types only. Names of fields, tables and rights; what a tap of
  *  `buildGqlField` sees; the engine. */
-import type { CallOptions } from "../../core/index.ts";
+import type { CallOptions, Token } from "../../core/index.ts";
+import type { GqlEngine } from "./parts.ts";
 
 export type * from "./parts.ts";
 export type * from "./served.ts";
+
+/** Offered by the plugin `graphql`. */
+export type GraphqlService = Token<"graphql", GqlEngine>;
 
 /** @rule X-CALL-2 */
 export interface GraphqlCall<Variables = Readonly<Record<string, unknown>>> extends CallOptions {

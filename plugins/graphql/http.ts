@@ -20,6 +20,7 @@ import { encodeErrors } from "./encode-error.ts";
 import { parseBody, type GqlBody } from "./request.ts";
 import { runOptionsOf } from "./transaction.ts";
 import type { GqlEngine, GqlRequest } from "./parts.ts";
+import type { LiveQueriesService } from "../subscriptions/api.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
 
@@ -202,7 +203,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
   const open = (exchange: AnyExchange): Answer | Promise<Answer> | undefined => {
     const { path, method } = exchange;
     if (PATHS.has(path)) return method === "POST" ? undefined : byMethod(exchange, ALLOW);
-    if (path === SOCKET_PATH && context.registry.has("live-queries")) {
+    if (path === SOCKET_PATH && context.service<LiveQueriesService>("live-queries") !== undefined) {
       if (!isRead(method)) return byMethod(exchange, SOCKET_ALLOW);
       return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
     }

@@ -1,6 +1,7 @@
 /** The GraphQL surface. `graphql` is the ground: schemas per role, documents, HTTP; each family of fields is a plugin
  *  of its own. */
 import { definePlugin } from "../../core/index.ts";
+import type { GraphqlService } from "./api.ts";
 import { createEngine } from "./engine.ts";
 
 import { createHttpSurface, PATH } from "./http.ts";
@@ -17,7 +18,7 @@ export const graphql = definePlugin({
   apply: (hooks, context) => {
     tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
     const engine = createEngine(context, createSchemas(hooks, context));
-    context.offer("graphql", engine);
+    context.offer<GraphqlService>("graphql", engine);
     context.addSurface(createHttpSurface(context, engine));
     context.addMethod("graphql", async ({ query, variables, operationName, ...options }) => {
       const { body } = await context.call({

@@ -27,8 +27,10 @@ import {
   type GraphQLType,
   type SelectionSetNode,
 } from "graphql";
-import { definePlugin } from "../../core/index.ts";
+import { definePlugin, type Token } from "../../core/index.ts";
 import type { RoleSchema } from "./parts.ts";
+
+export type IntrospectionToken = Token<"graphql-introspection", IntrospectionService>;
 
 export interface IntrospectionService {
   readonly metaFields: RoleSchema["metaFields"];
@@ -357,5 +359,5 @@ const service: IntrospectionService = {
 export const graphqlIntrospection = definePlugin({
   name: "graphql-introspection",
   requires: ["graphql"],
-  apply: (_hooks, context) => context.offer("graphql-introspection", service),
+  apply: (_hooks, context) => context.offer<IntrospectionToken>("graphql-introspection", service),
 });

@@ -423,7 +423,7 @@ export type GqlOutput =
   /** a namespace of a mutation */
   | { readonly as: string; readonly of: readonly GqlOutput[] };
 
-/** What the GraphQL plugin offers to others (subscriptions), by `context.service("graphql")`. */
+/** What the GraphQL plugin offers to others (`GraphqlService`). */
 export interface GqlEngine {
   /** The document, from the cache where it is there. @throws RelApiError */
   prepare(request: GqlRequest, session: Session): PreparedDocument;

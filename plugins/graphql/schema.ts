@@ -10,12 +10,13 @@ import {
   type Session,
   type WithSession,
 } from "../../core/index.ts";
-import type { IntrospectionService } from "./introspection.ts";
+import type { IntrospectionToken } from "./introspection.ts";
 import { buildRoleSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createSource, type Source } from "./types/source.ts";
 import { createValues, type Values } from "./types/values.ts";
 import type { RoleSchema } from "./parts.ts";
+import type { LiveQueriesService } from "../subscriptions/api.ts";
 
 interface Caller extends WithSession {
   readonly model: Model;
@@ -54,7 +55,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
       const model = ask(MODEL);
       const found = names.within(ask);
       found.keep();
-      const introspection = context.service<IntrospectionService>("graphql-introspection");
+      const introspection = context.service<IntrospectionToken>("graphql-introspection");
       return buildRoleSchema({
         model,
         ...found.made,
@@ -62,6 +63,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
         hooks,
         registry: context.registry,
         options: context.options,
+        hasSubscriptions: context.service<LiveQueriesService>("live-queries") !== undefined,
         metaFields: introspection?.metaFields ?? new Map(),
         introspect: introspection?.introspect ?? (() => () => "null"),
       });

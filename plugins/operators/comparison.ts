@@ -29,6 +29,7 @@ const KEYWORDS: Readonly<Record<string, string>> = {
 /** @rule R-FLT-8 G-OP-1 G-OP-2 G-OP-3 G-OP-4 G-OP-32 */
 export const comparisonOperators = definePlugin({
   name: "comparison-operators",
+  extensionTypes: ["raster"],
   operators: [
     compare("eq", "="),
     compare("neq", "<>", { isQuantifiable: false }),

@@ -61,6 +61,7 @@ const functions: readonly PlanFunction[] = [
 /** @rule G-OP-23 G-OP-24 G-OP-25 G-OP-26 G-OP-27 G-OP-29 G-OP-30 G-OP-31 G-TYP-34 G-TYP-35 */
 export const geoOperators = definePlugin({
   name: "geo-operators",
+  extensionTypes: ["geometry", "geography", "raster"],
   functions,
   operators: [
     test("st-contains", "_st_contains", "st_contains", GEOMETRY, "does the column contain the given geometry value"),

@@ -26,6 +26,7 @@ const ltree = (
 /** @rule G-OP-19 G-OP-20 G-OP-21 G-OP-22 */
 export const ltreeOperators = definePlugin({
   name: "ltree-operators",
+  extensionTypes: ["ltree", "lquery", "ltxtquery"],
   operators: [
     ltree("ancestor", "_ancestor", "@>", "is the left argument an ancestor of right (or equal)?"),
     ltree("ancestor-any", "_ancestor_any", "@>", "does array contain an ancestor of `ltree`?", { operand: "list" }),

@@ -34,6 +34,7 @@ const asterisks = (pattern: string): string => pattern.replaceAll("*", "%");
 /** @rule R-FLT-6 G-OP-5 G-OP-6 G-OP-7 G-OP-8 G-OP-9 */
 export const textOperators = definePlugin({
   name: "text-operators",
+  extensionTypes: ["citext"],
   operators: [
     text("like", "like", "does the column match the given pattern", {
       rest: "like",

@@ -1,5 +1,5 @@
 /** What the REST surface says to other plugins: types only. */
-import type { CallOptions, Exchange, Execution, Plan, RouteTarget } from "../../core/index.ts";
+import type { CallOptions, Exchange, Execution, Plan, RouteTarget, Token } from "../../core/index.ts";
 
 export type {
   Route as RestRoute,
@@ -18,6 +18,9 @@ export interface RestLive {
   /** The body of an error. */
   encodeError(error: unknown, exchange: Exchange): string;
 }
+
+/** Offered by the plugin `rest`. */
+export type RestLiveService = Token<"rest-live", RestLive>;
 
 /** @rule X-CALL-1 */
 export interface RestCall extends CallOptions {

@@ -1,14 +1,14 @@
 /** How plugins of this surface add methods to its routes. */
-import type { Answer, PluginContext, Relation } from "../../core/index.ts";
+import type { Answer, PluginContext, Relation, Token } from "../../core/index.ts";
 import { parseRequest } from "./parse-request.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 
-/** Name under which the surface is offered to other plugins. */
-export const REST = "rest";
+/** The surface, for the plugins of this folder. */
+export type RestService = Token<"rest", Rest>;
 
 const restOf = (context: PluginContext): Rest => {
-  const rest = context.service<Rest>(REST);
+  const rest = context.service<RestService>("rest");
   if (rest === undefined) throw new Error('the plugin "rest" is not there'); // every plugin of this folder requires it
   return rest;
 };

@@ -20,7 +20,7 @@ import {
   rootDisabled,
 } from "./errors.ts";
 import { buildGrammar } from "./grammar.ts";
-import { onRelation, REST } from "./handlers.ts";
+import { onRelation, type RestService } from "./handlers.ts";
 import { createRestLive } from "./live.ts";
 import { parseRequest } from "./parse-request.ts";
 import { belowRoot, locate, type Location } from "./path.ts";
@@ -32,7 +32,7 @@ import type { ParsedQuery, QueryKind, Rest } from "./request.ts";
 import { warnOfHeader } from "./response-settings.ts";
 import { createRoutes, type Methods } from "./routes.ts";
 import { suggestRelation } from "./suggestions.ts";
-import type { RestTarget } from "./api.ts";
+import type { RestLiveService, RestTarget } from "./api.ts";
 
 interface QueryText {
   readonly text: string;
@@ -131,8 +131,8 @@ export const rest = definePlugin({
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>
       context.call({ ...call, method, path: context.options.restPath + path }),
     );
-    context.offer(REST, surface);
-    context.offer("rest-live", createRestLive(context, surface, reads));
+    context.offer<RestService>("rest", surface);
+    context.offer<RestLiveService>("rest-live", createRestLive(context, surface, reads));
     const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",

@@ -1,10 +1,9 @@
 /** Live queries that one statement answers: the same program, run as the same caller. Equal ones share an entry, which
  *  is a row of it. */
-import type { Changed, Execution, Session } from "../../core/index.ts";
-import type { LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./live-query.ts";
+import type { Changed, LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./api.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
-import { hashOf, NoLongerShared, type Runner } from "./runner.ts";
+import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
 
 /** One subscriber of an entry. */
 export interface Subscription {
@@ -17,12 +16,9 @@ export interface Subscription {
   entry: Entry | undefined;
 }
 
-export interface Entry {
+export interface Entry extends Runnable {
   readonly cohort: Cohort;
   readonly key: string;
-  readonly query: LiveQuery;
-  /** Its row of the statement, `,"p0":"5"`; undefined: it runs alone. */
-  readonly row: string | undefined;
   readonly subscriptions: Set<Subscription>;
   /** Of the answer that its served subscribers have. */
   hash: string | undefined;
@@ -32,20 +28,6 @@ export interface Entry {
   isWanted: boolean;
   /** Failed alone: kept out of batches until it succeeds. */
   isFaulty: boolean;
-}
-
-/** What all queries of a cohort have in common. */
-export interface CohortFacts {
-  readonly key: string;
-  /** One of its callers; where it is not shared they are all equal. */
-  readonly session: Session;
-  /** Its callers may differ, in their claims and session variables. @rule G-SUB-10 */
-  readonly isShared: boolean;
-  readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
-  readonly relations: ReadonlySet<string>;
-  readonly isOpenEnded: boolean;
-  /** Its queries read single rows by this column. */
-  readonly keyColumn: string | undefined;
 }
 
 export interface Cohort {

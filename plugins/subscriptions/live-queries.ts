@@ -1,30 +1,31 @@
 /** `subscription { album(where: {id: {_eq: 1}}) { title sold } }`: any query as a live one, answered at once and again
  *  whenever its answer changes. The engine behind all transports; change sources are plugins on `watchChanges`. @rule
  *  G-SUB-3 … G-SUB-8 */
+import { SyncBailHook } from "tapable";
 import {
   definePlugin,
   fillSlots,
   isMultiplexable,
   subscriberSlots,
-  type Interest,
   type PluginContext,
   type Program,
-  type RelApiHooks,
   type Slot,
-  type Unwatch,
 } from "../../core/index.ts";
 import { createBases } from "./bases.ts";
-import { createCohort, type Cohort, type CohortFacts, type Subscription } from "./cohort.ts";
+import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { createLimiter } from "./limiter.ts";
 import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
-import { hashOf, createRunner } from "./runner.ts";
-import { LIVE_QUERIES, refuseMissing, type LiveQueries, type LiveQuery } from "./live-query.ts";
+import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
+import type { Interest, LiveQueries, LiveQueriesService, LiveQuery, Unwatch, WatchChanges } from "./api.ts";
+import { graphqlSource, refuseMissing } from "./live-query.ts";
 
 export const liveQueries = definePlugin({
-  name: LIVE_QUERIES,
+  name: "live-queries",
   apply: (hooks, context) => {
-    const engine = createLiveQueries(hooks, context);
-    context.offer(LIVE_QUERIES, engine);
+    const watchChanges: WatchChanges["value"] = new SyncBailHook(["interest", "changed"]);
+    hooks.declare<WatchChanges>("watchChanges", watchChanges);
+    const engine = createLiveQueries(watchChanges, context);
+    context.offer<LiveQueriesService>("live-queries", engine);
     context.onModel(engine.replan);
     context.onClose(engine.close);
   },
@@ -36,7 +37,7 @@ interface Engine extends LiveQueries {
   close(): void;
 }
 
-const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine => {
+const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginContext): Engine => {
   const runner = createRunner(context);
   const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
   const basesOf = createBases(context);
@@ -85,7 +86,7 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
           isOpenEnded: isOpenEnded || base.isOpenEnded,
           ...(keyColumn !== undefined && base.tables.size === 1 && base.tellKeys ? { keyColumn } : {}),
         };
-        const unwatch = hooks.watchChanges.call(interest, cohort.changed);
+        const unwatch = watchChanges.call(interest, cohort.changed);
         watches.set(cohort, unwatch ?? (() => undefined));
         if (unwatch === undefined)
           return context.logger.warn("no plugin watches for changes of a live query: it is answered once", {
@@ -215,6 +216,7 @@ const createLiveQueries = (hooks: RelApiHooks, context: PluginContext): Engine =
       };
     },
     rewatch,
+    graphqlSource: (...parts) => graphqlSource(context, ...parts),
     replan: () => {
       for (const cohort of cohorts.values()) forget(cohort);
       for (const subscription of all) placeAnew(subscription);

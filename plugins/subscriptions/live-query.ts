@@ -1,60 +1,13 @@
-/** What a live query is to the engine, whichever surface and transport it comes through. */
-import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../core/index.ts";
+/** Live queries of the GraphQL surface, and what every source shares. */
+import { fillSlots, type Execution, type PluginContext, type Session } from "../../core/index.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
-
-/** A planned query: what runs, as whom, and how the bodies make the answer. */
-export interface LiveQuery {
-  readonly session: Session;
-  readonly schema: string;
-  readonly keepsLoginPath?: Execution["keepsLoginPath"];
-  readonly settings?: Execution["settings"];
-  readonly isolation?: string;
-  readonly programs: Execution["programs"];
-  /** What the one program was compiled from, where it is one. */
-  readonly read?: Plan;
-  /** Tells apart queries that make different texts of equal bodies. */
-  readonly form: string;
-  assemble(bodies: readonly (string | null)[]): string;
-}
+import type { LiveQuery, LiveSource } from "./api.ts";
 
 /** @throws RelApiError `missing-session-variable` */
 export const refuseMissing = ({ programs, session }: LiveQuery): void => {
   for (const { program, values } of programs)
     for (const statement of program.statements) fillSlots(statement.slots, values, session);
 };
-
-/** Where a live query comes from. */
-export interface LiveSource {
-  /** On the model in force; asked again after each reload. @throws RelApiError when it is not (or no longer) a query */
-  plan(): LiveQuery;
-  /** The text of the answer that an error of a run is. */
-  encodeError(error: unknown): string;
-}
-
-export interface LiveAnswer {
-  /** Equal texts have equal hashes. */
-  readonly hash: string;
-  readonly text: string;
-  /** `text` is what `encodeError` made. */
-  readonly isError: boolean;
-}
-
-export interface Subscriber {
-  answer(answer: LiveAnswer): void;
-  /** The live query has ended: it is no longer a query (G-SUB-8), or the api closes (without an error). */
-  end(error?: unknown): void;
-}
-
-/** Offered under `LIVE_QUERIES` by the plugin of that name. */
-export interface LiveQueries {
-  /** `lastHash`: of the answer that the subscriber has already. Returns how to stop. @throws what `plan` throws, and
-   *  `missing-session-variable` */
-  subscribe(source: LiveSource, subscriber: Subscriber, lastHash?: string): () => void;
-  /** Asks the change sources anew: one has come or gone. Everything runs once, since nobody watched in between. */
-  rewatch(): void;
-}
-
-export const LIVE_QUERIES = "live-queries";
 
 /** A subscription of the GraphQL surface; its answers are texts of the `data` object. */
 export const graphqlSource = (

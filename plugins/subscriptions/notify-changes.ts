@@ -1,16 +1,9 @@
 /** Changes by `NOTIFY`: of tables that carry the triggers which `relapi live-triggers` prints. For databases whose log
  *  may not be read. */
-import {
-  definePlugin,
-  type Changed,
-  type Interest,
-  type Model,
-  type PluginContext,
-  type Unwatch,
-} from "../../core/index.ts";
+import { definePlugin, type Model, type PluginContext } from "../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../core/engine/sql/fragment.ts";
 import { loadBases } from "./bases.ts";
-import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
+import type { Changed, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
 
 const CHANNEL = "relapi_changes";
 const TRIGGER = "relapi_notify_change";
@@ -21,7 +14,7 @@ export const notifyChanges = definePlugin({
   before: ["poll-changes"],
   apply: (hooks, context) => {
     const source = createNotifications(context);
-    hooks.watchChanges.tap("notify-changes", source.watch);
+    hooks.use<WatchChanges>("watchChanges").tap("notify-changes", source.watch);
     context.onModel(source.load);
   },
 });
@@ -52,7 +45,7 @@ const createNotifications = (context: PluginContext): Notifications => {
     const had = triggered.size;
     triggered = new Set(rows.map((row) => row.name));
     // whoever was refused before may be taken now
-    if (had > 0 || triggered.size > 0) context.service<LiveQueries>(LIVE_QUERIES)?.rewatch();
+    if (had > 0 || triggered.size > 0) context.service<LiveQueriesService>("live-queries")?.rewatch();
   };
 
   const heard = (relation: string): void => {

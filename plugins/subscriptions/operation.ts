@@ -1,6 +1,6 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
 import { RelApiError, type Session } from "../../core/index.ts";
-import { graphqlSource, type LiveAnswer } from "./live-query.ts";
+import type { LiveAnswer } from "./api.ts";
 import type { Connection } from "./sockets.ts";
 import type { GqlRequest } from "../graphql/api.ts";
 
@@ -33,7 +33,7 @@ export const startOperation = (
     const request = readRequest();
     const document = engine.prepare(request, session);
     if (document.operation === "subscription") {
-      return live.subscribe(graphqlSource(context, engine, request, session, settings), {
+      return live.subscribe(live.graphqlSource(engine, request, session, settings), {
         answer: sink.live,
         end: (error) => {
           if (error !== undefined) sink.liveEnded(error);

@@ -1,7 +1,8 @@
 /** Changes by asking: every `LIVE_QUERY_INTERVAL` one small question, whether anything was committed. What no commit
  *  tells runs each time. @rule G-SUB-4 */
-import { definePlugin, type Changed, type Interest, type PluginContext } from "../../core/index.ts";
+import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
+import type { Changed, Interest, WatchChanges } from "./api.ts";
 
 interface Watcher {
   readonly isOpenEnded: boolean;
@@ -13,7 +14,7 @@ export const pollChanges = definePlugin({
   requires: ["live-queries"],
   apply: (hooks, context) => {
     const watch = createPoll(context);
-    hooks.watchChanges.tap("poll-changes", watch);
+    hooks.use<WatchChanges>("watchChanges").tap("poll-changes", watch);
   },
 });
 

@@ -3,16 +3,13 @@
 import {
   definePlugin,
   isRelApiError,
-  type Changed,
   type ChangeFeed,
   type ChangeFeedHandlers,
-  type Interest,
   type PluginContext,
   type RowChanges,
-  type Unwatch,
 } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
-import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
+import type { Changed, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
 
 export const replicationChanges = definePlugin({
   name: "replication-changes",
@@ -20,7 +17,7 @@ export const replicationChanges = definePlugin({
   before: ["notify-changes", "poll-changes"],
   apply: (hooks, context) => {
     const watch = createReplication(context);
-    hooks.watchChanges.tap("replication-changes", watch);
+    hooks.use<WatchChanges>("watchChanges").tap("replication-changes", watch);
   },
 });
 
@@ -62,7 +59,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       state = "open";
       retryMs = FIRST_RETRY_MS;
       logger.info("live queries hear of changes by logical replication");
-      context.service<LiveQueries>(LIVE_QUERIES)?.rewatch();
+      context.service<LiveQueriesService>("live-queries")?.rewatch();
     } catch (error) {
       if (isEnding) return;
       if (mayPass(error)) return retryLater();
@@ -85,7 +82,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     logger.warn("logical replication for live queries was lost", { reason });
     retryLater();
     // others watch meanwhile
-    context.service<LiveQueries>(LIVE_QUERIES)?.rewatch();
+    context.service<LiveQueriesService>("live-queries")?.rewatch();
   };
 
   const rest = (): void => {

@@ -6,19 +6,41 @@ import {
   multiplex,
   needsTypes,
   typesProgram,
+  type Execution,
   type PluginContext,
   type Program,
   type ResultRow,
+  type Session,
 } from "../../core/index.ts";
-import type { CohortFacts, Entry } from "./cohort.ts";
-import type { LiveAnswer } from "./live-query.ts";
+import type { LiveAnswer, LiveQuery } from "./api.ts";
+
+/** One of the queries that a run answers. */
+export interface Runnable {
+  readonly query: LiveQuery;
+  /** Its row of the statement, `,"p0":"5"`; undefined: it runs alone. */
+  readonly row: string | undefined;
+}
+
+/** What all queries of a cohort have in common. */
+export interface CohortFacts {
+  readonly key: string;
+  /** One of its callers; where it is not shared they are all equal. */
+  readonly session: Session;
+  /** Its callers may differ, in their claims and session variables. @rule G-SUB-10 */
+  readonly isShared: boolean;
+  readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
+  readonly relations: ReadonlySet<string>;
+  readonly isOpenEnded: boolean;
+  /** Its queries read single rows by this column. */
+  readonly keyColumn: string | undefined;
+}
 
 export interface Runner {
   /** Answers in the order of the entries; undefined where the hash is that of the entry. `hashes`: undefined asks for
    *  the text whatever it is. @throws RelApiError of the first statement that fails, `NoLongerShared` */
   run(
     facts: CohortFacts,
-    entries: readonly Entry[],
+    entries: readonly Runnable[],
     hashes: readonly (string | undefined)[],
   ): Promise<readonly (LiveAnswer | undefined)[]>;
 }
@@ -63,7 +85,7 @@ export const createRunner = (context: PluginContext): Runner => {
     return multiplex(program, needsTypes(program) ? await inferTypes(facts, program) : undefined, tables);
   };
 
-  const multiplexedOf = (facts: CohortFacts, entry: Entry): Promise<Program | undefined> => {
+  const multiplexedOf = (facts: CohortFacts, entry: Runnable): Promise<Program | undefined> => {
     const [only] = entry.query.programs;
     // bytes cannot travel in JSON
     if (only === undefined || entry.row === undefined) return Promise.resolve(undefined);
@@ -82,7 +104,7 @@ export const createRunner = (context: PluginContext): Runner => {
   const runTogether = async (
     facts: CohortFacts,
     program: Program,
-    entries: readonly Entry[],
+    entries: readonly Runnable[],
     hashes: readonly (string | undefined)[],
   ): Promise<readonly (LiveAnswer | undefined)[]> => {
     let rows = "[";
@@ -123,7 +145,7 @@ export const createRunner = (context: PluginContext): Runner => {
 
   const runAlone = async (
     facts: CohortFacts,
-    { query }: Entry,
+    { query }: Runnable,
     hash: string | undefined,
   ): Promise<LiveAnswer | undefined> => {
     const rows: readonly ResultRow[] = await context.execute({

@@ -3,12 +3,12 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { createOriginPolicies, type Execution, type PluginContext } from "../../core/index.ts";
+import { createOriginPolicies, type Execution, type PluginContext, type Token } from "../../core/index.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
-import { LIVE_QUERIES, type LiveQueries } from "./live-query.ts";
+import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { skim } from "./skim.ts";
-import type { GqlEngine } from "../graphql/api.ts";
+import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
 
 /** One connection, as a protocol sees it. */
 export interface Connection {
@@ -49,7 +49,7 @@ export interface Sockets {
   add(protocol: SocketProtocol): void;
 }
 
-const SOCKETS = "graphql-sockets";
+type SocketsService = Token<"graphql-sockets", Sockets>;
 
 const PATHS: ReadonlySet<string> = new Set(["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"]);
 
@@ -58,10 +58,10 @@ const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are s
 
 /** The one that the protocol plugins of a preset share, made by the first of them. */
 export const socketsOf = (context: PluginContext): Sockets => {
-  const known = context.service<Sockets>(SOCKETS);
+  const known = context.service<SocketsService>("graphql-sockets");
   if (known !== undefined) return known;
   const sockets = createSockets(context);
-  context.offer(SOCKETS, sockets);
+  context.offer<SocketsService>("graphql-sockets", sockets);
   return sockets;
 };
 
@@ -128,8 +128,8 @@ const createSockets = (context: PluginContext): Sockets => {
     path: string,
     protocol: SocketProtocol,
   ): void => {
-    const engine = context.service<GqlEngine>("graphql");
-    const live = context.service<LiveQueries>(LIVE_QUERIES);
+    const engine = context.service<GraphqlService>("graphql");
+    const live = context.service<LiveQueriesService>("live-queries");
     if (engine === undefined || live === undefined)
       throw new Error("a socket protocol was applied without the plugins it requires");
     const goneListeners = new Set<() => void>();

@@ -12,9 +12,10 @@ import {
 import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
 import { atExpiry } from "./expiry.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
-import { graphqlSource, LIVE_QUERIES, refuseMissing, type LiveQueries, type LiveSource } from "./live-query.ts";
-import type { GqlEngine } from "../graphql/api.ts";
-import type { RestHandler, RestTarget, RestLive } from "../rest/api.ts";
+import { refuseMissing } from "./live-query.ts";
+import type { LiveQueries, LiveQueriesService, LiveSource } from "./api.ts";
+import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
+import type { RestHandler, RestLiveService, RestTarget } from "../rest/api.ts";
 
 export const sse = definePlugin({
   name: "sse",
@@ -33,7 +34,7 @@ export const sse = definePlugin({
 });
 
 const liveOf = (context: PluginContext): LiveQueries => {
-  const live = context.service<LiveQueries>(LIVE_QUERIES);
+  const live = context.service<LiveQueriesService>("live-queries");
   if (live === undefined) throw new Error('the plugin "live-queries" is not there'); // this one requires it
   return live;
 };
@@ -44,7 +45,7 @@ const PATHS: ReadonlySet<string> = new Set(["/v1/graphql", "/v1alpha1/graphql", 
 
 /** Events as the package `graphql-sse` reads them: `next` with an answer, `complete` at the end. */
 const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surface => {
-  const engineOf = (): GqlEngine | undefined => context.service<GqlEngine>("graphql");
+  const engineOf = (): GqlEngine | undefined => context.service<GraphqlService>("graphql");
 
   const stream = (
     engine: GqlEngine,
@@ -73,7 +74,7 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
         return () => undefined;
       }
       const stop = liveOf(context).subscribe(
-        graphqlSource(context, engine, request, session, settings),
+        liveOf(context).graphqlSource(engine, request, session, settings),
         {
           answer: ({ hash, text: body, isError }) =>
             events.offer({ id: idOf(hash), event: "next", data: isError ? body : `{"data":${body}}` }),
@@ -137,7 +138,7 @@ const orEvents =
   (context: PluginContext, heartbeat: Heartbeat, get: RestHandler): RestHandler =>
   (exchange, target: RestTarget) => {
     if (!wantsEvents(exchange.header("accept"))) return get(exchange, target);
-    const rest = context.service<RestLive>("rest-live");
+    const rest = context.service<RestLiveService>("rest-live");
     if (rest === undefined) return get(exchange, target);
     const { session } = exchange;
     const source: LiveSource = {

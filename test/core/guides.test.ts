@@ -9,7 +9,16 @@ import { adminSecret, bearer } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { epochFields } from "./guides/epoch-fields.ts";
 import { firstEmbeds } from "./guides/first-embeds.ts";
-import { apiKeySessions, everyMinute, likeUuid, rowEstimates, rowLimit } from "./guides/hooks.ts";
+import {
+  apiKeySessions,
+  everyMinute,
+  likeUuid,
+  rowEstimates,
+  rowLimit,
+  springTides,
+  tides,
+  tideTable,
+} from "./guides/hooks.ts";
 import { liveLines } from "./guides/live-lines.ts";
 import { ndjsonMedia } from "./guides/ndjson-media.ts";
 import { prefixOperator } from "./guides/prefix-operator.ts";
@@ -28,6 +37,7 @@ test.each([
   ["write-a-rest-method", "search-method"],
   ["tenants", "tenants"],
   ["live-queries", "live-lines"],
+  ["write-a-request-step", "../../plugins/slow-requests"],
   ["use-your-own-users", "../../plugins/app-users"],
 ])("the guide %s shows the code that is tested", (guide, file) => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
@@ -43,7 +53,7 @@ test("the examples of hooks.md are those that are tested", () => {
     read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),
     ([, block]) => block ?? "",
   );
-  expect(blocks).toHaveLength(5);
+  expect(blocks).toHaveLength(9);
   const withoutIndent = (text: string): string => text.replace(/^ +/gm, "");
   for (const block of blocks) expect(withoutIndent(read("./guides/hooks.ts"))).toContain(withoutIndent(block));
 });
@@ -108,6 +118,24 @@ describe("hooks", async () => {
     expect(await socket.during(400)).toEqual([]); // not before the minute is over
     await api.sql("update artist set country = null where id = 4");
     await socket.close();
+  });
+});
+
+describe("services and hooks of a plugin's own", () => {
+  const tideAt = async (parts: readonly Plugin[], port: string): Promise<string> => {
+    const api = await startApi({ parts });
+    return (await fetch(`${api.url}/tide/${port}`)).text();
+  };
+
+  test("X-SVC-1 a service and a declared hook, behind a route", async () => {
+    expect(await tideAt([tides, tideTable], "Brest")).toBe("3");
+    // listed before the plugin that it requires
+    expect(await tideAt([springTides, tides, tideTable], "Brest")).toBe("7");
+    expect(await tideAt([springTides, tides, tideTable], "Oslo")).toBe("3");
+  });
+
+  test("X-SVC-1 a service that nobody offers is undefined", async () => {
+    expect(await tideAt([tideTable], "Brest")).toBe("no tides here");
   });
 });
 

@@ -15,6 +15,7 @@ import {
   type Relationship,
   type Routine,
 } from "../../core/index.ts";
+import { guardHooks } from "../../core/kernel/guard.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../../plugins/introspect/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -58,7 +59,7 @@ export const load = async ({
       return (await client.query(text, values)).rows as readonly Row[];
     },
   };
-  const hooks = createHooks();
+  const { hooks } = guardHooks(createHooks());
   for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never); // these taps use nothing of the plugin context
   try {
     await client.query("begin isolation level repeatable read read only; set local search_path = ''");

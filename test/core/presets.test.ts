@@ -1,9 +1,11 @@
 /** Presets as values, the order of plugins, and every start-up error in its words. */
+import { SyncBailHook } from "tapable";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   compose,
   definePlugin,
   relApi,
+  sql,
   Stage,
   without,
   type OperatorSpec,
@@ -11,9 +13,11 @@ import {
   type PresetPart,
   type RelApi,
   type RelApiHooks,
+  type Token,
+  type UpdateOperatorSpec,
 } from "../../core/index.ts";
 import { orderPlugins } from "../../core/kernel/preset.ts";
-import { fullCompat, gqlCompat, minimal, restCompat } from "../../presets/index.ts";
+import { fullCompat, gqlCompat, knownPlugins, minimal, restCompat } from "../../presets/index.ts";
 
 /** Nobody listens there: what is thrown was found without a database. */
 const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "silent" } as const;
@@ -26,6 +30,15 @@ const operator = (name: string, types: readonly string[], more: Partial<Operator
   operand: "scalar",
   compile: (column) => column,
   ...more,
+});
+
+const updateOperator = (types: readonly string[]): UpdateOperatorSpec => ({
+  name: "inc",
+  graphql: "_inc",
+  types,
+  description: "",
+  inputDescription: "",
+  compile: () => sql`1`,
 });
 
 const opened: RelApi[] = [];
@@ -91,7 +104,11 @@ describe("order", () => {
   });
 
   test("before is kept where the other is present", () => {
-    expect(namesOf(plugin("poll"), plugin("notify", { before: ["poll", "absent"] }))).toEqual(["notify", "poll"]);
+    const preset = { plugins: [], options: {}, known: ["absent"] };
+    expect(namesOf(preset, plugin("poll"), plugin("notify", { before: ["poll", "absent"] }))).toEqual([
+      "notify",
+      "poll",
+    ]);
   });
 
   test("a late plugin that an early one requires is applied before it", () => {
@@ -133,6 +150,27 @@ describe("start-up errors", () => {
     expect(() => start(plugin("a"), plugin("b", { requires: ["lively-queries"] }))).toThrow(
       'plugin "b" requires "lively-queries", which the preset does not have: add it or leave out "b"; known are "a", "b"',
     );
+  });
+
+  test("X-START-1 a requirement that is nearly a known name suggests that name", () => {
+    expect(() => start(plugin("live-queries"), plugin("b", { requires: ["live-querys"] }))).toThrow(
+      'plugin "b" requires "live-querys", which the preset does not have: add it or leave out "b"; did you mean "live-queries"?',
+    );
+    expect(() => start(minimal(options), plugin("b", { requires: ["live-querys"] }))).toThrow(
+      'did you mean "live-queries"?',
+    );
+  });
+
+  test("X-START-2 a name in before that nobody knows is refused, with a near one", () => {
+    expect(() => start(plugin("poll-changes"), plugin("b", { before: ["poll-chnages"] }))).toThrow(
+      'plugin "b" goes before "poll-chnages", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent; did you mean "poll-changes"?',
+    );
+    expect(() => start(minimal(options), plugin("b", { before: ["grapql"] }))).toThrow('did you mean "graphql"?');
+  });
+
+  test("X-START-2 a plugin that was left out or that the preset knows may be named", () => {
+    expect(() => start(plugin("poll"), without("poll"), plugin("b", { before: ["poll"] }))).not.toThrow();
+    expect(() => start(minimal(options), plugin("b", { before: ["graphql", "poll-changes"] }))).not.toThrow();
   });
 
   test("plugins that wait for each other are told as a circle", () => {
@@ -189,6 +227,68 @@ describe("start-up errors", () => {
     expect(refused(["int4", "enum"])).not.toThrow();
   });
 
+  test("X-START-3 an update operator and a function belong to one plugin", () => {
+    const updateOperators = [updateOperator(["int4"])];
+    expect(() => start(plugin("a", { updateOperators }), plugin("b", { updateOperators }))).toThrow(
+      'update operator "inc" on int4 is declared by "a" and by "b"',
+    );
+    const functions = [{ name: "to-geojson", compile: () => sql`1` }];
+    expect(() => start(plugin("a", { functions }), plugin("b", { functions }))).toThrow(
+      'function "to-geojson" is declared by "a" and by "b": rename one or drop one of the plugins',
+    );
+  });
+
+  test.each<readonly [OperatorSpec, string]>([
+    [operator("", ["text"]), 'plugin "a": operator "" is not kebab-case'],
+    [operator("Fuzzy Match", ["text"]), 'plugin "a": operator "Fuzzy Match" is not kebab-case'],
+    [
+      operator("fuzzy", ["text"], { rest: "fuzzy.match" }),
+      'plugin "a": operator "fuzzy" cannot be called "fuzzy.match" in REST: use neither "not", blanks nor',
+    ],
+    [operator("fuzzy", ["text"], { rest: "" }), 'operator "fuzzy" cannot be called "" in REST'],
+    [operator("fuzzy", ["text"], { rest: "not" }), 'operator "fuzzy" cannot be called "not" in REST'],
+    [
+      operator("fuzzy", ["text"], { graphql: "~fuzzy" }),
+      'plugin "a": operator "fuzzy" cannot be called "~fuzzy" in GraphQL: use letters, digits and _, with no digit and no __ at the start',
+    ],
+    [operator("fuzzy", ["text"], { graphql: "__fuzzy" }), 'cannot be called "__fuzzy" in GraphQL'],
+    [operator("fuzzy", ["text"], { graphql: { name: "", keywords: {} } }), 'cannot be called "" in GraphQL'],
+  ])("X-START-4 an operator name that no surface can read is refused: %#", (spec, message) => {
+    expect(() => start(plugin("a", { operators: [spec] }))).toThrow(message);
+  });
+
+  test("X-START-4 names that can be read start", () => {
+    const operators = [operator("st-3d-near", ["text"], { rest: "@>", graphql: "_near3d" })];
+    expect(() => start(plugin("a", { operators }))).not.toThrow();
+  });
+
+  test.each([
+    ["integer", 'write "int4"'],
+    ["int4[]", 'write "_int4"'],
+    ["integer[]", 'write "_int4"'],
+    ["character varying(20)", 'write "varchar"'],
+    ["numeric(10,2)", 'write "numeric"'],
+    ["timestamp with time zone", 'write "timestamptz"'],
+    ["pg_catalog.int8", 'write "int8"'],
+    ['"Mood"', 'write the name in pg_type, such as "int4"'],
+    ["", 'write the name in pg_type, such as "int4"'],
+  ])("X-START-5 %j is not a type name of the catalog", (type, remedy) => {
+    const told = `is for the type "${type}", which is not a type name of the catalog: ${remedy}`;
+    for (const spec of [
+      operator("fuzzy", [type]),
+      operator("fuzzy", ["any"], { exceptTypes: [type] }),
+      operator("fuzzy", ["any"], { operandType: type }),
+    ])
+      expect(() => start(plugin("a", { operators: [spec] }))).toThrow(`plugin "a": operator "fuzzy" ${told}`);
+    const updateOperators = [updateOperator([type])];
+    expect(() => start(plugin("a", { updateOperators }))).toThrow(`plugin "a": update operator "inc" ${told}`);
+  });
+
+  test("X-START-5 groups and names of a database's own types start", () => {
+    const types = ["any", "array", "enum", "range", "composite", "_int4", "Mood", "möwe", "mood$2"];
+    expect(() => start(plugin("a", { operators: [operator("fuzzy", types)] }))).not.toThrow();
+  });
+
   test("an embedding mode belongs to one plugin", () => {
     const embeds = [{ mode: "fold", compile: () => ({ columns: [] }) }];
     expect(() => start(plugin("a", { embeds }), plugin("b", { embeds }))).toThrow(
@@ -243,9 +343,85 @@ describe("start-up errors", () => {
     );
   });
 
-  test("two offers of one service are refused", () => {
-    const offering = (name: string): Plugin => plugin(name, { apply: (_, context) => context.offer("graphql", {}) });
-    expect(() => start(offering("a"), offering("b"))).toThrow('two plugins offer "graphql" to the others');
+  type Tides = Token<"tides", number>;
+  type CorrectTide = Token<"correctTide", SyncBailHook<[height: number], number | undefined>>;
+  const declaring = (name: string): Plugin =>
+    plugin(name, { apply: (hooks) => hooks.declare<CorrectTide>("correctTide", new SyncBailHook(["height"])) });
+
+  test("X-SVC-1 name and type are the token's, or it does not compile", () => {
+    const typed = plugin("typed", {
+      apply: (hooks, context) => {
+        // @ts-expect-error: another type
+        context.offer<Tides>("tides", "high");
+        // @ts-expect-error: another name
+        context.service<Tides>("tide");
+        // @ts-expect-error: no token
+        context.offer("wind", 1);
+        // @ts-expect-error: another hook
+        hooks.declare<CorrectTide>("correctTide", new SyncBailHook<[text: string], string>(["text"]));
+      },
+    });
+    expect(() => start(typed)).not.toThrow(); // the compiler's business only
+  });
+
+  test("X-SVC-2 two offers of one service are refused with both names", () => {
+    const offering = (name: string): Plugin =>
+      plugin(name, { apply: (_, context) => context.offer<Tides>("tides", 1) });
+    expect(() => start(offering("a"), offering("b"))).toThrow(
+      'the service "tides" is offered by "a" and by "b": drop one of them with without("b")',
+    );
+  });
+
+  test("X-SVC-2 a hook is declared once, and not under a name of core's", () => {
+    expect(() => start(declaring("a"), declaring("b"))).toThrow(
+      'the hook "correctTide" is declared by "a" and by "b": rename one or drop one of the plugins',
+    );
+    const known = plugin("c", {
+      apply: (hooks) => hooks.declare<Token<"authorize", CorrectTide["value"]>>("authorize", new SyncBailHook(["x"])),
+    });
+    expect(() => start(known)).toThrow('the hook "authorize" is declared by "core" and by "c"');
+  });
+
+  test("X-SVC-2 a hook that no plugin before declares is refused, with what to do", () => {
+    const using = plugin("user", { apply: (hooks) => void hooks.use<CorrectTide>("correctTide") });
+    expect(() => start(using, declaring("a"))).toThrow(
+      'plugin "user" uses the hook "correctTide", which no plugin before it declares: name the plugin that does in "requires"',
+    );
+  });
+
+  test("X-SVC-2 nothing is offered or declared after the start", () => {
+    let late: (() => void)[] = [];
+    const plugins = plugin("late-comer", {
+      apply: (hooks, context) =>
+        void (late = [
+          () => context.offer<Tides>("tides", 1),
+          () => hooks.declare<CorrectTide>("correctTide", new SyncBailHook(["height"])),
+        ]),
+    });
+    start(plugins);
+    expect(late[0]).toThrow('plugin "late-comer" offers the service "tides" after relApi(preset)');
+    expect(late[1]).toThrow('declares the hook "correctTide" after relApi(preset)');
+  });
+
+  test("X-SVC-3 a declared hook is guarded as those of core are", () => {
+    let kept: SyncBailHook<[height: number], number | undefined> | undefined;
+    const tapping = plugin("tapping", {
+      requires: ["a"],
+      apply: (hooks) => {
+        kept = hooks.use<CorrectTide>("correctTide");
+        kept.tap("tapping", () => {
+          throw new TypeError("x is not a function");
+        });
+      },
+    });
+    start(declaring("a"), tapping);
+    expect(() => kept?.call(1)).toThrow('plugin "tapping", hook correctTide: x is not a function');
+    expect(() => kept?.tap("more", () => 1)).toThrow("hook correctTide is sealed");
+    const twice = plugin("twice", {
+      requires: ["a"],
+      apply: (hooks) => [1, 2].forEach(() => hooks.use<CorrectTide>("correctTide").tap("twice", () => 1)),
+    });
+    expect(() => start(declaring("a"), twice)).toThrow('hook correctTide has two taps named "twice"');
   });
 
   test("R-PROF-6 system schemas cannot be exposed", () => {
@@ -291,6 +467,12 @@ describe("presets", () => {
     ["minimal", minimal],
   ])("%s starts", (_, preset) => {
     expect(() => start(preset({ ...options, anonRole: "nobody" }))).not.toThrow();
+  });
+
+  test("X-START-2 the presets know every plugin of the package, and no others", () => {
+    const elsewhere = ["admin-server", "live-triggers"]; // the standalone server's and the command's
+    const all = [...fullCompat(options).plugins, ...minimal(options).plugins].map((each) => each.name);
+    expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());
   });
 
   test("fullCompat is both surfaces", () => {

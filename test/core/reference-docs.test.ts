@@ -1,6 +1,6 @@
 /** Pages that say what plugins there are: made from the registry, or compared with it. `vitest run -u` writes
  *  operators.md again. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
@@ -90,9 +90,16 @@ test("presets.md names every plugin of fullCompat, and no other", () => {
   expect(restCompat({}).plugins.length + gqlCompat({}).plugins.length).toBeGreaterThan(named.length);
 });
 
-test("hooks.md names every hook", () => {
+test("hooks.md names every hook, of core and of plugins", () => {
   const page = readFileSync(docs("reference/hooks.md"), "utf8");
-  for (const hook of Object.keys(createHooks())) expect(page).toMatch(new RegExp(`^## ${hook}[.(]`, "m"));
+  const folder = fileURLToPath(new URL("../../plugins/", import.meta.url));
+  const declared = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => [...readFileSync(folder + name, "utf8").matchAll(/hooks\.declare<\w+>\("(\w+)"/g)])
+    .map(([, name]) => name ?? "");
+  expect(declared).toContain("watchChanges");
+  for (const hook of [...Object.keys(createHooks()), ...declared])
+    expect(page).toMatch(new RegExp(`^## ${hook}[.(]`, "m"));
 });
 
 test("errors.md has every code that the surfaces map to", () => {

@@ -7,6 +7,7 @@ import type { Credentials, JwtSecret, PluginContext, RelApiOptions, Session } fr
 import { parseJsonPath } from "../../core/engine/values/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import { createHooks } from "../../core/hooks.ts";
+import { guardHooks } from "../../core/kernel/guard.ts";
 import { resolveOptions } from "../../core/kernel/options.ts";
 import { readClaimPath } from "../../plugins/auth/claim-path.ts";
 import { exactJson, parseExact, textOf } from "../../plugins/auth/exact-json.ts";
@@ -328,7 +329,7 @@ describe("reading a token", () => {
 
 /** The plugin alone; `change` is what a reload of settings does. */
 const plugin = (given: RelApiOptions) => {
-  const hooks = createHooks();
+  const { hooks } = guardHooks(createHooks());
   const closers: (() => void | Promise<void>)[] = [];
   const log: unknown[] = [];
   let options = resolveOptions(given);

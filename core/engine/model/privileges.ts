@@ -1,4 +1,6 @@
+/** Rights as the grants of the database give them. */
 import type { AclItem, Column, Model, Relation, Routine } from "./model.ts";
+import type { Sight } from "./sight.ts";
 
 export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
 
@@ -71,4 +73,22 @@ export const mayExecute = (model: Model, role: string, routine: Routine): boolea
 export const mayUseSchema = (model: Model, role: string, schema: string): boolean => {
   const entry = model.schemaAcls.get(schema);
   return entry === undefined || grants(model, role, entry.owner, entry.acl, "usage");
+};
+
+/** What a role sees by the grants of the database. */
+export const grantSight = (model: Model, role: string): Sight => {
+  const reads = (relation: Relation, column: Column): boolean =>
+    mayUseSchema(model, role, relation.schema) && mayUseColumn(model, role, relation, column, "select");
+  return {
+    isByGrants: true,
+    reads,
+    readsAlways: reads,
+    knows: (relation, column) => hasRightOnColumn(model, role, relation, column),
+    knowsRelation: (relation) => hasRightOnRelation(model, role, relation),
+    may: (relation, operation) =>
+      operation === "delete"
+        ? mayUseRelation(model, role, relation, "delete")
+        : mayUseAnyColumn(model, role, relation, operation),
+    calls: (routine) => mayExecute(model, role, routine),
+  };
 };

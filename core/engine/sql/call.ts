@@ -1,8 +1,7 @@
 /** Function calls. */
-import { nameKey, relationOf, type Routine } from "../model/model.ts";
+import { baseTypeOf, nameKey, relationOf, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
-import { columnTypesOf } from "./read.ts";
 import { noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
@@ -62,6 +61,13 @@ export const compileCall = (
       : sql`(select * from pg_catalog.json_to_recordset(${json}) as ${ident(row)}(${columns}) limit ${integer(1)}) as ${ident(row)}`;
   return { call: sql`${qualified(routine)}(${passed})`, from };
 };
+
+/** Types of the columns below all domains, by name. */
+const columnTypesOf = (
+  compiler: Compiler,
+  columns: readonly { readonly name: string; readonly type: number }[],
+): ReadonlyMap<string, number> =>
+  new Map(columns.map((column) => [column.name, baseTypeOf(compiler.model, column.type)?.oid ?? column.type]));
 
 /** A function's rows as a FROM item. */
 export const compileCallSource = (

@@ -1,5 +1,5 @@
 /** From a plan to the statements that answer it. */
-import type { RelApiHooks } from "../../hooks.ts";
+import type { CoreHooks } from "../../hooks.ts";
 import { relationOf, type Model } from "../model/model.ts";
 import type { Sight } from "../model/sight.ts";
 import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Update } from "../plan/plan.ts";
@@ -15,18 +15,20 @@ import {
   totalOf,
   type EnvelopeColumn,
 } from "./envelope.ts";
+import { createCompiler } from "./compiler.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
-import { arrayQuery, buildObject, objectQuery } from "./json.ts";
+import { buildObject } from "./json.ts";
+import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { isProvenPlan } from "./proof.ts";
 import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
-import { createCompiler, planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
+import { planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
 import { countOfSteps, stepRelations, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
 export interface CompileParts {
   readonly model: Model;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly sight?: () => Sight;
 }

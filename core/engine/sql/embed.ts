@@ -5,30 +5,20 @@ import type { Embed, Output } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { routineArguments } from "./call.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import { arrayOf, arrayQuery, objectQuery } from "./json.ts";
+import { arrayOf } from "./json.ts";
+import { arrayQuery, objectQuery } from "./json-rows.ts";
 import { compileRows, expandAll, type ReadPlace } from "./read.ts";
 import { findRelationship, relatedRows } from "./related.ts";
-import { noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
-
-export interface CompiledEmbed {
-  readonly join: Sql | undefined;
-  readonly columns: readonly { readonly as: string; readonly value: Sql; readonly isAggregate?: boolean }[];
-  readonly row: Sql | undefined;
-  /** Keys that the row offers. */
-  readonly keys: readonly string[];
-  /** The join drops parents without rows by itself. */
-  readonly isInnerJoined: boolean;
-  /** `select 1 …` over the embedded rows, for EXISTS. */
-  readonly rows: () => Sql;
-}
-
-export interface EmbedUse {
-  /** The parent groups: a JSON value needs an equality (R-AGG-2). */
-  readonly isGrouped: boolean;
-  /** The parent sorts by it. */
-  readonly needsJoin: boolean;
-  readonly isOutput: boolean;
-}
+import {
+  noEmbeds,
+  planFault,
+  qualified,
+  rowValue,
+  type CompiledEmbed,
+  type Compiler,
+  type EmbedUse,
+  type Scope,
+} from "./scope.ts";
 
 export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed => {
   const { via } = embed;

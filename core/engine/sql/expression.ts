@@ -1,12 +1,11 @@
 /** Values computed from the row at hand. */
 import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
 import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
-import { nearestNames } from "../model/near-names.ts";
+import { nearestNames } from "../../kernel/near-names.ts";
 import type { Expression, PathStep } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { refuseColumn } from "./names.ts";
-import { compilePredicate } from "./predicate.ts";
 import { routineArguments } from "./call.ts";
 import { compileRelated } from "./related.ts";
 import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
@@ -106,7 +105,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const inner = compileExpression(compiler, expression.of, scope);
       return {
         ...inner,
-        sql: sql`case when ${compilePredicate(compiler, expression.when, scope)} then ${inner.sql} end`,
+        sql: sql`case when ${compiler.compilePredicate(expression.when, scope)} then ${inner.sql} end`,
         declared: undefined,
       };
     }
@@ -116,7 +115,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         const where =
           expression.where === undefined
             ? target.on
-            : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
+            : sql`${target.on} and ${compiler.compilePredicate(expression.where, target.scope)}`;
         return {
           ...inner,
           sql: sql`(select ${inner.sql} from ${target.from} where ${where} limit 1)`,
@@ -134,7 +133,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         const where =
           expression.where === undefined
             ? target.on
-            : sql`${target.on} and ${compilePredicate(compiler, expression.where, target.scope)}`;
+            : sql`${target.on} and ${compiler.compilePredicate(expression.where, target.scope)}`;
         return {
           sql: sql`(select ${call} from ${target.from} where ${where})`,
           type: aggregateType(compiler, expression.fn, of[0]?.type),
@@ -157,7 +156,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         false,
       );
       const where =
-        expression.where === undefined ? sql`` : sql` where ${compilePredicate(compiler, expression.where, inner)}`;
+        expression.where === undefined ? sql`` : sql` where ${compiler.compilePredicate(expression.where, inner)}`;
       return {
         sql: sql`(select ${call} from ${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))}) as ${ident(row)}${where})`,
         type: undefined,

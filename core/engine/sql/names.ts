@@ -1,7 +1,7 @@
 /** Names that are nobody's: refused here, since PostgreSQL reads `"row"."name"` as a function of the row or a system
  *  column where no column has the name. @rule R-NAM-1 */
 import { columnUnknown, targetColumnUnknown } from "../../kernel/errors.ts";
-import { nearestNames } from "../model/near-names.ts";
+import { nearestNames } from "../../kernel/near-names.ts";
 import type { Relation } from "../model/model.ts";
 import type { Compiler, Scope } from "./scope.ts";
 

@@ -1,11 +1,11 @@
 import type { FilterContext } from "../../hooks.ts";
-import type { Comparison, Predicate, ValueRef } from "../plan/plan.ts";
+import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
 import { routineArguments } from "./call.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { relatedRows } from "./related.ts";
 import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
-import { compileOperand, compileValue } from "./value.ts";
+import { compileValue } from "./value.ts";
 
 /** A condition on the row at hand, in parentheses where precedence asks for them. */
 export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {
@@ -77,6 +77,15 @@ const exists = (
   return conditions.length === 0
     ? sql`exists (select 1 from ${from})`
     : sql`exists (select 1 from ${from} where ${join(conditions, " and ")})`;
+};
+
+/** Right side of a comparison. */
+const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql => {
+  if ("expression" in operand) return compileExpression(compiler, operand.expression, scope).sql;
+  if ("items" in operand)
+    return sql`array[${join(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
+  if ("fields" in operand) return empty; // taken apart by FilterContext.field
+  return compileValue(compiler, operand);
 };
 
 const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Scope): Sql => {

@@ -1,6 +1,6 @@
 /** What a plan is known to do without asking the database: a list of what is allowed, so that whatever is not on it is
  *  not proven. */
-import type { RelApiHooks } from "../../hooks.ts";
+import type { CoreHooks } from "../../hooks.ts";
 import { columnOf, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
 import type {
   Bundle,
@@ -22,18 +22,11 @@ import type {
   WriteRows,
 } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
-
-/** Part of a plugin that says what its SQL is made of. */
-export interface BuiltIn {
-  /** Names of the operators and functions of PostgreSQL that it writes without their schema. Given (be it empty) it
-   *  promises that its SQL calls nothing but what PostgreSQL brings and asks for nothing of the caller. Absent: it may
-   *  do anything. @rule R-TX-10 */
-  readonly builtIn?: readonly string[];
-}
+import type { BuiltIn } from "./built-in.ts";
 
 interface Parts {
   readonly model: Model;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
 }
 

@@ -1,9 +1,8 @@
 /** The rows of one level: `select … from … where … group by … order by … limit …`. */
-import { baseTypeOf, relationOf, type Relation } from "../model/model.ts";
+import { relationOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read, Source } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { compileCallSource } from "./call.ts";
-import { compileEmbed, type CompiledEmbed } from "./embed.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { compilePredicate } from "./predicate.ts";
@@ -216,7 +215,7 @@ export const compileRows = (
   function addEmbed(embed: Embed): void {
     const isTested = testsEmbed(read.where, embed.id);
     const needsJoin = ordersByEmbed(read.orderBy, embed.id);
-    const compiled: CompiledEmbed = compileEmbed(compiler, embed, scope, {
+    const compiled = compiler.compileEmbed(embed, scope, {
       isGrouped: grouped || place.isCompared === true,
       needsJoin,
       isOutput: !isExistence && embed.isHidden !== true,
@@ -264,9 +263,3 @@ export const compileCountRows = (compiler: Compiler, read: Read, place: ReadPlac
   return compileRows(compiler, { kind: "read", from: read.from, shape: "rows", output, where: read.where }, place, true)
     .sql;
 };
-
-export const columnTypesOf = (
-  compiler: Compiler,
-  columns: readonly { readonly name: string; readonly type: number }[],
-): ReadonlyMap<string, number> =>
-  new Map(columns.map((column) => [column.name, baseTypeOf(compiler.model, column.type)?.oid ?? column.type]));

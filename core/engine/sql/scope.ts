@@ -1,8 +1,8 @@
 /** What every part of the compiler shares: the model, the taps, fresh aliases, and the row an expression stands on. */
-import type { RelApiHooks } from "../../hooks.ts";
+import type { CoreHooks } from "../../hooks.ts";
 import { relationOf, type Model, type QualifiedName, type Relation, type Routine } from "../model/model.ts";
 import type { Sight } from "../model/sight.ts";
-import type { Read } from "../plan/plan.ts";
+import type { Embed, Predicate, Read } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 
@@ -11,7 +11,7 @@ export type JsonStyle = "spaced" | "compact";
 
 export interface Compiler {
   readonly model: Model;
-  readonly hooks: RelApiHooks;
+  readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
   /** Columns come as they are stored, not as the JSON that represents their domains. */
@@ -23,6 +23,10 @@ export interface Compiler {
   /** A row name no other level of the statement has. The first one asked for under a name gets the bare name, so that
    *  the database's messages name the relation as the request does. */
   alias(name: string): string;
+  /** Conditions hold expressions, which hold conditions; reads hold embeds, which hold reads. The second half of each
+   *  pair is reached through here, so that the files import each other in one direction only. */
+  compilePredicate(predicate: Predicate, scope: Scope): Sql;
+  compileEmbed(embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed;
 }
 
 /** The row at hand. */
@@ -51,36 +55,25 @@ export interface EmbeddedRead {
   readonly read: Read;
 }
 
-// An alias may have 63 bytes; the suffix needs some of them.
-const MAX_ALIAS_BYTES = 52;
+export interface CompiledEmbed {
+  readonly join: Sql | undefined;
+  readonly columns: readonly { readonly as: string; readonly value: Sql; readonly isAggregate?: boolean }[];
+  readonly row: Sql | undefined;
+  /** Keys that the row offers. */
+  readonly keys: readonly string[];
+  /** The join drops parents without rows by itself. */
+  readonly isInnerJoined: boolean;
+  /** `select 1 …` over the embedded rows, for EXISTS. */
+  readonly rows: () => Sql;
+}
 
-const shorten = (name: string): string => {
-  let text = name;
-  while (Buffer.byteLength(text) > MAX_ALIAS_BYTES) text = text.slice(0, -1);
-  return text;
-};
-
-export const createCompiler = (parts: {
-  readonly model: Model;
-  readonly hooks: RelApiHooks;
-  readonly registry: Registry;
-  readonly style: JsonStyle;
-  readonly showsStored?: boolean;
-  readonly sight?: () => Sight;
-}): Compiler => {
-  const used = new Set<string>();
-  let count = 0;
-  return {
-    ...parts,
-    seen: { relations: new Set(), isOpenEnded: false },
-    alias: (name) => {
-      let alias = name.length > 12 ? shorten(name) : name;
-      while (used.has(alias)) alias = `${shorten(name)}_${++count}`;
-      used.add(alias);
-      return alias;
-    },
-  };
-};
+export interface EmbedUse {
+  /** The parent groups: a JSON value needs an equality (R-AGG-2). */
+  readonly isGrouped: boolean;
+  /** The parent sorts by it. */
+  readonly needsJoin: boolean;
+  readonly isOutput: boolean;
+}
 
 export const noEmbeds: ReadonlyMap<string, EmbeddedRead> = new Map();
 

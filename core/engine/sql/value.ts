@@ -1,8 +1,7 @@
 import { nameKey, type QualifiedName } from "../model/model.ts";
-import type { Operand, ValueRef } from "../plan/plan.ts";
-import { catalogText, empty, ident, join, literal, slot, sql, type Sql } from "./fragment.ts";
-import { compileExpression } from "./expression.ts";
-import { planFault, qualified, type Compiler, type Scope } from "./scope.ts";
+import type { ValueRef } from "../plan/plan.ts";
+import { catalogText, ident, join, literal, slot, sql, type Sql } from "./fragment.ts";
+import { planFault, qualified, type Compiler } from "./scope.ts";
 
 const STEP = "relapi.step_";
 
@@ -74,15 +73,6 @@ export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
 
 /** Relations written by the steps of the sequence a compiler works on, in order. */
 export const stepRelations = new WeakMap<Compiler, QualifiedName[]>();
-
-/** Right side of a comparison. */
-export const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql => {
-  if ("expression" in operand) return compileExpression(compiler, operand.expression, scope).sql;
-  if ("items" in operand)
-    return sql`array[${join(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
-  if ("fields" in operand) return empty; // taken apart by FilterContext.field
-  return compileValue(compiler, operand);
-};
 
 /** Name of a type for a cast: one the catalog wrote, or letters, digits, `_`, `$` and blanks (R-LEX-7). */
 export const typeName = (compiler: Compiler, name: string): Sql => {

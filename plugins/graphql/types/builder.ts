@@ -42,6 +42,8 @@ export interface SchemaParts {
   readonly view: GqlRoleView;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
+  /** Live queries are served. */
+  readonly hasSubscriptions: boolean;
   readonly options: ResolvedOptions;
   readonly metaFields: RoleSchema["metaFields"];
   readonly introspect: (schema: RoleSchema) => RoleSchema["introspect"];
@@ -258,7 +260,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     },
     get subscription() {
       if (subscription === null)
-        subscription = registry.has("live-queries") ? root("subscription_root", "subscription_root", null) : undefined;
+        subscription = parts.hasSubscriptions ? root("subscription_root", "subscription_root", null) : undefined;
       return subscription;
     },
     introspect: (...question) => introspect(...question),

@@ -1,6 +1,17 @@
 /** The examples of docs/reference/hooks.md, as they stand there. */
 import { createHash } from "node:crypto";
-import { definePlugin, mapPlan, sql, Stage, type Ask, type Question, type Session } from "../../../core/index.ts";
+import { SyncBailHook } from "tapable";
+import {
+  definePlugin,
+  mapPlan,
+  sql,
+  Stage,
+  type Ask,
+  type Question,
+  type Session,
+  type Token,
+} from "../../../core/index.ts";
+import type { WatchChanges } from "../../../plugins/subscriptions/api.ts";
 
 export const rowEstimates = definePlugin({
   name: "row-estimates",
@@ -45,7 +56,7 @@ export const everyMinute = definePlugin({
   requires: ["live-queries"],
   before: ["poll-changes"],
   apply: (hooks) => {
-    hooks.watchChanges.tap("every-minute", (_interest, changed) => {
+    hooks.use<WatchChanges>("watchChanges").tap("every-minute", (_interest, changed) => {
       const timer = setInterval(changed, 60_000);
       return () => clearInterval(timer);
     });
@@ -73,3 +84,42 @@ export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
       });
     },
   });
+
+export type TidesService = Token<"tides", { heightAt(port: string): number }>;
+export type CorrectTide = Token<"correctTide", SyncBailHook<[port: string, height: number], number | undefined>>;
+
+export const tides = definePlugin({
+  name: "tides",
+  apply: (hooks, context) => {
+    const correctTide: CorrectTide["value"] = new SyncBailHook(["port", "height"]);
+    hooks.declare<CorrectTide>("correctTide", correctTide);
+    context.offer<TidesService>("tides", { heightAt: (port) => correctTide.call(port, 3) ?? 3 });
+  },
+});
+
+export const springTides = definePlugin({
+  name: "spring-tides",
+  requires: ["tides"],
+  apply: (hooks) => {
+    hooks
+      .use<CorrectTide>("correctTide")
+      .tap("spring-tides", (port, height) => (port === "Brest" ? height + 4 : undefined));
+  },
+});
+
+/** `GET /tide/Brest` */
+export const tideTable = definePlugin({
+  name: "tide-table",
+  before: ["rest"],
+  apply: (_hooks, context) => {
+    context.addSurface({
+      name: "rest",
+      match: (path) => path.startsWith("/tide/"),
+      handle: ({ path }) => {
+        const tides = context.service<TidesService>("tides");
+        return { status: 200, headers: [], body: String(tides?.heightAt(path.slice(6)) ?? "no tides here") };
+      },
+      encodeError: () => ({ status: 500, headers: [], body: "" }),
+    });
+  },
+});

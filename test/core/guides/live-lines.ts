@@ -1,6 +1,6 @@
 import { definePlugin, RelApiError } from "../../../core/index.ts";
-import { graphqlSource, LIVE_QUERIES, type LiveQueries } from "../../../plugins/subscriptions/live-query.ts";
-import type { GqlEngine } from "../../../plugins/graphql/api.ts";
+import type { LiveQueriesService } from "../../../plugins/subscriptions/api.ts";
+import type { GqlEngine, GraphqlService } from "../../../plugins/graphql/api.ts";
 
 /** `POST /live-lines` with a GraphQL request: each answer of the live query as a line of JSON. */
 export const liveLines = definePlugin({
@@ -9,7 +9,7 @@ export const liveLines = definePlugin({
   before: ["graphql", "rest"], // so that this surface is asked first
   apply: (_hooks, context) => {
     const engine = (): GqlEngine => {
-      const found = context.service<GqlEngine>("graphql");
+      const found = context.service<GraphqlService>("graphql");
       if (found === undefined) throw new Error("live-lines serves GraphQL: compose it with gqlCompat");
       return found;
     };
@@ -25,17 +25,18 @@ export const liveLines = definePlugin({
             message: "a mutation cannot be a live query",
             path: "$",
           });
-        const source = graphqlSource(context, engine(), request, exchange.session);
+        const live = context.service<LiveQueriesService>("live-queries")!; // this plugin requires it
+        const source = live.graphqlSource(engine(), request, exchange.session);
         source.plan(); // what is wrong with the request is answered before the lines begin
         return {
           status: 200,
           headers: [["Content-Type", "application/x-ndjson"]],
           stream: (response) => {
-            const stop = context.service<LiveQueries>(LIVE_QUERIES)?.subscribe(source, {
+            const stop = live.subscribe(source, {
               answer: ({ text, isError }) => void response.write(`${isError ? text : `{"data":${text}}`}\n`),
               end: (error) => void response.end(error === undefined ? "" : `${source.encodeError(error)}\n`),
             });
-            response.on("close", () => stop?.());
+            response.on("close", stop);
           },
         };
       },

@@ -1,0 +1,42 @@
+/** Makes the compiler that the parts of a statement share. */
+import type { CoreHooks } from "../../hooks.ts";
+import type { Registry } from "../../plugin.ts";
+import type { Model } from "../model/model.ts";
+import type { Sight } from "../model/sight.ts";
+import { compileEmbed } from "./embed.ts";
+import { compilePredicate } from "./predicate.ts";
+import type { Compiler, JsonStyle } from "./scope.ts";
+
+// An alias may have 63 bytes; the suffix needs some of them.
+const MAX_ALIAS_BYTES = 52;
+
+const shorten = (name: string): string => {
+  let text = name;
+  while (Buffer.byteLength(text) > MAX_ALIAS_BYTES) text = text.slice(0, -1);
+  return text;
+};
+
+export const createCompiler = (parts: {
+  readonly model: Model;
+  readonly hooks: CoreHooks;
+  readonly registry: Registry;
+  readonly style: JsonStyle;
+  readonly showsStored?: boolean;
+  readonly sight?: () => Sight;
+}): Compiler => {
+  const used = new Set<string>();
+  let count = 0;
+  const compiler: Compiler = {
+    ...parts,
+    seen: { relations: new Set(), isOpenEnded: false },
+    alias: (name) => {
+      let alias = name.length > 12 ? shorten(name) : name;
+      while (used.has(alias)) alias = `${shorten(name)}_${++count}`;
+      used.add(alias);
+      return alias;
+    },
+    compilePredicate: (predicate, scope) => compilePredicate(compiler, predicate, scope),
+    compileEmbed: (embed, parent, use) => compileEmbed(compiler, embed, parent, use),
+  };
+  return compiler;
+};

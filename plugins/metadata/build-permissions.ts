@@ -1,0 +1,235 @@
+/** Permissions of the metadata by role and table, inherited ones worked out. @rule G-PRM-3 G-PRM-13 … G-PRM-18 */
+import {
+  columnOf,
+  nameKey,
+  numberText,
+  routinesOf,
+  writableColumns,
+  writeJson,
+  type Cell,
+  type Column,
+  type Model,
+  type Predicate,
+} from "../../core/index.ts";
+import { listOf, noteUnknown, objectOf, textOf, type Note, type RawObject } from "./document.ts";
+import type { FilterReader } from "./filter.ts";
+import { inherit } from "./inherit.ts";
+import { isObject, type Raw } from "./load.ts";
+import type { NamedTable } from "./names.ts";
+import type { Permissions, SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
+import { Inconsistent } from "./values.ts";
+import type { GqlComputedEntry, GqlRootFieldName } from "../graphql/api.ts";
+
+type Operation = keyof TablePermissions;
+
+const OPERATIONS: readonly Operation[] = ["select", "insert", "update", "delete"];
+
+const isTrue = (raw: Raw | undefined): boolean =>
+  raw === undefined || raw === null || (isObject(raw) && Object.keys(raw).length === 0);
+
+/** `columns` of a permission: a list, or `"*"`. */
+const columnsOf = (
+  table: NamedTable,
+  raw: Raw | undefined,
+  absent: "all" | "none",
+  place: string,
+  note: Note,
+): readonly Column[] => {
+  if (raw === "*" || ((raw === undefined || raw === null) && absent === "all")) return table.relation.columns;
+  const names = listOf(raw);
+  if (raw !== undefined && raw !== null && !Array.isArray(raw)) note(`${place}columns is neither a list nor "*"`);
+  return names.flatMap((name) => {
+    const column = typeof name === "string" ? columnOf(table.relation, name) : undefined;
+    if (column === undefined) note(`${place}column ${writeJson(name)} does not exist`);
+    return column ?? [];
+  });
+};
+
+const namesOf = (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map((column) => column.name));
+
+const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "select_aggregate"]);
+
+const rootFieldsOf = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
+  Array.isArray(raw)
+    ? new Set(
+        raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
+      )
+    : undefined; // member of the set
+
+interface Builder {
+  readonly model: Model;
+  readonly reader: FilterReader;
+  readonly note: Note;
+}
+
+const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: Builder): Predicate | undefined =>
+  isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // not undefined
+
+/** What must be said: nothing is open by being forgotten. */
+const required = (raw: RawObject, key: "check" | "filter"): Raw => {
+  const given = raw[key];
+  if (given === undefined || given === null) throw new Inconsistent(`it has no ${key}`);
+  return given;
+};
+
+const presetsOf = (raw: RawObject, table: NamedTable, { model, reader }: Builder): readonly Cell[] =>
+  Object.entries(raw).map(([name, preset]): Cell => {
+    const column = columnOf(table.relation, name);
+    const type = column && model.types.get(column.type);
+    if (type === undefined) throw new Inconsistent(`preset column "${name}" does not exist`);
+    if (preset === null) return { column: name, value: { constant: null, type: type.sqlName } };
+    return { column: name, value: reader.value(preset, type) };
+  });
+
+const routineOf = (model: Model, table: NamedTable, { routine: name }: GqlComputedEntry) =>
+  routinesOf(model, name).find((one) => one.parameters.some((parameter) => parameter.type === table.relation.rowType));
+
+const rowFieldsOf = (table: NamedTable, model: Model): ReadonlySet<string> =>
+  new Set(
+    table.entry.computedFields.flatMap((field) =>
+      routineOf(model, table, field)?.returns.relation === undefined ? [] : [field.name],
+    ),
+  );
+
+/** Scalar ones of those listed. @rule G-CF-6 */
+const computedFieldsOf = (
+  raw: Raw | undefined,
+  table: NamedTable,
+  rowFields: ReadonlySet<string>,
+  place: string,
+  note: Note,
+): ReadonlySet<string> =>
+  new Set(
+    listOf(raw).flatMap((name) => {
+      const field = table.entry.computedFields.find((one) => one.name === name);
+      if (field === undefined) note(`${place}computed field ${writeJson(name)} does not exist`);
+      return field === undefined || rowFields.has(field.name) ? [] : [field.name];
+    }),
+  );
+
+const limitOf = (raw: Raw | undefined): number | undefined => {
+  if (raw === undefined || raw === null) return undefined;
+  const limit = Number(numberText(raw) ?? Number.NaN);
+  if (!Number.isSafeInteger(limit) || limit < 0)
+    throw new Inconsistent(`limit is a whole number, not ${writeJson(raw)}`);
+  return limit;
+};
+
+const SELECT_KEYS: ReadonlySet<string> = new Set([
+  "columns",
+  "computed_fields",
+  "filter",
+  "limit",
+  "allow_aggregations",
+  "query_root_fields",
+  "subscription_root_fields",
+]);
+
+const selectPermission = (raw: RawObject, table: NamedTable, place: string, builder: Builder): SelectPermission => {
+  noteUnknown(raw, SELECT_KEYS, place, builder.note);
+  const filter = filterOf(raw["filter"], table, builder);
+  const rowFields = rowFieldsOf(table, builder.model);
+  const limit = limitOf(raw["limit"]);
+  const queryRootFields = rootFieldsOf(raw["query_root_fields"]);
+  const subscriptionRootFields = rootFieldsOf(raw["subscription_root_fields"]);
+  return {
+    columns: namesOf(columnsOf(table, raw["columns"], "none", place, builder.note)),
+    computedFields: computedFieldsOf(raw["computed_fields"], table, rowFields, place, builder.note),
+    rowFields,
+    routines: new Map(table.entry.computedFields.map((field) => [field.name, nameKey(field.routine)])),
+    ...(filter === undefined ? {} : { filter }),
+    ...(limit === undefined ? {} : { limit }),
+    mayAggregate: raw["allow_aggregations"] === true,
+    ...(queryRootFields === undefined ? {} : { queryRootFields }),
+    ...(subscriptionRootFields === undefined ? {} : { subscriptionRootFields }),
+  };
+};
+
+type WriteOperation = Exclude<Operation, "select">;
+
+const WRITE_KEYS: Readonly<Record<WriteOperation, ReadonlySet<string>>> = {
+  insert: new Set(["check", "columns", "set", "backend_only", "validate_input"]),
+  update: new Set(["columns", "filter", "check", "set", "backend_only", "validate_input"]),
+  delete: new Set(["filter", "backend_only", "validate_input"]),
+};
+
+const writePermission = (
+  operation: WriteOperation,
+  raw: RawObject,
+  table: NamedTable,
+  place: string,
+  builder: Builder,
+): WritePermission => {
+  noteUnknown(raw, WRITE_KEYS[operation], place, builder.note);
+  const { relation } = table;
+  // written rows that a service was to look at first are not let in unseen
+  if (!isTrue(raw["validate_input"])) throw new Inconsistent("validate_input is not served");
+  if (!relation.writable[operation]) throw new Inconsistent("it cannot be written so in the database");
+  const presets = operation === "delete" ? [] : presetsOf(objectOf(raw["set"]), table, builder);
+  const preset = new Set(presets.map((cell) => cell.column));
+  const writable = namesOf(writableColumns(table.relation));
+  const columns =
+    operation === "delete"
+      ? []
+      : columnsOf(table, raw["columns"], operation === "insert" ? "all" : "none", place, builder.note);
+  const filter = operation === "insert" ? undefined : filterOf(required(raw, "filter"), table, builder);
+  const check =
+    operation === "delete"
+      ? undefined
+      : filterOf(operation === "insert" ? required(raw, "check") : raw["check"], table, builder);
+  const given = namesOf(columns.filter(({ name }) => writable.has(name) && !preset.has(name)));
+  return {
+    columns: given,
+    ...(filter === undefined ? {} : { filter }),
+    ...(check === undefined ? {} : { check }),
+    presets,
+    isBackendOnly: raw["backend_only"] === true,
+    source: JSON.stringify([
+      [...given].sort(),
+      filter ?? null,
+      check ?? null,
+      [...presets].sort((a, b) => (a.column < b.column ? -1 : 1)),
+      raw["backend_only"] === true,
+    ]),
+  };
+};
+
+/** `parentsOf`: of inherited roles. */
+export const buildPermissions = (
+  tables: readonly NamedTable[],
+  parentsOf: ReadonlyMap<string, readonly string[]>,
+  builder: Builder,
+): Permissions => {
+  const byRole = new Map<string, Map<string, TablePermissions>>();
+  const permissionsFor = (role: string, table: string): TablePermissions => {
+    const ofRole = byRole.get(role) ?? new Map<string, TablePermissions>();
+    byRole.set(role, ofRole);
+    const ofTable = ofRole.get(table) ?? {};
+    ofRole.set(table, ofTable);
+    return ofTable;
+  };
+  for (const table of tables) {
+    for (const operation of OPERATIONS) {
+      for (const raw of listOf(table.document.raw[`${operation}_permissions`])) {
+        const role = textOf(objectOf(raw)["role"]);
+        if (role === undefined) continue;
+        const place = `table ${table.relation.name}: ${operation} permission of ${role}: `;
+        const permission = objectOf(objectOf(raw)["permission"]);
+        const entry = permissionsFor(role, nameKey(table.relation)); // the role is in metadata mode even when the permission is not consistent
+        if (operation in entry) {
+          builder.note(`${place}it is written twice, the first one stays`);
+          continue;
+        }
+        entry[operation] = undefined;
+        try {
+          if (operation === "select") entry.select = selectPermission(permission, table, place, builder);
+          else entry[operation] = writePermission(operation, permission, table, place, builder);
+        } catch (error) {
+          if (!(error instanceof Inconsistent)) throw error;
+          builder.note(`${place}${error.message}`);
+        }
+      }
+    }
+  }
+  return inherit(parentsOf, byRole, builder.note);
+};

@@ -1,0 +1,125 @@
+/** Steps around requests, and settings of plugins. */
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  compose,
+  definePlugin,
+  defineSetting,
+  relApi,
+  settingKinds,
+  settingRows,
+  type PresetPart,
+} from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { startApi, type StartOptions } from "../support/api.ts";
+import { bearer } from "../support/tokens.ts";
+import { slowRequests } from "./slow-requests.ts";
+
+const first = await startApi();
+await first.sql("create function sea.nap() returns int language sql as 'select 1 from pg_sleep(0.2)'");
+
+const started = async (options: StartOptions = {}) => {
+  const warnings: (readonly [string, unknown])[] = [];
+  const quiet = (): void => undefined;
+  const warn = (message: string, facts?: unknown): void => void warnings.push([message, facts]);
+  const logger = { error: quiet, warn, info: quiet, debug: quiet, access: quiet };
+  const api = await startApi({ on: first.database, parts: [slowRequests], logger, ...options });
+  return { api, warnings: () => warnings.filter(([message]) => message === "slow answer") };
+};
+
+const variables = ["SLOW_AFTER", "BANNED_ROLES"];
+afterEach(() => {
+  for (const name of variables) delete process.env[name];
+});
+
+describe("X-STEP-1 a step around each request", () => {
+  test("hears how it ended", async () => {
+    const { api, warnings } = await started({ settings: { slowAfter: 150 } });
+    await api.get("/ports", { headers: bearer({ role: "sea_clerk" }) });
+    expect(warnings()).toEqual([]);
+    await api.post("/rpc/nap", { headers: bearer({ role: "sea_clerk" }) });
+    await api.relApi.rest({ method: "POST", path: "/rpc/nap" });
+    expect(warnings()).toEqual([
+      ["slow answer", { method: "POST", path: "/rpc/nap", status: 200, role: "sea_clerk", ms: expect.any(Number) }],
+      ["slow answer", expect.objectContaining({ path: "/api/rpc/nap", role: "sea_anon" })],
+    ]);
+  });
+
+  test("turns callers away in the words of each surface", async () => {
+    const { api } = await started({ settings: { bannedRoles: ["sea_clerk"] } });
+    const clerk = bearer({ role: "sea_clerk" });
+    const refused = await api.get("/ports", { headers: clerk });
+    expect(refused.status).toBe(403);
+    expect(refused.json()).toMatchObject({ code: "role-banned", message: "This role is turned away" });
+    const answer = await api.gql("{ __typename }", {}, { ...clerk, "x-session-admin-secret": null });
+    expect(answer.errors).toHaveLength(1);
+    expect((await api.get("/ports")).status).toBe(200);
+  });
+
+  test("a step that fails when all is answered is logged, and changes nothing", async () => {
+    const faulty = definePlugin({
+      name: "faulty",
+      apply: (_, context) =>
+        context.addStep({
+          name: "faulty",
+          headers: () => {
+            throw new Error("no headers");
+          },
+          after: () => {
+            throw new Error("no end");
+          },
+        }),
+    });
+    const errors: unknown[] = [];
+    const quiet = (): void => undefined;
+    const error = (message: string, facts: unknown): void => void errors.push([message, facts]);
+    const logger = { error, warn: quiet, info: quiet, debug: quiet, access: quiet };
+    const api = await startApi({ on: first.database, parts: [faulty], logger });
+    expect((await api.get("/ports?limit=1")).status).toBe(200);
+    expect(errors).toHaveLength(2);
+    expect(errors[0]).toMatchObject(["a step around requests failed", { step: "faulty" }]);
+  });
+});
+
+describe("X-SET settings of plugins", () => {
+  test("X-SET-1 options win over the environment, which wins over the default", async () => {
+    process.env["SLOW_AFTER"] = "1";
+    const { api, warnings } = await started();
+    await api.post("/rpc/nap");
+    expect(warnings()).toHaveLength(1);
+    const patient = await started({ settings: { slowAfter: 60_000 } });
+    await patient.api.post("/rpc/nap");
+    expect(patient.warnings()).toEqual([]);
+  });
+
+  const start = (settings: Readonly<Record<string, unknown>>, ...more: readonly PresetPart[]) =>
+    relApi(compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none", settings }), slowRequests, ...more));
+
+  test("X-SET-2 mistakes end the start", () => {
+    expect(() => start({ slowAfter: "soon" })).toThrow('the setting slowAfter is "soon"');
+    expect(() => start({ slowAftr: 1 })).toThrow('did you mean "slowAfter"?');
+    process.env["SLOW_AFTER"] = "soon";
+    expect(() => start({})).toThrow('SLOW_AFTER is "soon"');
+  });
+
+  test("X-SET-2 nothing is declared twice", () => {
+    const kind = settingKinds.text;
+    const plugin = (name: string, environment: readonly string[]) =>
+      definePlugin({
+        name: "second",
+        settings: [defineSetting({ name, environment, kind, default: "", description: "" })],
+      });
+    expect(() => start({}, plugin("slowAfter", []))).toThrow(
+      /"slowAfter" is declared by "slow-requests" and by "second"/,
+    );
+    expect(() => start({}, plugin("other", ["SLOW_AFTER"]))).toThrow(/"SLOW_AFTER" is declared by "slow-requests"/);
+    expect(() => start({}, plugin("dbPool", []))).toThrow(/"dbPool" is declared by relapi itself/);
+    expect(() => start({}, plugin("other", ["PGRST_DB_POOL"]))).toThrow(/"PGRST_DB_POOL" is declared by relapi itself/);
+  });
+
+  test("X-SET-3 the rows of a settings page", () => {
+    expect(settingRows([slowRequests])).toEqual([
+      "| `SLOW_AFTER` |  | `500` | milliseconds after which an answer counts as slow and is logged |",
+      "| `BANNED_ROLES` |  | `[]` | roles that are turned away |",
+    ]);
+  });
+});
