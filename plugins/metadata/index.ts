@@ -14,6 +14,7 @@ import {
   type PluginContext,
   type QualifiedName,
   type Relation,
+  type Relationship,
 } from "../../core/index.ts";
 import {
   listOf,
@@ -28,7 +29,7 @@ import { roleGone } from "./errors.ts";
 import { createFilterReader } from "./filter.ts";
 import { inheritance } from "./inherit.ts";
 import { loadMetadata } from "./load.ts";
-import { customizationOf, functionEntries, matchTables, type NamedTable } from "./names.ts";
+import { customizationOf, functionEntries, matchTables, namedRelationships, type NamedTable } from "./names.ts";
 import { buildPermissions } from "./build-permissions.ts";
 import type { Permissions } from "./permissions.ts";
 import { createSight } from "./sight.ts";
@@ -40,6 +41,7 @@ import type { GqlMetadata } from "../graphql/api.ts";
 interface MetadataPart extends GqlMetadata {
   readonly permissions: Permissions;
   readonly functionRights: FunctionRights;
+  readonly isNamed: (relationship: Relationship) => boolean;
 }
 
 const DOCUMENT_PART = "metadata-document";
@@ -126,6 +128,7 @@ const matchDocument = async (
     view: createView(permissions, functionRights, document.closedForRoles, options.inferFunctionPermissions),
     permissions,
     functionRights,
+    isNamed: namedRelationships(matched.tables),
   };
   const roles = new Map(
     [...permissions].map(([role, ofRole]) => [
@@ -227,6 +230,7 @@ export const metadataPermissions = definePlugin({
         checksNames: isRest,
         location: envelope.location ?? [],
         mayCall,
+        isNamed: part.isNamed,
       });
     });
   },

@@ -153,6 +153,25 @@ export const matchTables = (
   return { model: { ...model, relations }, tables };
 };
 
+/** By what joins the rows: a relationship of the metadata may have an id of its own beside that of its foreign key. */
+export const namedRelationships = (tables: readonly NamedTable[]): ((relationship: Relationship) => boolean) => {
+  const keyOf = ({ source, target, columns }: Relationship): string =>
+    JSON.stringify([
+      source.schema,
+      source.name,
+      target.schema,
+      target.name,
+      columns.map((pair) => pair.join("\0")).sort(),
+    ]);
+  const named = new Set(
+    tables.flatMap(({ relation, entry }) => {
+      const ids = new Set(entry.relationships.map(({ relationship }) => relationship));
+      return relation.relationships.filter(({ id }) => ids.has(id)).map(keyOf);
+    }),
+  );
+  return (relationship) => relationship.junction === undefined && named.has(keyOf(relationship));
+};
+
 const tableEntry = (
   model: Model,
   relation: Relation,

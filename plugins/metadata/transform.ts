@@ -18,6 +18,7 @@ import {
   type QualifiedName,
   type Read,
   type Relation,
+  type Relationship,
   type RoutineCall,
   type Update,
 } from "../../core/index.ts";
@@ -46,6 +47,8 @@ export interface TransformParts {
   /** Key columns of the written row that the answer tells. */
   readonly location: readonly string[];
   readonly mayCall: MayCall;
+  /** The metadata has given it a name on its source, for all roles. */
+  readonly isNamed: (relationship: Relationship) => boolean;
 }
 
 export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts): P => {
@@ -70,8 +73,31 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   const checkColumns = (names: readonly string[], allowed: ReadonlySet<string>, relation: QualifiedName): void => {
     if (checksNames && names.some((name) => !allowed.has(name))) throw permissionDenied("table", relation.name);
   };
+  /** Columns whose values the role reads in every row that it sees. */
+  const unmasked = (name: QualifiedName): ReadonlySet<string> => {
+    const select = selectOf(name);
+    return new Set([...(select?.columns ?? [])].filter((column) => select?.masked?.has(column) !== true));
+  };
   const mayUseRoutine = (relation: Relation, routine: QualifiedName): boolean =>
     [...(selectOf(relation)?.routines.values() ?? [])].includes(nameKey(routine));
+
+  /** Which rows belong together tells the values that join them: they are read as well, unless the metadata names the
+   *  relationship. @rule R-NAM-6 */
+  const checkKeys = (relationship: Relationship): void => {
+    if (parts.isNamed(relationship)) return;
+    const { source, target, columns, junction } = relationship;
+    const check = (name: QualifiedName, keys: readonly string[]): void => checkColumns(keys, unmasked(name), name);
+    check(
+      source,
+      [...columns, ...(junction?.source ?? [])].map(([key]) => key),
+    );
+    check(target, [...columns.map(([, key]) => key), ...(junction?.target ?? []).map(([key]) => key)]);
+    if (junction !== undefined)
+      check(
+        junction.relation,
+        [...junction.source, ...junction.target].map(([, key]) => key),
+      );
+  };
 
   /** Rows that a way leads through are read as well: those of a junction, what a function of the row returns. */
   function checkWay(relation: Relation | undefined, id: string): void {
@@ -79,6 +105,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     if (relation === undefined || relationship === undefined) return;
     const { junction, routine } = relationship;
     if (routine !== undefined && !mayUseRoutine(relation, routine)) throw permissionDenied("function", routine.name);
+    checkKeys(relationship);
     if (junction === undefined) return;
     const select = selectOf(junction.relation);
     // a filter on the junction's rows would have to stand in the join
@@ -157,14 +184,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     );
 
   /** What the answer tells of the written row is read. @rule R-NAM-5 */
-  const checkKey = (name: QualifiedName): void => {
-    const select = selectOf(name);
-    checkColumns(
-      parts.location,
-      new Set([...(select?.columns ?? [])].filter((column) => select?.masked?.has(column) !== true)),
-      name,
-    );
-  };
+  const checkKey = (name: QualifiedName): void => checkColumns(parts.location, unmasked(name), name);
 
   /** The primary key is the target of those who name none. @rule R-NAM-2 */
   const checkTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {

@@ -29,6 +29,7 @@ const metadata = documentOf(
       ],
       select_permissions: permissions({
         reader: { ...some, computed_fields: ["shout"] },
+        joiner: some,
         everything: all,
         keeper: { columns: "*", filter: mine },
         nameless: { columns: ["name"], filter: {} },
@@ -49,6 +50,7 @@ const metadata = documentOf(
       object_relationships: [object("account", "account_id")],
       select_permissions: permissions({
         reader: { columns: ["id", "account_id", "body"], filter: {} },
+        joiner: { columns: ["id"], filter: {} },
         everything: all,
       }),
       insert_permissions: permissions({
@@ -66,7 +68,11 @@ const metadata = documentOf(
     }),
     table("hush.vault", { select_permissions: permissions({ everything: all }) }),
     table("hush.transfer", {
-      select_permissions: permissions({ reader: { columns: ["id", "payer"], filter: {} }, everything: all }),
+      select_permissions: permissions({
+        reader: { columns: ["id", "payer"], filter: {} },
+        joiner: { columns: ["id"], filter: {} },
+        everything: all,
+      }),
     }),
   ],
   { inherited_roles: [{ role_name: "both", role_set: ["nameless", "keeper"] }] },
@@ -615,6 +621,48 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
     ])
       expect((await get(path, "both")).json().code, path).toBe("42703");
     expect((await get("/account?select=name&secret=eq.classified", "both")).json()).toEqual([{ name: "Ann" }]);
+  });
+});
+
+describe("R-NAM-6 a relationship tells the columns that it compares", () => {
+  const ask = async (role: string, request: string) => {
+    const [method = "", path = ""] = request.split(" ");
+    const answer = await byMetadata.request(method, path, {
+      headers: { ...asAdmin(role), prefer: "return=representation" },
+      ...(method === "POST" ? { body: { id: 9, account_id: 1 } } : {}),
+    });
+    return answer.status < 300 ? "answered" : answer.json().code;
+  };
+  const HIDDEN = [
+    "GET /transfer?select=id,account!secret_payee(id)",
+    "GET /transfer?select=id,secret_payee(name)",
+    "GET /transfer?select=id,...account!transfer_secret_payee_fkey(name)",
+    "GET /transfer?select=id,account!secret_payee()&account=not.is.null",
+    "GET /transfer?select=id,account!secret_payee!inner()&account.id=eq.1",
+    "GET /account?select=id,transfer!secret_payee(id)",
+    "GET /note?select=id,account(id,transfer!secret_payee(id))",
+    "POST /note?select=id,account(transfer!secret_payee(id))",
+    "GET /rpc/accounts?select=id,transfer!secret_payee(id)",
+  ];
+
+  test("refused where one of them is hidden, in every place", async () => {
+    for (const request of HIDDEN) {
+      expect(await ask("reader", request), request).toBe("42501");
+      expect(await ask("everything", request), request).toBe("answered");
+    }
+    expect(await ask("joiner", "GET /transfer?select=id,account!payer(id)")).toBe("42501");
+    expect(await ask("nameless", "GET /account?select=name,transfer!payer(id)")).toBe("42501");
+  });
+
+  test("there where all of them may be read, or the metadata names it", async () => {
+    for (const request of [
+      "GET /transfer?select=id,account!payer(id)",
+      "GET /account?select=id,transfer!payer(id)",
+      "GET /note?select=id,account(id)",
+    ])
+      expect(await ask("reader", request), request).toBe("answered");
+    for (const request of ["GET /note?select=id,account(id)", "GET /account?select=id,note(id)"])
+      expect(await ask("joiner", request), request).toBe("answered");
   });
 });
 
