@@ -11,6 +11,7 @@ import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type CoreHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
 import type { RequestStep, Surface } from "./http/exchange.ts";
+import { createHeldBodies } from "./http/held-bodies.ts";
 import { createPace } from "./http/pace.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
@@ -75,9 +76,11 @@ export const relApi = (preset: Preset): RelApi => {
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
   const unread = createUnread(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
+  const heldBodies = createHeldBodies(options.maxPendingBodyBytes);
   const pace = createPace(options.requestTimeout * SECOND_MS);
   counters.watch("unread-bytes", () => unread.bytes);
   counters.watch("unread-closed", () => unread.closed);
+  counters.watch("body-bytes", () => heldBodies.bytes);
   counters.watch("requests-late", () => pace.closed);
   const upgrades = createUpgrades(() => api, options.requestTimeout * SECOND_MS);
   const surfaces: Surface[] = [];
@@ -140,6 +143,7 @@ export const relApi = (preset: Preset): RelApi => {
     loader,
     authorize,
     unread,
+    heldBodies,
     pace,
     bodyRefused: () => counters.add("bodies-refused"),
   });

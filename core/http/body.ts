@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import {
+  bodiesTooLarge,
   bodyEncodingUnknown,
   bodyLate,
   bodyNestedTooDeep,
@@ -11,6 +12,7 @@ import {
   requestCancelled,
   type RelApiError,
 } from "../kernel/errors.ts";
+import type { HeldBody } from "./held-bodies.ts";
 import type { Pace } from "./pace.ts";
 
 /** What an earlier body parser of the application leaves behind. */
@@ -20,9 +22,11 @@ const NOTHING = Buffer.alloc(0);
 
 export interface BodyLimits {
   readonly maxBytes: number;
+  /** Of all requests together. */
+  readonly maxPendingBytes: number;
   readonly pace: Pace;
   readonly warn: (message: string) => void;
-  /** Hears of each body that was too large. */
+  /** Hears of each body that was refused for its size. */
   readonly refused: () => void;
 }
 
@@ -37,21 +41,28 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["br", () => createBrotliDecompress({ chunkSize: CHUNK_BYTES })],
 ]);
 
-/** Bytes count as what they unpack to. @throws RelApiError `body-too-large`, `body-late`, `body-encoding-unknown`,
- *  `body-unreadable`, `request-cancelled` when the client goes away in the middle @rule R-BND-3 R-BND-4 */
+/** Bytes count as what they unpack to. `held`: released by whoever answers. @throws RelApiError `body-too-large`,
+ *  `body-late`, `body-encoding-unknown`, `body-unreadable`, `request-cancelled` when the client goes away in the middle
+ *  @rule R-BND-3 R-BND-4 R-BND-7 */
 export const readBody = async (
   request: ParsedRequest,
   response: ServerResponse,
+  held: HeldBody,
   limits: BodyLimits,
 ): Promise<Buffer> => {
-  const { maxBytes, pace, refused } = limits;
+  const { maxBytes, maxPendingBytes, pace, refused } = limits;
   const tooLarge = (): RelApiError => {
     refused();
     return bodyTooLarge(maxBytes);
   };
+  const tooMany = (): RelApiError => {
+    refused();
+    return bodiesTooLarge(maxPendingBytes);
+  };
   if (request.readableEnded) {
     const restored = restoreBody(request, limits.warn);
     if (restored.length > maxBytes) throw tooLarge();
+    if (!held.grow(restored.length)) throw tooMany();
     return restored;
   }
   const { "content-length": length, "transfer-encoding": transfer, "content-encoding": encoding } = request.headers;
@@ -77,6 +88,7 @@ export const readBody = async (
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > maxBytes) return refuse(tooLarge());
+      if (!held.grow(chunk.length)) return refuse(tooMany());
       chunks.push(chunk);
     };
     const refuse = (error: RelApiError): void => {

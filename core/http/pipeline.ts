@@ -8,6 +8,7 @@ import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
 import type { Answer, Done, Headers, RequestStep, Surface } from "./exchange.ts";
+import type { HeldBodies } from "./held-bodies.ts";
 import type { Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { repeatsHost } from "./request-headers.ts";
@@ -31,7 +32,8 @@ export interface PipelineParts {
   readonly authorize: (credentials: Credentials, given?: Session) => Promise<Session>;
   readonly pace: Pace;
   readonly unread: Unread;
-  /** Hears of each body that was too large. */
+  readonly heldBodies: HeldBodies;
+  /** Hears of each body that was refused for its size. */
   readonly bodyRefused: () => void;
 }
 
@@ -47,10 +49,18 @@ export interface Pipeline {
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { options, logger, counters, surfaces, around, loader, authorize, pace, unread, bodyRefused } = parts;
-  const { maxBodyBytes, serverTimingEnabled } = options();
+  const { options, logger, counters, surfaces, around, loader, authorize, pace, unread, heldBodies, bodyRefused } =
+    parts;
+  const { maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled } = options();
   const settings: ExchangeSettings = {
-    body: { maxBytes: maxBodyBytes, pace, warn: (message) => logger.warn(message), refused: bodyRefused },
+    body: {
+      maxBytes: maxBodyBytes,
+      maxPendingBytes: maxPendingBodyBytes,
+      pace,
+      warn: (message) => logger.warn(message),
+      refused: bodyRefused,
+    },
+    heldBodies,
     isTimed: serverTimingEnabled,
   };
   const [before, authorized] = [
@@ -182,6 +192,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       logger.error("an answer could not be written", { cause: fault instanceof Error ? fault : String(fault) });
       exchange.response.destroy();
     } finally {
+      exchange.releaseBody();
       // nobody has read the body, or not all of it: Node throws away what still comes, for as long as it comes
       if (!exchange.request.complete) pace.watch(exchange.request);
       runningCount--;

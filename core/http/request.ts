@@ -4,10 +4,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { readBody, type BodyLimits } from "./body.ts";
 import type { Exchange, Surface } from "./exchange.ts";
+import type { HeldBodies, HeldBody } from "./held-bodies.ts";
 import { cookieOf, firstHeaders } from "./request-headers.ts";
 
 export interface ExchangeSettings {
   readonly body: BodyLimits;
+  readonly heldBodies: HeldBodies;
   readonly isTimed: boolean;
 }
 
@@ -32,6 +34,7 @@ export class RequestExchange implements Exchange, Credentials {
   readonly startedAtMs = performance.now();
   private readonly settings: ExchangeSettings;
   private bytes: Promise<Buffer> | undefined;
+  private held: HeldBody | undefined;
   private marks: Map<string, number> | undefined;
   private markedAtMs: number;
 
@@ -87,8 +90,18 @@ export class RequestExchange implements Exchange, Credentials {
   }
 
   body(): Promise<Buffer> {
-    this.bytes ??= readBody(this.request, this.response, this.settings.body);
+    this.bytes ??= readBody(
+      this.request,
+      this.response,
+      (this.held = this.settings.heldBodies.open()),
+      this.settings.body,
+    );
     return this.bytes;
+  }
+
+  /** The body is nobody's any more. */
+  releaseBody(): void {
+    this.held?.release();
   }
 
   onGone(listener: () => void): () => void {

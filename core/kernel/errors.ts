@@ -187,6 +187,15 @@ export const bodyTooLarge = (limitBytes: number): RelApiError =>
     message: `The request body is larger than ${limitBytes} bytes`,
   });
 
+/** Of all requests that are not answered yet. @rule R-BND-7 */
+export const bodiesTooLarge = (limitBytes: number): RelApiError =>
+  new RelApiError({
+    code: "body-too-large",
+    status: 413,
+    message: `The bodies of requests without an answer are larger than ${limitBytes} bytes together`,
+    headers: retryAfter(1),
+  });
+
 /** @rule R-BND-4 */
 export const bodyLate = (): RelApiError =>
   new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });

@@ -106,6 +106,8 @@ export interface RelApiOptions {
   readonly inferFunctionPermissions?: boolean;
   /** bytes; a larger request body is refused with 413, compressed ones by what they unpack to */
   readonly maxBodyBytes?: number;
+  /** bytes of request bodies that are not answered yet, all together; a body beyond it is refused with 413 */
+  readonly maxPendingBodyBytes?: number;
   /** Arrays and objects inside each other: in a body, the variables of an operation, the claims of a token */
   readonly maxJsonDepth?: number;
   /** Columns that one REST body or `columns` names */
@@ -228,6 +230,7 @@ export const DEFAULTS = {
   maxBatchBytes: 64 * 1024 * 1024,
   cacheBytes: 64 * 1024 * 1024,
   maxBodyBytes: 32 * 1024 * 1024,
+  maxPendingBodyBytes: 128 * 1024 * 1024,
   maxResultBytes: 128 * 1024 * 1024,
   maxUnreadBytes: 128 * 1024 * 1024,
   unreadTimeout: 30,

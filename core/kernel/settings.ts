@@ -185,6 +185,7 @@ export const SETTINGS: readonly Setting[] = [
   plain("maxSocketOperations", wholeNumber(1), ["MAX_SOCKET_OPERATIONS"]),
   plain("maxSocketMessageBytes", wholeNumber(1), ["MAX_SOCKET_MESSAGE_BYTES"]),
   plain("maxBodyBytes", wholeNumber(1, 268_435_456), ["MAX_BODY_BYTES"]),
+  plain("maxPendingBodyBytes", wholeNumber(1), ["MAX_PENDING_BODY_BYTES"]),
   plain("maxResultBytes", wholeNumber(1, 268_435_456), ["MAX_RESULT_BYTES"]),
   plain("maxUnreadBytes", wholeNumber(1), ["MAX_UNREAD_BYTES"]),
   plain("unreadTimeout", wholeNumber(1, 2_000_000), ["UNREAD_TIMEOUT"]),

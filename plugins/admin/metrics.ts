@@ -72,7 +72,13 @@ const METRICS: readonly Metric[] = [
     "unread-closed",
     "Connections closed because nobody read the answer, or too much was waiting",
   ),
-  plain("relapi_bodies_refused_total", "counter", "bodies-refused", "Request bodies larger than MAX_BODY_BYTES"),
+  plain(
+    "relapi_bodies_refused_total",
+    "counter",
+    "bodies-refused",
+    "Request bodies larger than MAX_BODY_BYTES, or than MAX_PENDING_BODY_BYTES together with others",
+  ),
+  plain("relapi_body_bytes", "gauge", "body-bytes", "Bytes of request bodies that are not answered yet"),
   plain(
     "relapi_requests_late_total",
     "counter",

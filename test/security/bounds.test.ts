@@ -333,6 +333,49 @@ describe("request bodies", () => {
   });
 });
 
+describe("request bodies together", () => {
+  test(
+    "R-BND-7 G-HTTP-15 a large one that finds no room is 413, small ones and one on its own are taken",
+    { timeout: 20_000 },
+    async () => {
+      const api = await start({ maxPendingBodyBytes: 1_000_000 });
+      const call = (bytes: number): string => JSON.stringify({ t: "x".repeat(bytes) });
+      const send = (path: string, bytes: number) =>
+        api.post(path, {
+          headers: { ...admin, "content-type": "application/json", "content-encoding": "gzip" },
+          body: gzipSync(call(bytes)),
+        });
+      expect((await send("/rpc/size", 2_000_000)).text).toBe("2000000");
+      // most of a body, and then nothing
+      const held = open(
+        api.port,
+        `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,
+      );
+      await expect.poll(async () => (await api.metrics())["relapi_body_bytes"]).toBeGreaterThan(900_000);
+      const refused = await send("/rpc/size", 200_000);
+      expect([refused.status, refused.json(), refused.headers["retry-after"]]).toEqual([
+        413,
+        {
+          code: "PGRST102",
+          details: null,
+          hint: null,
+          message: "The bodies of requests without an answer are larger than 1000000 bytes together",
+        },
+        "1",
+      ]);
+      for (const path of ["/v1/graphql", "/v1alpha1/graphql"]) {
+        const answer = await send(path, 200_000);
+        expect([answer.status, answer.json().errors[0].extensions.code], path).toEqual([413, "bad-request"]);
+      }
+      expect((await send("/rpc/size", 60_000)).text).toBe("60000");
+      held.socket.destroy();
+      await expect.poll(async () => (await api.metrics())["relapi_body_bytes"]).toBe(0);
+      expect((await send("/rpc/size", 200_000)).text).toBe("200000");
+      expect((await api.metrics())["relapi_bodies_refused_total"]).toBe(3);
+    },
+  );
+});
+
 describe("slow clients", () => {
   const post = (path: string, bytes: number, more = ""): string =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
