@@ -1,5 +1,6 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error texts are part of the contract. */
-import type { Limits } from "../../core/index.ts";
+import { bodyTooLarge } from "../../core/index.ts";
+import type { BodyLimits } from "./payload.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./write-errors.ts";
 
 const QUOTE = 0x22;
@@ -88,17 +89,31 @@ interface Line {
   readonly isEnded: boolean;
 }
 
-const readQuoted = (bytes: Buffer, start: number): { readonly field: string; readonly next: number } => {
-  let from = start + 1;
-  let field = "";
-  for (;;) {
-    const quote = bytes.indexOf(QUOTE, from);
-    if (quote === -1) return notEnough();
-    field += bytes.toString("utf8", from, quote);
-    if (bytes[quote + 1] !== QUOTE) return { field, next: quote + 1 };
-    field += '"';
-    from = quote + 2;
+/** A field may be all of the body, and all of it quotes. */
+const withoutDoubling = (bytes: Buffer, from: number, to: number): string => {
+  const single = Buffer.allocUnsafe(to - from);
+  let length = 0;
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]!; // i is within the field
+    single[length++] = byte;
+    if (byte === QUOTE) i++;
   }
+  return single.toString("utf8", 0, length);
+};
+
+const readQuoted = (bytes: Buffer, start: number): { readonly field: string; readonly next: number } => {
+  let hasQuotes = false;
+  for (let i = start + 1; i < bytes.length; i++) {
+    if (bytes[i] !== QUOTE) continue;
+    if (bytes[i + 1] !== QUOTE)
+      return {
+        field: hasQuotes ? withoutDoubling(bytes, start + 1, i) : bytes.toString("utf8", start + 1, i),
+        next: i + 1,
+      };
+    hasQuotes = true;
+    i++;
+  }
+  return notEnough();
 };
 
 const readLine = (bytes: Buffer, start: number): Line => {
@@ -122,40 +137,80 @@ const readLine = (bytes: Buffer, start: number): Line => {
   }
 };
 
+/** Rows are joined in pieces of about so many characters. */
+const PIECE_LENGTH = 64 * 1024;
+
+/** Collects rows as JSON text, which may be many times as large as the CSV. */
+const createRows = (names: readonly string[], maxBytes: number) => {
+  const keys = names.map((name) => `${JSON.stringify(name)}:`);
+  /** Of two columns with one name the later counts, where a line has it. */
+  const again = names.map((name, i) => names.indexOf(name, i + 1));
+  const pieces: string[] = [];
+  let piece = "";
+  let bytes = 0;
+  const flush = (): void => {
+    bytes += Buffer.byteLength(piece);
+    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
+    pieces.push(piece);
+    piece = "";
+  };
+  return {
+    add: (fields: readonly string[]): void => {
+      let row = "";
+      for (let i = 0; i < fields.length; i++) {
+        const later = again[i]!; // no line is longer than the header here
+        if (later !== -1 && later < fields.length) continue;
+        const field = fields[i]!; // i is within its length
+        row += `${row === "" ? "" : ","}${keys[i]}${field === "NULL" ? "null" : JSON.stringify(field)}`;
+      }
+      piece += `${pieces.length === 0 && piece === "" ? "" : ","}{${row}}`;
+      if (piece.length > PIECE_LENGTH) flush();
+    },
+    end: (): string => {
+      flush();
+      return `[${pieces.join("")}]`;
+    },
+  };
+};
+
+/** How many different names there are among the first of them, by how many those are. */
+const countNames = (names: readonly string[]): readonly number[] => {
+  const seen = new Set<string>();
+  return [0, ...names.map((name) => seen.add(name).size)];
+};
+
 /** Rows of a CSV body as JSON text, every value a string or null.
- *  @throws RelApiError `body` @rule R-BODY-6 R-BODY-8 */
+ *  @throws RelApiError `body`, `body-too-large` @rule R-BODY-6 R-BODY-8 R-BND-3 */
 export const readCsv = (
   bytes: Buffer,
-  limits: Limits,
+  limits: BodyLimits,
 ): { readonly text: string; readonly keys: readonly string[]; readonly isEmpty: boolean } => {
-  const header = readLine(bytes, 0);
-  if (!header.isEnded) return notEnough();
-  if (header.fields.length > limits.maxColumns) throw tooManyColumns(limits);
-  const rows: Record<string, string | null>[] = [];
+  const { fields: names, next: start, isEnded } = readLine(bytes, 0);
+  if (!isEnded) return notEnough();
+  if (names.length > limits.maxColumns) throw tooManyColumns(limits);
+  const rows = createRows(names, limits.maxBodyBytes);
+  const different = countNames(names);
   let fieldCount: number | undefined;
   let isUneven = false;
-  for (let next = header.next; next < bytes.length;) {
-    const line = readLine(bytes, next);
-    next = line.next;
-    if (line.fields.length === 1 && line.fields[0] === "") continue;
-    const count = line.fields.length;
-    // a field without a name would be lost
-    if (count > header.fields.length) isUneven = true;
+  for (let next = start; next < bytes.length;) {
+    if (bytes[next] === LF || bytes[next] === CR) {
+      next++;
+      continue;
+    }
+    const { fields, next: after } = readLine(bytes, next);
+    next = after;
+    if (fields.length === 1 && fields[0] === "") continue;
+    const count = fields.length;
     fieldCount ??= count;
-    // Lines of other lengths still have the same keys when the columns they lack are named before as well
-    if (
-      count !== fieldCount &&
-      new Set(header.fields.slice(0, count)).size !== new Set(header.fields.slice(0, fieldCount)).size
-    )
-      isUneven = true;
-    const row: Record<string, string | null> = Object.create(null) as Record<string, string | null>; // a column may be called __proto__
-    for (const [i, field] of line.fields.entries()) row[header.fields[i]!] = field === "NULL" ? null : field; // too many are refused below
-    rows.push(row);
+    // A field without a name would be lost. Lines of other lengths still have the same keys when the columns they lack
+    // are named before as well.
+    if (count > names.length || different[count] !== different[fieldCount]) isUneven = true;
+    if (!isUneven) rows.add(fields);
   }
   if (isUneven) throw csvFieldsError();
   return {
-    text: JSON.stringify(rows),
-    keys: [...new Set(header.fields.slice(0, fieldCount ?? 0))].sort(),
-    isEmpty: rows.length === 0,
+    text: rows.end(),
+    keys: [...new Set(names.slice(0, fieldCount ?? 0))].sort(),
+    isEmpty: fieldCount === undefined,
   };
 };

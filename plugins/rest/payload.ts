@@ -1,7 +1,7 @@
 /** Request bodies of writes and function calls. JSON goes to the database as it came: only its keys are looked at here.
  *  */
 import { isUtf8 } from "node:buffer";
-import { isNestedDeeper, utf8Text, type Limits } from "../../core/index.ts";
+import { isNestedDeeper, utf8Text, type Limits, type ResolvedOptions } from "../../core/index.ts";
 import { readCsv } from "./csv-body.ts";
 import { scanJson } from "./json-keys.ts";
 import { parseMediaType, type MediaType } from "./media-types.ts";
@@ -20,15 +20,18 @@ export interface Payload {
   readonly isUninspected: boolean;
 }
 
+/** What is looked at while a body is read. */
+export type BodyLimits = Limits & Pick<ResolvedOptions, "maxBodyBytes">;
+
 const FORM = "application/x-www-form-urlencoded";
 
 /** The body's type. @rule R-BODY-1 */
 export const bodyType = (contentType: string | undefined): MediaType =>
   parseMediaType(contentType === undefined ? "application/json" : utf8Text(contentType));
 
-/** Rows of a write. `hasColumns`: the request names the columns itself.
- *  @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-6 R-BODY-7 R-LIM-2 R-LIM-3 */
-export const readPayload = (body: Buffer, type: MediaType, hasColumns: boolean, limits: Limits): Payload => {
+/** Rows of a write. `hasColumns`: the request names the columns itself. @throws RelApiError `bad-body`,
+ *  `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-6 R-BODY-7 R-LIM-2 R-LIM-3 */
+export const readPayload = (body: Buffer, type: MediaType, hasColumns: boolean, limits: BodyLimits): Payload => {
   switch (type.name) {
     case "application/json":
       return readJson(body, hasColumns, limits);

@@ -23,6 +23,8 @@ await first.sql(`
   create table edge.long (id int primary key, t text);
   insert into edge.long values (1, repeat('x', 600000)), (2, repeat('y', 600000)), (3, 'short'), (4, repeat('z', 16000000));
   grant select on edge.long to sea_anon;
+  create table edge.word (t text, u text);
+  grant select, insert on edge.word to sea_anon;
   create function edge.size(t text) returns int language sql immutable as 'select length(t)';
 `);
 
@@ -300,6 +302,21 @@ describe("request bodies", () => {
         "gzip, x-gzip, deflate, br",
       ]);
       expect((await send(encoding, "/v1/graphql")).status).toBe(415);
+    }
+  });
+
+  test("R-BND-3 CSV counts as the JSON of its rows too", async () => {
+    const api = await start({ ...small, dbTxEnd: "rollback" });
+    const post = (csv: string) =>
+      api.post("/word", {
+        headers: { "content-type": "text/csv", prefer: "return=representation,count=exact" },
+        body: csv,
+      });
+    const taken = await post(`t,u\n${"1,2\n".repeat(4000)}`);
+    expect([taken.status, taken.json().length, taken.json()[3999]]).toEqual([201, 4000, { t: "1", u: "2" }]);
+    for (const csv of [`t\n${"1\n".repeat(20_000)}`, `${"n".repeat(5000)}\n${"1\n".repeat(20)}`]) {
+      const refused = await post(csv);
+      expect([refused.status, refused.json().message]).toEqual([413, "The request body is larger than 100000 bytes"]);
     }
   });
 
