@@ -196,6 +196,15 @@ export const bodiesTooLarge = (limitBytes: number): RelApiError =>
     headers: retryAfter(1),
   });
 
+/** @rule G-SUB-12 */
+export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
+  new RelApiError({
+    code: "live-queries-too-large",
+    status: 503,
+    message: `The live queries together are larger than ${limitBytes} bytes`,
+    headers: retryAfter(1),
+  });
+
 /** @rule R-BND-4 */
 export const bodyLate = (): RelApiError =>
   new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });

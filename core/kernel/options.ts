@@ -77,6 +77,8 @@ export interface RelApiOptions {
   readonly maxSockets?: number;
   /** Operations running at a time on one WebSocket */
   readonly maxSocketOperations?: number;
+  /** bytes that live queries keep, all together and estimated; a further one is refused */
+  readonly maxLiveQueryBytes?: number;
   /** bytes; a larger message ends its WebSocket with 1009 */
   readonly maxSocketMessageBytes?: number;
   readonly openapiMode?: "follow-privileges" | "ignore-privileges" | "disabled";
@@ -190,6 +192,7 @@ export const DEFAULTS = {
   liveQueryBatchSize: 100,
   maxSockets: 100_000,
   maxSocketOperations: 1000,
+  maxLiveQueryBytes: 512 * 1024 * 1024,
   maxSocketMessageBytes: 4 * 1024 * 1024,
   openapiMode: "follow-privileges",
   openapiSecurityActive: false,

@@ -183,6 +183,7 @@ export const SETTINGS: readonly Setting[] = [
   ]),
   plain("maxSockets", wholeNumber(1), ["MAX_SOCKETS"]),
   plain("maxSocketOperations", wholeNumber(1), ["MAX_SOCKET_OPERATIONS"]),
+  plain("maxLiveQueryBytes", wholeNumber(1), ["MAX_LIVE_QUERY_BYTES"]),
   plain("maxSocketMessageBytes", wholeNumber(1), ["MAX_SOCKET_MESSAGE_BYTES"]),
   plain("maxBodyBytes", wholeNumber(1, 268_435_456), ["MAX_BODY_BYTES"]),
   plain("maxPendingBodyBytes", wholeNumber(1), ["MAX_PENDING_BODY_BYTES"]),

@@ -79,6 +79,13 @@ const METRICS: readonly Metric[] = [
     "Request bodies larger than MAX_BODY_BYTES, or than MAX_PENDING_BODY_BYTES together with others",
   ),
   plain("relapi_body_bytes", "gauge", "body-bytes", "Bytes of request bodies that are not answered yet"),
+  plain("relapi_live_query_bytes", "gauge", "live-query-bytes", "Bytes that live queries keep, estimated"),
+  plain(
+    "relapi_live_queries_refused_total",
+    "counter",
+    "live-queries-refused",
+    "Live queries beyond MAX_LIVE_QUERY_BYTES",
+  ),
   plain(
     "relapi_requests_late_total",
     "counter",

@@ -168,6 +168,8 @@ const CORE_ERRORS: Readonly<
   "step-wrote-nothing": { code: "not-supported", status: 400 },
   // @rule G-DBE-16
   "result-too-large": { code: "unexpected", status: 500 },
+  // @rule G-SUB-12
+  "live-queries-too-large": { code: "bad-request", status: 503 },
   "body-too-deep": { code: "validation-failed", status: 400 },
   // @rule G-HTTP-15
   "body-too-large": { code: "bad-request", status: 413 },

@@ -14,6 +14,8 @@ export interface Subscription {
   /** Where it stands with its first answer: not yet in a run, in the one that runs, served. */
   stage: "waiting" | "running" | "served";
   entry: Entry | undefined;
+  /** That it counts for, once it is placed. */
+  bytes: number;
 }
 
 export interface Entry extends Runnable {

@@ -5,6 +5,7 @@ import { SyncBailHook } from "tapable";
 import {
   definePlugin,
   fillSlots,
+  liveQueriesTooLarge,
   isMultiplexable,
   subscriberSlots,
   type PluginContext,
@@ -51,7 +52,25 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
   /** Proven by the model in force, but the database has changed since. @rule G-SUB-11 */
   const disproved = new WeakSet<Program>();
   let lastProgram = 0;
+  let keptBytes = 0;
   let isClosed = false;
+  context.counters.watch("live-query-bytes", () => keptBytes);
+
+  /** What is there already stays, whatever a reload makes of it. @throws RelApiError @rule G-SUB-12 */
+  const keep = (subscription: Subscription, bytes: number): void => {
+    const { maxLiveQueryBytes } = context.options;
+    const grown = keptBytes - subscription.bytes + bytes;
+    if (subscription.bytes === 0 && grown > maxLiveQueryBytes) {
+      context.counters.add("live-queries-refused");
+      throw liveQueriesTooLarge(maxLiveQueryBytes);
+    }
+    keptBytes = grown;
+    subscription.bytes = bytes;
+  };
+
+  const drop = (subscription: Subscription): void => {
+    if (all.delete(subscription)) keptBytes -= subscription.bytes;
+  };
 
   const numberOf = (program: Program): number => {
     let number = programNumbers.get(program);
@@ -162,6 +181,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
         ),
       );
     const rowKey = rowKeyOfQuery(query);
+    keep(subscription, BYTES_PER_SUBSCRIPTION + values.length * BYTES_PER_CHARACTER);
     cohortOf(query, row, rowKey).add(
       subscription,
       query,
@@ -177,7 +197,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
     try {
       place(subscription);
     } catch (error) {
-      all.delete(subscription);
+      drop(subscription);
       subscription.subscriber.end(error);
     }
   };
@@ -202,16 +222,16 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
 
   return {
     subscribe: (source, subscriber, lastHash) => {
-      const subscription: Subscription = { source, subscriber, lastHash, stage: "waiting", entry: undefined };
+      const subscription: Subscription = { source, subscriber, lastHash, stage: "waiting", entry: undefined, bytes: 0 };
       all.add(subscription);
       try {
         place(subscription);
       } catch (error) {
-        all.delete(subscription);
+        drop(subscription);
         throw error;
       }
       return () => {
-        all.delete(subscription);
+        drop(subscription);
         subscription.entry?.cohort.remove(subscription);
       };
     },
@@ -224,13 +244,20 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
     close: () => {
       isClosed = true;
       for (const cohort of cohorts.values()) forget(cohort);
-      for (const subscription of all) subscription.subscriber.end();
-      all.clear();
+      for (const subscription of all) {
+        drop(subscription);
+        subscription.subscriber.end();
+      }
     },
   };
 };
 
 const RETRY_MS = 1000;
+
+/** As measured, with a small document. */
+const BYTES_PER_SUBSCRIPTION = 3000;
+/** A value is kept as it came, as it is bound, and in keys; as it came it may be a tree of objects. */
+const BYTES_PER_CHARACTER = 16;
 
 /** Requests keep at least half of the pool. */
 const concurrencyOf = (poolCount: number, isEmbedded: boolean): number =>

@@ -147,16 +147,23 @@ const orEvents =
     };
     refuseMissing(source.plan()); // what is wrong with the request is answered as for any other
     return answerEvents({ heartbeat, watchUnread: context.watchUnread }, (events) => {
-      const stop = liveOf(context).subscribe(
-        source,
-        {
-          answer: ({ hash, text, isError }) =>
-            events.offer({ id: idOf(hash), ...(isError ? { event: "failure" } : {}), data: text }),
-          end: (error) =>
-            events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) }),
-        },
-        lastEventId(exchange.header("last-event-id")),
-      );
+      const end = (error?: unknown): void =>
+        events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) });
+      let stop: () => void;
+      try {
+        stop = liveOf(context).subscribe(
+          source,
+          {
+            answer: ({ hash, text, isError }) =>
+              events.offer({ id: idOf(hash), ...(isError ? { event: "failure" } : {}), data: text }),
+            end,
+          },
+          lastEventId(exchange.header("last-event-id")),
+        );
+      } catch (error) {
+        end(error);
+        return () => undefined;
+      }
       const forgetExpiry = atExpiry(session, () => events.end());
       return () => {
         forgetExpiry();

@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { serve } from "../../presets/serve.ts";
-import { initiated, pause, subscribe, until } from "../support/live.ts";
+import { initiated, openEvents, pause, subscribe, until } from "../support/live.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
@@ -391,6 +391,47 @@ describe("request bodies together", () => {
       expect((await api.metrics())["relapi_bodies_refused_total"]).toBe(3);
     },
   );
+});
+
+describe("live queries together", () => {
+  test("G-SUB-12 a further one is refused by each transport, those that run go on", { timeout: 20_000 }, async () => {
+    const api = await start({ maxLiveQueryBytes: 60_000 });
+    const message = "The live queries together are larger than 60000 bytes";
+    const query = "subscription ($t: String) { edge_long(where: {t: {_neq: $t}, id: {_eq: 3}}) { id } }";
+    const socket = await initiated(api);
+    subscribe(socket, "first", query, { t: "x".repeat(3000) });
+    expect(await socket.next()).toMatchObject({ id: "first", type: "next" });
+    subscribe(socket, "second", query, { t: "y".repeat(3000) });
+    expect(await socket.next()).toEqual({
+      id: "second",
+      type: "error",
+      payload: [{ message, extensions: { path: "$", code: "bad-request" } }],
+    });
+    const streams = [
+      await openEvents(api, "/v1/graphql", {
+        method: "POST",
+        headers: admin,
+        body: { query, variables: { t: "z".repeat(3000) } },
+      }),
+      await openEvents(api, `/long?select=id&t=neq.${"z".repeat(3000)}`),
+    ];
+    for (const { ended } of streams) await ended;
+    expect(streams[0]!.events.map(({ event, data }) => [event, data.includes(message)])).toEqual([
+      ["next", true],
+      ["complete", false],
+    ]);
+    expect(streams[1]!.events.map(({ event, data }) => [event, JSON.parse(data)])).toEqual([
+      ["failure", { code: "PGRSTX02", details: null, hint: null, message }],
+    ]);
+    await first.sql("update edge.long set id = 30 where id = 3");
+    expect(await socket.next()).toMatchObject({ id: "first", type: "next", payload: { data: { edge_long: [] } } });
+    await first.sql("update edge.long set id = 3 where id = 30");
+    expect((await api.metrics())["relapi_live_queries_refused_total"]).toBe(3);
+    socket.send({ id: "first", type: "complete" });
+    await expect.poll(async () => (await api.metrics())["relapi_live_query_bytes"]).toBe(0);
+    subscribe(socket, "third", query, { t: "y".repeat(3000) });
+    await expect.poll(async () => (await api.metrics())["relapi_live_query_bytes"]).toBeGreaterThan(48_000);
+  });
 });
 
 describe("slow clients", () => {
