@@ -23,6 +23,7 @@ export const LIMITS = [
   "maxIntrospectionDepth",
   "maxVariablesBytes",
   "maxListItems",
+  "maxInsertValues",
   "maxBatchEntries",
   "maxBatchBytes",
 ] as const;

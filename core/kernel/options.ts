@@ -146,6 +146,8 @@ export interface RelApiOptions {
   readonly maxVariablesBytes?: number;
   /** Items of one list of values (`_in`) */
   readonly maxListItems?: number;
+  /** Objects and their fields in the inserts of one GraphQL operation */
+  readonly maxInsertValues?: number;
   /** Requests of one batch */
   readonly maxBatchEntries?: number;
   /** bytes of the answers of one batch; entries beyond are refused */
@@ -229,6 +231,7 @@ export const DEFAULTS = {
   maxIntrospectionDepth: 2,
   maxVariablesBytes: 16 * 1024 * 1024,
   maxListItems: 100_000,
+  maxInsertValues: 200_000,
   maxBatchEntries: 100,
   maxBatchBytes: 64 * 1024 * 1024,
   cacheBytes: 64 * 1024 * 1024,

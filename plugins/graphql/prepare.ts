@@ -117,10 +117,14 @@ export const createPrepare = (caches: Caches): Prepare => {
     bytesOf: bytesOfOperation,
   });
 
-  const bind = (found: Found<ReadDocument>, given: Readonly<Record<string, Json>> | undefined): GqlOperation => {
+  const bind = (
+    schema: RoleSchema,
+    found: Found<ReadDocument>,
+    given: Readonly<Record<string, Json>> | undefined,
+  ): GqlOperation => {
     const variables = readVariables(found.made.declared, given);
     const { made, keep } = operations.get({ document: found.made, variables });
-    return fill(made, variables, () => {
+    return fill(made, variables, schema.options, () => {
       found.keep();
       keep();
     });
@@ -130,7 +134,8 @@ export const createPrepare = (caches: Caches): Prepare => {
     const found = guarded(() => documents.get({ schema, request }), notAGraphqlQuery);
     return {
       operation: found.made.parsed.operation.operation,
-      bind: (given) => guarded(() => bind(found, given), given === undefined ? notAGraphqlQuery : variablesTooDeep),
+      bind: (given) =>
+        guarded(() => bind(schema, found, given), given === undefined ? notAGraphqlQuery : variablesTooDeep),
     };
   };
 };

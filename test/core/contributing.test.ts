@@ -21,12 +21,16 @@ const rows = (read("CONTRIBUTING.md").split("## The one-minute test")[1] ?? "")
   .split("\n")
   .filter((line) => line.startsWith("| ") && !line.startsWith("| To add"))
   .map((line): Row => {
-    const [thing = "", files, lines, guide = "", example = ""] = line.split("|").slice(1, -1).map((cell) => cell.trim());
+    const [thing = "", files, lines, guide = "", example = ""] = line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim());
     return { thing, files: Number(files), lines: Number(lines), guide: target(guide), example: target(example) };
   });
 
 /** The first TypeScript block of a guide, which other tests compare with the code they run. */
-const shownBy = (guide: string): readonly string[] => (/```ts\n([\s\S]*?)```/.exec(read(guide))?.[1] ?? "").split("\n").filter((line) => line.trim() !== "");
+const shownBy = (guide: string): readonly string[] =>
+  (/```ts\n([\s\S]*?)```/.exec(read(guide))?.[1] ?? "").split("\n").filter((line) => line.trim() !== "");
 
 describe("the one-minute test", () => {
   test("lists what can be added", () => {

@@ -40,6 +40,7 @@ const small: Readonly<Record<Limit, number>> = {
   maxIntrospectionDepth: 2,
   maxVariablesBytes: 4000,
   maxListItems: 20,
+  maxInsertValues: 6,
   maxBatchEntries: 4,
   maxBatchBytes: 3000,
 };
@@ -534,6 +535,30 @@ const graphqlRows: readonly GraphqlRow[] = [
     "$.selectionSet.artist.args.where.id._nin",
   ],
   [
+    "G-LIM-4 values to insert",
+    "maxInsertValues",
+    (n) =>
+      asBody(
+        "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o, on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } }",
+        {
+          o: [
+            { id: 1, name: "x" },
+            { id: 2, name: "y", ...(n > 6 ? { country: "NO" } : {}) },
+          ],
+        },
+      ),
+    "the operation has more than 6 values to insert",
+  ],
+  [
+    "G-LIM-4 values to insert, in the document and nested",
+    "maxInsertValues",
+    (n) =>
+      asBody(
+        `mutation { insert_artist(objects: [{id: 1, name: "x", country: "NO", albums: {data: [${n > 6 ? "{}, {}" : ""}], on_conflict: {constraint: album_pkey, update_columns: []}}}], on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } }`,
+      ),
+    "the operation has more than 6 values to insert",
+  ],
+  [
     "G-LIM-5 introspection",
     "maxIntrospectionDepth",
     (n) => asBody(`{ __type(name: "artist") { ${nested(n, "fields { type { ", " } }", "name")} } }`),
@@ -640,6 +665,39 @@ describe("GraphQL", () => {
     // fragments that double forty times
     const bomb = `{ ...F0 } ${list(40, (i) => `fragment F${i} on query_root { ...F${i + 1} ... on query_root { ...F${i + 1} } }`, " ")} fragment F40 on query_root { __typename }`;
     expect(await refused(asBody(bomb))).toBe("the operation has more than 1000 root fields");
+  });
+
+  test("G-LIM-2 a value counts in each place where it is used, whether the plan is kept or not", async () => {
+    const ask = (uses: number, length: number) =>
+      post(
+        graphql,
+        asBody(`query ($x: String) { artist(where: {_or: [${list(uses, () => "{name: {_eq: $x}}")}]}) { id } }`, {
+          x: "x".repeat(length),
+        }),
+      );
+    const refused = {
+      errors: [
+        {
+          message: "the values of the operation are larger than 16000 bytes",
+          extensions: { path: "$.variables", code: "validation-failed" },
+        },
+      ],
+    };
+    for (const length of [3700, 3900, 3700, 3900])
+      expect((await ask(3, length)).json()).toEqual({ data: { artist: [] } });
+    const counting = await startApi(forGraphql({ on: rest.database, maxVariablesBytes: 4000, logger }));
+    const many = (length: number) =>
+      post(
+        counting,
+        asBody(`query ($x: String) { artist(where: {_or: [${list(5, () => "{name: {_eq: $x}}")}]}) { id } }`, {
+          x: "x".repeat(length),
+        }),
+      );
+    expect((await many(3300)).json()).toEqual(refused);
+    for (let i = 0; i < 2; i++) {
+      expect((await many(3000)).json()).toEqual({ data: { artist: [] } });
+      expect((await many(3300)).json()).toEqual(refused);
+    }
   });
 
   test("G-LIM-4 as many items as are usual, and where one of them is wrong", async () => {

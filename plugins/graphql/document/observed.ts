@@ -16,10 +16,12 @@ export interface Held {
   /** Objects and lists around it. */
   readonly depth: number;
   isNull(): boolean;
-  /** The members of an object, in order; undefined: something else. */
-  members(): readonly (readonly [name: string, part: Held])[] | undefined;
-  /** The items of a list; undefined: something else. */
-  items(): readonly Held[] | undefined;
+  /** Names of the members of an object, in order; undefined: something else. */
+  members(): readonly string[] | undefined;
+  member(name: string): Held;
+  /** The items of a list; undefined: something else. `check`: may refuse their number before anything is made of them.
+   *  */
+  items(check: (count: number) => void): readonly Held[] | undefined;
   /** All of it. */
   value(): Json;
   /** What `describe` makes of it; `name` says which description it is. */
@@ -103,11 +105,14 @@ const held = (observer: Observer, bound: Json, variable: string, place: Place, d
     isNull: () => shape() === "null",
     members: () => {
       const names = shape();
-      return typeof names === "object" ? names.map((name) => [name, part(name)]) : undefined;
+      return typeof names === "object" ? names : undefined;
     },
-    items: () => {
+    member: part,
+    items: (check) => {
       const length = shape();
-      return typeof length === "number" ? Array.from({ length }, (_, i) => part(i)) : undefined;
+      if (typeof length !== "number") return undefined;
+      check(length);
+      return Array.from({ length }, (_, i) => part(i));
     },
     value: () => observer.ask(question(`value ${number}`, place, whole, writeJson)),
     described: (name, describe) => observer.ask(question(`${name} ${number}`, place, describe, planKey)),

@@ -19,7 +19,7 @@ import {
   type GraphQLInputType,
   type ValueNode,
 } from "graphql";
-import type { Json, ResolvedOptions } from "../../../core/index.ts";
+import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
 import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
 import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
@@ -33,12 +33,13 @@ import {
   integerOutOfRange,
   missingField,
   notOneOf,
+  tooMany,
   validationFailed,
   variableMisfit,
 } from "../errors.ts";
 
 export interface InputContext {
-  readonly schema: { readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> };
+  readonly schema: { readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> & Limits };
   readonly declarations: Declarations;
   readonly variables: ObservedVariables;
 }
@@ -127,31 +128,39 @@ const factsOf = (type: GraphQLInputObjectType): TypeFacts => {
 
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
-const membersOf = (
-  context: InputContext,
-  given: Input,
-  place: Place,
-  path: string,
-): readonly (readonly [name: string, input: Input])[] => {
+interface Members {
+  readonly names: readonly string[];
+  /** Undefined: there is none of that name. */
+  readonly inputOf: (name: string) => Input | undefined;
+}
+
+const membersOf = (context: InputContext, given: Input, place: Place, path: string): Members => {
   const input = open(context, given, place, path);
   const type = getNamedType(place.type);
   if (input.kind === "literal") {
     if (input.node.kind !== "ObjectValue") throw expectedFor("an object", type.name, found(input), path);
-    return input.node.fields.map((field) => [field.name.value, { kind: "literal", node: field.value }]);
+    const nodes = new Map(input.node.fields.map((field) => [field.name.value, field.value]));
+    return {
+      names: input.node.fields.map((field) => field.name.value),
+      inputOf: (name) => {
+        const node = nodes.get(name);
+        return node && { kind: "literal", node };
+      },
+    };
   }
   const { held } = input;
   if (held.depth > MAX_DEPTH)
     throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
-  const members = held.members();
-  if (members === undefined) throw expectedFor("an object", type.name, found(input), path);
-  return members.map(([name, part]) => {
-    if (!NAME.test(name))
-      throw validationFailed(
-        `variable value contains object with key "${name}", which is not a legal GraphQL name`,
-        path,
-      );
-    return [name, { kind: "held", held: part }];
-  });
+  const names = held.members();
+  if (names === undefined) throw expectedFor("an object", type.name, found(input), path);
+  const wrong = names.find((name) => !NAME.test(name));
+  if (wrong !== undefined)
+    throw validationFailed(
+      `variable value contains object with key "${wrong}", which is not a legal GraphQL name`,
+      path,
+    );
+  const known = new Set(names);
+  return { names, inputOf: (name) => (known.has(name) ? { kind: "held", held: held.member(name) } : undefined) };
 };
 
 /** The fields of an input object in name order; answers their order in the request. Unknown keys are refused, then each
@@ -165,17 +174,15 @@ export const readObject = (
 ): readonly string[] => {
   const type = getNamedType(place.type);
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is no input object type`);
-  const members = membersOf(context, given, place, path);
+  const { names: written, inputOf } = membersOf(context, given, place, path);
   const fields = type.getFields();
-  const written = members.map(([name]) => name);
   const { required } = factsOf(type);
-  const names = members.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
+  const names = written.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
   for (const name of names) if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name));
-  const inputs = new Map(members);
   const absent = new Set<string>();
   for (const name of names) {
     const field = fields[name] as GraphQLInputField; // looked at just above
-    const input = inputs.get(name);
+    const input = inputOf(name);
     const at = atKey(path, name);
     if (input === undefined) throw missingField(name, at);
     if (isAbsent(context, input, placeOf(field), at)) absent.add(name);
@@ -191,6 +198,11 @@ export interface ItemInput {
   readonly path: string;
 }
 
+/** @rule G-LIM-4 */
+export const checkCount = ({ schema: { options } }: InputContext, count: number, path: string): void => {
+  if (count > options.maxListItems) throw tooMany(options, "maxListItems", "items in a list of values", path);
+};
+
 /** The items of a list; a single value is a list of one. `null` is refused. `check`: may refuse their number before
  *  anything is made of them. @rule G-COE-6 G-ERR-6 */
 export const readList = (
@@ -198,7 +210,7 @@ export const readList = (
   given: Input,
   place: Place,
   path: string,
-  check: (count: number) => void = () => {},
+  check = (count: number): void => checkCount(context, count, path),
 ): readonly ItemInput[] => {
   const input = open(context, given, place, path);
   if (isNull(input)) throw expectedList("null", path);
@@ -207,9 +219,8 @@ export const readList = (
     check(nodes.length);
     return nodes.map((node, i) => ({ input: { kind: "literal", node }, path: atIndex(path, i) }));
   }
-  const items = input.held.items();
+  const items = input.held.items(check);
   if (items === undefined) return [{ input, path: atIndex(path, 0) }];
-  check(items.length);
   return items.map((held, i) => ({ input: { kind: "held", held }, path: atIndex(path, i) }));
 };
 

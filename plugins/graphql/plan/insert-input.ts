@@ -2,7 +2,7 @@
  *  @rule G-INS-1 G-INS-2 G-NST-1 G-NST-7 */
 import { type Column, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
-import { validationFailed } from "../errors.ts";
+import { tooMany, validationFailed } from "../errors.ts";
 import { planConflict } from "./conflict.ts";
 import {
   isNull,
@@ -45,12 +45,26 @@ export interface InputRow {
 export const hasNested = (rows: readonly InputRow[]): boolean => rows.some((row) => row.related.length > 0);
 
 export const readRows = (planner: Planner, input: Input, place: Place, path: string): readonly InputRow[] =>
-  readList(planner, input, place, path).map((item) => readRow(planner, item.input, itemPlace(place), item.path));
+  readList(planner, input, place, path, (count) => checkValues(planner, count)).map((item) =>
+    readRow(planner, item.input, itemPlace(place), item.path),
+  );
+
+/** @rule G-LIM-4 */
+const checkValues = ({ budget, schema: { options } }: Planner, count: number): void => {
+  if (count > budget.insertValues) throw tooMany(options, "maxInsertValues", "values to insert");
+};
+
+const countValue = (planner: Planner): void => {
+  checkValues(planner, 1);
+  planner.budget.insertValues--;
+};
 
 export const readRow = (planner: Planner, input: Input, place: Place, path: string): InputRow => {
   const cells: InputCell[] = [];
   const related: InputRelated[] = [];
+  countValue(planner);
   readObject(planner, input, place, path, (given) => {
+    countValue(planner);
     const part = gqlPart(given.field);
     if (part?.kind === "column") cells.push(readCell(planner, given, part.column, part.value));
     else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", given.path);

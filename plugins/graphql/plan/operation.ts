@@ -1,14 +1,14 @@
 /** A whole operation: the fields of its root become steps, and the answer is put together from theirs. @rule G-DOC-13
  *  G-DOC-14 G-SUB-2 G-INT-9 G-INT-10 */
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
-import type { BundleField } from "../../../core/index.ts";
+import type { BoundValue, BundleField, Limits } from "../../../core/index.ts";
 import { checkOperationDirectives, hasDirective } from "../document/directives.ts";
 import type { ParsedDocument } from "../document/parse.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
-import { openStep, type Planner, type ValueSource } from "./planner.ts";
+import { countBound, openBudget, openStep, type Planner, type ValueSource } from "./planner.ts";
 import { planReadField } from "./query.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
@@ -158,22 +158,24 @@ const closeBundle = (reads: Reads): void => {
   reads.step = openStep(reads.planner);
 };
 
-/** The operation with the values of these variables. */
+/** The operation with the values of these variables. @throws RelApiError G-LIM-2 */
 export const fill = (
   template: OperationTemplate,
   variables: VariableValues,
+  limits: Limits,
   keep: GqlOperation["keep"],
-): GqlOperation => ({
-  kind: template.kind,
-  access: template.access,
-  steps: template.steps.map(({ planned, sources, path }) => ({
-    planned,
-    path,
-    values: sources.map((source) => valueOf(source, variables)),
-  })),
-  outputs: template.outputs,
-  keep,
-});
-
-const valueOf = (source: ValueSource, variables: VariableValues) =>
-  "fixed" in source ? source.fixed : source.make(variables);
+): GqlOperation => {
+  const budget = openBudget(limits);
+  const valueOf = (source: ValueSource): BoundValue => {
+    const value = "fixed" in source ? source.fixed : source.make(variables);
+    countBound(budget, value, limits);
+    return value;
+  };
+  return {
+    kind: template.kind,
+    access: template.access,
+    steps: template.steps.map(({ planned, sources, path }) => ({ planned, path, values: sources.map(valueOf) })),
+    outputs: template.outputs,
+    keep,
+  };
+};

@@ -1,7 +1,7 @@
 /** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand
  *  binds. */
 import type { FragmentDefinitionNode, DocumentNode } from "graphql";
-import type { BoundValue, Json, Limits, ValueRef } from "../../../core/index.ts";
+import { limitExceeded, type BoundValue, type Json, type Limits, type ValueRef } from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -19,13 +19,28 @@ export interface Budget {
   relatedConditions: number;
   /** Relationships that may still stand inside the condition at hand. */
   relationLevels: number;
+  /** Objects and their fields in inserts. */
+  insertValues: number;
+  /** Characters of values that are bound. */
+  boundLength: number;
 }
 
-export const openBudget = ({ maxFilters, maxRelatedConditions, maxRelationDepth }: Limits): Budget => ({
+/** A value may be used in several places of a document, and is bound, as a text of its own, in each. */
+const BOUND_SHARE = 4;
+
+export const openBudget = ({
+  maxFilters,
+  maxRelatedConditions,
+  maxRelationDepth,
+  maxInsertValues,
+  maxVariablesBytes,
+}: Limits): Budget => ({
   fields: 0,
   conditions: maxFilters,
   relatedConditions: maxRelatedConditions,
   relationLevels: maxRelationDepth,
+  insertValues: maxInsertValues,
+  boundLength: maxVariablesBytes * BOUND_SHARE,
 });
 
 export interface Planner extends InputContext {
@@ -41,6 +56,21 @@ export interface Planner extends InputContext {
 /** For the next statement: its values are counted from 0. */
 export const openStep = (planner: Planner): Planner => ({ ...planner, sources: [] });
 
+/** @rule G-LIM-2 */
+export const countBound = (
+  budget: Pick<Budget, "boundLength">,
+  value: BoundValue,
+  { maxVariablesBytes }: Limits,
+): void => {
+  budget.boundLength -= value?.length ?? 0;
+  if (budget.boundLength < 0)
+    throw limitExceeded("maxVariablesBytes", {
+      code: "validation-failed",
+      message: `the values of the operation are larger than ${maxVariablesBytes * BOUND_SHARE} bytes`,
+      path: "$.variables",
+    });
+};
+
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
 /** Binds a value that the plan does not look at. Coerced now, for the errors, and again for other values of its
@@ -55,6 +85,7 @@ export const bindLeaf = (
 ): number => {
   const leaf = leafInput(planner, input, place, path, isJsonPlace);
   const now = coerce(leaf.now);
+  countBound(planner.budget, now, planner.schema.options);
   const { again } = leaf;
   return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
 };

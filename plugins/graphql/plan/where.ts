@@ -13,6 +13,7 @@ import { expectedList, tooMany } from "../errors.ts";
 import { planAggregatePredicate } from "./aggregate-predicate.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import {
+  checkCount,
   isNull,
   itemPlace,
   open,
@@ -216,15 +217,10 @@ export const bindList = (planner: Planner, input: Input, place: Place, item: Gql
   const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
     if (given === null) throw expectedList("null", path);
     const items = Array.isArray(given) ? given : [given];
-    checkItems(planner, items.length, path);
+    checkCount(planner, items.length, path);
     return arrayLiteral(coerceItems(item, items, path), item.type.name);
   });
   return { param, type: `${item.type.sqlName}[]` };
-};
-
-/** @rule G-LIM-4 */
-const checkItems = ({ schema: { options } }: Planner, count: number, path: string): void => {
-  if (count > options.maxListItems) throw tooMany(options, "maxListItems", "items in a list of values", path);
 };
 
 /** Paths are written for items that are refused alone. */
