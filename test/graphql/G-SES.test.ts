@@ -138,7 +138,7 @@ describe("settings", () => {
       names,
     );
     expect(sight).toMatchObject({
-      search_path: expect.stringMatching(/^"public", "public", /),
+      search_path: '"public"',
       "app.desk": "front",
       statement_timeout: "5s",
       "app.settings.region": "north",
