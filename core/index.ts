@@ -6,6 +6,7 @@ export * from "./plugin.ts";
 export * from "./hooks.ts";
 export * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";
+export { faultFacts } from "./kernel/faults.ts";
 export { countRefusal, LIMITS, limitExceeded, REFUSAL_SAMPLES, type Limit, type Limits } from "./kernel/limits.ts";
 export { isNestedDeeper } from "./kernel/json-depth.ts";
 export type { Counters } from "./kernel/counters.ts";

@@ -6,7 +6,8 @@ import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createTypeCheck, refuseImpossible } from "./engine/declared.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
-import { anonymousRefused, internalError, presetError, type RelApiError } from "./kernel/errors.ts";
+import { anonymousRefused, internalError, isRelApiError, presetError, type RelApiError } from "./kernel/errors.ts";
+import { blamed, faultFacts } from "./kernel/faults.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type CoreHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
@@ -122,13 +123,14 @@ export const relApi = (preset: Preset): RelApi => {
     for (const plugin of plugins) {
       guard.plugin = plugin.name;
       tapDeclared(plugin, hooks);
-      plugin.apply?.(guard.hooks, contextOf(plugin.name, context, services));
+      if (plugin.apply !== undefined)
+        blamed(plugin.name, "apply", plugin.apply)(guard.hooks, contextOf(plugin.name, context, services));
     }
-    guard.plugin = "core";
-    tapFallbacks(registry, hooks);
+    tapFallbacks(plugins, hooks, (plugin) => (guard.plugin = plugin));
     guard.seal();
     services.seal();
   } catch (error) {
+    if (!isRelApiError(error)) logger.error("a plugin failed", faultFacts(error));
     upgrades.close();
     void database.close();
     throw error;
@@ -151,16 +153,7 @@ export const relApi = (preset: Preset): RelApi => {
   const close = async (): Promise<void> => {
     loader.close();
     upgrades.close();
-    for (const closer of closers) {
-      try {
-        await closer();
-      } catch (error) {
-        // the connections must not stay open for one plugin's mistake
-        logger.error("a plugin failed while the api was closing", {
-          cause: error instanceof Error ? error : String(error),
-        });
-      }
-    }
+    for (const closer of closers) await closer(); // what they throw is logged, and thrown no further
     await pipeline.settled(CLOSE_PATIENCE_MS);
     unread.close();
     pace.close();

@@ -3,6 +3,7 @@ import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Database } from "./database/database.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
+import { faultFacts } from "../kernel/faults.ts";
 import type { CoreHooks } from "../hooks.ts";
 import { emptyModel, type Model } from "./model/model.ts";
 import type { Config } from "./config.ts";
@@ -178,6 +179,9 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
 };
 
 const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
-  if (!isRelApiError(error)) return { reason: error instanceof Error ? error.stack : String(error) };
+  if (!isRelApiError(error)) {
+    const { cause, ...whose } = faultFacts(error);
+    return { ...whose, reason: cause instanceof Error ? cause.stack : cause };
+  }
   return { reason: error.message, ...(error.details === null ? {} : { details: error.details }) };
 };

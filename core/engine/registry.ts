@@ -1,5 +1,6 @@
 /** The declared parts of plugins: collected for parsers and compilers, checked against each other, tapped by core. */
 import { presetError } from "../kernel/errors.ts";
+import { blamed } from "../kernel/faults.ts";
 import type { FilterContext, CoreHooks } from "../hooks.ts";
 import type { PgType } from "./model/model.ts";
 import type { Comparison } from "./plan/plan.ts";
@@ -34,10 +35,23 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(functions, (spec) => spec.name, "function");
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
-    operators: operators.map(({ spec }): OperatorSpec => spec),
+    operators: operators.map(({ spec, plugin }): OperatorSpec => {
+      const { name, restOperand } = spec;
+      return restOperand === undefined
+        ? spec
+        : { ...spec, restOperand: blamed(plugin, `operators("${name}").restOperand`, restOperand) };
+    }),
     embeds: embeds.map(({ spec }): EmbedSpec => spec),
-    updateOperators: updateOperators.map(({ spec }): UpdateOperatorSpec => spec),
-    functions: new Map(functions.map(({ spec }): [string, PlanFunction] => [spec.name, spec])),
+    updateOperators: updateOperators.map(({ spec, plugin }): UpdateOperatorSpec => ({
+      ...spec,
+      compile: blamed(plugin, `updateOperators("${spec.name}").compile`, spec.compile),
+    })),
+    functions: new Map(
+      functions.map(({ spec, plugin }): [string, PlanFunction] => [
+        spec.name,
+        { ...spec, compile: blamed(plugin, `functions("${spec.name}").compile`, spec.compile) },
+      ]),
+    ),
     has: (plugin: string) => names.has(plugin),
   });
 };
@@ -162,16 +176,19 @@ export const tapDeclared = (plugin: Plugin, hooks: CoreHooks): void => {
 };
 
 /** Ill-typed and unknown columns: the first declaration writes the SQL and the database judges it (R-FLT-12). Tapped
- *  last of all. */
-export const tapFallbacks = (registry: Registry, hooks: CoreHooks): void => {
-  const first = new Map<string, OperatorSpec>();
-  for (const spec of registry.operators) if (!first.has(spec.name)) first.set(spec.name, spec);
-  for (const [name, spec] of first)
+ *  last of all. `as`: names the plugin whose the next tap is. */
+export const tapFallbacks = (plugins: readonly Plugin[], hooks: CoreHooks, as: (plugin: string) => void): void => {
+  const known = new Set<string>();
+  for (const { spec, plugin } of declared(plugins, ({ operators }) => operators)) {
+    if (known.has(spec.name)) continue;
+    known.add(spec.name);
+    as(plugin);
     hooks.compileFilter
-      .for(name)
+      .for(spec.name)
       .tap({ name: "core (any type)", builtIn: spec.builtIn }, (comparison, context) =>
         compileOperator(spec, comparison, context),
       );
+  }
 };
 
 const compileOperator = (spec: OperatorSpec, _comparison: Comparison, context: FilterContext): Sql =>

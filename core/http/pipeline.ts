@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
+import { faultFacts } from "../kernel/faults.ts";
 import { countRefusal } from "../kernel/limits.ts";
 import type { ModelLoader } from "../engine/load.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
@@ -113,13 +114,13 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       logger.error("a request failed by a fault of the server", {
         method: exchange.method,
         path: exchange.path,
-        cause: thrown instanceof Error ? thrown : String(thrown),
+        ...faultFacts(thrown),
       });
     }
     try {
       return exchange.owner.encodeError(error, exchange);
     } catch (fault) {
-      logger.error("an error could not be encoded", { cause: fault instanceof Error ? fault : String(fault) });
+      logger.error("an error could not be encoded", faultFacts(fault));
       return { status: 500, headers: [] };
     }
   };
@@ -189,7 +190,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const streaming = respond(exchange, await answer(exchange));
       if (streaming !== undefined) await streaming;
     } catch (fault) {
-      logger.error("an answer could not be written", { cause: fault instanceof Error ? fault : String(fault) });
+      logger.error("an answer could not be written", faultFacts(fault));
       exchange.response.destroy();
     } finally {
       exchange.releaseBody();

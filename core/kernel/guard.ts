@@ -1,7 +1,8 @@
 /** Watches what plugins tap and declare: names the plugin and hook in errors, refuses doubled names and promises where
  *  none is awaited, and closes the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
-import { isRelApiError, presetError } from "./errors.ts";
+import { presetError } from "./errors.ts";
+import { blamed } from "./faults.ts";
 import type { CoreHooks, RelApiHooks } from "../hooks.ts";
 
 export interface HookGuard {
@@ -77,7 +78,7 @@ export const guardHooks = (core: CoreHooks): HookGuard => {
             `plugin "${plugin}" hands an async function to ${hookName}.tap, whose promise would be taken for the answer: use tapPromise`,
           );
         names.add(name);
-        return { ...tap, fn: named(run, `plugin "${plugin}", hook ${hookName}`, type) } satisfies FullTap;
+        return { ...tap, fn: blamed(plugin, hookName, run) } satisfies FullTap;
       },
     });
   };
@@ -93,30 +94,4 @@ export const guardHooks = (core: CoreHooks): HookGuard => {
   };
   for (const [hookName, hook] of Object.entries(core)) watchAny(hookName, hook);
   return guard;
-};
-
-/** The tap with its origin in front of whatever it throws by mistake; errors thrown on purpose pass. */
-const named = (run: TapFunction, origin: string, type: string): TapFunction => {
-  const rename = (error: unknown): unknown => {
-    if (isRelApiError(error)) return error;
-    const message = error instanceof Error ? error.message : String(error);
-    return new Error(`${origin}: ${message}`, { cause: error });
-  };
-  // as many as the longest tap has: taps run on every request
-  const guarded: TapFunction = (first, second, third) => {
-    try {
-      return run(first, second, third);
-    } catch (error) {
-      throw rename(error);
-    }
-  };
-  if (type !== "promise") return guarded;
-  return (...parts) => {
-    const result = guarded(...parts);
-    return result instanceof Promise
-      ? result.catch((error: unknown) => {
-          throw rename(error);
-        })
-      : result;
-  };
 };

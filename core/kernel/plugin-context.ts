@@ -1,17 +1,82 @@
-/** The context of one plugin: what all share, and what must know whose it is. */
+/** The context of one plugin: what all share, and what must know whose it is. Functions that a plugin hands over carry
+ *  its name into whatever they throw. */
+import type { Answer, Surface } from "../http/exchange.ts";
 import type { PluginContext } from "../plugin.ts";
+import { blamed, remembered, reported } from "./faults.ts";
 import type { Services } from "./services.ts";
+
+type Own = "offer" | "service" | "onModel" | "onClose" | "listen" | "openChangeFeed" | "addSurface" | "addUpgrade";
 
 export type SharedContext = Omit<PluginContext, "offer" | "service">;
 
 export const contextOf = (plugin: string, shared: SharedContext, services: Services): PluginContext => {
-  const own: Pick<PluginContext, "offer" | "service"> = {
-    offer: (name, service) => services.offer(plugin, name, service),
+  const { logger } = shared;
+  const own: Pick<PluginContext, Own> = {
+    offer: (name, service) => services.offer(plugin, name, blamedService(plugin, name, service)),
     service: (name) => services.find(name),
+    // nobody waits for these: the others must hear all the same
+    onModel: (listener) => shared.onModel(reported(plugin, "onModel", logger, listener, undefined)),
+    onClose: (listener) => shared.onClose(reported(plugin, "onClose", logger, listener, undefined)),
+    listen: (channel, listener, missed) =>
+      shared.listen(
+        channel,
+        reported(plugin, `listen("${channel}")`, logger, listener, undefined),
+        missed && reported(plugin, `listen("${channel}").missed`, logger, missed, undefined),
+      ),
+    openChangeFeed: ({ committed, lost, keyColumn }) =>
+      shared.openChangeFeed({
+        committed: reported(plugin, "openChangeFeed.committed", logger, committed, undefined),
+        lost: reported(plugin, "openChangeFeed.lost", logger, lost, undefined),
+        keyColumn: reported(plugin, "openChangeFeed.keyColumn", logger, keyColumn, undefined),
+      }),
+    addSurface: (surface) => shared.addSurface(blamedSurface(plugin, surface, shared)),
+    addUpgrade: (handler, refusal) =>
+      shared.addUpgrade((request, socket, head, path) => {
+        const guarded = reported(
+          plugin,
+          "addUpgrade",
+          logger,
+          () => handler(request, socket, head, path),
+          undefined as never, // told apart from an answer below
+        );
+        const isTaken = guarded() as boolean | undefined;
+        // what the handler has done to the socket is not known: nobody else may take it
+        if (isTaken === undefined) socket.destroy();
+        return isTaken ?? true;
+      }, refusal),
   };
-  // descriptors, not values: options are read anew each time
-  return Object.defineProperties(
-    {} as PluginContext, // all of it comes from the two
-    { ...Object.getOwnPropertyDescriptors(shared), ...Object.getOwnPropertyDescriptors(own) },
+  return Object.assign(Object.create(shared) as PluginContext, own); // all of it comes from the two
+};
+
+/** A surface whose `match` fails has no part in that request. */
+const blamedSurface = (plugin: string, surface: Surface, { logger }: SharedContext): Surface => {
+  const at = (member: string): string => `addSurface("${surface.name}").${member}`;
+  const { match, beforeAuthorize, handle, encodeError } = surface;
+  const withStream = (answer: Answer): Answer =>
+    answer.stream === undefined ? answer : { ...answer, stream: blamed(plugin, at("handle"), answer.stream) };
+  return {
+    ...surface,
+    match: reported(plugin, at("match"), logger, match, false),
+    handle: blamed(plugin, at("handle"), (exchange) => {
+      const answer = handle(exchange);
+      return answer instanceof Promise ? answer.then(withStream) : withStream(answer);
+    }),
+    encodeError: blamed(plugin, at("encodeError"), encodeError),
+    ...(beforeAuthorize === undefined
+      ? {}
+      : { beforeAuthorize: blamed(plugin, at("beforeAuthorize"), beforeAuthorize) }),
+  };
+};
+
+/** A plain object of functions is seen through one that remembers whose their errors are; anything else is offered as
+ *  it is. */
+const blamedService = (plugin: string, name: string, service: unknown): unknown => {
+  if (typeof service !== "object" || service === null || Object.getPrototypeOf(service) !== Object.prototype)
+    return service;
+  const functions = Object.entries(Object.getOwnPropertyDescriptors(service)).flatMap(([member, { value }]) =>
+    typeof value === "function"
+      ? [[member, remembered(plugin, `service("${name}").${member}`, value as () => unknown)] as const]
+      : [],
   );
+  return Object.assign(Object.create(service) as object, Object.fromEntries(functions));
 };

@@ -1,6 +1,6 @@
 /** From a request to the text of its answer: documents are prepared once per role and text, then it is values, one
  *  transaction, and splicing. */
-import { countRefusal, isNestedDeeper, isRelApiError, type PluginContext } from "../../core/index.ts";
+import { countRefusal, faultFacts, isNestedDeeper, isRelApiError, type PluginContext } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
 import { encodeErrors } from "./encode-error.ts";
@@ -86,9 +86,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
     encodeErrors: (error, session) => {
       countRefusal(context.counters, error);
       if (!isRelApiError(error))
-        context.logger.error("a GraphQL request failed by a fault of the server", {
-          cause: error instanceof Error ? error : String(error),
-        });
+        context.logger.error("a GraphQL request failed by a fault of the server", faultFacts(error));
       return encodeErrors(error, session);
     },
   };

@@ -1,6 +1,13 @@
 /** `GET /vessels?tonnage=gte.500` as a query that is asked again and again: planned like any read, answered as plain
  *  JSON. */
-import { internalError, isRelApiError, nameKey, type Exchange, type PluginContext } from "../../core/index.ts";
+import {
+  faultFacts,
+  internalError,
+  isRelApiError,
+  nameKey,
+  type Exchange,
+  type PluginContext,
+} from "../../core/index.ts";
 import { encodeError } from "./encode-error.ts";
 import { relationNotFound } from "./errors.ts";
 import { parseRequest } from "./parse-request.ts";
@@ -40,6 +47,8 @@ export const createRestLive = (context: PluginContext, rest: Rest, reads: Planne
       ...(isolation === undefined ? {} : { isolation }),
     };
   },
-  encodeError: (error, exchange) =>
-    String(encodeError(context, isRelApiError(error) ? error : internalError(error), exchange).body ?? ""),
+  encodeError: (error, exchange) => {
+    if (!isRelApiError(error)) context.logger.error("a live query failed by a fault of the server", faultFacts(error));
+    return String(encodeError(context, isRelApiError(error) ? error : internalError(error), exchange).body ?? "");
+  },
 });

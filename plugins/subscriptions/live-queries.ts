@@ -4,6 +4,7 @@
 import { SyncBailHook } from "tapable";
 import {
   definePlugin,
+  faultFacts,
   fillSlots,
   liveQueriesTooLarge,
   isMultiplexable,
@@ -17,7 +18,7 @@ import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { createLimiter } from "./limiter.ts";
 import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
 import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
-import type { Interest, LiveQueries, LiveQueriesService, LiveQuery, Unwatch, WatchChanges } from "./api.ts";
+import type { Interest, LiveQueries, LiveQueriesService, LiveQuery, Subscriber, Unwatch, WatchChanges } from "./api.ts";
 import { graphqlSource, refuseMissing } from "./live-query.ts";
 
 export const liveQueries = definePlugin({
@@ -94,6 +95,16 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
     return filled.map((value, i) => (value === null ? "" : `,"p${i}":${JSON.stringify(value)}`)).join("");
   };
 
+  /** What a plugin's code throws where nobody could answer it must not stop the others. */
+  const logged = <Result>(message: string, run: () => Result): Result | undefined => {
+    try {
+      return run();
+    } catch (error) {
+      context.logger.error(message, faultFacts(error));
+      return undefined;
+    }
+  };
+
   const watch = (cohort: Cohort): void => {
     const { relations, isOpenEnded, keyColumn } = cohort.facts;
     basesOf(context.model()).then(
@@ -105,8 +116,8 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
           isOpenEnded: isOpenEnded || base.isOpenEnded,
           ...(keyColumn !== undefined && base.tables.size === 1 && base.tellKeys ? { keyColumn } : {}),
         };
-        const unwatch = watchChanges.call(interest, cohort.changed);
-        watches.set(cohort, unwatch ?? (() => undefined));
+        const unwatch = logged("a source of changes failed", () => watchChanges.call(interest, cohort.changed));
+        watches.set(cohort, () => logged("a source of changes failed", () => unwatch?.()));
         if (unwatch === undefined)
           return context.logger.warn("no plugin watches for changes of a live query: it is answered once", {
             relations: [...relations],
@@ -221,7 +232,11 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
   };
 
   return {
-    subscribe: (source, subscriber, lastHash) => {
+    subscribe: (source, { answer, end }, lastHash) => {
+      const subscriber: Subscriber = {
+        answer: (given) => logged("a subscriber of a live query failed", () => answer(given)),
+        end: (error) => logged("a subscriber of a live query failed", () => end(error)),
+      };
       const subscription: Subscription = { source, subscriber, lastHash, stage: "waiting", entry: undefined, bytes: 0 };
       all.add(subscription);
       try {

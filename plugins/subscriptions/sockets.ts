@@ -3,7 +3,7 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { createOriginPolicies, type Execution, type PluginContext, type Token } from "../../core/index.ts";
+import { createOriginPolicies, faultFacts, type Execution, type PluginContext, type Token } from "../../core/index.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -162,9 +162,7 @@ const createSockets = (context: PluginContext): Sockets => {
     });
 
     const failed = (fault: unknown): void => {
-      logger.error("a socket message failed by a fault of the server", {
-        cause: fault instanceof Error ? fault : String(fault),
-      });
+      logger.error("a socket message failed by a fault of the server", faultFacts(fault));
       webSocket.close(1011, "internal error");
     };
 

@@ -1,7 +1,22 @@
 /** What the log says of mistakes in plugins that only show once a database or a request is there. */
-import { expect, test } from "vitest";
-import { definePlugin, sql, type OperatorSpec, type RelApiOptions } from "../../core/index.ts";
-import { startApi } from "../support/api.ts";
+import { describe, expect, test } from "vitest";
+import {
+  definePlugin,
+  relApi,
+  compose,
+  sql,
+  type Answer,
+  type OperatorSpec,
+  type Plugin,
+  type RelApiOptions,
+  type Surface,
+  type Token,
+} from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { openSocket } from "../support/socket.ts";
+import { leftOut } from "./left-out.ts";
+import type { WatchChanges } from "../../plugins/subscriptions/api.ts";
 
 interface Line {
   readonly level: string;
@@ -43,4 +58,259 @@ test("X-START-6 a type that the database does not have is told once, those of mi
     { level: "warn", plugin: "near", operator: "near", type: "texxt", near: ["text"] },
     { level: "warn", plugin: "far", operator: "far", type: "no_such_type_at_all" },
   ]);
+});
+
+const boom = (): never => {
+  throw new TypeError("x is not a function");
+};
+
+/** Where the log puts the blame. */
+const blame = (lines: readonly Line[]): readonly unknown[] =>
+  lines.filter(({ level }) => level === "error").map(({ facts: { plugin, hook } }) => ({ plugin, hook }));
+
+const faulty = (apply: NonNullable<Plugin["apply"]>, more: Partial<Plugin> = {}): Plugin =>
+  definePlugin({ name: "faulty", ...more, apply });
+
+const startLogged = async (
+  parts: NonNullable<StartOptions["parts"]>,
+  options: StartOptions = {},
+): Promise<{ readonly api: TestApi; readonly lines: Line[] }> => {
+  const { lines, logger } = keepLog();
+  return { api: await startApi({ ...options, parts, logger }), lines };
+};
+
+const plain = (body: string): Answer => ({ status: 200, headers: [], body });
+
+/** `GET /odd/…` */
+const oddSurface = (more: Partial<Surface> = {}): Surface => ({
+  name: "odd",
+  match: (path) => path.startsWith("/odd/"),
+  handle: () => plain("fine"),
+  encodeError: ({ status }) => ({ status, headers: [], body: "refused" }),
+  ...more,
+});
+
+describe("X-FLT-1 what fails a request is logged with plugin and hook, and answered as a fault of the server", () => {
+  test.each<readonly [hook: string, plugin: Plugin, path: string]>([
+    ["authorize", faulty((hooks) => hooks.authorize.tap("faulty", boom), { before: ["anonymous"] }), "/vessels"],
+    ["authorize", faulty((hooks) => hooks.authorize.tapPromise("faulty", async () => boom())), "/vessels"],
+    ["buildRestRoute", faulty((hooks) => hooks.buildRestRoute.tap("faulty", boom)), "/vessels"],
+    ["transformPlan", faulty((hooks) => hooks.transformPlan.tap("faulty", boom)), "/vessels"],
+    [
+      'compileFilter.for("boom")',
+      definePlugin({ name: "faulty", operators: [{ ...operator("boom", ["text"]), compile: boom }] }),
+      "/vessels?name=boom.x",
+    ],
+    [
+      'compileFilter.for("boom")', // on a type that it is not for
+      definePlugin({ name: "faulty", operators: [{ ...operator("boom", ["text"]), compile: boom }] }),
+      "/vessels?id=boom.1",
+    ],
+    [
+      'operators("boom").restOperand',
+      definePlugin({ name: "faulty", operators: [{ ...operator("boom", ["text"]), restOperand: boom }] }),
+      "/vessels?name=boom.x",
+    ],
+    [
+      'addSurface("odd").handle',
+      faulty((_, context) => context.addSurface(oddSurface({ handle: boom })), { before: ["rest"] }),
+      "/odd/1",
+    ],
+    [
+      'addSurface("odd").handle',
+      faulty((_, context) => context.addSurface(oddSurface({ handle: async () => boom() })), { before: ["rest"] }),
+      "/odd/1",
+    ],
+    [
+      'addSurface("odd").beforeAuthorize',
+      faulty((_, context) => context.addSurface(oddSurface({ beforeAuthorize: boom })), { before: ["rest"] }),
+      "/odd/1",
+    ],
+  ])("X-FLT-1 %s", async (hook, plugin, path) => {
+    const { api, lines } = await startLogged([plugin]);
+    const answer = await api.get(path);
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toContain("x is not a function");
+    expect(blame(lines)).toEqual([{ plugin: "faulty", hook }]);
+    const cause = lines.find(({ level }) => level === "error")?.facts["cause"];
+    expect(String(cause)).toBe("TypeError: x is not a function");
+    expect((cause as Error).stack).toMatch(/^TypeError.*\n +at .*boom.*plugin-faults/); // where the mistake is
+  });
+
+  test.each<readonly [hook: string, plugin: Plugin, query: string]>([
+    ["transformPlan", faulty((hooks) => hooks.transformPlan.tap("faulty", boom)), "{ artist { name } }"],
+    ["buildGqlField", faulty((hooks) => hooks.buildGqlField.tap("faulty", boom)), "{ artist { name } }"],
+    [
+      'updateOperators("boom").compile',
+      definePlugin({
+        name: "faulty",
+        updateOperators: [
+          { name: "boom", graphql: "_boom", types: ["any"], description: "", inputDescription: "", compile: boom },
+        ],
+      }),
+      'mutation { update_artist(where: {id: {_eq: 1}}, _boom: {name: "x"}) { affected_rows } }',
+    ],
+  ])("X-FLT-1 GraphQL: %s", async (hook, plugin, query) => {
+    const { api, lines } = await startLogged([plugin], forGraphql());
+    const answer = await api.gql(query);
+    expect(answer.errors[0].message).toBe("internal error");
+    expect(blame(lines)).toEqual([{ plugin: "faulty", hook }]);
+  });
+
+  test("X-FLT-1 a surface whose errors cannot be encoded, or whose stream fails", async () => {
+    const encoding = await startLogged([
+      faulty((_, context) => context.addSurface(oddSurface({ handle: boom, encodeError: boom })), {
+        before: ["rest"],
+      }),
+    ]);
+    expect((await encoding.api.get("/odd/1")).status).toBe(500);
+    expect(blame(encoding.lines)).toEqual([
+      { plugin: "faulty", hook: 'addSurface("odd").handle' },
+      { plugin: "faulty", hook: 'addSurface("odd").encodeError' },
+    ]);
+    const streaming = await startLogged([
+      faulty(
+        (_, context) =>
+          context.addSurface(oddSurface({ handle: () => ({ status: 200, headers: [], stream: async () => boom() }) })),
+        { before: ["rest"] },
+      ),
+    ]);
+    await expect(fetch(`${streaming.api.url}/odd/1`).then((response) => response.text())).rejects.toThrow();
+    expect(blame(streaming.lines)).toEqual([{ plugin: "faulty", hook: 'addSurface("odd").handle' }]);
+  });
+
+  test("X-FLT-1 an error of a service is its plugin's, and the caller gets it as it is", async () => {
+    type Words = Token<"words", { read(text: string): unknown }>;
+    const words = definePlugin({
+      name: "words",
+      apply: (_, context) => context.offer<Words>("words", { read: (text) => JSON.parse(text) as unknown }),
+    });
+    const reader = definePlugin({
+      name: "reader",
+      before: ["rest"],
+      apply: (_, context) =>
+        context.addSurface(
+          oddSurface({
+            handle: ({ path }) => {
+              const read = context.service<Words>("words")!; // composed below
+              if (path === "/odd/1") return plain(JSON.stringify(read.read("[")));
+              try {
+                return plain(JSON.stringify(read.read("[")));
+              } catch (error) {
+                return plain(`${error instanceof SyntaxError} ${(error as Error).message}`);
+              }
+            },
+          }),
+        ),
+    });
+    const { api, lines } = await startLogged([words, reader]);
+    expect((await api.get("/odd/2")).text).toMatch(/^true Unexpected end of JSON/);
+    expect(blame(lines)).toEqual([]);
+    expect((await api.get("/odd/1")).status).toBe(500);
+    expect(blame(lines)).toEqual([{ plugin: "words", hook: 'service("words").read' }]);
+  });
+});
+
+describe("X-FLT-2 what nobody waits for is logged, and everything else goes on", () => {
+  test("X-FLT-2 listeners of onModel, onClose and notifications", async () => {
+    const heard: string[] = [];
+    const { api, lines } = await startLogged([
+      faulty((_, context) => {
+        context.onModel(boom);
+        context.onModel((async () => boom()) as () => void);
+        context.listen("faulty_channel", boom);
+        context.onClose(boom);
+        context.onClose(async () => boom());
+      }),
+      definePlugin({
+        name: "sound",
+        apply: (_, context) => {
+          context.onModel(() => void heard.push("model"));
+          context.listen("faulty_channel", (payload) => void heard.push(payload));
+          context.onClose(() => void heard.push("close"));
+        },
+      }),
+    ]);
+    expect((await api.get("/vessels?limit=1")).status).toBe(200);
+    expect(heard).toEqual(["model"]);
+    expect(blame(lines)).toEqual(Array.from({ length: 2 }, () => ({ plugin: "faulty", hook: "onModel" })));
+    for (const payload of ["one", "two"]) {
+      // the connection that listens may not be there yet
+      await expect
+        .poll(async () => {
+          await api.sql(`notify faulty_channel, '${payload}'`);
+          return heard;
+        })
+        .toContain(payload);
+    }
+    expect(blame(lines)).toContainEqual({ plugin: "faulty", hook: 'listen("faulty_channel")' });
+    lines.length = 0;
+    await api.close();
+    expect(blame(lines)).toEqual(Array.from({ length: 2 }, () => ({ plugin: "faulty", hook: "onClose" })));
+    expect(heard.at(-1)).toBe("close");
+  });
+
+  test("X-FLT-2 a surface whose match fails has no part in the request", async () => {
+    const { api, lines } = await startLogged([
+      faulty((_, context) => context.addSurface(oddSurface({ match: boom })), { before: ["rest"] }),
+    ]);
+    expect((await api.get("/vessels?limit=1")).status).toBe(200);
+    expect(blame(lines)).toEqual([{ plugin: "faulty", hook: 'addSurface("odd").match' }]);
+  });
+
+  test("X-FLT-2 an upgrade that fails is closed, and the server goes on", async () => {
+    const { api, lines } = await startLogged([
+      faulty((_, context) => context.addUpgrade(boom), { before: ["websocket-transport", "legacy-websocket"] }),
+    ]);
+    await expect(openSocket(api)).rejects.toThrow();
+    expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "addUpgrade" }]);
+    expect((await api.get("/vessels?limit=1")).status).toBe(200);
+  });
+
+  test("X-FLT-2 a source of changes that fails: the live query is answered once", async () => {
+    const { api, lines } = await startLogged(
+      [
+        ...leftOut("notify-changes", "replication-changes"),
+        faulty((hooks) => hooks.use<WatchChanges>("watchChanges").tap("faulty", boom), {
+          requires: ["live-queries"],
+          before: ["poll-changes"],
+        }),
+      ],
+      forGraphql(),
+    );
+    const socket = await openSocket(api);
+    await socket.init();
+    socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { artist_by_pk(id: 1) { id } }" } });
+    expect(await socket.next((message) => message.type === "next")).toMatchObject({
+      payload: { data: { artist_by_pk: { id: 1 } } },
+    });
+    expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "watchChanges" }]);
+    await socket.close();
+  });
+
+  test("X-FLT-2 an introspect tap that fails once: the schema is loaded at the next attempt", async () => {
+    let isFirst = true;
+    const { api, lines } = await startLogged([
+      faulty((hooks) =>
+        hooks.introspect.tapPromise("faulty", async (model) => {
+          if (isFirst) {
+            isFirst = false;
+            boom();
+          }
+          return model;
+        }),
+      ),
+    ]);
+    expect((await api.get("/vessels?limit=1")).status).toBe(200);
+    expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "introspect" }]);
+  });
+});
+
+test("X-FLT-3 what apply throws is thrown by relApi(preset) and logged, with the plugin's name", () => {
+  const { lines, logger } = keepLog();
+  const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logger };
+  expect(() => relApi(compose(fullCompat(options), faulty(boom)))).toThrow(
+    'plugin "faulty", hook apply: x is not a function',
+  );
+  expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "apply" }]);
 });

@@ -11,7 +11,8 @@ const watching = definePlugin({
   name: "watching",
   apply: (_hooks, context) => {
     const { execute } = context;
-    (context as { execute: PluginContext["execute"] }).execute = (execution: Execution) => {
+    const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] }; // what all plugins have of it
+    shared.execute = (execution: Execution) => {
       seen.push(...execution.programs.map(({ program }) => program));
       return execute(execution);
     };
