@@ -1,8 +1,8 @@
 /** How plugins of this surface add methods to its routes. */
 import type { Answer, PluginContext, Relation } from "../../core/index.ts";
-import { parseRequest } from "./parse-request.ts";
-import type { Rest, RestRequest } from "./request.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
+import type { Rest, RestRequest } from "./request.ts";
+import { parseRequest } from "./syntax/parse-request.ts";
 
 /** Name under which the surface is offered to other plugins. */
 export const REST = "rest";

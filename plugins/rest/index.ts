@@ -11,7 +11,9 @@ import {
   type Question,
   type RelApiHooks,
 } from "../../core/index.ts";
-import { encodeError } from "./encode-error.ts";
+import { encodeError } from "./answer/encode-error.ts";
+import { warnOfHeader } from "./answer/response-settings.ts";
+import type { RestTarget } from "./api.ts";
 import {
   methodUnsupported,
   methodUnsupportedByRoutine,
@@ -19,20 +21,18 @@ import {
   relationNotFound,
   rootDisabled,
 } from "./errors.ts";
-import { buildGrammar } from "./grammar.ts";
 import { onRelation, REST } from "./handlers.ts";
 import { createRestLive } from "./live.ts";
-import { parseRequest } from "./parse-request.ts";
-import { belowRoot, locate, type Location } from "./path.ts";
-import { bodyType, readPayload } from "./payload.ts";
-import { chooseProfile } from "./profile.ts";
-import { parseQuery } from "./query-string.ts";
+import { suggestRelation } from "./plan/suggestions.ts";
 import { plannedReads, readRelation } from "./read.ts";
 import type { ParsedQuery, QueryKind, Rest } from "./request.ts";
-import { warnOfHeader } from "./response-settings.ts";
 import { createRoutes, type Methods } from "./routes.ts";
-import { suggestRelation } from "./suggestions.ts";
-import type { RestTarget } from "./api.ts";
+import { buildGrammar } from "./syntax/grammar.ts";
+import { parseRequest } from "./syntax/parse-request.ts";
+import { belowRoot, locate, type Location } from "./syntax/path.ts";
+import { bodyType, readPayload } from "./syntax/payload.ts";
+import { chooseProfile } from "./syntax/profile.ts";
+import { parseQuery } from "./syntax/query-string.ts";
 
 interface QueryText {
   readonly text: string;

@@ -1,13 +1,13 @@
 /** `GET /vessels?tonnage=gte.500` as a query that is asked again and again: planned like any read, answered as plain
  *  JSON. */
 import { internalError, isRelApiError, nameKey, type Exchange, type PluginContext } from "../../core/index.ts";
-import { encodeError } from "./encode-error.ts";
+import { encodeError } from "./answer/encode-error.ts";
+import type { RestLive } from "./api.ts";
 import { relationNotFound } from "./errors.ts";
-import { parseRequest } from "./parse-request.ts";
 import type { PlannedReads } from "./read.ts";
 import type { Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./settings.ts";
-import type { RestLive } from "./api.ts";
+import { parseRequest } from "./syntax/parse-request.ts";
 
 /** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule
  *  G-SES-10 */

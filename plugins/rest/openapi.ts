@@ -17,13 +17,13 @@ import {
   type ResolvedOptions,
   type WithSession,
 } from "../../core/index.ts";
+import { buildAnswer, buildPreferenceApplied } from "./answer/headers.ts";
 import { onTarget, withMethods } from "./handlers.ts";
-import { buildAnswer } from "./headers.ts";
-import { chooseMedia } from "./media-types.ts";
-import { buildDocument, type DocumentPlace } from "./openapi-document.ts";
-import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
+import { buildDocument, type DocumentPlace } from "./openapi/document.ts";
+import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
-import { buildRequestSettings, isolationOf } from "./settings.ts";
+import { buildRequestSettings, isolationOf, resolveEnd } from "./settings.ts";
+import { checkPreferences } from "./syntax/prefer.ts";
 
 /** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1
  *  R-TX-7 */

@@ -12,19 +12,25 @@ import type {
   Relation,
   ResultRow,
 } from "../../core/index.ts";
-import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
-import { readTotal } from "./count.ts";
-import { resolveRead } from "./embed.ts";
-import { encodeErrorBody } from "./encode-error.ts";
+import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./answer/content-range.ts";
+import { readTotal } from "./answer/count.ts";
+import { encodeErrorBody } from "./answer/encode-error.ts";
+import {
+  buildAnswer,
+  buildPreferenceApplied,
+  encode,
+  encodeContentLocation,
+  encodeLegacyWarning,
+} from "./answer/headers.ts";
 import { notSingular, offsetBeyondRows } from "./errors.ts";
-import { buildAnswer, encode, encodeContentLocation, encodeLegacyWarning } from "./headers.ts";
-import { chooseMedia, headOf, type MediaChoice } from "./media-types.ts";
-import { planningOf, type Planning, type PlanSource } from "./planning.ts";
-import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
-import { windowValues, withoutWindow } from "./range.ts";
+import { chooseMedia, headOf, type MediaChoice } from "./plan/media.ts";
+import { planningOf, type Planning, type PlanSource } from "./plan/planning.ts";
+import { resolveRead } from "./plan/read.ts";
 import type { ResolvedRead, RestRequest } from "./request.ts";
-import { buildRequestSettings, isolationOf } from "./settings.ts";
-import { fillHoles, holesOf, splitAtMarks } from "./template.ts";
+import { buildRequestSettings, isolationOf, resolveEnd } from "./settings.ts";
+import { checkPreferences } from "./syntax/prefer.ts";
+import { windowValues, withoutWindow } from "./syntax/range.ts";
+import { fillHoles, holesOf, splitAtMarks } from "./syntax/template.ts";
 
 /** A read ready to run, the same for every request that says the same. */
 export interface PlannedRead {

@@ -1,11 +1,4 @@
-/**
- * What every part of the REST surface works with: the parsed query, the preferences, the request itself.
- *
- * Who provides what: `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd ·
- * `profile.ts` chooseProfile · `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts`
- * buildAnswer · `settings.ts` buildRequestSettings · `parse-request.ts` parseRequest · `media-types.ts` chooseMedia ·
- * `payload.ts` parsePayload · `fuzzy.ts` suggestions.
- */
+/** What every part of the REST surface works with: the parsed query, the preferences, the request itself. */
 import type {
   BoundValue,
   Exchange,
@@ -211,6 +204,16 @@ export interface RestRequest {
   readonly filterValues: readonly string[];
   readonly range: RootRange;
   readonly preferences: Preferences;
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+/** What a call offers to choose by. */
+export interface CallShape {
+  /** Names of the arguments, sorted, each once. */
+  readonly names: readonly string[];
+  /** POST with a body of this type; undefined with GET, CSV and forms. */
+  readonly raw?: "json" | "text" | "xml" | "bytea";
 }
 
 // --- resolving reads ------------------------------------------------------------------------------------------------

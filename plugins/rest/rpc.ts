@@ -11,20 +11,18 @@ import {
   type ResultRow,
   type Routine,
 } from "../../core/index.ts";
-import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
-import { encodeErrorBody } from "./encode-error.ts";
-import { notSingular, offsetBeyondRows } from "./errors.ts";
-import { buildAnswer, encodeLegacyWarning } from "./headers.ts";
+import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./answer/content-range.ts";
+import { encodeErrorBody } from "./answer/encode-error.ts";
+import { buildAnswer, buildPreferenceApplied, encodeLegacyWarning } from "./answer/headers.ts";
+import { maxAffectedExceeded, notSingular, offsetBeyondRows } from "./errors.ts";
 import { onTarget, withMethods } from "./handlers.ts";
-import { bodyType, parseForm, readPayload } from "./payload.ts";
-import { planningOf, type PlanSource } from "./planning.ts";
-import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
+import { bodyValue, planCall, type CallInput, type PlannedCall } from "./plan/call.ts";
+import { planningOf, type PlanSource } from "./plan/planning.ts";
 import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
-import { windowValues } from "./range.ts";
 import type { RestRequest } from "./request.ts";
-import { bodyValue, planCall, type CallInput, type PlannedCall } from "./rpc-plan.ts";
-import { buildRequestSettings, isolationOf } from "./settings.ts";
-import { maxAffectedExceeded } from "./write-errors.ts";
+import { buildRequestSettings, isolationOf, resolveEnd } from "./settings.ts";
+import { bodyType, parseForm, readPayload } from "./syntax/payload.ts";
+import { windowValues } from "./syntax/range.ts";
 
 const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
   ["text/plain", "text"],

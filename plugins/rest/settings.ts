@@ -1,6 +1,6 @@
-/** Settings of a request's transaction. */
-import { requestSettings, type Execution } from "../../core/index.ts";
-import type { RestRequest } from "./request.ts";
+/** How a request's transaction is set up and how it ends. */
+import { requestSettings, type Execution, type ResolvedOptions } from "../../core/index.ts";
+import type { Preferences, RestRequest } from "./request.ts";
 
 /** Settings of the request's transaction, in order. `hoisted`: those of the function that is called. @rule R-TX-6
  *  R-PRF-4 R-RPC-16 */
@@ -19,4 +19,18 @@ export const buildRequestSettings = (
 export const isolationOf = (request: RestRequest): string | undefined => {
   const role = request.exchange.session.databaseRole;
   return role === undefined ? undefined : request.model.roles.get(role)?.isolation;
+};
+
+export interface TransactionEnd {
+  readonly end: "commit" | "rollback";
+  /** The client's `tx` is honoured, and echoed. */
+  readonly isChosen: boolean;
+}
+
+/** @rule R-TX-5 R-PRF-6 */
+export const resolveEnd = (options: ResolvedOptions, preferences: Preferences): TransactionEnd => {
+  const { dbTxEnd } = options;
+  if (preferences.tx !== undefined && dbTxEnd.endsWith("-allow-override"))
+    return { end: preferences.tx, isChosen: true };
+  return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosen: false };
 };

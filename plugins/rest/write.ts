@@ -8,19 +8,23 @@ import {
   type Relation,
   type ResultRow,
 } from "../../core/index.ts";
-import { contentRangeHeaders } from "./content-range.ts";
-import { notSingular } from "./errors.ts";
-import { buildAnswer, encode, encodeLegacyWarning, type AnswerParts } from "./headers.ts";
+import { contentRangeHeaders } from "./answer/content-range.ts";
+import { headerText } from "./answer/header-text.ts";
+import {
+  buildAnswer,
+  buildPreferenceApplied,
+  encode,
+  encodeLegacyWarning,
+  type AnswerParts,
+} from "./answer/headers.ts";
+import { maxAffectedExceeded, notSingular, putKeyMismatch } from "./errors.ts";
 import { onRelation, withMethods } from "./handlers.ts";
-import { headerText } from "./header-text.ts";
-import { bodyType, readPayload, type Payload } from "./payload.ts";
-import { planningOf, type PlanSource } from "./planning.ts";
-import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
+import { planningOf, type PlanSource } from "./plan/planning.ts";
+import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
 import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
 import type { RestRequest } from "./request.ts";
-import { buildRequestSettings, isolationOf } from "./settings.ts";
-import { maxAffectedExceeded, putKeyMismatch } from "./write-errors.ts";
-import { planWrite, type PlannedWrite, type WriteMethod } from "./write-plan.ts";
+import { buildRequestSettings, isolationOf, resolveEnd } from "./settings.ts";
+import { bodyType, readPayload, type Payload } from "./syntax/payload.ts";
 
 /** Of a plan; what is named in the query is in the key as well. */
 const BYTES_PER_WRITE = 4000;

@@ -204,6 +204,20 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
+  test("the rooms of plugins/rest import downwards: openapi, answer, plan, syntax", () => {
+    const shared = ["plugins/rest/errors.ts", "plugins/rest/request.ts", "plugins/rest/api.ts"];
+    const below: Readonly<Record<string, readonly string[]>> = {
+      syntax: ["syntax"],
+      plan: ["plan", "syntax"],
+      answer: ["answer"],
+      openapi: ["openapi", "plan"],
+    };
+    for (const [room, rooms] of Object.entries(below)) {
+      const allowed = leadsTo("core", ...shared, ...rooms.map((name) => `plugins/rest/${name}`));
+      expect(offences(inside(`plugins/rest/${room}`), (item) => !isProject(item) || allowed(item))).toEqual([]);
+    }
+  });
+
   test("the surfaces build no SQL, but for what no plan can say", () => {
     const builders = imports.filter(
       ({ from, to, names }) =>
