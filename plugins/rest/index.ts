@@ -12,8 +12,8 @@ import {
   type RelApiHooks,
 } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
-import { warnOfHeader } from "./answer/response-settings.ts";
-import type { RestTarget } from "./api.ts";
+import { warnOfHeader } from "./answer/headers.ts";
+import type { RestHandler, RestTarget } from "./api.ts";
 import {
   methodUnsupported,
   methodUnsupportedByRoutine,
@@ -21,17 +21,15 @@ import {
   relationNotFound,
   rootDisabled,
 } from "./errors.ts";
-import { onRelation, REST } from "./handlers.ts";
 import { createRestLive } from "./live.ts";
 import { suggestRelation } from "./plan/suggestions.ts";
-import { plannedReads, readRelation } from "./read.ts";
-import type { ParsedQuery, QueryKind, Rest } from "./request.ts";
-import { createRoutes, type Methods } from "./routes.ts";
+import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
+import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
+import { createRoutes, onRelation, REST } from "./routes.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
-import { belowRoot, locate, type Location } from "./syntax/path.ts";
+import { belowRoot, readPlace } from "./syntax/place.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
-import { chooseProfile } from "./syntax/profile.ts";
 import { parseQuery } from "./syntax/query-string.ts";
 
 interface QueryText {
@@ -45,7 +43,7 @@ const KIND: Question<QueryText, QueryKind> = { name: "kind", of: ({ kind }) => k
 /** A parsed query is so much larger than its text. */
 const BYTES_PER_CHARACTER = 30;
 
-const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods): Rest => {
+const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedReads): Rest => {
   const grammar = buildGrammar(context.registry, context.options);
   const queries = context.caches.create({
     name: "rest queries",
@@ -53,13 +51,17 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods
     bytesOf: ({ pairs }) =>
       pairs.reduce((bytes, [name, given = ""]) => bytes + (name.length + given.length) * BYTES_PER_CHARACTER, 500),
   });
-  return {
+  const relation = new Map<string, RestHandler>();
+  const rest: Rest = {
     context,
     hooks,
     grammar,
-    routeOf: createRoutes(hooks, context.caches, methods),
+    routeOf: createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() }),
     parseQuery: (text = "", kind) => queries.take({ text, kind }),
   };
+  const read = onRelation(rest, (request, target) => readRelation(request, target, reads));
+  relation.set("GET", read).set("HEAD", read);
+  return rest;
 };
 
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -67,18 +69,16 @@ const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DEL
 /** Steps 4 to 6 of R-PIPE-1, then the target's own handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
 const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
   const { method } = exchange;
-  const model = rest.context.model();
-  const location = locate(rest.context.options, exchange.path);
-  const schema = location.schema ?? chooseProfile(model, exchange).schema;
-  const target = findTarget(rest, schema, location);
+  const place = readPlace(rest.context, exchange);
+  const target = findTarget(place);
   if (target === undefined) {
     if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
-    return refuseUnknown(rest, exchange, schema, location.name);
+    return refuseUnknown(rest, exchange, place);
   }
-  const { methods } = rest.routeOf(model, schema, target);
+  const { methods } = rest.routeOf(place.model, place.schema, target);
   // functions are not served at all where no plugin calls them
   if (target.kind === "routine" && methods.size === (methods.has("OPTIONS") ? 1 : 0))
-    throw location.path === "/" ? rootDisabled() : pathInvalid();
+    throw place.path === "/" ? rootDisabled() : pathInvalid();
   const handler = methods.get(method);
   if (handler === undefined)
     throw target.kind === "root" && !methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
@@ -88,22 +88,20 @@ const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
 const refuseMethod = (target: RestTarget, method: string): Error =>
   target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
 
-const ROOT: RestTarget = { kind: "root" };
-
 /** Undefined: a relation that is not there. A function that is not there has no overloads. */
-const findTarget = (rest: Rest, schema: string, { kind, name }: Location): RestTarget | undefined => {
-  const model = rest.context.model();
-  if (kind === "root") return ROOT;
-  if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }) };
+const findTarget = (place: Place): PlacedTarget | undefined => {
+  const { kind, model, schema, name } = place;
+  if (kind === "root") return { kind, place };
+  if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }), place };
   const relation = model.relations.get(nameKey({ schema, name }));
-  return relation && { kind, relation };
+  return relation && { kind, relation, place };
 };
 
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
-const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, name: string): Promise<never> => {
-  const { query, model, method } = parseRequest(rest, exchange, "relation");
+const refuseUnknown = async (rest: Rest, exchange: Exchange, place: Place): Promise<never> => {
+  const { query, model, schema, name, method } = parseRequest(rest, exchange, place);
   if (WITH_BODY.has(method))
     readPayload(
       await exchange.body(),
@@ -119,15 +117,7 @@ export const rest = definePlugin({
   name: "rest",
   apply: (hooks, context) => {
     const reads = context.caches.create(plannedReads);
-    const read = onRelation(context, (request, relation) => readRelation(request, relation, reads));
-    const surface = createRest(hooks, context, {
-      relation: new Map([
-        ["GET", read],
-        ["HEAD", read],
-      ]),
-      routine: new Map(),
-      root: new Map(),
-    });
+    const surface = createRest(hooks, context, reads);
     context.offer(REST, surface);
     context.offer("rest-live", createRestLive(context, surface, reads));
     const ignored = warnOfHeader(context.logger);

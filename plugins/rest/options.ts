@@ -3,7 +3,7 @@ import { definePlugin, sightOf, type Answer, type Relation, type Routine, type S
 import { buildAnswer } from "./answer/headers.ts";
 import type { RestTarget } from "./api.ts";
 import { routineNotFound } from "./errors.ts";
-import { onTarget, withMethods } from "./handlers.ts";
+import { onTarget, restOf, withMethods } from "./routes.ts";
 import { isCallable } from "./plan/overload.ts";
 import { suggestRoutine } from "./plan/suggestions.ts";
 import type { RestRequest } from "./request.ts";
@@ -113,7 +113,7 @@ export const restOptions = definePlugin({
   name: "rest-options",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const handler = onTarget(context, answerOptions);
+    const handler = onTarget(restOf(context), answerOptions);
     hooks.buildRestRoute.tap("rest-options", (route) => withMethods(route, [["OPTIONS", handler]]));
   },
 });

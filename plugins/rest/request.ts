@@ -1,10 +1,12 @@
 /** What every part of the REST surface works with: the parsed query, the preferences, the request itself. */
 import type {
   BoundValue,
+  Envelope,
   Exchange,
   Limits,
   Model,
   OperatorSpec,
+  Planned,
   PluginContext,
   Read,
   RelApiHooks,
@@ -180,13 +182,10 @@ export interface Grammar {
   readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
 }
 
-/** A request after steps 4 to 8 of R-PIPE-1: everything that can be read without the body and without planning. */
-export interface RestRequest {
-  readonly rest: Rest;
-  readonly exchange: Exchange;
+/** Where a request leads, by its path and its profile. */
+export interface Place {
+  readonly kind: RestTarget["kind"];
   readonly model: Model;
-  readonly method: string;
-  /** Schema of the request. */
   readonly schema: string;
   /** The answer names its schema in `Content-Profile` (R-PROF-3). */
   readonly isProfileNamed: boolean;
@@ -195,6 +194,16 @@ export interface RestRequest {
   /** Path as received below the REST root, percent-encoded, without prefix and query: `/vessels`, `/rpc/f`, `/`. @rule
    *  R-PATH-9 */
   readonly path: string;
+}
+
+/** A target as the surface hands it on, with what was read to find it. Handlers of plugins may pass on another. */
+export type PlacedTarget = RestTarget & { readonly place?: Place };
+
+/** A request after steps 4 to 8 of R-PIPE-1: everything that can be read without the body and without planning. */
+export interface RestRequest extends Place {
+  readonly rest: Rest;
+  readonly exchange: Exchange;
+  readonly method: string;
   /** Of a read: values of plain filters are marks in it (`templateOf`). */
   readonly query: ParsedQuery;
   /** The text that `query` is of, and what it was read as. */
@@ -245,4 +254,26 @@ export interface ResolvedRead {
   readonly isWholeRow: boolean;
   /** Embeds addressed by the name written though they have an alias, for the `Warning` header. @rule R-EMB-7 R-HDR-9 */
   readonly legacyNames: readonly { readonly name: string; readonly alias: string }[];
+}
+
+// --- planned requests -----------------------------------------------------------------------------------------------
+
+/** The media type of an answer. */
+export interface MediaChoice {
+  /** Parts of the envelope when a body is made. */
+  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "takesRowType" | "explain">;
+  /** Value of `Content-Type`. */
+  readonly contentType: string;
+  /** Exactly one row is required (PGRST116). */
+  readonly isSingular: boolean;
+  /** The body column is base64 of the bytes to send (R-MED-4). */
+  readonly isBinary: boolean;
+}
+
+/** What planners make of a request; the same for every request that says the same, so that it can be kept. */
+export interface PlannedRequest extends Planned {
+  readonly media: MediaChoice;
+  /** Preferences that the plan honours. */
+  readonly applied: AppliedPreferences;
+  readonly legacyNames: ResolvedRead["legacyNames"];
 }

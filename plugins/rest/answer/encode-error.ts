@@ -12,7 +12,7 @@ import {
 } from "../../../core/index.ts";
 import { headerText } from "./header-text.ts";
 import { readRaised } from "./raised-error.ts";
-import { overrideHeaders } from "./response-settings.ts";
+import { overrideHeaders } from "./headers.ts";
 import { dependsOnRights, shownError } from "./shown-error.ts";
 
 /** Code of the contract for codes of ours; SQLSTATEs stay as they are. @rule R-ERR-1 R-ERR-2 */

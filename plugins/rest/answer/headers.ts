@@ -1,8 +1,15 @@
 /** Headers of answers, and the answer put together. */
-import { VERSION, type Answer, type Headers, type ResultRow } from "../../../core/index.ts";
+import {
+  VERSION,
+  type Answer,
+  type Headers,
+  type Logger,
+  type ResolvedOptions,
+  type ResultRow,
+} from "../../../core/index.ts";
+import { responseHeadersInvalid, responseStatusInvalid } from "../errors.ts";
 import type { AppliedPreferences, ParsedQuery, Preferences, ResolvedRead, RestRequest } from "../request.ts";
 import { headerText } from "./header-text.ts";
-import { overrideHeaders, readResponseSettings, warnOfHeader } from "./response-settings.ts";
 
 export interface AnswerParts {
   readonly status: number;
@@ -10,8 +17,11 @@ export interface AnswerParts {
   readonly contentType?: string;
   /** `""`: empty, with `Content-Length: 0`; absent: neither. Never sent on HEAD. */
   readonly body?: string | Uint8Array;
-  /** `Content-Range`, `Content-Location`, `Location`, `Preference-Applied`, … */
+  /** `Content-Range`, `Content-Location`, `Location`, … */
   readonly headers?: Headers;
+  /** What was honoured beside that which always is; absent: the answer says nothing of preferences. */
+  readonly applied?: AppliedPreferences;
+  readonly legacyNames?: ResolvedRead["legacyNames"];
   /** The statement's row, for what SQL set (R-GUC). */
   readonly row?: ResultRow;
 }
@@ -28,6 +38,12 @@ export const buildAnswer = (request: RestRequest, parts: AnswerParts): Answer =>
     if (request.isProfileNamed) own.push(["Content-Profile", headerText(schema)]);
   }
   if (parts.headers !== undefined) own.push(...parts.headers);
+  if (parts.legacyNames !== undefined && parts.legacyNames.length > 0)
+    own.push(["Warning", encodeLegacyWarning(parts.legacyNames)]);
+  if (parts.applied !== undefined) {
+    const applied = buildPreferenceApplied(request, parts.applied);
+    if (applied !== undefined) own.push(["Preference-Applied", applied]);
+  }
   own.push(["Vary", "Accept, Prefer, Range"]);
   exchange.mark("response");
   if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
@@ -60,7 +76,7 @@ export const encodeContentLocation = (name: string, pairs: ParsedQuery["pairs"])
 };
 
 /** @rule R-HDR-9 R-EMB-7 */
-export const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string => {
+const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string => {
   const list = names.map(({ name, alias }) => `\`${name}\` to \`${alias}\``).join(", ");
   const text = `Embedded resource was referenced by relation name even though it has an alias. This is deprecated and will stop working in a future release. Update ${list} in query string filters, orders or limits.`;
   return headerText(`299 PostgRESTv${VERSION} "${text}"`);
@@ -69,12 +85,13 @@ export const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string 
 const ORDER = ["resolution", "missing", "return", "count", "tx", "handling", "timezone", "max-affected"] as const;
 
 /** Value of `Preference-Applied`; undefined when nothing was honoured. `applied`: what this request honours beside
- *  `count`, `handling` and `timezone`, which always count. @rule R-PRF-3 */
-export const buildPreferenceApplied = (
-  preferences: Preferences,
-  applied: AppliedPreferences = {},
+ *  `count`, `handling` and `timezone`, which always count, and `tx`. @rule R-PRF-3 */
+const buildPreferenceApplied = (
+  { preferences, rest }: RestRequest,
+  applied: AppliedPreferences,
 ): string | undefined => {
-  const honoured: AppliedPreferences = { count: true, handling: true, timezone: true, ...applied };
+  const { isChosen: tx } = resolveEnd(rest.context.options, preferences);
+  const honoured: AppliedPreferences = { count: true, handling: true, timezone: true, tx, ...applied };
   const items: string[] = [];
   for (const name of ORDER) {
     const sent = name === "max-affected" ? preferences.maxAffected : preferences[name];
@@ -82,3 +99,105 @@ export const buildPreferenceApplied = (
   }
   return items.length === 0 ? undefined : headerText(items.join(", "));
 };
+
+export interface TransactionEnd {
+  readonly end: "commit" | "rollback";
+  /** The client's `tx` is honoured, and echoed. */
+  readonly isChosen: boolean;
+}
+
+/** @rule R-TX-5 R-PRF-6 */
+export const resolveEnd = (options: ResolvedOptions, preferences: Preferences): TransactionEnd => {
+  const { dbTxEnd } = options;
+  if (preferences.tx !== undefined && dbTxEnd.endsWith("-allow-override"))
+    return { end: preferences.tx, isChosen: true };
+  return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosen: false };
+};
+
+// --- what SQL asked for: `set_config('response.headers', '[{"X-Seen": "yes"}]', true)` ------------------------------------
+
+interface ResponseSettings {
+  readonly status: number | undefined;
+  readonly headers: Headers;
+}
+
+const NOTHING: ResponseSettings = { status: undefined, headers: [] };
+
+/** The status is judged first. @throws RelApiError `response-status-invalid`, `response-headers-invalid` @rule R-GUC-1
+ *  R-GUC-2 R-GUC-3 R-GUC-4 */
+const readResponseSettings = (row: ResultRow | undefined): ResponseSettings => {
+  const status = row?.response_status ?? null;
+  const headers = row?.response_headers ?? null;
+  if (status === null && headers === null) return NOTHING;
+  return {
+    status: status === null ? undefined : readStatus(status),
+    headers: headers === null ? [] : readHeaders(headers),
+  };
+};
+
+const readStatus = (text: string): number => {
+  const status = Number(/^[0-9]+/.exec(text)?.[0] ?? Number.NaN);
+  // what HTTP can send, and 1xx would not be the last word
+  if (!(status >= 200 && status <= 999)) throw responseStatusInvalid();
+  return status;
+};
+
+const readHeaders = (text: string): Headers => {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw responseHeadersInvalid();
+  }
+  if (!Array.isArray(parsed)) throw responseHeadersInvalid();
+  return parsed.map(readHeader).filter(([name]) => name !== "");
+};
+
+/** How an answer is cut out of its connection is between this server and the next hop: two words on it, and what
+ *  follows could be read as another answer. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** `X-Request-Id` */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*$/;
+
+const readHeader = (item: unknown): readonly [string, string] => {
+  const entries = typeof item === "object" && item !== null && !Array.isArray(item) ? Object.entries(item) : [];
+  const [name, value] = entries[0] ?? [];
+  if (entries.length !== 1 || name === undefined || typeof value !== "string" || !HEADER_NAME.test(name))
+    throw responseHeadersInvalid();
+  return [name, headerText(value)];
+};
+
+/** The answer's headers, those that SQL set in place of the server's. `ignored`: told of each that SQL has no say in.
+ *  @rule R-GUC-1 R-GUC-5 R-ERR-5 */
+export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: string) => void): Headers => {
+  if (set.length === 0) return own;
+  const names = new Set<string>();
+  const taken = set.filter(([name]) => {
+    const lower = name.toLowerCase();
+    if (OF_THE_CONNECTION.has(lower)) {
+      ignored(lower);
+      return false;
+    }
+    names.add(lower);
+    return true;
+  });
+  return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...taken];
+};
+
+/** @rule R-GUC-5 */
+export const warnOfHeader =
+  (logger: Logger) =>
+  (name: string): void =>
+    logger.warn("SQL set a header of the connection, which is the server's alone: it was left out", { header: name });

@@ -7,24 +7,23 @@ import {
   routinesOf,
   type BoundValue,
   type Call,
-  type Envelope,
   type Read,
   type Routine,
   type RoutineArgument,
   type RoutineCall,
 } from "../../../core/index.ts";
 import { maxAffectedOnSingle, routineNotFound } from "../errors.ts";
-import type { AppliedPreferences, CallShape, LogicTree, ResolvedRead } from "../request.ts";
+import type { CallShape, LogicTree, PlannedRequest, ResolvedRead } from "../request.ts";
 import type { Payload } from "../syntax/payload.ts";
 import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
 import { withoutWindow } from "../syntax/range.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { bind } from "./conditions.ts";
 import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
-import { chooseMedia, headOf, type MediaChoice } from "./media.ts";
+import { chooseMedia, headOf } from "./media.ts";
 import { chooseRoutine, isCallable } from "./overload.ts";
 import type { InputShape, Planning } from "./planning.ts";
-import { resolveRead } from "./read.ts";
+import { resolveRead } from "./rows.ts";
 import { suggestRoutine } from "./suggestions.ts";
 
 /** The arguments of a call. */
@@ -38,20 +37,16 @@ export interface CallInput {
   readonly body?: Buffer;
 }
 
-export interface PlannedCall {
+export interface PlannedCall extends PlannedRequest {
   readonly plan: Call;
   readonly routine: Routine;
-  readonly envelope: Envelope;
   /** Values by index; the body's own place, where it is taken, is 0. Those of the window come after them. */
   readonly values: readonly BoundValue[];
   /** The result takes the window. */
   readonly hasWindow: boolean;
   /** The body is bound: as the JSON text of the arguments, or as the one argument itself. */
   readonly body: "arguments" | "argument" | undefined;
-  readonly media: MediaChoice;
   readonly maxAffected: number | undefined;
-  readonly applied: AppliedPreferences;
-  readonly legacyNames: ResolvedRead["legacyNames"];
 }
 
 /** Checks in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */

@@ -10,6 +10,7 @@ import {
   type Routine,
 } from "../../../core/index.ts";
 import { mediaTypeUnavailable } from "../errors.ts";
+import type { MediaChoice } from "../request.ts";
 import { ARRAY, OBJECT, parseAccept, parseMediaType, STRIPPED, type MediaType } from "../syntax/media-type.ts";
 import type { Planning } from "./planning.ts";
 
@@ -44,18 +45,6 @@ export interface MediaWanted {
   readonly isWholeRow: boolean;
   /** The schema description. */
   readonly isRoot?: boolean;
-}
-
-/** The media type of an answer. */
-export interface MediaChoice {
-  /** Parts of the envelope when a body is made. */
-  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "takesRowType" | "explain">;
-  /** Value of `Content-Type`. */
-  readonly contentType: string;
-  /** Exactly one row is required (PGRST116). */
-  readonly isSingular: boolean;
-  /** The body column is base64 of the bytes to send (R-MED-4). */
-  readonly isBinary: boolean;
 }
 
 /** The envelope where no body is made; of a plan it is still the plan that is asked for. @rule R-MED-3 */

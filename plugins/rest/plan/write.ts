@@ -3,7 +3,6 @@ import {
   columnOf,
   type BoundValue,
   type Delete,
-  type Envelope,
   type Insert,
   type OnConflict,
   type PayloadColumn,
@@ -13,31 +12,27 @@ import {
   type WriteRows,
 } from "../../../core/index.ts";
 import { columnNotFound, putFiltersInvalid, putKeyMissing } from "../errors.ts";
-import type { AppliedPreferences, ResolvedRead } from "../request.ts";
+import type { AppliedPreferences, PlannedRequest, ResolvedRead } from "../request.ts";
 import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { buildNodes } from "./levels.ts";
-import { chooseMedia, headOf, type MediaChoice } from "./media.ts";
+import { chooseMedia, headOf } from "./media.ts";
 import type { PayloadShape, Planning } from "./planning.ts";
-import { resolveRead, resolveWhere } from "./read.ts";
+import { resolveRead, resolveWhere } from "./rows.ts";
 
 export type WriteMethod = "POST" | "PATCH" | "PUT" | "DELETE";
 
 /** A write ready to run; the same for every request that says the same, so that it can be kept. */
-export interface PlannedWrite {
+export interface PlannedWrite extends PlannedRequest {
   readonly plan: Insert | Update | Delete;
-  readonly envelope: Envelope;
   /** Values by index; the payload's own place, where there is one, is 0. */
   readonly values: readonly BoundValue[];
-  readonly media: MediaChoice;
   /** The answer shows the rows. */
   readonly hasBody: boolean;
   /** POST and PUT: what became of conflicts can be told by the count of inserted rows. */
   readonly countsInserted: boolean;
   /** Rows that may be affected at most. */
   readonly maxAffected: number | undefined;
-  readonly applied: AppliedPreferences;
-  readonly legacyNames: ResolvedRead["legacyNames"];
 }
 
 /** `payload` of a DELETE is undefined. Checks in the order of R-PIPE-1 steps 10 and 10a.

@@ -1,0 +1,105 @@
+/** What reads, writes and calls do with a planned request: it runs in a transaction, and its row becomes the answer. */
+import {
+  requestSettings,
+  type Answer,
+  type BoundValue,
+  type Execution,
+  type Found,
+  type Headers,
+  type Json,
+  type Program,
+  type ResultRow,
+} from "../../core/index.ts";
+import { buildAnswer, resolveEnd, type AnswerParts } from "./answer/headers.ts";
+import type { PlannedRequest, RestRequest } from "./request.ts";
+
+/** What one request adds to what its plan says. */
+export interface Run {
+  readonly access: Execution["access"];
+  readonly values: readonly BoundValue[];
+  /** In place of the role's own. */
+  readonly isolation?: string;
+  /** Beside those that every request has. */
+  readonly settings?: Execution["settings"];
+  readonly check?: Execution["check"];
+  readonly mayUseReplica?: boolean;
+  /** Headers that an execution plan is answered with, too. */
+  readonly headers?: Headers;
+}
+
+/** Plan, execute, answer: the way of every request with a plan. `run` and `outcome` are what the methods differ in; the
+ *  plan is kept once it has run. @rule R-TX-2 R-PIPE-1 */
+export const runPlanned = async <Made extends PlannedRequest>(
+  request: RestRequest,
+  { made, keep }: Found<Made>,
+  run: (made: Made) => Run,
+  outcome: (made: Made, row: ResultRow) => AnswerParts,
+): Promise<Answer> => {
+  const { media, applied, legacyNames } = made;
+  if (legacyNames.length > 0) warnOfLegacyNames(request, legacyNames);
+  const program = request.rest.context.prepare(made, request.exchange.session, "rest");
+  request.exchange.mark("plan");
+  const running = run(made);
+  const row = await execute(request, program, running);
+  keep();
+  const parts: AnswerParts =
+    made.envelope.explain === undefined
+      ? outcome(made, row)
+      : { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` }; // as PostgreSQL prints it (R-MED-7)
+  const { headers = [] } = running;
+  return buildAnswer(request, {
+    ...parts,
+    headers: parts.headers === undefined ? headers : [...parts.headers, ...headers],
+    applied,
+    legacyNames,
+    row,
+  });
+};
+
+/** The row of a program in a transaction of its own. @rule R-TX-1 R-TX-2 */
+export const execute = async (request: RestRequest, program: Program, run: Run): Promise<ResultRow> => {
+  const { rest, exchange, schema, preferences } = request;
+  const settings = buildRequestSettings(request);
+  if (run.settings !== undefined) settings.push(...run.settings);
+  const [row = {}] = await rest.context.execute({
+    session: exchange.session,
+    access: run.access,
+    isolation: run.isolation ?? isolationOf(request),
+    schema,
+    settings,
+    programs: [{ program, values: run.values }],
+    end: resolveEnd(rest.context.options, preferences).end,
+    onGone: (listener) => exchange.onGone(listener),
+    check: run.check,
+    mayUseReplica: run.mayUseReplica,
+  });
+  exchange.mark("transaction");
+  return row;
+};
+
+/** Settings of the request's transaction, in order. @rule R-TX-6 R-PRF-4 */
+export const buildRequestSettings = ({
+  exchange,
+  path,
+  preferences,
+}: RestRequest): (readonly [name: string, value: string])[] => {
+  const settings = [...requestSettings(exchange.request, path)];
+  if (preferences.timezone !== undefined) settings.push(["timezone", preferences.timezone]);
+  return settings;
+};
+
+/** Isolation of the request's transaction by its role; what a function asks for goes before it. @rule R-TX-3 */
+export const isolationOf = ({ exchange, model }: RestRequest): string | undefined => {
+  const role = exchange.session.databaseRole;
+  return role === undefined ? undefined : model.roles.get(role)?.isolation;
+};
+
+/** @rule R-HDR-9 */
+const warnOfLegacyNames = ({ rest, name }: RestRequest, legacyNames: PlannedRequest["legacyNames"]): void =>
+  rest.context.logger.warn(
+    "embeds were addressed by the relation's name even though they have an alias, which is deprecated",
+    {
+      relation: name,
+      names: legacyNames.map((legacy): Json => ({ name: legacy.name, alias: legacy.alias })),
+    },
+  );
