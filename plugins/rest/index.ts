@@ -27,8 +27,7 @@ import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
 import { createRoutes, onRelation, REST } from "./routes.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
-import { parseRequest } from "./syntax/parse-request.ts";
-import { belowRoot, readPlace } from "./syntax/place.ts";
+import { belowRoot, parseRequest, readPlace } from "./syntax/parse-request.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
 import { parseQuery } from "./syntax/query-string.ts";
 

@@ -7,8 +7,7 @@ import { relationNotFound } from "./errors.ts";
 import type { PlannedReads } from "./read.ts";
 import type { PlacedTarget, Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./run.ts";
-import { parseRequest } from "./syntax/parse-request.ts";
-import { readPlace } from "./syntax/place.ts";
+import { parseRequest, readPlace } from "./syntax/parse-request.ts";
 
 /** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule
  *  G-SES-10 */

@@ -2,8 +2,7 @@
 import type { Answer, Ask, Caches, Model, PluginContext, Question, RelApiHooks, Relation } from "../../core/index.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 import type { PlacedTarget, Rest, RestRequest } from "./request.ts";
-import { parseRequest } from "./syntax/parse-request.ts";
-import { readPlace } from "./syntax/place.ts";
+import { parseRequest, readPlace } from "./syntax/parse-request.ts";
 
 /** Name under which the surface is offered to the other plugins of this folder. */
 export const REST = "rest";

@@ -49,7 +49,8 @@ export const buildAnswer = (request: RestRequest, parts: AnswerParts): Answer =>
   if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
   return {
     status: set.status ?? parts.status,
-    headers: overrideHeaders(own, set.headers, warnOfHeader(request.rest.context.logger)),
+    headers:
+      set.headers.length === 0 ? own : overrideHeaders(own, set.headers, warnOfHeader(request.rest.context.logger)),
     body: request.method === "HEAD" ? undefined : parts.body,
   };
 };

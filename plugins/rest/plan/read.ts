@@ -4,7 +4,7 @@ import { encode, encodeContentLocation } from "../answer/headers.ts";
 import type { PlannedRequest, RestRequest } from "../request.ts";
 import { checkPreferences } from "../syntax/prefer.ts";
 import { windowValues, withoutWindow } from "../syntax/range.ts";
-import { fillHoles, holesOf, splitAtMarks } from "../syntax/template.ts";
+import { fillHoles, holesOf, splitAtMarks } from "../syntax/parameters.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import type { Planning } from "./planning.ts";
 import { resolveRead } from "./rows.ts";

@@ -6,7 +6,7 @@ import { bodyTooDeep, contentTypeError, csvError, jsonError, keysError, tooManyC
 import { readCsv } from "./csv-body.ts";
 import { scanJson } from "./json-keys.ts";
 import { parseMediaType, type MediaType } from "./media-type.ts";
-import { decodePercent } from "./query-string.ts";
+import { decodePercent } from "./parameters.ts";
 
 /** Rows of a body as one JSON text. */
 export interface Payload {

@@ -13,11 +13,10 @@ const VALUES: Readonly<Record<Known, readonly string[]>> = {
   handling: ["strict", "lenient"],
 };
 
-const NONE: Preferences = { invalid: [] };
+export const NO_PREFERENCES: Preferences = { invalid: [] };
 
 /** `header`: all `Prefer` headers joined by commas. @rule R-PRF-1 R-PRF-2 */
-export const parsePreferences = (header: string | undefined): Preferences => {
-  if (header === undefined) return NONE;
+export const parsePreferences = (header: string): Preferences => {
   const found: { -readonly [Name in keyof Preferences]: Preferences[Name] } & Record<string, unknown> = { invalid: [] };
   const invalid: string[] = [];
   for (const part of header.split(",")) {

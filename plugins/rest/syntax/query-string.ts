@@ -15,6 +15,7 @@ import { parseFilter, tryOperation } from "./filter.ts";
 import { parseNames, parseTreePath } from "./lex.ts";
 import { countConditions, parseLogic } from "./logic.ts";
 import { parseOrder } from "./order.ts";
+import { decodePart, isReserved, lastPart, LOGIC } from "./parameters.ts";
 import { parseWholeNumber } from "./range.ts";
 import { parseSelect } from "./select.ts";
 import { parseNodePath } from "./tree-path.ts";
@@ -34,29 +35,6 @@ const splitQuery = (text: string): readonly Pair[] => {
   }
   return pairs;
 };
-
-/** Decodes a name or a value. */
-export const decodePart = (text: string): string =>
-  decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
-
-/** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD.
- *  Bytes above 127 may stand unescaped; Node hands them over one by one. @rule R-URL-1 */
-export const decodePercent = (text: string): string => {
-  if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
-  try {
-    const decoded = decodeURIComponent(text);
-    if (!/[\u0080-\u00ff]/.test(text)) return decoded;
-  } catch {
-    // decoded byte by byte below
-  }
-  const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(bytes, "latin1").toString("utf8");
-};
-
-const LOGIC = new Set(["and", "or"]);
-
-/** The last dot-separated part of a name, which may reserve it. @rule R-URL-3 */
-const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 /** Reads everything the query string says. Its parts are judged in the order of R-PIPE-1 step 7. @throws RelApiError
  *  `parse-error` @rule R-URL-2 R-URL-3 */
@@ -91,12 +69,6 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   const onConflict = parseNameList(first("on_conflict"), "on_conflict parameter");
   const { range, ranges } = parseRanges(present);
   return { pairs, select, filters, logic, orders: firstOfEach(orders), ranges, range, columns, onConflict, parameters };
-};
-
-export const isReserved = (name: string): boolean => {
-  if (name === "select" || name === "columns" || name === "on_conflict") return true;
-  const last = lastPart(name);
-  return last === "order" || last === "limit" || last === "offset" || LOGIC.has(last);
 };
 
 const parseNameList = (raw: string | undefined, what: string): readonly string[] | undefined =>

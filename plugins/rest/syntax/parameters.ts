@@ -1,8 +1,39 @@
-/** `?id=eq.5&select=name` and `?id=eq.7&select=name` are one query with another value: texts that differ in values
- *  alone are parsed and planned once. */
+/** `tonnage=gte.500`: names and values of the query string, decoded; and texts that differ only in values, which are
+ *  parsed and planned once. */
 import type { BoundValue } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
-import { decodePart, isReserved } from "./query-string.ts";
+
+/** Decodes a name or a value. */
+export const decodePart = (text: string): string =>
+  decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
+
+/** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD.
+ *  Bytes above 127 may stand unescaped; Node hands them over one by one. @rule R-URL-1 */
+export const decodePercent = (text: string): string => {
+  if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
+  try {
+    const decoded = decodeURIComponent(text);
+    if (!/[\u0080-\u00ff]/.test(text)) return decoded;
+  } catch {
+    // decoded byte by byte below
+  }
+  const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, "latin1").toString("utf8");
+};
+
+/** Parameters of logic trees. */
+export const LOGIC: ReadonlySet<string> = new Set(["and", "or"]);
+
+/** The last dot-separated part of a name, which may reserve it. @rule R-URL-3 */
+export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
+
+export const isReserved = (name: string): boolean => {
+  if (name === "select" || name === "columns" || name === "on_conflict") return true;
+  const last = lastPart(name);
+  return last === "order" || last === "limit" || last === "offset" || LOGIC.has(last);
+};
+
+// --- `?id=eq.5&select=name` and `?id=eq.7&select=name` are one query with another value ----------------------------------
 
 /** Private-use characters stand around the number of a value; a text that has them itself is taken as it is. */
 const OPEN = "\ue000";
