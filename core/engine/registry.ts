@@ -1,9 +1,18 @@
 /** The declared parts of plugins: collected for parsers and compilers, checked against each other, tapped by core. */
 import { presetError } from "../kernel/errors.ts";
+import { named } from "../kernel/guard.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import type { PgType } from "./model/model.ts";
 import type { Comparison } from "./plan/plan.ts";
-import type { EmbedSpec, OperatorSpec, PlanFunction, Plugin, Registry, UpdateOperatorSpec } from "../plugin.ts";
+import type {
+  EmbedSpec,
+  OperatorSpec,
+  PlanFunction,
+  Plugin,
+  PreferenceSpec,
+  Registry,
+  UpdateOperatorSpec,
+} from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
 
 interface Declared<Spec> {
@@ -23,6 +32,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const embeds = declared(plugins, (plugin) => plugin.embeds);
   const updateOperators = declared(plugins, (plugin) => plugin.updateOperators);
   const functions = declared(plugins, (plugin) => plugin.functions);
+  const preferences = declared(plugins, (plugin) => plugin.preferences);
   refuseOverlaps(operators, (spec) => spec.name, "operator");
   refuseOverlaps(operators, (spec) => restNameOf(spec), "REST operator");
   refuseOverlaps(operators, (spec) => graphqlNameOf(spec), "GraphQL operator");
@@ -32,14 +42,38 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(embeds, (spec) => spec.rest?.prefix, "REST embed prefix");
   refuseDoubles(embeds, (spec) => spec.graphql?.suffix, "GraphQL embed suffix");
   refuseDoubles(functions, (spec) => spec.name, "function");
+  refuseDoubles(preferences, (spec) => spec.name, "preference");
+  for (const { spec, plugin } of preferences)
+    if (!TOKEN.test(spec.name))
+      throw presetError(
+        `preference "${spec.name}" of plugin "${plugin}" cannot be sent: name it with letters, digits and dashes`,
+      );
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
     operators: operators.map(({ spec }): OperatorSpec => spec),
     embeds: embeds.map(({ spec }): EmbedSpec => spec),
     updateOperators: updateOperators.map(({ spec }): UpdateOperatorSpec => spec),
     functions: new Map(functions.map(({ spec }): [string, PlanFunction] => [spec.name, spec])),
+    preferences: new Map(preferences.map((entry): [string, PreferenceSpec] => [entry.spec.name, ofPlugin(entry)])),
     has: (plugin: string) => names.has(plugin),
   });
+};
+
+/** A name as HTTP lets a header have it. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** What its functions throw by mistake begins with their origin. */
+const ofPlugin = ({ spec, plugin }: Declared<PreferenceSpec>): PreferenceSpec => {
+  const origin = `plugin "${plugin}", preference "${spec.name}"`;
+  // one wrapper for functions of all shapes, which gives back the shape that it was given
+  const watched = <Shape>(run: Shape): Shape => named(run as never, origin, "sync") as Shape;
+  const { values, plan, settings } = spec;
+  return {
+    ...spec,
+    values: typeof values === "function" ? watched(values) : values,
+    plan: plan && watched(plan),
+    settings: settings && watched(settings),
+  };
 };
 
 /** `undefined`: not offered there. */

@@ -70,7 +70,7 @@ export const guardHooks = (hooks: RelApiHooks): HookGuard => {
 };
 
 /** The tap with its origin in front of whatever it throws by mistake; errors thrown on purpose pass. */
-const named = (run: TapFunction, origin: string, type: string): TapFunction => {
+export const named = (run: TapFunction, origin: string, type: string): TapFunction => {
   const rename = (error: unknown): unknown => {
     if (isRelApiError(error)) return error;
     const message = error instanceof Error ? error.message : String(error);

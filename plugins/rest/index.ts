@@ -29,6 +29,7 @@ import { createRoutes, onRelation, REST } from "./routes.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
 import { belowRoot, parseRequest, readPlace } from "./syntax/parse-request.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
+import { PREFERENCES } from "./syntax/prefer.ts";
 import { parseQuery } from "./syntax/query-string.ts";
 
 interface QueryText {
@@ -114,6 +115,7 @@ const refuseUnknown = async (rest: Rest, exchange: Exchange, place: Place): Prom
 /** The surface with reads of relations. The other methods are plugins of their own. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
+  preferences: PREFERENCES,
   apply: (hooks, context) => {
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);

@@ -8,6 +8,7 @@ import type {
   OperatorSpec,
   Planned,
   PluginContext,
+  PreferenceSpec,
   Read,
   RelApiHooks,
   Relation,
@@ -135,16 +136,14 @@ export interface Preferences {
   readonly handling?: "strict" | "lenient";
   readonly timezone?: string;
   readonly maxAffected?: number;
+  /** The value taken of each preference, those of plugins included, in the order sent. */
+  readonly given: ReadonlyMap<string, string>;
   /** Unknown or misspelt items in the order sent; refused when `handling` is strict (`checkPreferences`). */
   readonly invalid: readonly string[];
 }
 
-/** Preferences that were honoured and are echoed; `true` for each. @rule R-PRF-3 */
-export type AppliedPreferences = {
-  readonly [
-    Name in "resolution" | "missing" | "return" | "count" | "tx" | "handling" | "timezone" | "max-affected"
-  ]?: boolean;
-};
+/** Preferences by name: whether they are honoured, and so echoed. @rule R-PRF-3 */
+export type AppliedPreferences = Readonly<Record<string, boolean>>;
 
 // --- the request ----------------------------------------------------------------------------------------------------
 
@@ -173,11 +172,13 @@ export interface Rest {
   parseQuery(text: string | undefined, kind: QueryKind): ParsedQuery;
 }
 
-/** What the registry and the settings add to the grammar of the query string. */
+/** What the registry and the settings add to what a request may say. */
 export interface Grammar {
   readonly limits: Limits;
   /** Operators by REST name. */
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
+  /** Preferences by name, the surface's own among them. */
+  readonly preferences: ReadonlyMap<string, PreferenceSpec>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
   readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
 }

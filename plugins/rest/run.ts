@@ -77,14 +77,18 @@ export const execute = async (request: RestRequest, program: Program, run: Run):
   return row;
 };
 
-/** Settings of the request's transaction, in order. @rule R-TX-6 R-PRF-4 */
+/** Settings of the request's transaction, in order. @rule R-TX-6 R-PRF-4 R-PRF-7 */
 export const buildRequestSettings = ({
+  rest,
   exchange,
   path,
   preferences,
 }: RestRequest): (readonly [name: string, value: string])[] => {
   const settings = [...requestSettings(exchange.request, path)];
-  if (preferences.timezone !== undefined) settings.push(["timezone", preferences.timezone]);
+  for (const [name, value] of preferences.given) {
+    const set = rest.grammar.preferences.get(name)?.settings;
+    if (set !== undefined) settings.push(...set(value));
+  }
   return settings;
 };
 

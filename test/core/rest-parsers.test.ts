@@ -120,7 +120,7 @@ describe("any text is parsed or refused", () => {
 
   test("R-PRF-1 preferences are never refused while they are read", () => {
     fc.assert(
-      fc.property(text, (raw) => void parsePreferences(raw)),
+      fc.property(text, (raw) => void parsePreferences(grammar, raw)),
       { numRuns: 1000 },
     );
   });

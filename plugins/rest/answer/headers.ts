@@ -83,20 +83,33 @@ const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string => {
   return headerText(`299 PostgRESTv${VERSION} "${text}"`);
 };
 
-const ORDER = ["resolution", "missing", "return", "count", "tx", "handling", "timezone", "max-affected"] as const;
+/** In the order of the contract. */
+const ORDER: readonly string[] = [
+  "resolution",
+  "missing",
+  "return",
+  "count",
+  "tx",
+  "handling",
+  "timezone",
+  "max-affected",
+];
 
-/** Value of `Preference-Applied`; undefined when nothing was honoured. `applied`: what this request honours beside
- *  `count`, `handling` and `timezone`, which always count, and `tx`. @rule R-PRF-3 */
+/** Value of `Preference-Applied`; undefined when nothing was honoured. `applied`: what the plan honours; `count`,
+ *  `handling`, `tx` and whatever sets something count without it. @rule R-PRF-3 R-PRF-7 */
 const buildPreferenceApplied = (
   { preferences, rest }: RestRequest,
   applied: AppliedPreferences,
 ): string | undefined => {
+  const { given } = preferences;
+  if (given.size === 0) return undefined;
   const { isChosen: tx } = resolveEnd(rest.context.options, preferences);
-  const honoured: AppliedPreferences = { count: true, handling: true, timezone: true, tx, ...applied };
+  const honoured: AppliedPreferences = { count: true, handling: true, tx, ...applied };
   const items: string[] = [];
-  for (const name of ORDER) {
-    const sent = name === "max-affected" ? preferences.maxAffected : preferences[name];
-    if (sent !== undefined && honoured[name] === true) items.push(`${name}=${sent}`);
+  for (const name of [...ORDER, ...[...given.keys()].filter((each) => !ORDER.includes(each))]) {
+    const sent = name === "max-affected" ? preferences.maxAffected : given.get(name);
+    const isHonoured = honoured[name] === true || rest.grammar.preferences.get(name)?.settings !== undefined;
+    if (sent !== undefined && isHonoured) items.push(`${name}=${sent}`);
   }
   return items.length === 0 ? undefined : headerText(items.join(", "));
 };

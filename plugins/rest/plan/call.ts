@@ -23,6 +23,7 @@ import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import { chooseRoutine, isCallable } from "./overload.ts";
 import type { InputShape, Planning } from "./planning.ts";
+import { applyPreferences } from "./preferences.ts";
 import { resolveRead } from "./rows.ts";
 import { suggestRoutine } from "./suggestions.ts";
 
@@ -60,13 +61,14 @@ export const planCall = (planning: Planning): PlannedCall => {
   const body = isRaw ? "argument" : input.kind === "payload" && shape.names.length > 0 ? "arguments" : undefined;
   const values: BoundValue[] = body === undefined ? [] : [null];
   const call = isRaw ? rawCall(routine) : namedCall(planning, routine, shape, values);
-  const { plan, isWholeRow: isWhole, legacyNames } = planResult(planning, routine, call, values);
-  const hasWindow = plan.result !== undefined;
+  const { plan: called, isWholeRow: isWhole, legacyNames } = planResult(planning, routine, call, values);
+  const hasWindow = called.result !== undefined;
   const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
   const media = chooseMedia(planning, { relation, routine, isWholeRow: isWhole });
   checkPreferences(preferences);
   const maxAffected = effectiveMaxAffected(preferences);
   if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
+  const { plan, applied } = applyPreferences(planning, called);
   return {
     plan,
     routine,
@@ -76,7 +78,7 @@ export const planCall = (planning: Planning): PlannedCall => {
     body,
     media,
     maxAffected,
-    applied: { "max-affected": maxAffected !== undefined },
+    applied: { ...applied, "max-affected": maxAffected !== undefined },
     legacyNames,
   };
 };

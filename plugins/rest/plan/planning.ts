@@ -26,6 +26,11 @@ export interface PlanSource {
   readonly input?: InputShape;
 }
 
+/** Each look at a preference is a question of its own. */
+export type ObservedPreferences = Omit<Preferences, "given"> & {
+  readonly given: { get(name: string): string | undefined };
+};
+
 export interface Planning {
   readonly rest: Rest;
   readonly model: Model;
@@ -36,7 +41,7 @@ export interface Planning {
   /** Marks stand in the query in place of values. */
   readonly hasMarks: boolean;
   readonly window: Window;
-  readonly preferences: Preferences;
+  readonly preferences: ObservedPreferences;
   /** Execution plans name whatever the statement touches: columns too that a permission of the metadata hides. @rule
    *  R-MED-7 */
   readonly maySeePlans: boolean;
@@ -75,7 +80,7 @@ const HAS_LIMIT = question("limit is there", ({ range }) => range.limit !== unde
 const HAS_OFFSET = question("offset is there", ({ range }) => range.offset !== 0n);
 const INVALID = question<readonly string[]>("invalid preferences", ({ preferences }) => preferences.invalid, planKey);
 
-type PreferenceName = Exclude<keyof Preferences, "invalid">;
+type PreferenceName = Exclude<keyof Preferences, "invalid" | "given">;
 
 const PREFERENCES = Object.fromEntries(
   (
@@ -121,11 +126,14 @@ const INPUT: Question<PlanSource, InputShape> = {
 };
 
 /** The preferences a plan may look at, one by one. */
-const observedPreferences = (ask: Ask<PlanSource>): Preferences =>
+const observedPreferences = (ask: Ask<PlanSource>): ObservedPreferences =>
   Object.defineProperties(
     {
       get invalid() {
         return ask(INVALID);
+      },
+      given: {
+        get: (name: string) => ask(question(`given ${name}`, ({ preferences }) => preferences.given.get(name))),
       },
     },
     Object.fromEntries(

@@ -7,6 +7,7 @@ import { windowValues, withoutWindow } from "../syntax/range.ts";
 import { fillHoles, holesOf, splitAtMarks } from "../syntax/parameters.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import type { Planning } from "./planning.ts";
+import { applyPreferences } from "./preferences.ts";
 import { resolveRead } from "./rows.ts";
 
 /** A read ready to run, the same for every request that says the same. */
@@ -35,9 +36,10 @@ export const planRead = (planning: Planning): PlannedRead => {
   });
   const media = chooseMedia(planning, { relation, isWholeRow });
   checkPreferences(planning.preferences);
+  const { plan, applied } = applyPreferences(planning, read);
   const location = encodeContentLocation(name, query.pairs);
   return {
-    plan: read,
+    plan,
     envelope: {
       ...(planning.method === "HEAD" ? headOf(media) : media.envelope),
       count,
@@ -46,7 +48,7 @@ export const planRead = (planning: Planning): PlannedRead => {
     valuesOf: valuesWith(withoutWindow(values, window), hasMarks),
     media,
     contentLocation: hasMarks ? splitAtMarks(location, encode) : () => location,
-    applied: {},
+    applied,
     legacyNames,
   };
 };

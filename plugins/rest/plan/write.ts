@@ -18,6 +18,7 @@ import { isWholeRow } from "../syntax/select.ts";
 import { buildNodes } from "./levels.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import type { PayloadShape, Planning } from "./planning.ts";
+import { applyPreferences } from "./preferences.ts";
 import { resolveRead, resolveWhere } from "./rows.ts";
 
 export type WriteMethod = "POST" | "PATCH" | "PUT" | "DELETE";
@@ -42,9 +43,10 @@ export const planWrite = (planning: Planning): PlannedWrite => {
   const method = planning.method as WriteMethod; // whose handlers alone plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
   const shown = planReturning(planning, relation, values);
-  const plan = withReturning(planOf(planning, relation, method, payload, values), shown.read);
+  const written = withReturning(planOf(planning, relation, method, payload, values), shown.read);
   checkPreferences(planning.preferences);
   const media = chooseMedia(planning, { relation, isWholeRow: shown.isWholeRow });
+  const { plan, applied } = applyPreferences(planning, written);
   const isMerge =
     plan.kind === "insert" && plan.onConflict !== undefined && planning.preferences.resolution === "merge-duplicates";
   const countsInserted = isMerge || (method === "PUT" && shown.read !== undefined);
@@ -61,7 +63,7 @@ export const planWrite = (planning: Planning): PlannedWrite => {
     hasBody: shown.read !== undefined,
     countsInserted,
     maxAffected: method === "PATCH" || method === "DELETE" ? effectiveMaxAffected(planning.preferences) : undefined,
-    applied: appliedBy(planning, method, plan),
+    applied: { ...applied, ...appliedBy(planning, method, plan) },
     legacyNames: shown.legacyNames,
   };
 };

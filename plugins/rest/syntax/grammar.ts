@@ -1,5 +1,5 @@
-/** What the plugins of a preset add to the grammar of the query string: operators and embedding modes by the names REST
- *  calls them. */
+/** What the plugins of a preset add to what a request may say: operators and embedding modes by the names REST calls
+ *  them, and preferences. */
 import { restNameOf, type Limits, type OperatorSpec, type Registry } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
 
@@ -16,5 +16,10 @@ export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
   const embeds = registry.embeds.flatMap(({ mode, rest }) =>
     rest === undefined ? [] : [{ mode, prefix: rest.prefix, takesAlias: rest.takesAlias === true }],
   );
-  return { limits, operators, embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length) };
+  return {
+    limits,
+    operators,
+    preferences: registry.preferences,
+    embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length),
+  };
 };

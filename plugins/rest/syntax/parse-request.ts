@@ -87,7 +87,7 @@ export const parseRequest = (rest: Rest, exchange: Exchange, place: Place): Rest
   const range = resolveRange(query.range, method === "GET" ? exchange.header("range") : undefined);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
   const prefer = exchange.request.headers.prefer as string | undefined; // Node joins repeated ones
-  const preferences = prefer === undefined ? NO_PREFERENCES : parsePreferences(utf8Text(prefer));
+  const preferences = prefer === undefined ? NO_PREFERENCES : parsePreferences(rest.grammar, utf8Text(prefer));
   exchange.mark("parse");
   return {
     ...place,

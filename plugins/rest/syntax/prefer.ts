@@ -1,45 +1,61 @@
 /** `Prefer: return=representation, count=exact`: preferences, parsed and checked. */
+import type { PreferenceSpec } from "../../../core/index.ts";
 import { preferencesInvalid } from "../errors.ts";
-import type { Preferences } from "../request.ts";
+import type { Grammar, Preferences } from "../request.ts";
 
-type Known = "resolution" | "missing" | "return" | "count" | "tx" | "handling";
+const anyValue = (): boolean => true;
 
-const VALUES: Readonly<Record<Known, readonly string[]>> = {
-  resolution: ["merge-duplicates", "ignore-duplicates"],
-  missing: ["default", "null"],
-  return: ["representation", "minimal", "headers-only"],
-  count: ["exact", "planned", "estimated"],
-  tx: ["commit", "rollback"],
-  handling: ["strict", "lenient"],
-};
+/** The preferences of the contract, declared as plugins declare theirs. What they do is with the planners, but for those
+ *  that only set something. @rule R-PRF-1 R-PRF-4 */
+export const PREFERENCES: readonly PreferenceSpec[] = [
+  { name: "resolution", values: ["merge-duplicates", "ignore-duplicates"] },
+  { name: "missing", values: ["default", "null"] },
+  { name: "return", values: ["representation", "minimal", "headers-only"] },
+  { name: "count", values: ["exact", "planned", "estimated"] },
+  { name: "tx", values: ["commit", "rollback"] },
+  { name: "handling", values: ["strict", "lenient"] },
+  { name: "timezone", values: anyValue, settings: (zone) => [["timezone", zone]] },
+  { name: "max-affected", values: anyValue },
+];
 
-export const NO_PREFERENCES: Preferences = { invalid: [] };
+export const NO_PREFERENCES: Preferences = { given: new Map(), invalid: [] };
 
-/** `header`: all `Prefer` headers joined by commas. @rule R-PRF-1 R-PRF-2 */
-export const parsePreferences = (header: string): Preferences => {
-  const found: { -readonly [Name in keyof Preferences]: Preferences[Name] } & Record<string, unknown> = { invalid: [] };
+const isTaken = ({ values }: PreferenceSpec, value: string): boolean =>
+  typeof values === "function" ? values(value) : values.includes(value);
+
+/** A count that is none is as if it were not there. @rule R-PRF-5 */
+const COUNT = /^-?[0-9]{1,15}$/;
+
+/** `header`: all `Prefer` headers joined by commas. @rule R-PRF-1 R-PRF-2 R-PRF-7 */
+export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferences">, header: string): Preferences => {
+  const given = new Map<string, string>();
   const invalid: string[] = [];
   for (const part of header.split(",")) {
     const item = part.trim();
     const at = item.indexOf("=");
     const name = at === -1 ? item : item.slice(0, at);
-    const given = at === -1 ? "" : item.slice(at + 1);
-    if (at !== -1 && name === "timezone") found.timezone ??= given;
-    else if (at !== -1 && name === "max-affected") found.maxAffected ??= parseCount(given);
-    else if (at !== -1 && Object.hasOwn(VALUES, name) && VALUES[name as Known].includes(given)) found[name] ??= given;
-    else invalid.push(item);
+    const value = at === -1 ? "" : item.slice(at + 1);
+    const spec = at === -1 ? undefined : specs.get(name);
+    if (spec === undefined || !isTaken(spec, value)) invalid.push(item);
+    else if (!given.has(name) && (name !== "max-affected" || COUNT.test(value))) given.set(name, value);
   }
-  return { ...found, invalid };
+  const count = given.get("max-affected");
+  return {
+    // each has one of its declared values
+    ...(Object.fromEntries(given) as Omit<Preferences, "given" | "invalid" | "maxAffected">),
+    maxAffected: count === undefined ? undefined : Number(count),
+    given,
+    invalid,
+  };
 };
 
-const parseCount = (text: string): number | undefined => (/^-?[0-9]{1,15}$/.test(text) ? Number(text) : undefined);
-
-/** Refuses unknown preferences where that was asked for. @throws RelApiError `preferences-invalid` @rule R-PRF-2 */
-export const checkPreferences = (preferences: Preferences): void => {
+/** Refuses unknown preferences where that was asked for; else it does not look at them, since planners must not ask for
+ *  what does not matter to them. @throws RelApiError `preferences-invalid` @rule R-PRF-2 */
+export const checkPreferences = (preferences: Pick<Preferences, "handling" | "invalid">): void => {
   if (preferences.handling === "strict" && preferences.invalid.length > 0)
     throw preferencesInvalid(preferences.invalid);
 };
 
 /** `max-affected`, where it has an effect. @rule R-PRF-5 */
-export const effectiveMaxAffected = (preferences: Preferences): number | undefined =>
+export const effectiveMaxAffected = (preferences: Pick<Preferences, "handling" | "maxAffected">): number | undefined =>
   preferences.handling === "strict" ? preferences.maxAffected : undefined;
