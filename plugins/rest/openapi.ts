@@ -22,7 +22,7 @@ import { onTarget, restOf, withMethods } from "./routes.ts";
 import { buildDocument, type DocumentPlace } from "./openapi/document.ts";
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
-import { execute } from "./run.ts";
+import { executionOf } from "./run.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
 /** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1
@@ -116,14 +116,11 @@ const describeSchema = async (request: RestRequest, documents: Documents): Promi
   );
   checkPreferences(request.preferences);
   exchange.mark("plan");
-  const row = await execute(request, NOTHING_READ, { access: "read only", values: [] });
-  return buildAnswer(request, {
-    status: 200,
-    contentType: media.contentType,
-    body: documents.take({ request, session: exchange.session }),
-    applied: {},
-    row,
-  });
+  const run = { access: "read only", values: [] } as const;
+  const [row = {}] = await rest.context.execute(executionOf(request, NOTHING_READ, run));
+  exchange.mark("transaction");
+  const body = documents.take({ request, session: exchange.session });
+  return buildAnswer(request, { status: 200, contentType: media.contentType, body }, { row });
 };
 
 /** The description of the schema at the REST root. */

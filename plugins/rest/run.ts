@@ -37,31 +37,26 @@ export const runPlanned = async <Made extends PlannedRequest>(
 ): Promise<Answer> => {
   const { media, applied, legacyNames } = made;
   if (legacyNames.length > 0) warnOfLegacyNames(request, legacyNames);
-  const program = request.rest.context.prepare(made, request.exchange.session, "rest");
+  const { context } = request.rest;
+  const program = context.prepare(made, request.exchange.session, "rest");
   request.exchange.mark("plan");
   const running = run(made);
-  const row = await execute(request, program, running);
+  const [row = {}] = await context.execute(executionOf(request, program, running));
+  request.exchange.mark("transaction");
   keep();
   const parts: AnswerParts =
     made.envelope.explain === undefined
       ? outcome(made, row)
       : { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` }; // as PostgreSQL prints it (R-MED-7)
-  const { headers = [] } = running;
-  return buildAnswer(request, {
-    ...parts,
-    headers: parts.headers === undefined ? headers : [...parts.headers, ...headers],
-    applied,
-    legacyNames,
-    row,
-  });
+  return buildAnswer(request, parts, { row, headers: running.headers, applied, legacyNames });
 };
 
-/** The row of a program in a transaction of its own. @rule R-TX-1 R-TX-2 */
-export const execute = async (request: RestRequest, program: Program, run: Run): Promise<ResultRow> => {
+/** A program in a transaction of the request. @rule R-TX-1 R-TX-2 */
+export const executionOf = (request: RestRequest, program: Program, run: Run): Execution => {
   const { rest, exchange, schema, preferences } = request;
   const settings = buildRequestSettings(request);
   if (run.settings !== undefined) settings.push(...run.settings);
-  const [row = {}] = await rest.context.execute({
+  return {
     session: exchange.session,
     access: run.access,
     isolation: run.isolation ?? isolationOf(request),
@@ -72,9 +67,7 @@ export const execute = async (request: RestRequest, program: Program, run: Run):
     onGone: (listener) => exchange.onGone(listener),
     check: run.check,
     mayUseReplica: run.mayUseReplica,
-  });
-  exchange.mark("transaction");
-  return row;
+  };
 };
 
 /** Settings of the request's transaction, in order. @rule R-TX-6 R-PRF-4 R-PRF-7 */

@@ -17,42 +17,51 @@ export interface AnswerParts {
   readonly contentType?: string;
   /** `""`: empty, with `Content-Length: 0`; absent: neither. Never sent on HEAD. */
   readonly body?: string | Uint8Array;
-  /** `Content-Range`, `Content-Location`, `Location`, … */
+  /** `Content-Range`, `Location`, … */
   readonly headers?: Headers;
-  /** What was honoured beside that which always is; absent: the answer says nothing of preferences. */
+}
+
+/** What an answer says of the transaction behind it. */
+export interface Ran {
+  /** The statement's row, for what SQL set (R-GUC). */
+  readonly row: ResultRow;
+  /** `Content-Location` */
+  readonly headers?: Headers;
+  /** Preferences that the plan honours. */
   readonly applied?: AppliedPreferences;
   readonly legacyNames?: ResolvedRead["legacyNames"];
-  /** The statement's row, for what SQL set (R-GUC). */
-  readonly row?: ResultRow;
 }
 
 /** A success answer, with the headers that every one has. @throws RelApiError as `readResponseSettings` @rule R-HDR-1
  *  R-HDR-5 R-HDR-8 R-HDR-10 R-GUC-1 R-GUC-3 */
-export const buildAnswer = (request: RestRequest, parts: AnswerParts): Answer => {
-  const { exchange, schema } = request;
-  const { options } = request.rest.context;
-  const set = readResponseSettings(parts.row);
+export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: Ran): Answer => {
+  const { exchange, schema, rest } = request;
+  const { options, logger } = rest.context;
+  const { contentType, headers, body } = parts;
+  const set = ran === undefined ? NOTHING_SET : readResponseSettings(ran.row);
   const own: (readonly [string, string])[] = [];
-  if (parts.contentType !== undefined) {
-    own.push(["Content-Type", parts.contentType]);
+  if (contentType !== undefined) {
+    own.push(["Content-Type", contentType]);
     if (request.isProfileNamed) own.push(["Content-Profile", headerText(schema)]);
   }
-  if (parts.headers !== undefined) own.push(...parts.headers);
-  if (parts.legacyNames !== undefined && parts.legacyNames.length > 0)
-    own.push(["Warning", encodeLegacyWarning(parts.legacyNames)]);
-  if (parts.applied !== undefined) {
-    const applied = buildPreferenceApplied(request, parts.applied);
-    if (applied !== undefined) own.push(["Preference-Applied", applied]);
-  }
+  if (headers !== undefined) own.push(...headers);
+  if (ran !== undefined) addRan(own, request, ran);
   own.push(["Vary", "Accept, Prefer, Range"]);
   exchange.mark("response");
   if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
   return {
     status: set.status ?? parts.status,
-    headers:
-      set.headers.length === 0 ? own : overrideHeaders(own, set.headers, warnOfHeader(request.rest.context.logger)),
-    body: request.method === "HEAD" ? undefined : parts.body,
+    headers: set.headers.length === 0 ? own : overrideHeaders(own, set.headers, warnOfHeader(logger)),
+    body: request.method === "HEAD" ? undefined : body,
   };
+};
+
+const addRan = (own: (readonly [string, string])[], request: RestRequest, ran: Ran): void => {
+  const { headers, applied = {}, legacyNames = [] } = ran;
+  if (headers !== undefined) own.push(...headers);
+  if (legacyNames.length > 0) own.push(["Warning", encodeLegacyWarning(legacyNames)]);
+  const honoured = request.preferences.given.size === 0 ? undefined : buildPreferenceApplied(request, applied);
+  if (honoured !== undefined) own.push(["Preference-Applied", honoured]);
 };
 
 const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;
@@ -102,7 +111,6 @@ const buildPreferenceApplied = (
   applied: AppliedPreferences,
 ): string | undefined => {
   const { given } = preferences;
-  if (given.size === 0) return undefined;
   const { isChosen: tx } = resolveEnd(rest.context.options, preferences);
   const honoured: AppliedPreferences = { count: true, handling: true, tx, ...applied };
   const items: string[] = [];
@@ -135,14 +143,14 @@ interface ResponseSettings {
   readonly headers: Headers;
 }
 
-const NOTHING: ResponseSettings = { status: undefined, headers: [] };
+const NOTHING_SET: ResponseSettings = { status: undefined, headers: [] };
 
 /** The status is judged first. @throws RelApiError `response-status-invalid`, `response-headers-invalid` @rule R-GUC-1
  *  R-GUC-2 R-GUC-3 R-GUC-4 */
-const readResponseSettings = (row: ResultRow | undefined): ResponseSettings => {
-  const status = row?.response_status ?? null;
-  const headers = row?.response_headers ?? null;
-  if (status === null && headers === null) return NOTHING;
+const readResponseSettings = (row: ResultRow): ResponseSettings => {
+  const status = row.response_status ?? null;
+  const headers = row.response_headers ?? null;
+  if (status === null && headers === null) return NOTHING_SET;
   return {
     status: status === null ? undefined : readStatus(status),
     headers: headers === null ? [] : readHeaders(headers),

@@ -89,11 +89,17 @@ export const parseRequest = (rest: Rest, exchange: Exchange, place: Place): Rest
   const prefer = exchange.request.headers.prefer as string | undefined; // Node joins repeated ones
   const preferences = prefer === undefined ? NO_PREFERENCES : parsePreferences(rest.grammar, utf8Text(prefer));
   exchange.mark("parse");
+  const { kind, model, schema, isProfileNamed, name, path } = place;
   return {
-    ...place,
+    kind,
     rest,
     exchange,
+    model,
     method,
+    schema,
+    isProfileNamed,
+    name,
+    path,
     query,
     queryText,
     queryKind,
