@@ -18,3 +18,9 @@ export interface RestLive {
   /** The body of an error. */
   encodeError(error: unknown, exchange: Exchange): string;
 }
+
+/** The preferences of a request, offered as `rest-preferences` to handlers that serve one themselves. */
+export interface RestPreferences {
+  /** The value taken of each declared preference, by name. */
+  of(exchange: Exchange): ReadonlyMap<string, string>;
+}

@@ -13,7 +13,7 @@ import {
 } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
-import type { RestHandler, RestTarget } from "./api.ts";
+import type { RestHandler, RestPreferences, RestTarget } from "./api.ts";
 import {
   methodUnsupported,
   methodUnsupportedByRoutine,
@@ -27,7 +27,7 @@ import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
 import { createRoutes, onRelation, REST } from "./routes.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
-import { belowRoot, parseRequest, readPlace } from "./syntax/parse-request.ts";
+import { belowRoot, parseRequest, readPlace, readPreferences } from "./syntax/parse-request.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 import { parseQuery } from "./syntax/query-string.ts";
@@ -121,6 +121,8 @@ export const rest = definePlugin({
     const surface = createRest(hooks, context, reads);
     context.offer(REST, surface);
     context.offer("rest-live", createRestLive(context, surface, reads));
+    const preferences: RestPreferences = { of: (exchange) => readPreferences(surface.grammar, exchange).given };
+    context.offer("rest-preferences", preferences);
     const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",

@@ -177,6 +177,8 @@ export interface Grammar {
   readonly limits: Limits;
   /** Operators by REST name. */
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
+  /** REST names of those that take a value as it is written: no list, word or pattern. */
+  readonly plainOperators: ReadonlySet<string>;
   /** Preferences by name, the surface's own among them. */
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */

@@ -1,6 +1,7 @@
 /** Preferences of plugins: docs/guides/write-a-preference.md. */
 import { describe, expect, test } from "vitest";
 import { compose, definePlugin, relApi, type Plugin } from "../../core/index.ts";
+import type { RestHandler, RestPreferences } from "../../plugins/rest/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { forGraphql, startApi, type Answer } from "../support/api.ts";
 import { keyOrder } from "./key-order.ts";
@@ -17,6 +18,27 @@ const wait = definePlugin({
   ],
 });
 
+/** `Prefer: echo=relation`: a handler that serves its preference itself. */
+const echo = definePlugin({
+  name: "echo",
+  requires: ["rest"],
+  preferences: [{ name: "echo", values: ["relation"] }],
+  apply: (hooks, context) => {
+    hooks.buildRestRoute.tap("echo", (route) => {
+      const get = route.methods.get("GET");
+      if (route.target.kind !== "relation" || get === undefined) return route;
+      const { name } = route.target.relation;
+      const withName: RestHandler = async (exchange, target) => {
+        const answer = await get(exchange, target);
+        const preferences = context.service<RestPreferences>("rest-preferences");
+        if (preferences?.of(exchange).get("echo") !== "relation") return answer;
+        return { ...answer, headers: [...answer.headers, ["X-Relation", name]] };
+      };
+      return { ...route, methods: new Map([...route.methods, ["GET", withName]]) };
+    });
+  },
+});
+
 const faulty = definePlugin({
   name: "faulty",
   preferences: [
@@ -30,7 +52,7 @@ const faulty = definePlugin({
   ],
 });
 
-const api = await startApi({ ...forGraphql(), parts: [keyOrder, wait] });
+const api = await startApi({ ...forGraphql(), parts: [keyOrder, wait, echo] });
 await api.sql(`
   create table stamp (id int primary key, label text);
   insert into stamp values (3, 'c'), (1, 'a'), (2, 'b');
@@ -94,6 +116,13 @@ describe("a preference that sets something", () => {
     expect([lenient.json(), appliedOf(lenient)]).toEqual([[{ statement_timeout: "8s" }], "wait=8"]);
     expect((await api.get("/patience", { headers: { prefer: "wait=70, handling=strict" } })).status).toBe(400);
   });
+});
+
+test("R-PRF-7 a handler reads the preferences of its request", async () => {
+  const asked = await api.get("/stamp", { headers: { prefer: "handling=strict, echo=relation" } });
+  expect([asked.status, asked.headers["x-relation"], appliedOf(asked)]).toEqual([200, "stamp", "handling=strict"]);
+  expect((await api.get("/stamp", { headers: { prefer: "echo=me" } })).headers["x-relation"]).toBeUndefined();
+  expect((await api.get("/stamp")).headers["x-relation"]).toBeUndefined();
 });
 
 test("R-PRF-7 a mistake in its code is logged with the plugin and the preference", async () => {

@@ -3,6 +3,9 @@
 import { restNameOf, type Limits, type OperatorSpec, type Registry } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
 
+/** Its operand is the value as it is written. */
+const isPlain = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
+
 export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
   const operators = new Map<string, OperatorSpec[]>();
   for (const spec of registry.operators) {
@@ -19,6 +22,7 @@ export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
   return {
     limits,
     operators,
+    plainOperators: new Set([...operators].filter(([, specs]) => specs.every(isPlain)).map(([name]) => name)),
     preferences: registry.preferences,
     embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length),
   };

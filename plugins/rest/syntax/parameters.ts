@@ -50,10 +50,6 @@ export interface QueryTemplate {
 // a bare name with its embed path: `tonnage`, `voyages.fare`
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
-const isPlain = (grammar: Grammar, operator: string): boolean =>
-  grammar.operators.get(operator)?.every((spec) => spec.operand === "scalar" && spec.restOperand === undefined) ===
-  true;
-
 /** Undefined: nothing in it can be marked. Values that the grammar reads as they are (`eq.…`, not lists, words or
  *  patterns) are. */
 export const templateOf = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
@@ -66,7 +62,7 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
     while (end < query.length && query[end] !== "&" && query[end] !== ";") end++;
     const equals = query.indexOf("=", start);
     const dot = equals === -1 || equals >= end ? -1 : query.indexOf(".", equals);
-    if (dot !== -1 && dot < end && isPlain(grammar, query.slice(equals + 1, dot))) {
+    if (dot !== -1 && dot < end && grammar.plainOperators.has(query.slice(equals + 1, dot))) {
       const name = query.slice(start, equals);
       if (NAME.test(name) && !isReserved(name)) {
         text += `${query.slice(start, dot + 1)}${OPEN}${values.length}${CLOSE}`;

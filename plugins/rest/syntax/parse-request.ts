@@ -1,7 +1,7 @@
 /** A request, read as far as that goes without its body and without the database: steps 4 to 8 of R-PIPE-1. */
 import { utf8Text, type Exchange, type Model, type PluginContext, type ResolvedOptions } from "../../../core/index.ts";
 import { limitOnPut, pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
-import type { Place, Rest, RestRequest } from "../request.ts";
+import type { Grammar, Place, Preferences, Rest, RestRequest } from "../request.ts";
 import { decodePercent, templateOf } from "./parameters.ts";
 import { NO_PREFERENCES, parsePreferences } from "./prefer.ts";
 import { resolveRange } from "./range.ts";
@@ -74,6 +74,11 @@ const readProfile = (model: Model, exchange: Exchange): string | undefined => {
 
 // --- query string and headers: what it asks for -------------------------------------------------------------------------
 
+export const readPreferences = (grammar: Grammar, { request }: Exchange): Preferences => {
+  const header = request.headers["prefer"] as string | undefined; // Node joins repeated ones
+  return header === undefined ? NO_PREFERENCES : parsePreferences(grammar, utf8Text(header));
+};
+
 const NONE: readonly string[] = [];
 
 /** @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
@@ -86,8 +91,7 @@ export const parseRequest = (rest: Rest, exchange: Exchange, place: Place): Rest
   const query = rest.parseQuery(queryText, queryKind);
   const range = resolveRange(query.range, method === "GET" ? exchange.header("range") : undefined);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
-  const prefer = exchange.request.headers.prefer as string | undefined; // Node joins repeated ones
-  const preferences = prefer === undefined ? NO_PREFERENCES : parsePreferences(rest.grammar, utf8Text(prefer));
+  const preferences = readPreferences(rest.grammar, exchange);
   exchange.mark("parse");
   const { kind, model, schema, isProfileNamed, name, path } = place;
   return {
