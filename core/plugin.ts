@@ -90,6 +90,19 @@ export interface PlanFunction extends BuiltIn {
   readonly compile: (argument: Sql, model: Model) => Sql;
 }
 
+/** Something that a request may ask for beside what it is about: `key-order=on`. */
+export interface PreferenceSpec {
+  /** A token of HTTP, as it is sent. */
+  readonly name: string;
+  /** The values that it takes, or what tells them. With another value it counts as unknown. */
+  readonly values: readonly string[] | ((value: string) => boolean);
+  /** The plan of a request that asks for it; the same plan where it has no effect. The plan is kept for whoever asks the
+   *  same, so everything that it depends on is in the arguments. */
+  readonly plan?: (plan: Plan, value: string, context: { readonly model: Model }) => Plan;
+  /** Settings of the request's transaction. */
+  readonly settings?: (value: string) => readonly (readonly [name: string, value: string])[];
+}
+
 export interface Plugin {
   /** Kebab-case, unique in a preset; also the tap name. */
   readonly name: string;
@@ -102,6 +115,7 @@ export interface Plugin {
   readonly embeds?: readonly EmbedSpec[];
   readonly updateOperators?: readonly UpdateOperatorSpec[];
   readonly functions?: readonly PlanFunction[];
+  readonly preferences?: readonly PreferenceSpec[];
   /** Made by `defineSetting`. @rule X-SET-1 */
   readonly settings?: readonly PluginSetting<any>[]; // each has a type of its own
   /** Types of extensions among those of its operators: a database may lack them, and nothing is said about it. */
@@ -118,6 +132,8 @@ export interface Registry {
   readonly embeds: readonly EmbedSpec[];
   readonly updateOperators: readonly UpdateOperatorSpec[];
   readonly functions: ReadonlyMap<string, PlanFunction>;
+  /** By name; what their functions throw by mistake says whose they are. */
+  readonly preferences: ReadonlyMap<string, PreferenceSpec>;
   has(plugin: string): boolean;
 }
 

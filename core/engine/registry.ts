@@ -4,7 +4,15 @@ import { blamed } from "../kernel/faults.ts";
 import type { FilterContext, CoreHooks } from "../hooks.ts";
 import type { PgType } from "./model/model.ts";
 import type { Comparison } from "./plan/plan.ts";
-import type { EmbedSpec, OperatorSpec, PlanFunction, Plugin, Registry, UpdateOperatorSpec } from "../plugin.ts";
+import type {
+  EmbedSpec,
+  OperatorSpec,
+  PlanFunction,
+  Plugin,
+  PreferenceSpec,
+  Registry,
+  UpdateOperatorSpec,
+} from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
 
 interface Declared<Spec> {
@@ -24,6 +32,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const embeds = declared(plugins, (plugin) => plugin.embeds);
   const updateOperators = declared(plugins, (plugin) => plugin.updateOperators);
   const functions = declared(plugins, (plugin) => plugin.functions);
+  const preferences = declared(plugins, (plugin) => plugin.preferences);
   refuseOverlaps(operators, (spec) => spec.name, "operator");
   refuseOverlaps(operators, (spec) => restNameOf(spec), "REST operator");
   refuseOverlaps(operators, (spec) => graphqlNameOf(spec), "GraphQL operator");
@@ -33,6 +42,12 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(embeds, (spec) => spec.rest?.prefix, "REST embed prefix");
   refuseDoubles(embeds, (spec) => spec.graphql?.suffix, "GraphQL embed suffix");
   refuseDoubles(functions, (spec) => spec.name, "function");
+  refuseDoubles(preferences, (spec) => spec.name, "preference");
+  for (const { spec, plugin } of preferences)
+    if (!TOKEN.test(spec.name))
+      throw presetError(
+        `preference "${spec.name}" of plugin "${plugin}" cannot be sent: name it with letters, digits and dashes`,
+      );
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
     operators: operators.map(({ spec, plugin }): OperatorSpec => {
@@ -52,8 +67,23 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
         { ...spec, compile: blamed(plugin, `functions("${spec.name}").compile`, spec.compile) },
       ]),
     ),
+    preferences: new Map(preferences.map((entry): [string, PreferenceSpec] => [entry.spec.name, ofPlugin(entry)])),
     has: (plugin: string) => names.has(plugin),
   });
+};
+
+/** A name as HTTP lets a header have it. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** What its functions throw by mistake is laid to the plugin. */
+const ofPlugin = ({ spec, plugin }: Declared<PreferenceSpec>): PreferenceSpec => {
+  const { name, values, plan, settings } = spec;
+  return {
+    ...spec,
+    values: typeof values === "function" ? blamed(plugin, `preferences("${name}").values`, values) : values,
+    plan: plan && blamed(plugin, `preferences("${name}").plan`, plan),
+    settings: settings && blamed(plugin, `preferences("${name}").settings`, settings),
+  };
 };
 
 /** `undefined`: not offered there. */

@@ -19,6 +19,15 @@ export interface RestLive {
   encodeError(error: unknown, exchange: Exchange): string;
 }
 
+/** The preferences of a request, offered as `rest-preferences` to handlers that serve one themselves. */
+export interface RestPreferences {
+  /** The value taken of each declared preference, by name. */
+  of(exchange: Exchange): ReadonlyMap<string, string>;
+}
+
+/** Offered by the plugin `rest`. */
+export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;
+
 /** Offered by the plugin `rest`. */
 export type RestLiveService = Token<"rest-live", RestLive>;
 

@@ -1,5 +1,6 @@
-/** Errors of paths, headers, query strings and reads. Those of bodies and negotiation stand beside their parsers. */
+/** Every error that this surface raises on purpose, in the order in which a request may meet them. */
 import { limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
+import type { CallShape } from "./request.ts";
 
 // --- paths, methods, profiles ---------------------------------------------------------------------------------------
 
@@ -189,6 +190,118 @@ export const aggregateInSpread = (): RelApiError =>
     details: "Aggregates are not implemented for one-to-many or many-to-many spreads.",
   });
 
+// --- bodies and writes -----------------------------------------------------------------------------------------------
+
+const bodyError = (message: string): RelApiError => new RelApiError({ code: "bad-body", status: 400, message });
+
+/** @rule R-BODY-2 PGRST102 */
+export const jsonError = (): RelApiError => bodyError("Empty or invalid json");
+/** @rule R-BODY-2 PGRST102 */
+export const keysError = (): RelApiError => bodyError("All object keys must match");
+/** @rule R-BODY-6 PGRST102 */
+export const csvFieldsError = (): RelApiError => bodyError("All lines must have same number of fields");
+/** `text`: the reader's. @rule R-BODY-8 PGRST102 */
+export const csvError = (text: string): RelApiError => bodyError(text);
+/** @rule R-BODY-1 PGRST102 */
+export const contentTypeError = (type: string): RelApiError => bodyError(`Content-Type not acceptable: ${type}`);
+
+/** @rule R-LIM-2 PGRST102 */
+export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
+  limitExceeded("maxJsonDepth", { code: "bad-body", message: `The body is nested deeper than ${maxJsonDepth} levels` });
+/** @rule R-LIM-3 PGRST102 */
+export const tooManyColumns = ({ maxColumns }: Limits): RelApiError =>
+  limitExceeded("maxColumns", { code: "bad-body", message: `The body names more than ${maxColumns} columns` });
+
+/** A key of the payload or a listed column that the relation lacks. @rule R-BODY-5 PGRST204 */
+export const columnNotFound = (column: string, relation: string): RelApiError =>
+  new RelApiError({
+    code: "column-not-found",
+    status: 400,
+    message: `Could not find the '${column}' column of '${relation}' in the schema cache`,
+  });
+
+/** @rule R-PUT-1 PGRST105 */
+export const putFiltersInvalid = (): RelApiError =>
+  new RelApiError({
+    code: "put-filters-invalid",
+    status: 405,
+    message: "Filters must include all and only primary key columns with 'eq' operators",
+  });
+
+/** @rule R-PUT-3 PGRST115 */
+export const putKeyMismatch = (): RelApiError =>
+  new RelApiError({
+    code: "put-key-mismatch",
+    status: 400,
+    message: "Payload values do not match URL in primary key column(s)",
+  });
+
+/** A key column that a PUT's payload lacks, in the words of the database. @rule R-PUT-3 */
+export const putKeyMissing = (column: string): RelApiError =>
+  new RelApiError({ code: "42703", status: 400, message: `column "${column}" does not exist in the payload` });
+
+/** @rule R-PRF-5 PGRST124 */
+export const maxAffectedExceeded = (rows: number): RelApiError =>
+  new RelApiError({
+    code: "max-affected-exceeded",
+    status: 400,
+    message: "Query result exceeds max-affected preference constraint",
+    details: `The query affects ${rows} rows`,
+  });
+
+// --- function calls --------------------------------------------------------------------------------------------------
+
+/** `signatures`: of the functions that the call may mean. @rule R-RPC-8 PGRST203 */
+export const ambiguousRoutine = (signatures: readonly string[]): RelApiError =>
+  new RelApiError({
+    code: "ambiguous-routine",
+    status: 300,
+    message: `Could not choose the best candidate function between: ${signatures.join(", ")}`,
+    hint: "Try renaming the parameters or the function itself in the database so function overloading can be resolved",
+  });
+
+const RAW_NAMES = { json: "json/jsonb", text: "text", xml: "xml", bytea: "bytea" } as const;
+
+/** What was looked for, in the words of the details. @rule R-RPC-9 */
+const searched = ({ names, raw }: CallShape): string => {
+  if (raw !== undefined && raw !== "json") return ` with a single unnamed ${RAW_NAMES[raw]} parameter`;
+  const named =
+    names.length === 0
+      ? " without parameters"
+      : names.length === 1
+        ? ` with parameter ${names[0]}`
+        : ` with parameters ${names.join(", ")}`;
+  return raw === "json" ? `${named} or with a single unnamed ${RAW_NAMES.json} parameter` : named;
+};
+
+/** `suggestion`: `f`, or `f(a, b)` for another overload. @rule R-RPC-9 R-RPC-10 PGRST202 */
+export const routineNotFound = (
+  schema: string,
+  name: string,
+  call: CallShape,
+  suggestion: string | undefined,
+): RelApiError => {
+  const isRaw = call.raw !== undefined && call.raw !== "json";
+  const shown = isRaw ? "" : call.names.length === 0 ? " without parameters" : `(${call.names.join(", ")})`;
+  return new RelApiError({
+    code: "routine-not-found",
+    status: 404,
+    message: `Could not find the function ${schema}.${name}${shown} in the schema cache`,
+    details: `Searched for the function ${schema}.${name}${searched(call)}, but no matches were found in the schema cache.`,
+    hint: suggestion === undefined ? null : `Perhaps you meant to call the function ${schema}.${suggestion}`,
+    facts:
+      suggestion === undefined ? {} : { schema, suggestion: suggestion.startsWith(`${name}(`) ? name : suggestion },
+  });
+};
+
+/** @rule R-PRF-5 PGRST128 */
+export const maxAffectedOnSingle = (): RelApiError =>
+  new RelApiError({
+    code: "max-affected-on-single",
+    status: 400,
+    message: "Function must return SETOF or TABLE when max-affected preference is used with handling=strict",
+  });
+
 // --- results --------------------------------------------------------------------------------------------------------
 
 /** The singular media type found another number of rows. @rule R-MED-1 PGRST116 */
@@ -214,4 +327,12 @@ export const responseStatusInvalid = (): RelApiError =>
     code: "response-status-invalid",
     status: 500,
     message: "response.status guc must be a valid status code",
+  });
+
+/** @rule R-MED-1 PGRST107 */
+export const mediaTypeUnavailable = (types: readonly string[]): RelApiError =>
+  new RelApiError({
+    code: "media-type-unavailable",
+    status: 406,
+    message: `None of these media types are available: ${types.join(", ")}`,
   });

@@ -11,7 +11,9 @@ import {
   type Question,
   type RelApiHooks,
 } from "../../core/index.ts";
-import { encodeError } from "./encode-error.ts";
+import { encodeError } from "./answer/encode-error.ts";
+import { warnOfHeader } from "./answer/headers.ts";
+import type { RestHandler, RestPreferences, RestTarget } from "./api.ts";
 import {
   methodUnsupported,
   methodUnsupportedByRoutine,
@@ -19,20 +21,17 @@ import {
   relationNotFound,
   rootDisabled,
 } from "./errors.ts";
-import { buildGrammar } from "./grammar.ts";
-import { onRelation, type RestService } from "./handlers.ts";
+import type { RestLiveService, RestPreferencesService } from "./api.ts";
 import { createRestLive } from "./live.ts";
-import { parseRequest } from "./parse-request.ts";
-import { belowRoot, locate, type Location } from "./path.ts";
-import { bodyType, readPayload } from "./payload.ts";
-import { chooseProfile } from "./profile.ts";
-import { parseQuery } from "./query-string.ts";
-import { plannedReads, readRelation } from "./read.ts";
-import type { ParsedQuery, QueryKind, Rest } from "./request.ts";
-import { warnOfHeader } from "./response-settings.ts";
-import { createRoutes, type Methods } from "./routes.ts";
-import { suggestRelation } from "./suggestions.ts";
-import type { RestLiveService, RestTarget } from "./api.ts";
+import { suggestRelation } from "./plan/suggestions.ts";
+import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
+import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
+import { createRoutes, onRelation, type RestService } from "./routes.ts";
+import { buildGrammar } from "./syntax/grammar.ts";
+import { belowRoot, parseRequest, readPlace, readPreferences } from "./syntax/parse-request.ts";
+import { bodyType, readPayload } from "./syntax/payload.ts";
+import { PREFERENCES } from "./syntax/prefer.ts";
+import { parseQuery } from "./syntax/query-string.ts";
 
 interface QueryText {
   readonly text: string;
@@ -45,7 +44,7 @@ const KIND: Question<QueryText, QueryKind> = { name: "kind", of: ({ kind }) => k
 /** A parsed query is so much larger than its text. */
 const BYTES_PER_CHARACTER = 30;
 
-const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods): Rest => {
+const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedReads): Rest => {
   const grammar = buildGrammar(context.registry, context.options);
   const queries = context.caches.create({
     name: "rest queries",
@@ -53,13 +52,17 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, methods: Methods
     bytesOf: ({ pairs }) =>
       pairs.reduce((bytes, [name, given = ""]) => bytes + (name.length + given.length) * BYTES_PER_CHARACTER, 500),
   });
-  return {
+  const relation = new Map<string, RestHandler>();
+  const rest: Rest = {
     context,
     hooks,
     grammar,
-    routeOf: createRoutes(hooks, context.caches, methods),
+    routeOf: createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() }),
     parseQuery: (text = "", kind) => queries.take({ text, kind }),
   };
+  const read = onRelation(rest, (request, target) => readRelation(request, target, reads));
+  relation.set("GET", read).set("HEAD", read);
+  return rest;
 };
 
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -67,18 +70,16 @@ const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DEL
 /** Steps 4 to 6 of R-PIPE-1, then the target's own handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
 const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
   const { method } = exchange;
-  const model = rest.context.model();
-  const location = locate(rest.context.options, exchange.path);
-  const schema = location.schema ?? chooseProfile(model, exchange).schema;
-  const target = findTarget(rest, schema, location);
+  const place = readPlace(rest.context, exchange);
+  const target = findTarget(place);
   if (target === undefined) {
     if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
-    return refuseUnknown(rest, exchange, schema, location.name);
+    return refuseUnknown(rest, exchange, place);
   }
-  const { methods } = rest.routeOf(model, schema, target);
+  const { methods } = rest.routeOf(place.model, place.schema, target);
   // functions are not served at all where no plugin calls them
   if (target.kind === "routine" && methods.size === (methods.has("OPTIONS") ? 1 : 0))
-    throw location.path === "/" ? rootDisabled() : pathInvalid();
+    throw place.path === "/" ? rootDisabled() : pathInvalid();
   const handler = methods.get(method);
   if (handler === undefined)
     throw target.kind === "root" && !methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
@@ -88,22 +89,20 @@ const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
 const refuseMethod = (target: RestTarget, method: string): Error =>
   target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
 
-const ROOT: RestTarget = { kind: "root" };
-
 /** Undefined: a relation that is not there. A function that is not there has no overloads. */
-const findTarget = (rest: Rest, schema: string, { kind, name }: Location): RestTarget | undefined => {
-  const model = rest.context.model();
-  if (kind === "root") return ROOT;
-  if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }) };
+const findTarget = (place: Place): PlacedTarget | undefined => {
+  const { kind, model, schema, name } = place;
+  if (kind === "root") return { kind, place };
+  if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }), place };
   const relation = model.relations.get(nameKey({ schema, name }));
-  return relation && { kind, relation };
+  return relation && { kind, relation, place };
 };
 
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
-const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, name: string): Promise<never> => {
-  const { query, model, method } = parseRequest(rest, exchange, "relation");
+const refuseUnknown = async (rest: Rest, exchange: Exchange, place: Place): Promise<never> => {
+  const { query, model, schema, name, method } = parseRequest(rest, exchange, place);
   if (WITH_BODY.has(method))
     readPayload(
       await exchange.body(),
@@ -117,22 +116,17 @@ const refuseUnknown = async (rest: Rest, exchange: Exchange, schema: string, nam
 /** The surface with reads of relations. The other methods are plugins of their own. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
+  preferences: PREFERENCES,
   apply: (hooks, context) => {
     const reads = context.caches.create(plannedReads);
-    const read = onRelation(context, (request, relation) => readRelation(request, relation, reads));
-    const surface = createRest(hooks, context, {
-      relation: new Map([
-        ["GET", read],
-        ["HEAD", read],
-      ]),
-      routine: new Map(),
-      root: new Map(),
-    });
+    const surface = createRest(hooks, context, reads);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>
       context.call({ ...call, method, path: context.options.restPath + path }),
     );
     context.offer<RestService>("rest", surface);
     context.offer<RestLiveService>("rest-live", createRestLive(context, surface, reads));
+    const preferences: RestPreferences = { of: (exchange) => readPreferences(surface.grammar, exchange).given };
+    context.offer<RestPreferencesService>("rest-preferences", preferences);
     const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",

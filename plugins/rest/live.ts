@@ -8,13 +8,13 @@ import {
   type Exchange,
   type PluginContext,
 } from "../../core/index.ts";
-import { encodeError } from "./encode-error.ts";
-import { relationNotFound } from "./errors.ts";
-import { parseRequest } from "./parse-request.ts";
-import type { PlannedReads } from "./read.ts";
-import type { Rest } from "./request.ts";
-import { buildRequestSettings, isolationOf } from "./settings.ts";
+import { encodeError } from "./answer/encode-error.ts";
 import type { RestLive } from "./api.ts";
+import { relationNotFound } from "./errors.ts";
+import type { PlannedReads } from "./read.ts";
+import type { PlacedTarget, Rest } from "./request.ts";
+import { buildRequestSettings, isolationOf } from "./run.ts";
+import { parseRequest, readPlace } from "./syntax/parse-request.ts";
 
 /** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule
  *  G-SES-10 */
@@ -27,22 +27,19 @@ const askingForJson = (exchange: Exchange): Exchange =>
   }) as Exchange; // the prototype has the rest
 
 export const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
-  plan: (exchange, target) => {
-    const request = parseRequest(rest, askingForJson(exchange), "relation");
+  plan: (exchange, target: PlacedTarget) => {
+    const request = parseRequest(rest, askingForJson(exchange), target.place ?? readPlace(context, exchange));
     const { model, schema, name } = request;
     const relation = model.relations.get(nameKey({ schema, name }));
     if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);
-    const {
-      made: { planned, valuesOf },
-      keep,
-    } = reads.get({ request, relation });
+    const { made, keep } = reads.get({ request, relation });
     const isolation = isolationOf(request);
-    const program = context.prepare(planned, exchange.session, "rest");
+    const program = context.prepare(made, exchange.session, "rest");
     keep();
     return {
       schema,
-      read: planned.plan,
-      programs: [{ program, values: valuesOf(request) }],
+      read: made.plan,
+      programs: [{ program, values: made.valuesOf(request) }],
       settings: buildRequestSettings(request).filter(([setting]) => !PERSONAL.has(setting)),
       ...(isolation === undefined ? {} : { isolation }),
     };

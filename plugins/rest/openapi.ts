@@ -17,13 +17,13 @@ import {
   type ResolvedOptions,
   type WithSession,
 } from "../../core/index.ts";
-import { onTarget, withMethods } from "./handlers.ts";
-import { buildAnswer } from "./headers.ts";
-import { chooseMedia } from "./media-types.ts";
-import { buildDocument, type DocumentPlace } from "./openapi-document.ts";
-import { buildPreferenceApplied, checkPreferences, resolveEnd } from "./prefer.ts";
+import { buildAnswer } from "./answer/headers.ts";
+import { onTarget, restOf, withMethods } from "./routes.ts";
+import { buildDocument, type DocumentPlace } from "./openapi/document.ts";
+import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
-import { buildRequestSettings, isolationOf } from "./settings.ts";
+import { executionOf } from "./run.ts";
+import { checkPreferences } from "./syntax/prefer.ts";
 
 /** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1
  *  R-TX-7 */
@@ -109,33 +109,18 @@ const describedSchemas: CacheSpec<Described, string> = {
 
 /** @rule R-OAS-1 R-TX-2 */
 const describeSchema = async (request: RestRequest, documents: Documents): Promise<Answer> => {
-  const { rest, exchange, preferences } = request;
+  const { rest, exchange } = request;
   const media = chooseMedia(
     { rest, model: request.model, maySeePlans: false, header: (name) => exchange.header(name) },
     { isWholeRow: true, isRoot: true },
   );
-  checkPreferences(preferences);
-  const { end, isChosen } = resolveEnd(rest.context.options, preferences);
+  checkPreferences(request.preferences);
   exchange.mark("plan");
-  const [row = {}] = await rest.context.execute({
-    session: exchange.session,
-    access: "read only",
-    isolation: isolationOf(request),
-    schema: request.schema,
-    settings: buildRequestSettings(request),
-    programs: [{ program: NOTHING_READ, values: [] }],
-    end,
-    onGone: (listener) => exchange.onGone(listener),
-  });
+  const run = { access: "read only", values: [] } as const;
+  const [row = {}] = await rest.context.execute(executionOf(request, NOTHING_READ, run));
   exchange.mark("transaction");
-  const applied = buildPreferenceApplied(preferences, { tx: isChosen });
-  return buildAnswer(request, {
-    status: 200,
-    contentType: media.contentType,
-    body: documents.take({ request, session: exchange.session }),
-    headers: applied === undefined ? [] : [["Preference-Applied", applied]],
-    row,
-  });
+  const body = documents.take({ request, session: exchange.session });
+  return buildAnswer(request, { status: 200, contentType: media.contentType, body }, { row });
 };
 
 /** The description of the schema at the REST root. */
@@ -144,7 +129,7 @@ export const openapi = definePlugin({
   requires: ["rest"],
   apply: (hooks, context) => {
     const documents: Documents = context.caches.create(describedSchemas);
-    const describe = onTarget(context, (request) => describeSchema(request, documents));
+    const describe = onTarget(restOf(context), (request) => describeSchema(request, documents));
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
     hooks.buildRestRoute.tap("openapi", (route) =>
       route.target.kind === "root" ? withMethods(route, handlers) : route,

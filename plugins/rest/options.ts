@@ -1,12 +1,12 @@
 /** `OPTIONS /vessels`: which methods the caller's role may use, said by the schema alone. */
 import { definePlugin, sightOf, type Answer, type Relation, type Routine, type Sight } from "../../core/index.ts";
-import { onTarget, withMethods } from "./handlers.ts";
-import { buildAnswer } from "./headers.ts";
-import { isCallable } from "./overload.ts";
-import type { RestRequest } from "./request.ts";
-import { suggestRoutine } from "./routine-suggestions.ts";
-import { routineNotFound } from "./rpc-errors.ts";
+import { buildAnswer } from "./answer/headers.ts";
 import type { RestTarget } from "./api.ts";
+import { routineNotFound } from "./errors.ts";
+import { onTarget, restOf, withMethods } from "./routes.ts";
+import { isCallable } from "./plan/overload.ts";
+import { suggestRoutine } from "./plan/suggestions.ts";
+import type { RestRequest } from "./request.ts";
 
 /** In the order of `Allow`. @rule R-OPT-6 */
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -113,7 +113,7 @@ export const restOptions = definePlugin({
   name: "rest-options",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const handler = onTarget(context, answerOptions);
+    const handler = onTarget(restOf(context), answerOptions);
     hooks.buildRestRoute.tap("rest-options", (route) => withMethods(route, [["OPTIONS", handler]]));
   },
 });

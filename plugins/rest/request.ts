@@ -1,18 +1,14 @@
-/**
- * What every part of the REST surface works with: the parsed query, the preferences, the request itself.
- *
- * Who provides what: `query-string.ts` parseQuery · `prefer.ts` parsePreferences, buildPreferenceApplied, resolveEnd ·
- * `profile.ts` chooseProfile · `range.ts` resolveRange · `embed.ts` resolveRead, resolveWhere · `headers.ts`
- * buildAnswer · `settings.ts` buildRequestSettings · `parse-request.ts` parseRequest · `media-types.ts` chooseMedia ·
- * `payload.ts` parsePayload · `fuzzy.ts` suggestions.
- */
+/** What every part of the REST surface works with: the parsed query, the preferences, the request itself. */
 import type {
   BoundValue,
+  Envelope,
   Exchange,
   Limits,
   Model,
   OperatorSpec,
+  Planned,
   PluginContext,
+  PreferenceSpec,
   Read,
   RelApiHooks,
   Relation,
@@ -140,16 +136,14 @@ export interface Preferences {
   readonly handling?: "strict" | "lenient";
   readonly timezone?: string;
   readonly maxAffected?: number;
+  /** The value taken of each preference, those of plugins included, in the order sent. */
+  readonly given: ReadonlyMap<string, string>;
   /** Unknown or misspelt items in the order sent; refused when `handling` is strict (`checkPreferences`). */
   readonly invalid: readonly string[];
 }
 
-/** Preferences that were honoured and are echoed; `true` for each. @rule R-PRF-3 */
-export type AppliedPreferences = {
-  readonly [
-    Name in "resolution" | "missing" | "return" | "count" | "tx" | "handling" | "timezone" | "max-affected"
-  ]?: boolean;
-};
+/** Preferences by name: whether they are honoured, and so echoed. @rule R-PRF-3 */
+export type AppliedPreferences = Readonly<Record<string, boolean>>;
 
 // --- the request ----------------------------------------------------------------------------------------------------
 
@@ -178,22 +172,23 @@ export interface Rest {
   parseQuery(text: string | undefined, kind: QueryKind): ParsedQuery;
 }
 
-/** What the registry and the settings add to the grammar of the query string. */
+/** What the registry and the settings add to what a request may say. */
 export interface Grammar {
   readonly limits: Limits;
   /** Operators by REST name. */
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
+  /** REST names of those that take a value as it is written: no list, word or pattern. */
+  readonly plainOperators: ReadonlySet<string>;
+  /** Preferences by name, the surface's own among them. */
+  readonly preferences: ReadonlyMap<string, PreferenceSpec>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
   readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
 }
 
-/** A request after steps 4 to 8 of R-PIPE-1: everything that can be read without the body and without planning. */
-export interface RestRequest {
-  readonly rest: Rest;
-  readonly exchange: Exchange;
+/** Where a request leads, by its path and its profile. */
+export interface Place {
+  readonly kind: RestTarget["kind"];
   readonly model: Model;
-  readonly method: string;
-  /** Schema of the request. */
   readonly schema: string;
   /** The answer names its schema in `Content-Profile` (R-PROF-3). */
   readonly isProfileNamed: boolean;
@@ -202,6 +197,16 @@ export interface RestRequest {
   /** Path as received below the REST root, percent-encoded, without prefix and query: `/vessels`, `/rpc/f`, `/`. @rule
    *  R-PATH-9 */
   readonly path: string;
+}
+
+/** A target as the surface hands it on, with what was read to find it. Handlers of plugins may pass on another. */
+export type PlacedTarget = RestTarget & { readonly place?: Place };
+
+/** A request after steps 4 to 8 of R-PIPE-1: everything that can be read without the body and without planning. */
+export interface RestRequest extends Place {
+  readonly rest: Rest;
+  readonly exchange: Exchange;
+  readonly method: string;
   /** Of a read: values of plain filters are marks in it (`templateOf`). */
   readonly query: ParsedQuery;
   /** The text that `query` is of, and what it was read as. */
@@ -211,6 +216,16 @@ export interface RestRequest {
   readonly filterValues: readonly string[];
   readonly range: RootRange;
   readonly preferences: Preferences;
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+/** What a call offers to choose by. */
+export interface CallShape {
+  /** Names of the arguments, sorted, each once. */
+  readonly names: readonly string[];
+  /** POST with a body of this type; undefined with GET, CSV and forms. */
+  readonly raw?: "json" | "text" | "xml" | "bytea";
 }
 
 // --- resolving reads ------------------------------------------------------------------------------------------------
@@ -242,4 +257,26 @@ export interface ResolvedRead {
   readonly isWholeRow: boolean;
   /** Embeds addressed by the name written though they have an alias, for the `Warning` header. @rule R-EMB-7 R-HDR-9 */
   readonly legacyNames: readonly { readonly name: string; readonly alias: string }[];
+}
+
+// --- planned requests -----------------------------------------------------------------------------------------------
+
+/** The media type of an answer. */
+export interface MediaChoice {
+  /** Parts of the envelope when a body is made. */
+  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "takesRowType" | "explain">;
+  /** Value of `Content-Type`. */
+  readonly contentType: string;
+  /** Exactly one row is required (PGRST116). */
+  readonly isSingular: boolean;
+  /** The body column is base64 of the bytes to send (R-MED-4). */
+  readonly isBinary: boolean;
+}
+
+/** What planners make of a request; the same for every request that says the same, so that it can be kept. */
+export interface PlannedRequest extends Planned {
+  readonly media: MediaChoice;
+  /** Preferences that the plan honours. */
+  readonly applied: AppliedPreferences;
+  readonly legacyNames: ResolvedRead["legacyNames"];
 }

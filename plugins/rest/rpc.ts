@@ -7,24 +7,19 @@ import {
   type Cache,
   type CacheSpec,
   type Execution,
-  type Headers,
   type ResultRow,
   type Routine,
 } from "../../core/index.ts";
-import { contentRangeHeaders, encodeContentRange, statusOfRange } from "./content-range.ts";
-import { encodeErrorBody } from "./encode-error.ts";
-import { notSingular, offsetBeyondRows } from "./errors.ts";
-import { buildAnswer, encodeLegacyWarning } from "./headers.ts";
-import { onTarget, withMethods } from "./handlers.ts";
-import { bodyType, parseForm, readPayload } from "./payload.ts";
-import { planningOf, type PlanSource } from "./planning.ts";
-import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
-import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
-import { windowValues } from "./range.ts";
+import type { AnswerParts } from "./answer/headers.ts";
+import { answerRows } from "./answer/rows.ts";
+import { maxAffectedExceeded, notSingular } from "./errors.ts";
+import { onTarget, restOf, withMethods } from "./routes.ts";
+import { bodyValue, planCall, type CallInput, type PlannedCall } from "./plan/call.ts";
+import { planningOf, type PlanSource } from "./plan/planning.ts";
 import type { RestRequest } from "./request.ts";
-import { bodyValue, planCall, type CallInput, type PlannedCall } from "./rpc-plan.ts";
-import { buildRequestSettings, isolationOf } from "./settings.ts";
-import { maxAffectedExceeded } from "./write-errors.ts";
+import { runPlanned } from "./run.ts";
+import { bodyType, parseForm, readPayload } from "./syntax/payload.ts";
+import { windowValues } from "./syntax/range.ts";
 
 const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
   ["text/plain", "text"],
@@ -73,37 +68,29 @@ const valuesOf = (
   ...(hasWindow ? windowValues(range) : []),
 ];
 
+const nothing = (): void => undefined;
+
 /** The handler of GET, HEAD and POST. @rule R-RPC-14 R-RPC-15 R-TX-2 */
 const callRoutine = async (request: RestRequest, calls: PlannedCalls): Promise<Answer> => {
-  const { rest, exchange, method, preferences } = request;
-  const { context } = rest;
   const input = await readInput(request);
-  const { made: found, keep } = calls.get({ request, input: input.shape, payload: input.payload });
-  if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
-  const program = context.prepare(found, exchange.session, "rest");
-  exchange.mark("plan");
-  const { end, isChosen } = resolveEnd(context.options, preferences);
-  const isReading = method !== "POST" || found.routine.volatility !== "volatile";
-  const [row = {}] = await context.execute({
-    session: exchange.session,
-    access: isReading ? "read only" : "read write",
-    isolation: routineIsolation(request, found.routine) ?? isolationOf(request),
-    schema: request.schema,
-    settings: buildRequestSettings(request, hoistedSettings(request, found.routine)),
-    programs: [{ program, values: valuesOf(request, found, input) }],
-    end,
-    onGone: (listener) => exchange.onGone(listener),
-    check: checkOf(found),
-    mayUseReplica: isReading,
-  });
-  exchange.mark("transaction");
-  // a form's values are in the key: nobody sends the same ones again
-  if (input.shape.kind !== "form") keep();
-  const headers: (readonly [string, string])[] = [];
-  if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
-  const applied = buildPreferenceApplied(preferences, { ...found.applied, tx: isChosen });
-  if (applied !== undefined) headers.push(["Preference-Applied", applied]);
-  return answerCall(request, found, row, headers);
+  const found = calls.get({ request, input: input.shape, payload: input.payload });
+  return runPlanned(
+    request,
+    // a form's values are in the key: nobody sends the same ones again
+    input.shape.kind === "form" ? { made: found.made, keep: nothing } : found,
+    (made) => {
+      const isReading = request.method !== "POST" || made.routine.volatility !== "volatile";
+      return {
+        access: isReading ? "read only" : "read write",
+        values: valuesOf(request, made, input),
+        isolation: routineIsolation(request, made.routine),
+        settings: hoistedSettings(request, made.routine),
+        check: checkOf(made),
+        mayUseReplica: isReading,
+      };
+    },
+    (made, row) => answerCall(request, made, row),
+  );
 };
 
 const ISOLATION = "default_transaction_isolation";
@@ -136,28 +123,14 @@ const checkOf = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | u
 };
 
 /** @rule R-RPC-14 R-CNT-4 */
-const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow, headers: Headers): Answer => {
-  const { plan, media, envelope, routine } = found;
-  const { preferences, range, rest } = request;
-  const { contentType } = media;
-  if (envelope.explain !== undefined)
-    return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
+const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow): AnswerParts => {
+  const { plan, media, routine } = found;
+  const { count } = request.preferences;
   const rows = returnedRows(found, row);
-  const counts = preferences.count === "exact" || preferences.count === "estimated";
+  const counts = count === "exact" || count === "estimated";
   const total = !counts ? undefined : routine.returns.isSet ? BigInt(row.total ?? row.page_total ?? 0) : rows;
-  const window = contentRangeHeaders(encodeContentRange(range.offset, rows, total));
-  const status = statusOfRange(range.offset, rows, total);
-  const all = [...window, ...headers];
-  if (status === 416)
-    return buildAnswer(request, {
-      status,
-      contentType,
-      body: encodeErrorBody(rest.context.options, offsetBeyondRows(range.offset, total ?? 0n)),
-      headers: all,
-      row,
-    });
-  if (plan.returns === "void") return buildAnswer(request, { status: 204, headers: all, row });
-  return buildAnswer(request, { status, contentType, body: bodyOf(row, media), headers: all, row });
+  const parts = answerRows(request, media, row, rows, total);
+  return plan.returns === "void" && parts.status !== 416 ? { status: 204, headers: parts.headers } : parts;
 };
 
 /** Calls of functions. */
@@ -166,7 +139,7 @@ export const restRpc = definePlugin({
   requires: ["rest"],
   apply: (hooks, context) => {
     const calls = context.caches.create(plannedCalls);
-    const call = onTarget(context, (request) => callRoutine(request, calls));
+    const call = onTarget(restOf(context), (request) => callRoutine(request, calls));
     const handlers = ["POST", "GET", "HEAD"].map((method) => [method, call] as const);
     hooks.buildRestRoute.tap("rest-rpc", (route) =>
       route.target.kind === "routine" ? withMethods(route, handlers) : route,

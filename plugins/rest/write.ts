@@ -8,19 +8,16 @@ import {
   type Relation,
   type ResultRow,
 } from "../../core/index.ts";
-import { contentRangeHeaders } from "./content-range.ts";
-import { notSingular } from "./errors.ts";
-import { buildAnswer, encode, encodeLegacyWarning, type AnswerParts } from "./headers.ts";
-import { onRelation, withMethods } from "./handlers.ts";
-import { headerText } from "./header-text.ts";
-import { bodyType, readPayload, type Payload } from "./payload.ts";
-import { planningOf, type PlanSource } from "./planning.ts";
-import { buildPreferenceApplied, resolveEnd } from "./prefer.ts";
-import { bodyOf, planBodyOf, warnOfLegacyNames } from "./read.ts";
+import { encode, type AnswerParts } from "./answer/headers.ts";
+import { bodyOf, contentRange } from "./answer/rows.ts";
+import { headerText } from "./answer/header-text.ts";
+import { maxAffectedExceeded, notSingular, putKeyMismatch } from "./errors.ts";
+import { onRelation, restOf, withMethods } from "./routes.ts";
+import { planningOf, type PlanSource } from "./plan/planning.ts";
+import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
 import type { RestRequest } from "./request.ts";
-import { buildRequestSettings, isolationOf } from "./settings.ts";
-import { maxAffectedExceeded, putKeyMismatch } from "./write-errors.ts";
-import { planWrite, type PlannedWrite, type WriteMethod } from "./write-plan.ts";
+import { runPlanned } from "./run.ts";
+import { bodyType, readPayload, type Payload } from "./syntax/payload.ts";
 
 /** Of a plan; what is named in the query is in the key as well. */
 const BYTES_PER_WRITE = 4000;
@@ -50,37 +47,20 @@ const writeRelation = async (
   method: WriteMethod,
   writes: Cache<PlanSource, PlannedWrite>,
 ): Promise<Answer> => {
-  const { rest, exchange, preferences } = request;
-  const { context } = rest;
   const payload = await readBody(request, method);
-  const { made: found, keep } = writes.get({ request, relation, payload });
-  if (found.legacyNames.length > 0) warnOfLegacyNames(request, found.legacyNames);
-  const program = context.prepare(found, exchange.session, "rest");
-  exchange.mark("plan");
-  const { end, isChosen } = resolveEnd(context.options, preferences);
-  const [row = {}] = await context.execute({
-    session: exchange.session,
-    access: "read write",
-    isolation: isolationOf(request),
-    schema: request.schema,
-    settings: buildRequestSettings(request),
-    programs: [{ program, values: payload === undefined ? found.values : [payload.text, ...found.values.slice(1)] }],
-    end,
-    onGone: (listener) => exchange.onGone(listener),
-    check: checkOf(found, method),
-  });
-  exchange.mark("transaction");
-  keep();
-  const headers: (readonly [string, string])[] = [];
-  if (found.legacyNames.length > 0) headers.push(["Warning", encodeLegacyWarning(found.legacyNames)]);
-  const applied = buildPreferenceApplied(preferences, { ...found.applied, tx: isChosen });
-  if (applied !== undefined) headers.push(["Preference-Applied", applied]);
-  const { contentType } = found.media;
-  if (found.envelope.explain !== undefined)
-    return buildAnswer(request, { status: 200, contentType, body: planBodyOf(row), headers, row });
-  const outcome = ANSWERS[method](request, found, relation, row);
-  const body = found.hasBody ? { contentType, body: bodyOf(row, found.media) } : {};
-  return buildAnswer(request, { ...body, ...outcome, headers: [...(outcome.headers ?? []), ...headers], row });
+  return runPlanned(
+    request,
+    writes.get({ request, relation, payload }),
+    (made) => ({
+      access: "read write",
+      values: payload === undefined ? made.values : [payload.text, ...made.values.slice(1)],
+      check: checkOf(made, method),
+    }),
+    (made, row) => ({
+      ...(made.hasBody ? { contentType: made.media.contentType, body: bodyOf(row, made.media) } : {}),
+      ...OUTCOMES[method](request, made, relation, row),
+    }),
+  );
 };
 
 const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
@@ -109,10 +89,10 @@ const totalOf = ({ preferences }: RestRequest, affected: number): string =>
   preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
 
 const rangeOf = (request: RestRequest, window: string, affected: number): Outcome["headers"] =>
-  contentRangeHeaders(`${window}/${totalOf(request, affected)}`);
+  contentRange(`${window}/${totalOf(request, affected)}`);
 
 /** Status and headers of a write by method; a body that is `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
-const ANSWERS: Readonly<
+const OUTCOMES: Readonly<
   Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => Outcome>
 > = {
   POST: (request, found, relation, row) => {
@@ -170,7 +150,10 @@ export const restWrites = definePlugin({
     const writes = context.caches.create(plannedWrites);
     const handlers = METHODS.map(
       (method) =>
-        [method, onRelation(context, (request, relation) => writeRelation(request, relation, method, writes))] as const,
+        [
+          method,
+          onRelation(restOf(context), (request, relation) => writeRelation(request, relation, method, writes)),
+        ] as const,
     );
     hooks.buildRestRoute.tap("rest-writes", (route) =>
       route.target.kind === "relation" ? withMethods(route, handlers) : route,

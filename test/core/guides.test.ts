@@ -48,6 +48,15 @@ test.each([
   );
 });
 
+test.each([["write-a-preference", "key-order"]])("the guide %s shows the plugin %s of test/plugins", (guide, file) => {
+  const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
+  expect(block).toBe(
+    read(`../plugins/${file}.ts`)
+      .replaceAll("../../core/index.ts", "relapi")
+      .replaceAll(/\.\.\/\.\.\/(plugins\/.*)\.ts"/g, 'relapi/$1"'),
+  );
+});
+
 test("the examples of hooks.md are those that are tested", () => {
   const blocks = Array.from(
     read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),

@@ -106,7 +106,10 @@ test("errors.md has every code that the surfaces map to", () => {
   const page = readFileSync(docs("reference/errors.md"), "utf8");
   const source = (path: string): string =>
     readFileSync(fileURLToPath(new URL(`../../plugins/${path}`, import.meta.url)), "utf8");
-  const rest = Array.from(source("rest/encode-error.ts").matchAll(/"(PGRST[0-9X]+)"/g), ([, name]) => name ?? "");
+  const rest = Array.from(
+    source("rest/answer/encode-error.ts").matchAll(/"(PGRST[0-9X]+)"/g),
+    ([, name]) => name ?? "",
+  );
   const graphql = Array.from(source("graphql/errors.ts").matchAll(/code: "([a-z-]+)"/g), ([, name]) => name ?? "");
   expect(rest.length).toBeGreaterThan(30);
   expect(graphql).toContain("validation-failed");

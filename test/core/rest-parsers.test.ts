@@ -3,16 +3,17 @@ import { describe, expect, test } from "vitest";
 import { isRelApiError, resolveOptions } from "../../core/index.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { parseFilter } from "../../plugins/rest/filter.ts";
-import { buildGrammar } from "../../plugins/rest/grammar.ts";
-import { parseNames, parseTreePath } from "../../plugins/rest/lex.ts";
-import { parseLogic } from "../../plugins/rest/logic.ts";
-import { parseOrder } from "../../plugins/rest/order.ts";
-import { parsePreferences } from "../../plugins/rest/prefer.ts";
-import { decodePercent, parseQuery } from "../../plugins/rest/query-string.ts";
-import { resolveRange } from "../../plugins/rest/range.ts";
+import { parseFilter } from "../../plugins/rest/syntax/filter.ts";
+import { buildGrammar } from "../../plugins/rest/syntax/grammar.ts";
+import { parseNames, parseTreePath } from "../../plugins/rest/syntax/lex.ts";
+import { parseLogic } from "../../plugins/rest/syntax/logic.ts";
+import { parseOrder } from "../../plugins/rest/syntax/order.ts";
+import { parsePreferences } from "../../plugins/rest/syntax/prefer.ts";
+import { decodePercent } from "../../plugins/rest/syntax/parameters.ts";
+import { parseQuery } from "../../plugins/rest/syntax/query-string.ts";
+import { resolveRange } from "../../plugins/rest/syntax/range.ts";
 import type { Condition, Field, LogicTree, OrderTerm, SelectItem } from "../../plugins/rest/request.ts";
-import { parseSelect } from "../../plugins/rest/select.ts";
+import { parseSelect } from "../../plugins/rest/syntax/select.ts";
 
 const grammar = buildGrammar(buildRegistry(fullCompat({}).plugins), resolveOptions({}));
 
@@ -119,7 +120,7 @@ describe("any text is parsed or refused", () => {
 
   test("R-PRF-1 preferences are never refused while they are read", () => {
     fc.assert(
-      fc.property(text, (raw) => void parsePreferences(raw)),
+      fc.property(text, (raw) => void parsePreferences(grammar, raw)),
       { numRuns: 1000 },
     );
   });

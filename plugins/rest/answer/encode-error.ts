@@ -1,0 +1,148 @@
+/** Errors as this surface says them: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
+import {
+  RelApiError,
+  sightOf,
+  type Answer,
+  type Headers,
+  type Json,
+  type Model,
+  type PluginContext,
+  type ResolvedOptions,
+  type Session,
+} from "../../../core/index.ts";
+import { headerText } from "./header-text.ts";
+import { readRaised } from "./raised-error.ts";
+import { overrideHeaders } from "./headers.ts";
+import { dependsOnRights, shownError } from "./shown-error.ts";
+
+/** Code of the contract for codes of ours; SQLSTATEs stay as they are. @rule R-ERR-1 R-ERR-2 */
+const CODES: Readonly<Record<string, string>> = {
+  "connection-failed": "PGRST000",
+  "connection-lost": "PGRST001",
+  "model-not-loaded": "PGRST002",
+  "pool-timeout": "PGRST003",
+  "parse-error": "PGRST100",
+  "method-unsupported-by-routine": "PGRST101",
+  "bad-body": "PGRST102",
+  "body-too-large": "PGRST102",
+  "body-late": "PGRST102",
+  "body-encoding-unknown": "PGRST102",
+  "body-unreadable": "PGRST102",
+  "body-too-deep": "PGRST102",
+  "range-not-satisfiable": "PGRST103",
+  "put-filters-invalid": "PGRST105",
+  "schema-not-exposed": "PGRST106",
+  "media-type-unavailable": "PGRST107",
+  "not-embedded": "PGRST108",
+  "response-headers-invalid": "PGRST111",
+  "response-status-invalid": "PGRST112",
+  "limit-on-put": "PGRST114",
+  "put-key-mismatch": "PGRST115",
+  "not-singular": "PGRST116",
+  "method-unsupported": "PGRST117",
+  "related-order-impossible": "PGRST118",
+  "raised-error-invalid": "PGRST121",
+  "preferences-invalid": "PGRST122",
+  "aggregates-disabled": "PGRST123",
+  "max-affected-exceeded": "PGRST124",
+  "path-invalid": "PGRST125",
+  "path-not-found": "PGRST125",
+  "root-disabled": "PGRST126",
+  "not-implemented": "PGRST127",
+  "max-affected-on-single": "PGRST128",
+  "relationship-not-found": "PGRST200",
+  "relationship-ambiguous": "PGRST201",
+  "routine-not-found": "PGRST202",
+  "ambiguous-routine": "PGRST203",
+  "column-not-found": "PGRST204",
+  "relation-not-found": "PGRST205",
+  "jwt-secret-missing": "PGRST300",
+  "token-refused": "PGRST301",
+  "anonymous-refused": "PGRST302",
+  "admin-secret-refused": "PGRST302",
+  "token-claims-refused": "PGRST303",
+  // permissions of metadata: what the database says of a lacking privilege, a row policy, a setting that is not there
+  "role-not-allowed": "42501",
+  "permission-denied": "42501",
+  "permission-check-failed": "42501",
+  "missing-session-variable": "42704",
+  internal: "PGRSTX00",
+  "result-too-large": "PGRSTX01",
+  "live-queries-too-large": "PGRSTX02",
+};
+
+/** Codes of tokens that were read and refused. */
+const REFUSED = new Set(["PGRST301", "PGRST303"]);
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** The body of an error, keys in the contract's order. @rule R-ERR-1 */
+export const encodeErrorBody = (
+  options: Pick<ResolvedOptions, "clientErrorVerbosity">,
+  error: RelApiError,
+  code = codeOf(error),
+): string => {
+  const { message, details, hint } = error;
+  return JSON.stringify(
+    options.clientErrorVerbosity === "minimal"
+      ? { code, message }
+      : ({ code, details, hint, message } satisfies Record<string, Json>),
+  );
+};
+
+const codeOf = ({ code }: RelApiError): string => CODES[code] ?? code;
+
+/** What the encoder needs of the request. */
+export interface ErrorPlace {
+  readonly method: string;
+  readonly session?: Session;
+}
+
+/** `ignored`: told of headers that SQL set and has no say in. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
+export const encodeError = (
+  { options, model }: Pick<PluginContext, "options" | "model">,
+  given: RelApiError,
+  place: ErrorPlace,
+  ignored: (name: string) => void = () => undefined,
+): Answer => {
+  const raised = SQLSTATE.test(given.code) ? readRaised(given) : undefined;
+  const error = raised?.error ?? asShown(given, model, place);
+  const code = codeOf(error);
+  const status = statusOf(error, code, place);
+  const own: Headers = [
+    ["Content-Type", "application/json; charset=utf-8"],
+    ["Proxy-Status", `PostgREST; error=${headerText(code)}`],
+    ...challenge(status, code, error.message),
+  ];
+  const headers = overrideHeaders(
+    own,
+    error.headers.map(([name, value]) => [name, headerText(value)]),
+    ignored,
+  );
+  return {
+    status,
+    statusText: raised?.statusText ?? error.statusText,
+    headers,
+    body: place.method === "HEAD" ? undefined : encodeErrorBody(options, error, code),
+  };
+};
+
+const asShown = (error: RelApiError, model: () => Model, { session }: ErrorPlace): RelApiError =>
+  dependsOnRights(error) && session !== undefined
+    ? shownError(error, model(), sightOf(model(), session, "rest"))
+    : error;
+
+/** Lacking privileges of someone nobody knows are a matter of logging in. @rule R-AUT-10 */
+const statusOf = (error: RelApiError, code: string, { session }: ErrorPlace): number => {
+  if (code !== "42501" || error.code === "role-not-allowed") return error.status;
+  return session?.isAnonymous === true ? 401 : 403;
+};
+
+/** @rule R-AUT-9 */
+const challenge = (status: number, code: string, message: string): Headers => {
+  if (status !== 401) return [];
+  const reason = REFUSED.has(code)
+    ? ` error="invalid_token", error_description="${headerText(message.replace(/["\\]/g, "\\$&"))}"`
+    : "";
+  return [["WWW-Authenticate", `Bearer${reason}`]];
+};

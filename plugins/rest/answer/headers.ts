@@ -1,0 +1,225 @@
+/** Headers of answers, and the answer put together. */
+import {
+  VERSION,
+  type Answer,
+  type Headers,
+  type Logger,
+  type ResolvedOptions,
+  type ResultRow,
+} from "../../../core/index.ts";
+import { responseHeadersInvalid, responseStatusInvalid } from "../errors.ts";
+import type { AppliedPreferences, ParsedQuery, Preferences, ResolvedRead, RestRequest } from "../request.ts";
+import { headerText } from "./header-text.ts";
+
+export interface AnswerParts {
+  readonly status: number;
+  /** Absent: there is no `Content-Type`. */
+  readonly contentType?: string;
+  /** `""`: empty, with `Content-Length: 0`; absent: neither. Never sent on HEAD. */
+  readonly body?: string | Uint8Array;
+  /** `Content-Range`, `Location`, … */
+  readonly headers?: Headers;
+}
+
+/** What an answer says of the transaction behind it. */
+export interface Ran {
+  /** The statement's row, for what SQL set (R-GUC). */
+  readonly row: ResultRow;
+  /** `Content-Location` */
+  readonly headers?: Headers;
+  /** Preferences that the plan honours. */
+  readonly applied?: AppliedPreferences;
+  readonly legacyNames?: ResolvedRead["legacyNames"];
+}
+
+/** A success answer, with the headers that every one has. @throws RelApiError as `readResponseSettings` @rule R-HDR-1
+ *  R-HDR-5 R-HDR-8 R-HDR-10 R-GUC-1 R-GUC-3 */
+export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: Ran): Answer => {
+  const { exchange, schema, rest } = request;
+  const { options, logger } = rest.context;
+  const { contentType, headers, body } = parts;
+  const set = ran === undefined ? NOTHING_SET : readResponseSettings(ran.row);
+  const own: (readonly [string, string])[] = [];
+  if (contentType !== undefined) {
+    own.push(["Content-Type", contentType]);
+    if (request.isProfileNamed) own.push(["Content-Profile", headerText(schema)]);
+  }
+  if (headers !== undefined) own.push(...headers);
+  if (ran !== undefined) addRan(own, request, ran);
+  own.push(["Vary", "Accept, Prefer, Range"]);
+  exchange.mark("response");
+  if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
+  return {
+    status: set.status ?? parts.status,
+    headers: set.headers.length === 0 ? own : overrideHeaders(own, set.headers, warnOfHeader(logger)),
+    body: request.method === "HEAD" ? undefined : body,
+  };
+};
+
+const addRan = (own: (readonly [string, string])[], request: RestRequest, ran: Ran): void => {
+  const { headers, applied = {}, legacyNames = [] } = ran;
+  if (headers !== undefined) own.push(...headers);
+  if (legacyNames.length > 0) own.push(["Warning", encodeLegacyWarning(legacyNames)]);
+  const honoured = request.preferences.given.size === 0 ? undefined : buildPreferenceApplied(request, applied);
+  if (honoured !== undefined) own.push(["Preference-Applied", honoured]);
+};
+
+const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;
+
+/** @rule R-HDR-10 */
+const encodeTimings = (timings: ReadonlyMap<string, number>): string =>
+  PHASES.map((phase) => `${phase};dur=${(timings.get(phase) ?? 0).toFixed(1)}`).join(", ");
+
+/** Percent-encodes all but `A-Za-z0-9-_.~`. Decoded text is well-formed, so that this cannot throw. */
+export const encode = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Where the rows of a read are. @rule R-URL-4 R-HDR-4 R-PATH-9 */
+export const encodeContentLocation = (name: string, pairs: ParsedQuery["pairs"]): string => {
+  const values = new Map<string, string>();
+  for (const [parameter, value = ""] of [...pairs].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
+    const before = values.get(parameter);
+    values.set(parameter, before === undefined ? encode(value) : `${before},${encode(value)}`);
+  }
+  const query = [...values].map(([parameter, value]) => `${encode(parameter)}=${value}`).join("&");
+  return headerText(`/${name}${query === "" ? "" : `?${query}`}`);
+};
+
+/** @rule R-HDR-9 R-EMB-7 */
+const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string => {
+  const list = names.map(({ name, alias }) => `\`${name}\` to \`${alias}\``).join(", ");
+  const text = `Embedded resource was referenced by relation name even though it has an alias. This is deprecated and will stop working in a future release. Update ${list} in query string filters, orders or limits.`;
+  return headerText(`299 PostgRESTv${VERSION} "${text}"`);
+};
+
+/** In the order of the contract. */
+const ORDER: readonly string[] = [
+  "resolution",
+  "missing",
+  "return",
+  "count",
+  "tx",
+  "handling",
+  "timezone",
+  "max-affected",
+];
+
+/** Value of `Preference-Applied`; undefined when nothing was honoured. `applied`: what the plan honours; `count`,
+ *  `handling`, `tx` and whatever sets something count without it. @rule R-PRF-3 R-PRF-7 */
+const buildPreferenceApplied = (
+  { preferences, rest }: RestRequest,
+  applied: AppliedPreferences,
+): string | undefined => {
+  const { given } = preferences;
+  const { isChosen: tx } = resolveEnd(rest.context.options, preferences);
+  const honoured: AppliedPreferences = { count: true, handling: true, tx, ...applied };
+  const items: string[] = [];
+  for (const name of [...ORDER, ...[...given.keys()].filter((each) => !ORDER.includes(each))]) {
+    const sent = name === "max-affected" ? preferences.maxAffected : given.get(name);
+    const isHonoured = honoured[name] === true || rest.grammar.preferences.get(name)?.settings !== undefined;
+    if (sent !== undefined && isHonoured) items.push(`${name}=${sent}`);
+  }
+  return items.length === 0 ? undefined : headerText(items.join(", "));
+};
+
+export interface TransactionEnd {
+  readonly end: "commit" | "rollback";
+  /** The client's `tx` is honoured, and echoed. */
+  readonly isChosen: boolean;
+}
+
+/** @rule R-TX-5 R-PRF-6 */
+export const resolveEnd = (options: ResolvedOptions, preferences: Preferences): TransactionEnd => {
+  const { dbTxEnd } = options;
+  if (preferences.tx !== undefined && dbTxEnd.endsWith("-allow-override"))
+    return { end: preferences.tx, isChosen: true };
+  return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosen: false };
+};
+
+// --- what SQL asked for: `set_config('response.headers', '[{"X-Seen": "yes"}]', true)` ------------------------------------
+
+interface ResponseSettings {
+  readonly status: number | undefined;
+  readonly headers: Headers;
+}
+
+const NOTHING_SET: ResponseSettings = { status: undefined, headers: [] };
+
+/** The status is judged first. @throws RelApiError `response-status-invalid`, `response-headers-invalid` @rule R-GUC-1
+ *  R-GUC-2 R-GUC-3 R-GUC-4 */
+const readResponseSettings = (row: ResultRow): ResponseSettings => {
+  const status = row.response_status ?? null;
+  const headers = row.response_headers ?? null;
+  if (status === null && headers === null) return NOTHING_SET;
+  return {
+    status: status === null ? undefined : readStatus(status),
+    headers: headers === null ? [] : readHeaders(headers),
+  };
+};
+
+const readStatus = (text: string): number => {
+  const status = Number(/^[0-9]+/.exec(text)?.[0] ?? Number.NaN);
+  // what HTTP can send, and 1xx would not be the last word
+  if (!(status >= 200 && status <= 999)) throw responseStatusInvalid();
+  return status;
+};
+
+const readHeaders = (text: string): Headers => {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw responseHeadersInvalid();
+  }
+  if (!Array.isArray(parsed)) throw responseHeadersInvalid();
+  return parsed.map(readHeader).filter(([name]) => name !== "");
+};
+
+/** How an answer is cut out of its connection is between this server and the next hop: two words on it, and what
+ *  follows could be read as another answer. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** `X-Request-Id` */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*$/;
+
+const readHeader = (item: unknown): readonly [string, string] => {
+  const entries = typeof item === "object" && item !== null && !Array.isArray(item) ? Object.entries(item) : [];
+  const [name, value] = entries[0] ?? [];
+  if (entries.length !== 1 || name === undefined || typeof value !== "string" || !HEADER_NAME.test(name))
+    throw responseHeadersInvalid();
+  return [name, headerText(value)];
+};
+
+/** The answer's headers, those that SQL set in place of the server's. `ignored`: told of each that SQL has no say in.
+ *  @rule R-GUC-1 R-GUC-5 R-ERR-5 */
+export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: string) => void): Headers => {
+  if (set.length === 0) return own;
+  const names = new Set<string>();
+  const taken = set.filter(([name]) => {
+    const lower = name.toLowerCase();
+    if (OF_THE_CONNECTION.has(lower)) {
+      ignored(lower);
+      return false;
+    }
+    names.add(lower);
+    return true;
+  });
+  return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...taken];
+};
+
+/** @rule R-GUC-5 */
+export const warnOfHeader =
+  (logger: Logger) =>
+  (name: string): void =>
+    logger.warn("SQL set a header of the connection, which is the server's alone: it was left out", { header: name });

@@ -1,0 +1,100 @@
+/** `raise sqlstate 'PT402'`, `raise sqlstate 'PGRST'`: errors whose answer the database writes itself. */
+import { RelApiError, type Json } from "../../../core/index.ts";
+import { headerText } from "./header-text.ts";
+
+export interface Raised {
+  readonly error: RelApiError;
+  readonly statusText?: string;
+}
+
+/** What the raiser wants answered; undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
+export const readRaised = (error: RelApiError): Raised | undefined => {
+  if (error.code === "PGRST") return readWhole(error);
+  if (!error.code.startsWith("PT")) return undefined;
+  const status = Number(/^PT([0-9]{3})$/.exec(error.code)?.[1] ?? Number.NaN);
+  const { code, message, details, hint } = error;
+  // a status that HTTP cannot send is a mistake of the raiser's
+  if (!(status >= 200)) return { error: new RelApiError({ code, status: 500, message, details, hint }) };
+  return { error: new RelApiError({ code, status, message, details, hint }), statusText: reasonPhrase(message) };
+};
+
+/** One line; what has no place in a status line is left out. */
+const reasonPhrase = (text: string): string => headerText(text.replace(/\p{Cc}+/gu, " ")).trim();
+
+const MESSAGE_HINT =
+  "MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.";
+const DETAIL_HINT =
+  "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.";
+
+/** @rule R-ERR-5 PGRST121 */
+const invalidRaise = (details: string, hint: string): Raised => ({
+  error: new RelApiError({
+    code: "raised-error-invalid",
+    status: 500,
+    message: `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`,
+    details,
+    hint,
+  }),
+});
+
+type Fields = Readonly<Record<string, Json | undefined>>;
+
+const parseObject = (text: string): Fields | undefined => {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as Fields) : undefined;
+  } catch {
+    return undefined; // not JSON: the caller says so in the contract's words
+  }
+};
+
+const isText = (value: Json | undefined): value is string | null | undefined =>
+  value === undefined || value === null || typeof value === "string";
+
+const readWhole = (error: RelApiError): Raised => {
+  const body = parseObject(error.message);
+  if (
+    body === undefined ||
+    typeof body.code !== "string" ||
+    typeof body.message !== "string" ||
+    !isText(body.details) ||
+    !isText(body.hint)
+  ) {
+    return invalidRaise(`Invalid JSON value for MESSAGE: '${error.message}'`, MESSAGE_HINT);
+  }
+  if (typeof error.details !== "string") return invalidRaise("DETAIL is missing in the RAISE statement", DETAIL_HINT);
+  const answer = parseObject(error.details);
+  const headers = answer === undefined ? undefined : readHeaders(answer.headers);
+  const status = answer?.status;
+  if (
+    answer === undefined ||
+    headers === undefined ||
+    typeof status !== "number" ||
+    !Number.isInteger(status) ||
+    !isText(answer.status_text)
+  ) {
+    return invalidRaise(`Invalid JSON value for DETAIL: '${error.details}'`, DETAIL_HINT);
+  }
+  return {
+    error: new RelApiError({
+      code: body.code,
+      status: status >= 200 && status <= 999 ? status : 500,
+      message: body.message,
+      details: body.details ?? null,
+      hint: body.hint ?? null,
+      headers,
+    }),
+    statusText: typeof answer.status_text === "string" ? reasonPhrase(answer.status_text) : undefined,
+  };
+};
+
+const readHeaders = (value: Json | undefined): RelApiError["headers"] | undefined => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const headers = Object.entries(value);
+  return headers.every(
+    (header): header is [string, string] =>
+      typeof header[1] === "string" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header[0]),
+  )
+    ? headers
+    : undefined;
+};

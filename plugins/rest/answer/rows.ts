@@ -1,0 +1,64 @@
+/** Rows in an answer: `Content-Range: 0-1/15`, the status that goes with it, and the total that was counted. */
+import type { Headers, ResultRow } from "../../../core/index.ts";
+import { offsetBeyondRows } from "../errors.ts";
+import type { MediaChoice, Preferences, RestRequest } from "../request.ts";
+import { encodeErrorBody } from "./encode-error.ts";
+import type { AnswerParts } from "./headers.ts";
+
+/** Rows that may be a window on more. `total`: undefined when no count was asked for. @rule R-RNG-7 R-RNG-8 */
+export const answerRows = (
+  { range: { offset }, rest }: RestRequest,
+  media: MediaChoice,
+  row: ResultRow,
+  rows: bigint,
+  total: bigint | undefined,
+): AnswerParts => {
+  const { contentType } = media;
+  const window = rows === 0n || total === 0n ? "*" : `${offset}-${offset + rows - 1n}`;
+  const headers = contentRange(`${window}/${total ?? "*"}`);
+  if (total !== undefined && offset > total)
+    return {
+      status: 416,
+      contentType,
+      body: encodeErrorBody(rest.context.options, offsetBeyondRows(offset, total)),
+      headers,
+    };
+  return { status: total !== undefined && rows < total ? 206 : 200, contentType, body: bodyOf(row, media), headers };
+};
+
+/** @rule R-RNG-6 */
+export const contentRange = (value: string): Headers => [
+  ["Content-Range", value],
+  ["Range-Unit", "items"],
+];
+
+/** Bytes of binary media come as base64. */
+export const bodyOf = ({ body }: ResultRow, { isBinary }: MediaChoice): string | Uint8Array =>
+  isBinary ? Buffer.from(body ?? "", "base64") : (body ?? "");
+
+/** The total of a read, from what its statement answered. `cap`: `dbMaxRows`. @rule R-CNT-1 R-CNT-2 R-CNT-3 */
+export const readTotal = (
+  row: ResultRow,
+  count: NonNullable<Preferences["count"]>,
+  cap: number | undefined,
+): bigint => {
+  switch (count) {
+    case "exact":
+      return BigInt(row.total ?? row.page_total ?? 0);
+    case "planned":
+      return readPlannedRows(row.count_plan);
+    case "estimated": {
+      // counted to one more than the cap
+      const counted = BigInt(row.total ?? 0);
+      if (cap !== undefined && counted <= BigInt(cap)) return counted;
+      const planned = readPlannedRows(row.count_plan);
+      return planned > counted ? planned : counted;
+    }
+  }
+};
+
+/** The planner's estimate: `[{"Plan": {"Plan Rows": 15, …}}]`. */
+const readPlannedRows = (plan: string | null | undefined): bigint => {
+  const explained = JSON.parse(plan ?? "[]") as readonly { readonly Plan?: { readonly "Plan Rows"?: number } }[]; // PostgreSQL wrote it
+  return BigInt(Math.round(explained[0]?.Plan?.["Plan Rows"] ?? 0));
+};

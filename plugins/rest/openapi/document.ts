@@ -1,0 +1,275 @@
+/** The Swagger 2.0 document of one schema as one role sees it (section 23 of the contract). */
+import { relationOf, routinesOf, type Model, type Relation, type Routine, type Sight } from "../../../core/index.ts";
+import type { RestTarget } from "../api.ts";
+import { isCallable, takesRaw } from "../plan/overload.ts";
+import { relationDefinition } from "./definitions.ts";
+import { parameterSchema, queryParameterSchema } from "./types.ts";
+
+export interface DocumentPlace {
+  readonly host: string;
+  readonly basePath: string;
+  readonly scheme: string;
+}
+
+export interface DocumentInput {
+  readonly model: Model;
+  readonly schema: string;
+  /** Of the caller; undefined: privileges do not matter. */
+  readonly sight: Sight | undefined;
+  readonly place: DocumentPlace;
+  readonly hasSecurity: boolean;
+  readonly version: string;
+  /** What the plugins answer for a target. */
+  readonly methodsOf: (target: RestTarget) => ReadonlyMap<string, unknown>;
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+const JSON_TYPES = [
+  "application/json",
+  "application/vnd.pgrst.object+json;nulls=stripped",
+  "application/vnd.pgrst.object+json",
+];
+const ROW_TYPES = [...JSON_TYPES, "text/csv"];
+
+const DEFAULT_TITLE = "relapi";
+const DEFAULT_DESCRIPTION = "REST API of a PostgreSQL schema";
+
+/** First line and the rest without its leading line ends. @rule R-OAS-3 */
+const splitComment = (comment: string | undefined): { readonly first?: string; readonly rest?: string } => {
+  if (comment === undefined) return {};
+  const at = comment.indexOf("\n");
+  if (at === -1) return { first: comment };
+  const rest = comment.slice(at).replace(/^\n+/, "");
+  return { first: comment.slice(0, at), ...(rest === "" ? {} : { rest }) };
+};
+
+/** Leaves out what is undefined. */
+const part = (fields: Part): Part =>
+  Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));
+
+const escapeReference = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+const parameterReference = (name: string): Part => ({ $ref: `#/parameters/${escapeReference(name)}` });
+const definitionReference = (name: string): Part => ({ $ref: `#/definitions/${escapeReference(name)}` });
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+
+/** Relations with the columns that may be named. @rule R-OAS-2 R-NAM-3 */
+const shownRelations = ({ model, schema, sight }: DocumentInput): readonly Relation[] =>
+  [...model.relations.values()]
+    .filter((relation) => relation.schema === schema && (sight === undefined || sight.knowsRelation(relation)))
+    .map((relation) =>
+      sight === undefined
+        ? relation
+        : { ...relation, columns: relation.columns.filter((column) => sight.knows(relation, column)) },
+    )
+    .sort(byName);
+
+/** One function per name: overloads share a path. */
+const shownRoutines = ({ model, schema, sight }: DocumentInput): readonly Routine[] => {
+  const shown: Routine[] = [];
+  for (const overloads of model.routines.values()) {
+    const first = overloads.find(
+      (routine) =>
+        routine.schema === schema && isCallable(model, routine) && (sight === undefined || sight.calls(routine)),
+    );
+    if (first !== undefined) shown.push(first);
+  }
+  return shown.sort(byName);
+};
+
+/** @rule R-OAS-1 R-OAS-2 R-OAS-3 */
+export const buildDocument = (input: DocumentInput): Part => {
+  const relations = shownRelations(input);
+  const routines = shownRoutines(input);
+  const { first, rest } = splitComment(input.model.schemaComments.get(input.schema));
+  return part({
+    swagger: "2.0",
+    info: part({
+      title: first ?? DEFAULT_TITLE,
+      description: first === undefined ? DEFAULT_DESCRIPTION : rest,
+      version: input.version,
+    }),
+    host: input.place.host,
+    basePath: input.place.basePath,
+    schemes: [input.place.scheme],
+    consumes: ROW_TYPES,
+    produces: ROW_TYPES,
+    externalDocs: { description: "REST reference", url: "https://docs.postgrest.org/en/stable/references/api.html" },
+    ...(input.hasSecurity ? SECURITY : {}),
+    paths: {
+      "/": ROOT_PATH,
+      ...Object.fromEntries(
+        relations.flatMap((relation) =>
+          answered(
+            `/${relation.name}`,
+            relationPath(relation),
+            input.methodsOf({ kind: "relation", relation: relationOf(input.model, relation) ?? relation }),
+          ),
+        ),
+      ),
+      ...Object.fromEntries(
+        routines.flatMap((routine) =>
+          answered(
+            `/rpc/${routine.name}`,
+            routinePath(input.model, routine),
+            input.methodsOf({ kind: "routine", name: routine.name, routines: routinesOf(input.model, routine) }),
+          ),
+        ),
+      ),
+    },
+    definitions: Object.fromEntries(
+      relations.map((relation) => [relation.name, relationDefinition(input.model, relation, input.sight)]),
+    ),
+    parameters: { ...SHARED_PARAMETERS, ...Object.fromEntries(relations.flatMap(relationParameters)) },
+  });
+};
+
+/** The path with the operations that some plugin answers; none: no path. */
+const answered = (
+  path: string,
+  operations: Part,
+  methods: ReadonlyMap<string, unknown>,
+): readonly (readonly [string, Part])[] => {
+  const kept = Object.entries(operations).filter(([method]) => methods.has(method.toUpperCase()));
+  return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)]];
+};
+
+const SECURITY: Part = {
+  security: [{ JWT: [] }],
+  securityDefinitions: {
+    JWT: {
+      type: "apiKey",
+      in: "header",
+      name: "Authorization",
+      description: 'Add the token prepending "Bearer " (without quotes) to it',
+    },
+  },
+};
+
+const ROOT_PATH: Part = {
+  get: {
+    tags: ["Introspection"],
+    summary: "OpenAPI description (this document)",
+    produces: ["application/openapi+json", "application/json"],
+    responses: { 200: { description: "OK" } },
+  },
+};
+
+const query = (name: string, description: string): Part => ({
+  name,
+  description,
+  required: false,
+  in: "query",
+  type: "string",
+});
+
+const prefer = (values?: readonly string[]): Part =>
+  part({ name: "Prefer", description: "Preference", required: false, in: "header", type: "string", enum: values });
+
+const RETURNS = ["return=representation", "return=minimal", "return=none"];
+
+const PAGINATION = "Limiting and Pagination";
+
+const SHARED_PARAMETERS: Part = {
+  preferParams: prefer(),
+  preferReturn: prefer(RETURNS),
+  preferCount: prefer(["count=none"]),
+  preferPost: prefer([...RETURNS, "resolution=ignore-duplicates", "resolution=merge-duplicates"]),
+  select: query("select", "Filtering Columns"),
+  on_conflict: query("on_conflict", "On Conflict"),
+  order: query("order", "Ordering"),
+  range: { name: "Range", description: PAGINATION, required: false, in: "header", type: "string" },
+  rangeUnit: {
+    name: "Range-Unit",
+    description: PAGINATION,
+    required: false,
+    default: "items",
+    in: "header",
+    type: "string",
+  },
+  offset: query("offset", PAGINATION),
+  limit: query("limit", PAGINATION),
+};
+
+const rowFilter = (relation: Relation, column: string): string => `rowFilter.${relation.name}.${column}`;
+
+const relationParameters = (relation: Relation): readonly (readonly [string, Part])[] => [
+  [
+    `body.${relation.name}`,
+    {
+      name: relation.name,
+      description: relation.name,
+      required: false,
+      in: "body",
+      schema: definitionReference(relation.name),
+    },
+  ],
+  ...relation.columns.map((column): readonly [string, Part] => [
+    rowFilter(relation, column.name),
+    part({ name: column.name, description: column.comment, required: false, in: "query", type: "string" }),
+  ]),
+];
+
+const relationPath = (relation: Relation): Part => {
+  const { first, rest } = splitComment(relation.comment);
+  const operation = (parameters: readonly string[], responses: Part): Part =>
+    part({
+      tags: [relation.name],
+      summary: first,
+      description: rest,
+      parameters: parameters.map(parameterReference),
+      responses,
+    });
+  const filters = relation.columns.map((column) => rowFilter(relation, column.name));
+  const body = `body.${relation.name}`;
+  const get = operation([...filters, "select", "order", "range", "rangeUnit", "offset", "limit", "preferCount"], {
+    200: { description: "OK", schema: { type: "array", items: definitionReference(relation.name) } },
+    206: { description: "Partial Content" },
+  });
+  const { writable } = relation;
+  if (!writable.insert && !writable.update && !writable.delete) return { get };
+  const noContent = { 204: { description: "No Content" } };
+  return {
+    get,
+    post: operation([body, "select", "preferPost"], { 201: { description: "Created" } }),
+    patch: operation([...filters, body, "preferReturn"], noContent),
+    delete: operation([...filters, "preferReturn"], noContent),
+  };
+};
+
+const routinePath = (model: Model, routine: Routine): Part => {
+  const { first, rest } = splitComment(routine.comment);
+  const operation = (parameters: readonly Part[]): Part =>
+    part({
+      tags: [`(rpc) ${routine.name}`],
+      summary: first,
+      description: rest,
+      produces: JSON_TYPES,
+      parameters,
+      responses: { 200: { description: "OK" } },
+    });
+  // a body that is itself the argument has no name in the arguments' object
+  const named = takesRaw(routine) ? [] : routine.parameters;
+  const required = named.filter((parameter) => !parameter.hasDefault).map((parameter) => parameter.name);
+  const schema = part({
+    type: "object",
+    description: routine.comment,
+    properties: Object.fromEntries(named.map((parameter) => [parameter.name, parameterSchema(model, parameter)])),
+    required: required.length === 0 ? undefined : required,
+  });
+  const post = operation([{ name: "args", required: true, in: "body", schema }, parameterReference("preferParams")]);
+  if (routine.volatility === "volatile" || takesRaw(routine)) return { post };
+  return {
+    get: operation(
+      named.map((parameter) => ({
+        name: parameter.name,
+        required: !parameter.hasDefault,
+        in: "query",
+        ...queryParameterSchema(model, parameter),
+      })),
+    ),
+    post,
+  };
+};

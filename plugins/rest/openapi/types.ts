@@ -1,0 +1,93 @@
+/** How PostgreSQL types read in an OpenAPI document. */
+import { baseTypeOf, type Column, type Model, type PgType, type RoutineParameter } from "../../../core/index.ts";
+import { declaredName } from "../plan/overload.ts";
+
+/** The parts of a schema object that say what a value is. */
+export interface TypeSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly items?: TypeSchema;
+  readonly enum?: readonly string[];
+}
+
+const TYPES: Readonly<Record<string, TypeSchema>> = {
+  int2: { type: "integer", format: "int32" },
+  int4: { type: "integer", format: "int32" },
+  int8: { type: "integer", format: "int64" },
+  numeric: { type: "number" },
+  float4: { type: "number" },
+  float8: { type: "number" },
+  bool: { type: "boolean" },
+  json: {},
+  jsonb: {},
+};
+
+/** `type` and `items` of a type; the format is the caller's. */
+const typeSchema = (model: Model, type: PgType): TypeSchema => {
+  if (type.kind !== "array")
+    return type.schema === "pg_catalog" ? (TYPES[type.name] ?? { type: "string" }) : { type: "string" };
+  const element = type.element === undefined ? undefined : model.types.get(type.element);
+  const items = element === undefined ? { type: "string" } : typeSchema(model, element);
+  return { type: "array", items: items.type === undefined ? {} : { type: items.type } };
+};
+
+/** The end of a chain of domains where it lies in `pg_catalog`, else the type itself. */
+const shownType = (model: Model, oid: number): PgType | undefined => {
+  const base = baseTypeOf(model, oid);
+  return base?.schema === "pg_catalog" ? base : model.types.get(oid);
+};
+
+/** @rule R-OAS-4 */
+export const columnSchema = (model: Model, column: Column): TypeSchema => {
+  const type = shownType(model, column.type);
+  if (type === undefined) return { type: "string" };
+  const schema = typeSchema(model, type);
+  const labels = baseTypeOf(model, column.type)?.labels;
+  return { format: declaredName(type), ...schema, ...(labels === undefined ? {} : { enum: labels }) };
+};
+
+/** The type's name without its schema. */
+const plainName = (model: Model, type: PgType): string => {
+  if (type.schema === "pg_catalog") return declaredName(type);
+  const element = type.element === undefined ? undefined : model.types.get(type.element);
+  return element === undefined ? type.name : `${plainName(model, element)}[]`;
+};
+
+/** A parameter as a property of the arguments' object: its declared type, not the one that its values are cast to.
+ *  @rule R-OAS-4 */
+export const parameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema => {
+  const type = model.types.get(parameter.type);
+  return type === undefined ? { type: "string" } : { format: plainName(model, type), ...typeSchema(model, type) };
+};
+
+/** A parameter as text in a query string: arrays and documents are written as strings there. */
+export const queryParameterSchema = (
+  model: Model,
+  parameter: RoutineParameter,
+): TypeSchema & { readonly collectionFormat?: string } => {
+  const schema = parameterSchema(model, parameter);
+  if (parameter.mode !== "variadic")
+    return {
+      format: schema.format,
+      type: schema.type === undefined || schema.type === "array" ? "string" : schema.type,
+    };
+  const array = model.types.get(parameter.type);
+  const element = array?.element === undefined ? undefined : model.types.get(array.element);
+  const items =
+    element === undefined ? { type: "string" } : { format: plainName(model, element), ...typeSchema(model, element) };
+  return { type: "array", items: { ...items, type: items.type ?? "string" }, collectionFormat: "multi" };
+};
+
+/** `'text'::type` as the catalog prints constants of string types. */
+const TEXT_CONSTANT = /^'((?:[^']|'')*)'::[^']+$/;
+
+/** The default as a JSON value where it is a literal. @rule R-OAS-6 */
+export const literalDefault = (text: string | undefined, type: string | undefined): unknown => {
+  if (text === undefined) return undefined;
+  if (type === "string") return TEXT_CONSTANT.exec(text)?.[1]?.replaceAll("''", "'");
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,225 @@
+/** Plans of function calls. */
+import { isUtf8 } from "node:buffer";
+import {
+  arrayLiteral,
+  columnUnknown,
+  relationOf,
+  routinesOf,
+  type BoundValue,
+  type Call,
+  type Read,
+  type Routine,
+  type RoutineArgument,
+  type RoutineCall,
+} from "../../../core/index.ts";
+import { maxAffectedOnSingle, routineNotFound } from "../errors.ts";
+import type { CallShape, LogicTree, PlannedRequest, ResolvedRead } from "../request.ts";
+import type { Payload } from "../syntax/payload.ts";
+import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
+import { withoutWindow } from "../syntax/range.ts";
+import { isWholeRow } from "../syntax/select.ts";
+import { bind } from "./conditions.ts";
+import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
+import { chooseMedia, headOf } from "./media.ts";
+import { chooseRoutine, isCallable } from "./overload.ts";
+import type { InputShape, Planning } from "./planning.ts";
+import { applyPreferences } from "./preferences.ts";
+import { resolveRead } from "./rows.ts";
+import { suggestRoutine } from "./suggestions.ts";
+
+/** The arguments of a call. */
+export interface CallInput {
+  readonly shape: InputShape;
+  /** Of the kind `payload`. */
+  readonly payload?: Payload;
+  /** The body had no byte at all. */
+  readonly isEmpty?: boolean;
+  /** Of the kind `raw`. */
+  readonly body?: Buffer;
+}
+
+export interface PlannedCall extends PlannedRequest {
+  readonly plan: Call;
+  readonly routine: Routine;
+  /** Values by index; the body's own place, where it is taken, is 0. Those of the window come after them. */
+  readonly values: readonly BoundValue[];
+  /** The result takes the window. */
+  readonly hasWindow: boolean;
+  /** The body is bound: as the JSON text of the arguments, or as the one argument itself. */
+  readonly body: "arguments" | "argument" | undefined;
+  readonly maxAffected: number | undefined;
+}
+
+/** Checks in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
+export const planCall = (planning: Planning): PlannedCall => {
+  const { model, schema, name, input, preferences } = planning;
+  const shape = callShape(planning);
+  const callable = routinesOf(model, { schema, name }).filter((routine) => isCallable(model, routine));
+  const chosen = chooseRoutine(model, callable, shape);
+  if (chosen === undefined) throw routineNotFound(schema, name, shape, suggest(planning, callable, shape));
+  const { routine, isRaw } = chosen;
+  const body = isRaw ? "argument" : input.kind === "payload" && shape.names.length > 0 ? "arguments" : undefined;
+  const values: BoundValue[] = body === undefined ? [] : [null];
+  const call = isRaw ? rawCall(routine) : namedCall(planning, routine, shape, values);
+  const { plan: called, isWholeRow: isWhole, legacyNames } = planResult(planning, routine, call, values);
+  const hasWindow = called.result !== undefined;
+  const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
+  const media = chooseMedia(planning, { relation, routine, isWholeRow: isWhole });
+  checkPreferences(preferences);
+  const maxAffected = effectiveMaxAffected(preferences);
+  if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
+  const { plan, applied } = applyPreferences(planning, called);
+  return {
+    plan,
+    routine,
+    envelope: { ...(planning.method === "HEAD" ? headOf(media) : media.envelope), count: preferences.count },
+    values: hasWindow ? withoutWindow(values, planning.window) : values,
+    hasWindow,
+    body,
+    media,
+    maxAffected,
+    applied: { ...applied, "max-affected": maxAffected !== undefined },
+    legacyNames,
+  };
+};
+
+/** Arguments as text. */
+const pairsOf = ({ input, query }: Planning): readonly (readonly [name: string, value: string])[] =>
+  input.kind === "form" ? input.pairs : query.parameters;
+
+/** @rule R-RPC-2 R-RPC-3 R-RPC-6 */
+const callShape = (planning: Planning): CallShape => {
+  const { input, payload, query } = planning;
+  if (input.kind === "raw") return { names: [], raw: input.type };
+  if (input.kind !== "payload") return { names: [...new Set(pairsOf(planning).map(([name]) => name))].sort() };
+  const names = payload === undefined ? [] : payload.isUninspected ? [...new Set(query.columns)].sort() : payload.keys;
+  return input.isJson ? { names, raw: "json" } : { names };
+};
+
+/** Another overload by its parameters, another function by its name. @rule R-RPC-10 */
+const suggest = (
+  { model, schema, name }: Planning,
+  overloads: readonly Routine[],
+  { names, raw }: CallShape,
+): string | undefined => {
+  if (raw !== undefined && raw !== "json") return undefined;
+  if (overloads.length === 0) return suggestRoutine(model, schema, name);
+  const lists = overloads.map(
+    (routine) =>
+      `(${routine.parameters
+        .map((parameter) => parameter.name)
+        .sort()
+        .join(", ")})`,
+  );
+  const list = createFuzzySet(lists).suggest(`(${names.join(", ")})`, THRESHOLD.argument);
+  return list === undefined ? undefined : `${name}${list}`;
+};
+
+const nameOf = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({ schema, name });
+
+/** The body is the argument. @rule R-RPC-6 */
+const rawCall = (routine: Routine): RoutineCall => ({
+  routine: nameOf(routine),
+  oid: routine.oid,
+  arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }],
+});
+
+/** Arguments by name: text cast to the parameter's type, or read from the JSON text by the database. @rule R-RPC-3
+ *  R-RPC-4 R-RPC-5 */
+const namedCall = (planning: Planning, routine: Routine, { names }: CallShape, values: BoundValue[]): RoutineCall => {
+  const { payload } = planning;
+  const base = { routine: nameOf(routine), oid: routine.oid };
+  if (names.length === 0) return { ...base, arguments: [] };
+  if (payload !== undefined)
+    return { ...base, arguments: [], payload: { json: { param: 0 }, shape: payload.shape, names } };
+  const pairs = pairsOf(planning);
+  const given = routine.parameters.filter((parameter) => names.includes(parameter.name));
+  return {
+    ...base,
+    arguments: given.map((parameter): RoutineArgument => {
+      const texts = pairs.filter(([name]) => name === parameter.name).map(([, text]) => text);
+      const param = values.push(parameter.mode === "variadic" ? arrayLiteral(texts) : (texts.at(-1) ?? "")) - 1;
+      return { name: parameter.name, value: { param, type: parameter.sqlType } };
+    }),
+  };
+};
+
+/** What the body is bound as. */
+export const bodyValue = (input: CallInput, body: PlannedCall["body"]): BoundValue => {
+  // bytes that are no text are the database's to refuse
+  const { shape, payload, isEmpty } = input;
+  if (input.body !== undefined)
+    return (shape.kind === "raw" && shape.type === "bytea") || !isUtf8(input.body)
+      ? input.body
+      : input.body.toString("utf8");
+  if (payload === undefined) return null;
+  return body === "argument" && isEmpty === true ? "" : payload.text;
+};
+
+interface PlannedResult {
+  readonly plan: Call;
+  readonly isWholeRow: boolean;
+  readonly legacyNames: ResolvedRead["legacyNames"];
+}
+
+/** What the function's result is read as. @rule R-RPC-11 R-RPC-12 */
+const planResult = (planning: Planning, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
+  const { rest, model, schema, query, window } = planning;
+  const { kind, isSet, relation: returned } = routine.returns;
+  if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
+  if (kind !== "composite") {
+    refuseColumns(planning);
+    return {
+      plan: { kind: "call", call, returns: isSet ? "values" : "value", result: valuesWindow(planning, call, values) },
+      isWholeRow: isWholeRow(query.select),
+      legacyNames: [],
+    };
+  }
+  const relation = returned === undefined ? undefined : relationOf(model, returned);
+  const resolved = resolveRead({
+    rest,
+    model,
+    schema,
+    query,
+    from: { call },
+    relation,
+    columns: relation === undefined ? routine.returns.columns.map((column) => column.name) : undefined,
+    name: relation?.name ?? routine.name,
+    hasRootFilters: true,
+    window,
+    values,
+  });
+  return {
+    plan: { kind: "call", call, returns: isSet ? "rows" : "row", result: resolved.read },
+    isWholeRow: resolved.isWholeRow,
+    legacyNames: resolved.legacyNames,
+  };
+};
+
+/** Values have no columns to filter or sort by. @throws RelApiError 42703 */
+const refuseColumns = ({ query, name }: Planning): void => {
+  const named =
+    query.filters[0]?.part.field.name ?? query.orders[0]?.part[0]?.field.name ?? firstOf(query.logic[0]?.part);
+  if (named !== undefined) throw columnUnknown(name, named);
+};
+
+const firstOf = (tree: LogicTree | undefined): string | undefined => {
+  if (tree === undefined) return undefined;
+  return tree.kind === "condition" ? tree.condition.field.name : firstOf(tree.of[0]);
+};
+
+/** The window of values; a single value may be taken away by it. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
+const valuesWindow = ({ window, rest }: Planning, call: RoutineCall, values: BoundValue[]): Read | undefined => {
+  const cap = rest.context.options.dbMaxRows;
+  const { hasLimit, hasOffset } = window;
+  if (!hasLimit && !hasOffset && cap === undefined) return undefined;
+  return {
+    kind: "read",
+    from: { call },
+    shape: "rows",
+    output: [{ kind: "value", as: "value", value: { kind: "column", name: "value" } }],
+    limit: hasLimit ? bind(values, null) : undefined,
+    offset: hasOffset ? bind(values, null) : undefined,
+    cap,
+  };
+};

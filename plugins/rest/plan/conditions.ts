@@ -1,0 +1,117 @@
+/** Parsed fields, conditions and trees as parts of a plan. Values go to a list beside it. */
+import {
+  baseTypeOf,
+  columnOf,
+  computedFieldOf,
+  matchesType,
+  type BoundValue,
+  type Comparison,
+  type Expression,
+  type Model,
+  type OperatorSpec,
+  type PathStep,
+  type PgType,
+  type Predicate,
+  type Relation,
+} from "../../../core/index.ts";
+import type { Condition, Field, JsonStep, LogicTree } from "../request.ts";
+
+/** The row that fields and conditions stand on. */
+export interface Row {
+  readonly model: Model;
+  readonly relation: Relation | undefined;
+  /** Schemas that computed fields are looked up in. */
+  readonly searchPath: readonly string[];
+  readonly values: BoundValue[];
+  /** Id of the embed that `name` is the target name of; its null filters test the embed (R-EMB-15). */
+  readonly embedOf: (name: string) => string | undefined;
+}
+
+/** Values are bound without a type, which the database infers from the place. @rule R-FLT-3 */
+export const bind = (values: BoundValue[], value: BoundValue): { readonly param: number } => ({
+  param: values.push(value) - 1,
+});
+
+/** @rule R-SEL-5 R-LEX-6 */
+export const buildPath = (values: BoundValue[], path: readonly JsonStep[]): readonly PathStep[] =>
+  path.map(({ arrow, key, isIndex }) => ({
+    arrow,
+    key: isIndex ? { ...bind(values, key), type: "integer" } : bind(values, key),
+  }));
+
+/** A column, or the function of the row that stands for one; a name that is neither is refused with the plan's other
+ *  names. @rule R-CMP-1 R-NAM-1 */
+export const buildField = (
+  { model, relation, searchPath, values }: Omit<Row, "embedOf">,
+  { name, path }: Field,
+): Expression => {
+  const steps = path.length === 0 ? {} : { path: buildPath(values, path) };
+  const routine =
+    relation === undefined || columnOf(relation, name) !== undefined
+      ? undefined
+      : computedFieldOf(model, relation, name, searchPath);
+  return routine === undefined
+    ? { kind: "column", name, ...steps }
+    : { kind: "computed", routine: { schema: routine.schema, name }, ...steps };
+};
+
+/** @rule R-FLT-1 R-FLT-2 */
+const buildCondition = (row: Row, condition: Condition): Predicate => {
+  const embed = isNullFilter(condition) ? row.embedOf(condition.field.name) : undefined;
+  if (embed !== undefined) return { kind: "embedded", embed, isNull: !condition.isNegated };
+  const comparison = buildComparison(row, condition);
+  return condition.isNegated ? { kind: "not", of: comparison } : comparison;
+};
+
+/** Exactly `is.null` on a bare name. @rule R-EMB-15 */
+const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
+  operator === "is" && keyword === "null" && field.path.length === 0;
+
+const buildComparison = (row: Row, { field, specs, quantifier, option, value, keyword }: Condition): Comparison => {
+  const left = buildField(row, field);
+  return {
+    kind: "compare",
+    left,
+    operator: chooseOperator(row, field, specs).name,
+    operand: value === undefined ? undefined : bind(row.values, value),
+    keyword,
+    quantifier,
+    option: option === undefined ? undefined : bind(row.values, option),
+  };
+};
+
+/** The declared operator for the column's type, where several share a name; else the first: ill-typed use is the
+ *  database's to refuse. */
+const chooseOperator = (row: Row, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
+  const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, typeOfField(row, field)));
+  return fitting ?? (specs[0] as OperatorSpec); // the grammar has no name without one
+};
+
+const typeOfField = ({ model, relation }: Row, { name, path }: Field): PgType | undefined => {
+  const column = relation && columnOf(relation, name);
+  const type = column && baseTypeOf(model, column.type);
+  const last = path.at(-1);
+  if (last === undefined || (last.arrow === "->" && type?.name === "json")) return type;
+  const wanted = last.arrow === "->>" ? "text" : "jsonb";
+  return [...model.types.values()].find((one) => one.schema === "pg_catalog" && one.name === wanted);
+};
+
+/** @rule R-LOG-1 R-LOG-2 R-LOG-4 */
+const buildTree = (row: Row, tree: LogicTree): Predicate => {
+  if (tree.kind === "condition") return buildCondition(row, tree.condition);
+  const group: Predicate = { kind: tree.kind, of: tree.of.map((part) => buildTree(row, part)) };
+  return tree.isNegated ? { kind: "not", of: group } : group;
+};
+
+/** Filters and trees of one level, ANDed. @rule R-LOG-5 */
+export const buildWhere = (
+  row: Row,
+  filters: readonly Condition[],
+  logic: readonly LogicTree[],
+): Predicate | undefined => {
+  const of = [
+    ...filters.map((condition) => buildCondition(row, condition)),
+    ...logic.map((tree) => buildTree(row, tree)),
+  ];
+  return of.length < 2 ? of[0] : { kind: "and", of };
+};

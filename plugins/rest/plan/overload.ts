@@ -1,0 +1,78 @@
+/** Which of the functions of one name a call means. Only names of arguments decide, never types. */
+import type { Model, PgType, Routine, RoutineParameter } from "../../../core/index.ts";
+import { ambiguousRoutine } from "../errors.ts";
+import type { CallShape } from "../request.ts";
+
+export interface ChosenRoutine {
+  readonly routine: Routine;
+  /** The body is its one unnamed argument (R-RPC-6). */
+  readonly isRaw: boolean;
+}
+
+const RAW_TYPES: Readonly<Record<NonNullable<CallShape["raw"]>, readonly string[]>> = {
+  json: ["json", "jsonb"],
+  text: ["text"],
+  xml: ["xml"],
+  bytea: ["bytea"],
+};
+
+/** Its one parameter has no name: the body itself is the argument. */
+export const takesRaw = (routine: Routine): boolean =>
+  routine.parameters.length === 1 && routine.parameters[0]?.name === "";
+
+/** @rule R-RPC-1 */
+export const isCallable = (model: Model, routine: Routine): boolean => {
+  if (routine.parameters.every((parameter) => parameter.name !== "")) return true;
+  const type = takesRaw(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
+  return type !== undefined && Object.values(RAW_TYPES).some((names) => names.includes(type.name));
+};
+
+const isRawMatch = (model: Model, routine: Routine, raw: NonNullable<CallShape["raw"]>): boolean => {
+  const type = takesRaw(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
+  return type !== undefined && RAW_TYPES[raw].includes(type.name);
+};
+
+const isNamedMatch = (routine: Routine, { names, raw }: CallShape): boolean => {
+  if (takesRaw(routine)) return false;
+  if (routine.parameters.length === 0) return names.length === 0 && (raw === undefined || raw === "json");
+  const known = new Set(routine.parameters.map((parameter) => parameter.name));
+  return (
+    names.every((name) => known.has(name)) &&
+    routine.parameters.every((parameter) => parameter.hasDefault || names.includes(parameter.name))
+  );
+};
+
+/** A type as it is declared: the names for casts tell `character` and `bit` without a length from those of length one.
+ *  */
+export const declaredName = ({ schema, sqlName }: PgType): string =>
+  schema === "pg_catalog" ? sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit") : sqlName;
+
+/** `s.f(a => integer)`, types as declared; an unnamed parameter shows only its type. */
+const signature = (model: Model, { schema, name, parameters }: Routine): string => {
+  const typeOf = ({ type, sqlType }: RoutineParameter): string => {
+    const declared = model.types.get(type);
+    return declared === undefined ? sqlType : declaredName(declared);
+  };
+  return `${schema}.${name}(${parameters.map((parameter) => `${parameter.name} => ${typeOf(parameter)}`).join(", ")})`;
+};
+
+/** @rule R-RPC-8 */
+const ambiguous = (model: Model, candidates: readonly Routine[]): Error => {
+  const sorted = [...candidates].sort((a, b) => a.parameters.length - b.parameters.length);
+  return ambiguousRoutine(sorted.map((routine) => signature(model, routine)));
+};
+
+/** `routines`: all of the name. Undefined: none fits. @throws RelApiError `ambiguous-routine` @rule R-RPC-7 */
+export const chooseRoutine = (
+  model: Model,
+  routines: readonly Routine[],
+  call: CallShape,
+): ChosenRoutine | undefined => {
+  const named = routines.filter((routine) => isNamedMatch(routine, call));
+  if (named.length > 1) throw ambiguous(model, named);
+  if (named[0] !== undefined) return { routine: named[0], isRaw: false };
+  const { raw } = call;
+  const matching = raw === undefined ? [] : routines.filter((routine) => isRawMatch(model, routine, raw));
+  if (matching.length > 1) throw ambiguous(model, matching);
+  return matching[0] === undefined ? undefined : { routine: matching[0], isRaw: true };
+};

@@ -1,0 +1,23 @@
+/** `Prefer: order=key`: what preferences of plugins make of a plan. */
+import type { Plan } from "../../../core/index.ts";
+import type { AppliedPreferences } from "../request.ts";
+import type { Planning } from "./planning.ts";
+
+/** The plan, changed by each preference that the request states, and which of them had an effect. @rule R-PRF-7 */
+export const applyPreferences = <Kind extends Plan>(
+  { rest, model, preferences }: Planning,
+  plan: Kind,
+): { readonly plan: Kind; readonly applied: AppliedPreferences } => {
+  let current: Kind = plan;
+  const applied: Record<string, boolean> = {};
+  for (const { name, plan: change } of rest.grammar.preferences.values()) {
+    const value = change && preferences.given.get(name);
+    if (change === undefined || value === undefined) continue;
+    const changed = change(current, value, { model });
+    if (changed.kind !== plan.kind)
+      throw new Error(`preference "${name}" makes a plan of kind "${changed.kind}" from one of kind "${plan.kind}"`);
+    applied[name] = changed !== current;
+    current = changed as Kind; // the kinds are the same
+  }
+  return { plan: current, applied };
+};

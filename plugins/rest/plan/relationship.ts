@@ -1,0 +1,162 @@
+/** `target!hint`: which relationship of a relation an embed means. */
+import {
+  relationOf,
+  sameName,
+  type Cardinality,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+} from "../../../core/index.ts";
+import { relationshipAmbiguous, relationshipNotFound, type Way } from "../errors.ts";
+import type { SelectEmbed } from "../request.ts";
+import { suggestRelationship } from "./suggestions.ts";
+
+/** Where a relationship is looked for. */
+export interface RelationshipSearch {
+  readonly model: Model;
+  /** Schema of the request: nothing outside it can be named. */
+  readonly schema: string;
+  /** Undefined where the rows are of no relation. */
+  readonly source: Relation | undefined;
+  /** What messages call the source. */
+  readonly sourceName: string;
+}
+
+/** The one relationship an embed names. @throws RelApiError `relationship-not-found`, `relationship-ambiguous` @rule
+ *  R-EMB-1 R-EMB-2 */
+export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed): Relationship => {
+  const { model, schema, source, sourceName } = search;
+  const usable =
+    source === undefined || source.schema !== schema
+      ? []
+      : source.relationships.filter((relationship) => isUsable(model, schema, relationship));
+  const candidates = usable.filter((relationship) => isMeant(model, relationship, embed));
+  const [only] = candidates;
+  if (only === undefined)
+    throw relationshipNotFound(
+      sourceName,
+      embed.name,
+      embed.hint,
+      schema,
+      suggestRelationship(model, schema, sourceName, embed.name),
+    );
+  if (candidates.length > 1) throw describeAmbiguity(sourceName, embed.name, candidates);
+  return only;
+};
+
+/** @rule R-REL-8 */
+const isUsable = (model: Model, schema: string, { source, target, routine }: Relationship): boolean => {
+  if (source.schema !== schema) return false;
+  return routine === undefined
+    ? target.schema === schema
+    : routine.schema === schema && model.schemas.includes(target.schema);
+};
+
+/** @rule R-EMB-1 */
+const isMeant = (model: Model, relationship: Relationship, embed: SelectEmbed): boolean => {
+  if (relationship.routine !== undefined) return relationship.routine.name === embed.name;
+  return sameName(relationship.source, relationship.target)
+    ? isMeantSelf(relationship, embed)
+    : isMeantOther(model, relationship, embed);
+};
+
+const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: SelectEmbed): boolean => {
+  const { target, junction } = relationship;
+  if (hint !== undefined) {
+    if (target.name !== name) return false;
+    return junction === undefined
+      ? isNamedByKey(relationship, hint) || singleColumn(relationship, "target") === hint
+      : junction.relation.name === hint;
+  }
+  if (target.name === name) return true;
+  return junction === undefined && isNamedByKey(relationship, name) && !isView(relationOf(model, target));
+};
+
+/** Children by the relation's name, the parent by the key column. */
+const isMeantSelf = (relationship: Relationship, { name, hint }: SelectEmbed): boolean => {
+  const { cardinality, target } = relationship;
+  if (cardinality === "one-to-many")
+    return target.name === name && (hint === undefined || singleColumn(relationship, "target") === hint);
+  return cardinality === "many-to-one" && hint === undefined && singleColumn(relationship, "source") === name;
+};
+
+const isNamedByKey = (relationship: Relationship, name: string): boolean =>
+  (relationship.constraint !== "" && relationship.constraint === name) || singleColumn(relationship, "source") === name;
+
+const singleColumn = ({ columns }: Relationship, side: "source" | "target"): string | undefined =>
+  columns.length === 1 ? columns[0]?.[side === "source" ? 0 : 1] : undefined;
+
+const isView = (relation: Relation | undefined): boolean =>
+  relation?.kind === "view" || relation?.kind === "materialized";
+
+const CARDINALITIES: readonly Cardinality[] = ["one-to-many", "many-to-one", "one-to-one", "many-to-many"];
+
+/** Order in which candidates are listed. @rule R-EMB-5 */
+const sortKey = (relationship: Relationship): readonly string[] => [
+  relationship.target.schema,
+  relationship.target.name,
+  String(CARDINALITIES.indexOf(relationship.cardinality)),
+  relationship.constraint,
+  relationship.junction === undefined ? "" : relationship.junction.sourceConstraint,
+  relationship.junction === undefined ? "" : relationship.junction.targetConstraint,
+  JSON.stringify(
+    relationship.junction === undefined
+      ? relationship.columns
+      : [relationship.junction.source, relationship.junction.target],
+  ),
+];
+
+const compareKeys = (a: readonly string[], b: readonly string[]): number => {
+  for (const [i, one] of a.entries()) {
+    const other = b[i] ?? "";
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+};
+
+const describeAmbiguity = (source: string, target: string, candidates: readonly Relationship[]): Error => {
+  const sorted = candidates
+    .map((relationship) => ({ relationship, key: sortKey(relationship) }))
+    .sort((a, b) => compareKeys(a.key, b.key));
+  const ways = sorted.map(({ relationship }): Way => ({
+    details: {
+      cardinality: relationship.cardinality,
+      embedding: `${source} with ${relationship.target.name}`,
+      relationship: describe(source, relationship),
+    },
+    hint: `${relationship.target.name}!${relationship.junction?.relation.name ?? relationship.constraint}`,
+    columns: columnsOf(relationship),
+  }));
+  return relationshipAmbiguous(source, target, ways);
+};
+
+const columnsOf = ({ source, target, junction, columns }: Relationship): Way["columns"] => {
+  const of = ({ schema, name }: QualifiedName, names: readonly string[]): Way["columns"] =>
+    names.map((column) => [schema, name, column]);
+  if (junction === undefined)
+    return [
+      ...of(
+        source,
+        columns.map(([own]) => own),
+      ),
+      ...of(
+        target,
+        columns.map(([, far]) => far),
+      ),
+    ];
+  return of(
+    junction.relation,
+    [...junction.source, ...junction.target].map(([, column]) => column),
+  );
+};
+
+const describe = (source: string, { junction, constraint, columns, target }: Relationship): string => {
+  const list = (names: readonly string[]): string => `(${names.join(", ")})`;
+  if (junction === undefined) {
+    return `${constraint} using ${source}${list(columns.map(([own]) => own))} and ${target.name}${list(columns.map(([, far]) => far))}`;
+  }
+  const own = list(junction.source.map(([, column]) => column));
+  const far = list(junction.target.map(([, column]) => column));
+  return `${junction.relation.name} using ${junction.sourceConstraint}${own} and ${junction.targetConstraint}${far}`;
+};

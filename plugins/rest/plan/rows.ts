@@ -1,0 +1,280 @@
+/** The select tree, resolved against the model: names become relationships, and the whole becomes the `Read` of a plan.
+ *  */
+import {
+  columnOf,
+  computedFieldOf,
+  relationOf,
+  type BoundValue,
+  type Embed,
+  type Expression,
+  type Model,
+  type OrderBy,
+  type Output,
+  type Predicate,
+  type Read,
+  type Relation,
+  type Relationship,
+  type Source,
+} from "../../../core/index.ts";
+import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "../errors.ts";
+import type { OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "../request.ts";
+import { isWholeRow } from "../syntax/select.ts";
+import { bind, buildField, buildPath, buildWhere, type Row } from "./conditions.ts";
+import { buildNodes, isEmptyEmbed, targetName, type Node } from "./levels.ts";
+import type { Planning } from "./planning.ts";
+import { findRelationship, type RelationshipSearch } from "./relationship.ts";
+
+/** One level with its relation, and the embeds in it. */
+interface Level {
+  readonly node: Node;
+  readonly relation: Relation | undefined;
+  /** What messages call the relation. */
+  readonly name: string;
+  readonly embeds: readonly EmbedLevel[];
+}
+
+interface EmbedLevel extends Level {
+  readonly embed: SelectEmbed;
+  /** Target name. */
+  readonly id: string;
+  readonly relationship: Relationship;
+}
+
+interface Building {
+  readonly model: Model;
+  readonly searchPath: readonly string[];
+  /** A bare `count` may stand for the number of rows. */
+  readonly takesBareCount: boolean;
+  readonly values: BoundValue[];
+  /** `dbMaxRows`, where it applies. @rule R-RNG-5 */
+  readonly cap: number | undefined;
+}
+
+/** The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10.
+ *  The gaps for the root's limit and offset are the last values pushed. @throws RelApiError `not-embedded`,
+ *  `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`,
+ *  `not-implemented` @rule R-SEL-1 R-SEL-9 R-EMB-4 */
+export const resolveRead = (input: ReadInput): ResolvedRead => {
+  const { model, schema, relation, name, query, window } = input;
+  const { options } = input.rest.context;
+  const { root, legacyNames } = buildNodes(
+    query,
+    { hasRootFilters: input.hasRootFilters, hasRanges: window !== undefined },
+    options,
+  );
+  const level = resolveLevel(root, { model, schema, source: relation, sourceName: name });
+  checkRelatedOrders(level);
+  checkAggregates(level, options.dbAggregatesEnabled);
+  const building: Building = {
+    model,
+    searchPath: searchPathOf(input.rest, schema),
+    // permissions of the metadata give the right to count apart from that to read
+    takesBareCount: options.dbAggregatesEnabled || !options.metadataPermissionsForRest,
+    values: input.values,
+    cap: window === undefined ? undefined : options.dbMaxRows,
+  };
+  const read = buildRead(building, level, input.from, { ...isOrdinary, columns: input.columns });
+  const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
+  const offset = window?.hasOffset === true ? bind(building.values, null) : undefined;
+  return {
+    read: { ...read, limit, offset },
+    isWholeRow: isWholeRow(query.select),
+    legacyNames,
+  };
+};
+
+const searchPathOf = ({ context }: Rest, schema: string): readonly string[] => [
+  schema,
+  ...context.options.dbExtraSearchPath,
+];
+
+/** Root filters and trees as the condition of a write. A name that is an embed's is a column here. @rule R-FLT-1
+ *  R-LOG-5 */
+export const resolveWhere = (
+  { rest, model, schema, query }: Pick<Planning, "rest" | "model" | "schema" | "query">,
+  relation: Relation,
+  values: BoundValue[],
+): Predicate | undefined => {
+  const atRoot = <Part>(parts: readonly { readonly path: readonly string[]; readonly part: Part }[]): Part[] =>
+    parts.filter(({ path }) => path.length === 0).map(({ part }) => part);
+  return buildWhere(
+    { model, relation, searchPath: searchPathOf(rest, schema), values, embedOf: () => undefined },
+    atRoot(query.filters),
+    atRoot(query.logic),
+  );
+};
+
+// --- names ----------------------------------------------------------------------------------------------------------
+
+const resolveLevel = (node: Node, search: RelationshipSearch): Level => ({
+  node,
+  relation: search.source,
+  name: search.sourceName,
+  embeds: node.children.flatMap((child) =>
+    child.embed === undefined ? [] : [resolveEmbed(child, child.embed, search)],
+  ),
+});
+
+const resolveEmbed = (node: Node, embed: SelectEmbed, search: RelationshipSearch): EmbedLevel => {
+  const relationship = findRelationship(search, embed);
+  const target = relationOf(search.model, relationship.target);
+  const level = resolveLevel(node, { ...search, source: target, sourceName: relationship.target.name });
+  return { ...level, embed, id: targetName(embed), relationship };
+};
+
+// --- checks ---------------------------------------------------------------------------------------------------------
+
+/** @rule R-ORD-3 */
+const checkRelatedOrders = (level: Level): void => {
+  for (const { embed } of level.node.orders) {
+    if (embed === undefined) continue;
+    const related = level.embeds.find(({ id }) => id === embed);
+    if (related === undefined) throw notEmbedded(embed);
+    if (!related.relationship.isToOne) throw relatedOrderImpossible(level.name, embed);
+  }
+  level.embeds.forEach(checkRelatedOrders);
+};
+
+const isAggregate = (item: SelectItem): boolean =>
+  item.kind === "count" || (item.kind === "field" && item.aggregate !== undefined);
+
+const isSpread = (level: EmbedLevel): boolean => level.embed.mode === "spread";
+
+/** Aggregates of a level, those lifted into it from to-one spreads included. @rule R-AGG-6 */
+const hasAggregates = (level: Level): boolean =>
+  level.node.items.some(isAggregate) ||
+  level.embeds.some((embed) => isSpread(embed) && embed.relationship.isToOne && hasAggregates(embed));
+
+/** @rule R-AGG-1 R-SPR-7 */
+const checkAggregates = (root: Level, isEnabled: boolean): void => {
+  const levels: Level[] = [root];
+  for (const level of levels) levels.push(...level.embeds); // grows while it is walked: every level, from the top
+  if (!isEnabled && levels.some((level) => level.node.items.some(isAggregate))) throw aggregatesDisabled();
+  for (const level of levels) {
+    if (level.embeds.some((embed) => isSpread(embed) && !embed.relationship.isToOne && hasAggregates(embed)))
+      throw aggregateInSpread();
+  }
+};
+
+// --- the plan -------------------------------------------------------------------------------------------------------
+
+const isOrdinary: OutputsWanted = { isHidden: false, isOrdered: false };
+
+interface OutputsWanted {
+  readonly isHidden: boolean;
+  /** The parent sorts by it. */
+  readonly isOrdered: boolean;
+  /** Names of the columns, where the rows are of no relation. */
+  readonly columns?: readonly string[];
+}
+
+const buildRead = (building: Building, level: Level, from: Source, wanted: OutputsWanted): Read => {
+  const { node, relation } = level;
+  const { model, searchPath, values, cap } = building;
+  const ids = new Set<string>();
+  for (const { id } of level.embeds) {
+    if (ids.has(id)) throw embedTwice(id);
+    ids.add(id);
+  }
+  const row: Row = { model, relation, searchPath, values, embedOf: (name) => (ids.has(name) ? name : undefined) };
+  const output: Output[] = [
+    // an empty embed has no keys; sorted by, it offers every column (R-ORD-4)
+    ...(wanted.isHidden
+      ? wanted.isOrdered
+        ? [{ kind: "all" } as const]
+        : []
+      : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) => buildOutput(row, item))),
+    ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
+  ];
+  const where = buildWhere(row, node.filters, node.logic);
+  const orderBy = node.orders.map((term) => buildOrder(row, term));
+  return { kind: "read", from, shape: "rows", output, where, orderBy: orderBy.length === 0 ? undefined : orderBy, cap };
+};
+
+const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
+  const { embed, id, relationship, node } = level;
+  const isHidden = isEmptyEmbed(embed);
+  const read = buildRead(
+    building,
+    level,
+    { relation: relationship.target },
+    { isHidden, isOrdered: parentOrders.some((term) => term.embed === id) },
+  );
+  const { limit, offset } = node.range;
+  return {
+    kind: "embed",
+    as: id,
+    id,
+    mode: embed.mode,
+    via: { relationship: relationship.id },
+    join: embed.join ?? "left",
+    isHidden: isHidden ? true : undefined,
+    read: {
+      ...read,
+      limit: limit === undefined ? undefined : bind(building.values, String(limit)),
+      offset: offset === undefined ? undefined : bind(building.values, String(offset)),
+    },
+  };
+};
+
+/** `select=count`, `vessels(count)`: the number of rows, where nothing of the row has the name. @rule R-AGG-7 */
+const bareCount = (
+  { model, searchPath, takesBareCount }: Building,
+  { node, relation }: Level,
+  columns: readonly string[] | undefined,
+): readonly SelectItem[] | undefined => {
+  const [item, ...others] = node.items;
+  if (
+    !takesBareCount ||
+    others.length > 0 ||
+    item?.kind !== "field" ||
+    item.field.name !== "count" ||
+    item.field.path.length > 0 ||
+    item.aggregate !== undefined ||
+    node.embed?.mode === "spread"
+  )
+    return undefined;
+  const isTaken =
+    relation === undefined
+      ? columns?.includes("count") === true
+      : columnOf(relation, "count") !== undefined ||
+        computedFieldOf(model, relation, "count", searchPath) !== undefined;
+  return isTaken ? undefined : [{ kind: "count", alias: item.alias, cast: item.cast }];
+};
+
+/** A field as it is selected; embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8 R-AGG-3 */
+const buildOutput = (row: Row, item: SelectItem): readonly Output[] => {
+  switch (item.kind) {
+    case "all":
+      return [{ kind: "all" }];
+    case "count":
+      return [{ kind: "aggregate", as: item.alias ?? "count", fn: "count", cast: item.cast }];
+    case "embed":
+      return [];
+    case "field": {
+      const { alias, aggregate, aggregateCast } = item;
+      const argument = withCast(buildField(row, item.field), item.cast);
+      if (aggregate !== undefined)
+        return [{ kind: "aggregate", as: alias ?? aggregate, fn: aggregate, of: [argument], cast: aggregateCast }];
+      const lastKey = item.field.path.findLast((step) => !step.isIndex)?.key;
+      return [{ kind: "value", as: alias ?? lastKey ?? item.field.name, value: withCast(argument, aggregateCast) }];
+    }
+  }
+};
+
+const withCast = (of: Expression, type: string | undefined): Expression =>
+  type === undefined ? of : { kind: "cast", of, type };
+
+/** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
+const buildOrder = (row: Row, { embed, field, direction, nulls }: OrderTerm): OrderBy => {
+  const by: Expression =
+    embed === undefined
+      ? buildField(row, field)
+      : {
+          kind: "embedded",
+          embed,
+          name: field.name,
+          path: field.path.length === 0 ? undefined : buildPath(row.values, field.path),
+        };
+  return { by, direction, nulls };
+};

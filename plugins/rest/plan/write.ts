@@ -1,0 +1,181 @@
+/** Plans of POST, PATCH, PUT and DELETE. */
+import {
+  columnOf,
+  type BoundValue,
+  type Delete,
+  type Insert,
+  type OnConflict,
+  type PayloadColumn,
+  type Read,
+  type Relation,
+  type Update,
+  type WriteRows,
+} from "../../../core/index.ts";
+import { columnNotFound, putFiltersInvalid, putKeyMissing } from "../errors.ts";
+import type { AppliedPreferences, PlannedRequest, ResolvedRead } from "../request.ts";
+import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
+import { isWholeRow } from "../syntax/select.ts";
+import { buildNodes } from "./levels.ts";
+import { chooseMedia, headOf } from "./media.ts";
+import type { PayloadShape, Planning } from "./planning.ts";
+import { applyPreferences } from "./preferences.ts";
+import { resolveRead, resolveWhere } from "./rows.ts";
+
+export type WriteMethod = "POST" | "PATCH" | "PUT" | "DELETE";
+
+/** A write ready to run; the same for every request that says the same, so that it can be kept. */
+export interface PlannedWrite extends PlannedRequest {
+  readonly plan: Insert | Update | Delete;
+  /** Values by index; the payload's own place, where there is one, is 0. */
+  readonly values: readonly BoundValue[];
+  /** The answer shows the rows. */
+  readonly hasBody: boolean;
+  /** POST and PUT: what became of conflicts can be told by the count of inserted rows. */
+  readonly countsInserted: boolean;
+  /** Rows that may be affected at most. */
+  readonly maxAffected: number | undefined;
+}
+
+/** `payload` of a DELETE is undefined. Checks in the order of R-PIPE-1 steps 10 and 10a.
+ *  @throws RelApiError */
+export const planWrite = (planning: Planning): PlannedWrite => {
+  const { relation, payload } = planning;
+  const method = planning.method as WriteMethod; // whose handlers alone plan writes
+  const values: BoundValue[] = payload === undefined ? [] : [null];
+  const shown = planReturning(planning, relation, values);
+  const written = withReturning(planOf(planning, relation, method, payload, values), shown.read);
+  checkPreferences(planning.preferences);
+  const media = chooseMedia(planning, { relation, isWholeRow: shown.isWholeRow });
+  const { plan, applied } = applyPreferences(planning, written);
+  const isMerge =
+    plan.kind === "insert" && plan.onConflict !== undefined && planning.preferences.resolution === "merge-duplicates";
+  const countsInserted = isMerge || (method === "PUT" && shown.read !== undefined);
+  const key = method === "POST" && planning.preferences.return === "headers-only" ? relation.primaryKey : [];
+  return {
+    plan,
+    envelope: {
+      ...(shown.read === undefined ? headOf(media) : media.envelope),
+      location: key.length === 0 ? undefined : key,
+      countInserted: countsInserted ? true : undefined,
+    },
+    values,
+    media,
+    hasBody: shown.read !== undefined,
+    countsInserted,
+    maxAffected: method === "PATCH" || method === "DELETE" ? effectiveMaxAffected(planning.preferences) : undefined,
+    applied: { ...applied, ...appliedBy(planning, method, plan) },
+    legacyNames: shown.legacyNames,
+  };
+};
+
+/** @rule R-PRF-3 R-UPS-3 R-PUT-4 */
+const appliedBy = ({ preferences }: Planning, method: WriteMethod, plan: PlannedWrite["plan"]): AppliedPreferences => ({
+  return: true,
+  resolution: method === "POST" && plan.kind === "insert" && plan.onConflict !== undefined,
+  missing: method === "POST" || method === "PATCH",
+  "max-affected": (method === "PATCH" || method === "DELETE") && effectiveMaxAffected(preferences) !== undefined,
+});
+
+interface Returning {
+  readonly read: Read | undefined;
+  readonly isWholeRow: boolean;
+  readonly legacyNames: ResolvedRead["legacyNames"];
+}
+
+/** The representation; without one `select` only names what paths may lead to. @rule R-WRT-1 R-WRT-3 R-SEL-9 R-DEL-1 */
+const planReturning = (planning: Planning, relation: Relation, values: BoundValue[]): Returning => {
+  const { rest, model, schema, query } = planning;
+  if (planning.preferences.return !== "representation") {
+    const { legacyNames } = buildNodes(query, { hasRootFilters: false, hasRanges: false }, rest.context.options);
+    return { read: undefined, isWholeRow: isWholeRow(query.select), legacyNames };
+  }
+  const from = { written: { schema: relation.schema, name: relation.name } };
+  return resolveRead({
+    rest,
+    model,
+    schema,
+    query,
+    from,
+    relation,
+    name: relation.name,
+    hasRootFilters: false,
+    window: undefined,
+    values,
+  });
+};
+
+const withReturning = (plan: PlannedWrite["plan"], returning: Read | undefined): PlannedWrite["plan"] =>
+  returning === undefined ? plan : { ...plan, returning };
+
+const planOf = (
+  planning: Planning,
+  relation: Relation,
+  method: WriteMethod,
+  payload: PayloadShape | undefined,
+  values: BoundValue[],
+): PlannedWrite["plan"] => {
+  const name = { schema: relation.schema, name: relation.name };
+  if (payload === undefined) return { kind: "delete", from: name, where: resolveWhere(planning, relation, values) };
+  if (method === "PUT") return planPut(planning, relation, payload, values);
+  const rows = planRows(planning, relation, payload);
+  if (method === "POST")
+    return { kind: "insert", into: name, rows, onConflict: planConflict(planning, relation, rows.columns) };
+  return { kind: "update", relation: name, where: resolveWhere(planning, relation, values), payload: rows };
+};
+
+type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn[] }>;
+
+/** @throws RelApiError `column-not-found` @rule R-BODY-4 R-BODY-5 R-INS-1 R-INS-4 */
+const planRows = ({ query, preferences }: Planning, relation: Relation, payload: PayloadShape): PayloadRows => {
+  const names = payload.isUninspected ? [...new Set(query.columns)] : payload.keys;
+  return {
+    ...columnsOf(relation, payload, names),
+    missing: payload.isUninspected && preferences.missing === "default" ? "computed-default" : "null",
+  };
+};
+
+const columnsOf = (relation: Relation, payload: PayloadShape, names: readonly string[]): PayloadRows => {
+  for (const name of names) if (columnOf(relation, name) === undefined) throw columnNotFound(name, relation.name);
+  return { payload: { param: 0 }, shape: payload.shape, columns: names.map((name) => ({ name })), missing: "null" };
+};
+
+/** @rule R-UPS-1 R-UPS-2 R-UPS-3 */
+const planConflict = (
+  { query, preferences }: Planning,
+  relation: Relation,
+  columns: readonly PayloadColumn[],
+): OnConflict | undefined => {
+  const target = query.onConflict ?? relation.primaryKey;
+  if (preferences.resolution === undefined || target.length === 0) return undefined;
+  return {
+    target: { columns: target },
+    update: preferences.resolution === "merge-duplicates" ? columns.map((column) => column.name) : [],
+  };
+};
+
+/** @throws RelApiError `put-filters-invalid`, `column-not-found`, 42703 @rule R-PUT-1 R-PUT-3 R-PUT-4 */
+const planPut = ({ query }: Planning, relation: Relation, payload: PayloadShape, values: BoundValue[]): Insert => {
+  const key = relation.primaryKey;
+  const given = new Set<string>();
+  const only = query.filters.map(({ path, part }) => {
+    const isPlain =
+      path.length === 0 &&
+      part.field.path.length === 0 &&
+      part.operator === "eq" &&
+      !part.isNegated &&
+      part.quantifier === undefined;
+    if (!isPlain || !key.includes(part.field.name)) throw putFiltersInvalid();
+    given.add(part.field.name);
+    return { column: part.field.name, value: { param: values.push(part.value ?? "") - 1 } };
+  });
+  if (key.length === 0 || given.size !== key.length || query.logic.length > 0) throw putFiltersInvalid();
+  const rows = columnsOf(relation, payload, payload.keys);
+  for (const column of key) if (!payload.keys.includes(column)) throw putKeyMissing(column);
+  return {
+    kind: "insert",
+    into: { schema: relation.schema, name: relation.name },
+    rows,
+    only,
+    onConflict: { target: { columns: key }, update: payload.keys },
+  };
+};

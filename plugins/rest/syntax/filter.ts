@@ -1,0 +1,194 @@
+/** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: operator expressions. The operators are those that plugins declare.
+ *  */
+import { arrayLiteral, type OperatorSpec } from "../../../core/index.ts";
+import type { Addressed, Condition, Grammar } from "../request.ts";
+import {
+  DELIMITER,
+  isFailure,
+  leaves,
+  need,
+  parseTreePath,
+  scanQuoted,
+  skipBlanks,
+  type Failure,
+  type Token,
+} from "./lex.ts";
+
+/** An operator expression without its field. */
+export type Operation = Omit<Condition, "field">;
+
+const OPERATOR = "operator (eq, gt, ...)";
+
+/** Filter parameter to condition. `name`, `value`: decoded. @throws RelApiError `parse-error` @rule R-FLT-1 */
+export const parseFilter = (grammar: Grammar, name: string, value: string): Addressed<Condition> => {
+  const { names, field } = parseTreePath(name);
+  return { path: names, part: { field, ...parseOperation(grammar, value) } };
+};
+
+/** @throws RelApiError `parse-error` */
+const parseOperation = (grammar: Grammar, value: string): Operation =>
+  need({ text: value, what: "filter", raw: value }, scanOperation(grammar, value, 0, scanPlainValue)).value;
+
+/** The value is an operator expression, else undefined. @rule R-RPC-2 */
+export const tryOperation = (grammar: Grammar, value: string): Operation | undefined => {
+  const result = scanOperation(grammar, value, 0, scanPlainValue);
+  return isFailure(result) ? undefined : result.value;
+};
+
+type ScanValue = (text: string, at: number) => Token<string> | Failure;
+
+/** Everything to the end, quotes included. @rule R-LEX-5 */
+const scanPlainValue: ScanValue = (text, at) => ({ value: text.slice(at), end: text.length });
+
+/** A value inside a logic tree. @rule R-LEX-4 */
+export const scanTreeValue: ScanValue = (text, at) => {
+  const quoted = scanQuotedElement(text, at);
+  if (quoted !== undefined) return quoted;
+  if (text[at] === "{") {
+    const inner = indexOfAny(text, at + 1, "{}");
+    if (text[inner] === "}") return { value: text.slice(at, inner + 1), end: inner + 1 };
+  }
+  const end = indexOfAny(text, at, ",)");
+  return { value: text.slice(at, end), end };
+};
+
+/** A quoted value that ends where its element ends. @rule R-LEX-3 */
+const scanQuotedElement = (text: string, at: number): Token<string> | undefined => {
+  if (text[at] !== '"') return undefined;
+  const quoted = scanQuoted(text, at);
+  return isFailure(quoted) || (text[quoted.end] !== "," && text[quoted.end] !== ")") ? undefined : quoted;
+};
+
+/** Position of the first of the characters, or the end. */
+const indexOfAny = (text: string, from: number, characters: string): number => {
+  let i = from;
+  while (i < text.length && !characters.includes(text[i] as string)) i++; // below the length
+  return i;
+};
+
+/** `[not.]operator[(…)].value`, from `start`. */
+export const scanOperation = (
+  grammar: Grammar,
+  text: string,
+  start: number,
+  scanValue: ScanValue,
+): Token<Operation> | Failure => {
+  const isNegated = text.startsWith("not.", start);
+  const at = isNegated ? start + 4 : start;
+  const operator = longestOperator(grammar, text, at);
+  if (operator === undefined) {
+    if (isNegated) return { at, expecting: [OPERATOR], shownAt: leaves(text, at, firstOperator(grammar)) };
+    if (text.startsWith("not", at)) return { at: at + 3, expecting: [DELIMITER] };
+    return { at, expecting: ['"not"', OPERATOR], shownAt: leaves(text, at, "not") };
+  }
+  const [name, specs] = operator;
+  const suffix = scanSuffix(text, at + name.length, specs);
+  if (isFailure(suffix)) return suffix;
+  const operand = scanOperand(text, suffix.end, specs, scanValue);
+  if (isFailure(operand)) return operand;
+  return { value: { isNegated, operator: name, specs, ...suffix.value, ...operand.value }, end: operand.end };
+};
+
+const longestOperator = (
+  grammar: Grammar,
+  text: string,
+  at: number,
+): readonly [name: string, specs: readonly OperatorSpec[]] | undefined => {
+  // what stands before the delimiter is the name in a text that is right; the search is for texts that are not
+  const end = indexOfAny(text, at, ".(");
+  const exact = grammar.operators.get(text.slice(at, end));
+  if (exact !== undefined) return [text.slice(at, end), exact];
+  let found: readonly [string, readonly OperatorSpec[]] | undefined;
+  for (const entry of grammar.operators)
+    if (text.startsWith(entry[0], at) && (found === undefined || entry[0].length > found[0].length)) found = entry;
+  return found;
+};
+
+/** Lists are tried first. @rule R-LEX-12 */
+const firstOperator = (grammar: Grammar): string =>
+  [...grammar.operators].find(([, [spec]]) => spec?.operand === "list")?.[0] ?? "eq";
+
+type Suffix = Pick<Condition, "quantifier" | "option">;
+
+const LANGUAGE = /[\p{L}0-9_]*/uy;
+
+/** `.`, `(any).`, `(english).`: answers the position of the operand. @rule R-FLT-6 */
+const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): Token<Suffix> | Failure => {
+  if (text[at] === ".") return { value: {}, end: at + 1 };
+  if (text[at] !== "(") return { at, expecting: [OPERATOR] };
+  if (specs.some((spec) => spec.isQuantifiable === true)) return scanQuantifier(text, at + 1);
+  if (specs.some((spec) => spec.hasOption === true)) {
+    LANGUAGE.lastIndex = at + 1;
+    LANGUAGE.test(text);
+    const end = LANGUAGE.lastIndex;
+    return end === at + 1
+      ? { at: end, expecting: [OPERATOR] }
+      : closeSuffix(text, end, { option: text.slice(at + 1, end) });
+  }
+  return { at, expecting: [OPERATOR] };
+};
+
+const scanQuantifier = (text: string, at: number): Token<Suffix> | Failure => {
+  for (const quantifier of ["any", "all"] as const)
+    if (text.startsWith(quantifier, at)) return closeSuffix(text, at + 3, { quantifier });
+  return { at, expecting: [OPERATOR], shownAt: leaves(text, at, "any") };
+};
+
+const closeSuffix = (text: string, at: number, suffix: Suffix): Token<Suffix> | Failure => {
+  if (text[at] !== ")") return { at, expecting: [OPERATOR] };
+  return text[at + 1] === "." ? { value: suffix, end: at + 2 } : { at: at + 1, expecting: [OPERATOR] };
+};
+
+type ConditionOperand = Pick<Condition, "value" | "keyword">;
+
+const scanOperand = (
+  text: string,
+  at: number,
+  specs: readonly OperatorSpec[],
+  scanValue: ScanValue,
+): Token<ConditionOperand> | Failure => {
+  const [spec] = specs;
+  if (spec?.operand === "keyword") return scanKeyword(text, at, spec.keywords ?? []);
+  if (spec?.operand === "list") {
+    const list = scanList(text, at);
+    return isFailure(list) ? list : { value: { value: arrayLiteral(list.value) }, end: list.end };
+  }
+  const scalar = scanValue(text, at);
+  if (isFailure(scalar)) return scalar;
+  return {
+    value: { value: spec?.restOperand === undefined ? scalar.value : spec.restOperand(scalar.value) },
+    end: scalar.end,
+  };
+};
+
+/** One of the words, in any letter case; a wrong one is reported at the character that fits none. @rule R-FLT-8
+ *  R-LEX-12 */
+const scanKeyword = (text: string, at: number, keywords: readonly string[]): Token<ConditionOperand> | Failure => {
+  let longest: string | undefined;
+  let furthest = at;
+  for (const keyword of keywords) {
+    const lower = text.slice(at, at + keyword.length).toLowerCase();
+    const agreed = leaves(lower, 0, keyword);
+    if (agreed === keyword.length && keyword.length > (longest?.length ?? -1)) longest = keyword;
+    if (at + agreed > furthest) furthest = at + agreed;
+  }
+  if (longest !== undefined) return { value: { keyword: longest }, end: at + longest.length };
+  return { at: furthest, expecting: [`isVal: (${keywords.join(", ")})`] };
+};
+
+/** `(v1,v2)`. @rule R-LEX-3 R-LEX-9 R-FLT-7 */
+const scanList = (text: string, start: number): Token<readonly string[]> | Failure => {
+  const at = skipBlanks(text, start);
+  if (text[at] !== "(") return { at, expecting: ['"("'] };
+  const elements: string[] = [];
+  let i = skipBlanks(text, at + 1);
+  if (text[i] === ")") return { value: elements, end: skipBlanks(text, i + 1) };
+  for (;;) {
+    const quoted = scanQuotedElement(text, i);
+    const end = quoted?.end ?? indexOfAny(text, i, ",)");
+    elements.push(quoted?.value ?? text.slice(i, end));
+    if (text[end] === ")") return { value: elements, end: skipBlanks(text, end + 1) };
+    if (text[end] !== ",") return { at: end, expecting: [...(end === i ? ['"\\""'] : []), '","', '")"'] };
+    i = end + 1;
+  }
+};

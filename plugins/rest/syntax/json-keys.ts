@@ -1,0 +1,241 @@
+/** The keys of the objects of a JSON body, found without building the document: the text itself is what the database
+ *  reads. */
+
+import type { Limits } from "../../../core/index.ts";
+
+/** What a body is. `keys`: of the object, or shared by all objects of the array; sorted, so that their order in the
+ *  body does not make another statement. */
+export interface JsonShape {
+  readonly shape: "object" | "array";
+  readonly keys: readonly string[];
+  /** An array without elements, or a value that is neither. */
+  readonly isEmpty: boolean;
+}
+
+/** `invalid`: no JSON. `mismatch`: an array whose elements are not objects of one key set. `too-deep`, `too-many`:
+ *  beyond a limit. */
+export type JsonScan = JsonShape | "invalid" | "mismatch" | "too-deep" | "too-many";
+
+/** Levels of arrays and objects, keys of an object at the top. */
+type JsonLimits = Pick<Limits, "maxJsonDepth" | "maxColumns">;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const MINUS = 0x2d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** Functions below return the position behind what they skip, or a number below 0 that says why they cannot. */
+const INVALID = -1;
+const TOO_DEEP = -2;
+const TOO_MANY = -3;
+
+const skipSpace = (bytes: Uint8Array, start: number): number => {
+  let i = start;
+  for (; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+  }
+  return i;
+};
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+
+const isHex = (byte: number | undefined): boolean =>
+  isDigit(byte) || (byte !== undefined && ((byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)));
+
+/** `start`: behind the opening quote. */
+const skipString = (bytes: Uint8Array, start: number): number => {
+  const end = bytes.length;
+  let i = start;
+  while (i < end) {
+    const byte = bytes[i]!; // i < end
+    if (byte === QUOTE) return i + 1;
+    if (byte < 0x20) return INVALID;
+    if (byte !== BACKSLASH) i++;
+    else if (bytes[i + 1] === 0x75) {
+      if (!isHex(bytes[i + 2]) || !isHex(bytes[i + 3]) || !isHex(bytes[i + 4]) || !isHex(bytes[i + 5])) return INVALID;
+      i += 6;
+    } else {
+      if (!'"\\/bfnrt'.includes(String.fromCharCode(bytes[i + 1] ?? 0))) return INVALID;
+      i += 2;
+    }
+  }
+  return INVALID;
+};
+
+const skipDigits = (bytes: Uint8Array, start: number): number => {
+  let i = start;
+  while (isDigit(bytes[i])) i++;
+  return i === start ? INVALID : i;
+};
+
+const skipNumber = (bytes: Uint8Array, start: number): number => {
+  let i = bytes[start] === MINUS ? start + 1 : start;
+  i = bytes[i] === 0x30 ? i + 1 : skipDigits(bytes, i);
+  if (i !== INVALID && bytes[i] === 0x2e) i = skipDigits(bytes, i + 1);
+  if (i !== INVALID && (bytes[i] === 0x65 || bytes[i] === 0x45)) {
+    i++;
+    if (bytes[i] === 0x2b || bytes[i] === MINUS) i++;
+    i = skipDigits(bytes, i);
+  }
+  return i;
+};
+
+const WORDS = ["true", "false", "null"].map((word) => Buffer.from(word));
+
+const skipWord = (bytes: Uint8Array, start: number): number => {
+  const word = WORDS.find((candidate) => candidate.every((byte, i) => bytes[start + i] === byte));
+  return word === undefined ? INVALID : start + word.length;
+};
+
+/** A key with its colon and the blanks around; `start`: on its opening quote. */
+const skipKey = (bytes: Uint8Array, start: number): number => {
+  if (bytes[start] !== QUOTE) return INVALID;
+  const end = skipString(bytes, start + 1);
+  if (end === INVALID) return INVALID;
+  const colon = skipSpace(bytes, end);
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : INVALID;
+};
+
+/** One value, without recursion. `levels`: that it may have. */
+const skipValue = (bytes: Uint8Array, start: number, levels: number): number => {
+  const open: number[] = []; // closing bytes of what is open
+  let i = start;
+  for (;;) {
+    const byte = bytes[i];
+    if (byte === QUOTE) i = skipString(bytes, i + 1);
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      const close = byte + 2;
+      i = skipSpace(bytes, i + 1);
+      if (bytes[i] === close) {
+        if (open.length >= levels) return TOO_DEEP;
+        i++;
+      } else {
+        if (open.push(close) > levels) return TOO_DEEP;
+        if (close === CLOSE_BRACE) i = skipKey(bytes, i);
+        if (i === INVALID) return INVALID;
+        continue;
+      }
+    } else if (byte === MINUS || isDigit(byte)) i = skipNumber(bytes, i);
+    else i = skipWord(bytes, i);
+    if (i === INVALID) return INVALID;
+    for (;;) {
+      const close = open[open.length - 1];
+      if (close === undefined) return i;
+      i = skipSpace(bytes, i);
+      if (bytes[i] === COMMA) {
+        i = skipSpace(bytes, i + 1);
+        if (close === CLOSE_BRACE) i = skipKey(bytes, i);
+        if (i === INVALID) return INVALID;
+        break;
+      }
+      if (bytes[i] !== close) return INVALID;
+      open.pop();
+      i++;
+    }
+  }
+};
+
+/** Start and end of the raw text of each key of one object, in pairs, quotes not included. */
+type KeySpans = number[];
+
+/** One object whose keys are noted in `spans`; `start`: on its brace. `levels`: that it may have, itself included. */
+const skipObject = (bytes: Uint8Array, start: number, levels: number, maxKeys: number, spans: KeySpans): number => {
+  let i = skipSpace(bytes, start + 1);
+  if (bytes[i] === CLOSE_BRACE) return i + 1;
+  for (;;) {
+    if (bytes[i] !== QUOTE) return INVALID;
+    const end = skipString(bytes, i + 1);
+    if (end === INVALID) return INVALID;
+    if (spans.push(i + 1, end - 1) > 2 * maxKeys) return TOO_MANY;
+    i = skipSpace(bytes, end);
+    if (bytes[i] !== COLON) return INVALID;
+    i = skipValue(bytes, skipSpace(bytes, i + 1), levels - 1);
+    if (i < 0) return i;
+    i = skipSpace(bytes, i);
+    if (bytes[i] === CLOSE_BRACE) return i + 1;
+    if (bytes[i] !== COMMA) return INVALID;
+    i = skipSpace(bytes, i + 1);
+  }
+};
+
+const keySet = (bytes: Buffer, spans: KeySpans): ReadonlySet<string> => {
+  const keys = new Set<string>();
+  for (let i = 0; i < spans.length; i += 2)
+    keys.add(JSON.parse(bytes.toString("utf8", spans[i]! - 1, spans[i + 1]! + 1)) as string); // pairs; a JSON string
+  return keys;
+};
+
+/** The keys are written in the same order with the same bytes, as those of rows from one program are. */
+const sameBytes = (bytes: Uint8Array, a: KeySpans, b: KeySpans): boolean => {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 2) {
+    const length = a[i + 1]! - a[i]!; // pairs of numbers, as long as each other
+    if (b[i + 1]! - b[i]! !== length) return false;
+    for (let j = 0; j < length; j++) if (bytes[a[i]! + j] !== bytes[b[i]! + j]) return false;
+  }
+  return true;
+};
+
+const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((key) => b.has(key));
+
+const sorted = (keys: ReadonlySet<string>): readonly string[] => [...keys].sort();
+
+/** Why a text was not read to its end. */
+const failureOf = (end: number): "invalid" | "too-deep" | "too-many" =>
+  end === TOO_DEEP ? "too-deep" : end === TOO_MANY ? "too-many" : "invalid";
+
+/** Checks that `bytes` (UTF-8) are one JSON value and finds its keys. @rule R-BODY-2 R-LIM-2 R-LIM-3 */
+export const scanJson = (bytes: Buffer, limits: JsonLimits): JsonScan => {
+  const { maxJsonDepth, maxColumns } = limits;
+  const start = skipSpace(bytes, 0);
+  const atEnd = (end: number): boolean => end >= 0 && skipSpace(bytes, end) === bytes.length;
+  if (bytes[start] === OPEN_BRACE) {
+    const spans: KeySpans = [];
+    const end = skipObject(bytes, start, maxJsonDepth, maxColumns, spans);
+    return atEnd(end) ? { shape: "object", keys: sorted(keySet(bytes, spans)), isEmpty: false } : failureOf(end);
+  }
+  if (bytes[start] === OPEN_BRACKET) return scanArray(bytes, start, limits, atEnd);
+  const end = skipValue(bytes, start, maxJsonDepth);
+  return atEnd(end) ? { shape: "array", keys: [], isEmpty: true } : failureOf(end);
+};
+
+const scanArray = (
+  bytes: Buffer,
+  start: number,
+  { maxJsonDepth, maxColumns }: JsonLimits,
+  atEnd: (end: number) => boolean,
+): JsonScan => {
+  let i = skipSpace(bytes, start + 1);
+  if (bytes[i] === CLOSE_BRACKET) return atEnd(i + 1) ? { shape: "array", keys: [], isEmpty: true } : "invalid";
+  let first: KeySpans | undefined;
+  let firstSet: ReadonlySet<string> = new Set();
+  let isMismatch = false;
+  for (;;) {
+    if (bytes[i] === OPEN_BRACE) {
+      const spans: KeySpans = [];
+      i = skipObject(bytes, i, maxJsonDepth - 1, maxColumns, spans);
+      if (i < 0) return failureOf(i);
+      if (first === undefined) {
+        first = spans;
+        firstSet = keySet(bytes, spans);
+      } else if (!sameBytes(bytes, first, spans) && !sameSet(firstSet, keySet(bytes, spans))) isMismatch = true;
+    } else {
+      isMismatch = true; // the rest is read on: text that is no JSON is the graver mistake
+      i = skipValue(bytes, i, maxJsonDepth - 1);
+      if (i < 0) return failureOf(i);
+    }
+    i = skipSpace(bytes, i);
+    if (bytes[i] === CLOSE_BRACKET) break;
+    if (bytes[i] !== COMMA) return "invalid";
+    i = skipSpace(bytes, i + 1);
+  }
+  if (!atEnd(i + 1)) return "invalid";
+  return isMismatch ? "mismatch" : { shape: "array", keys: sorted(firstSet), isEmpty: false };
+};

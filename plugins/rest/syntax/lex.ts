@@ -1,0 +1,289 @@
+/**
+ * Tokens of the query string, and errors that say where a text stopped making sense and what could have stood there.
+ *
+ * Scanning functions take the text and a position and answer a token with the position behind it, or a `Failure`; so
+ * one can be tried without consequences. `fail` turns a failure into the error.
+ */
+import { parseError } from "../errors.ts";
+import type { Field, JsonStep } from "../request.ts";
+
+/** A place where the text cannot go on. */
+export interface Failure {
+  readonly at: number;
+  /** In the grammar's order. */
+  readonly expecting: readonly string[];
+  /** Where the character stands that is shown; `at` when absent (a keyword is one token at its first column, R-LEX-12).
+   *  */
+  readonly shownAt?: number;
+}
+
+export interface Token<Value> {
+  readonly value: Value;
+  readonly end: number;
+}
+
+/** A text being parsed and how messages call it. */
+export interface Source {
+  /** What the positions count in. */
+  readonly text: string;
+  readonly what: string;
+  /** What the message shows; differs from `text` for logic trees, whose operator name is put in front. */
+  readonly raw: string;
+}
+
+export const isFailure = (result: object): result is Failure => "expecting" in result;
+
+export const END = "end of input";
+export const NAME = "field name (* or [a..z0..9_$])";
+export const DELIMITER = "delimiter (.)";
+const UNFINISHED_QUOTE = ['"\\\\"', '"\\""'];
+const UNFINISHED_RUN = ['">"', "letter", "digit"];
+const KEY = ['"-"', "digit", "any non reserved character different from: .,>()"];
+const INDEX_END = ["digit", '"->"', '"::"', '"."', '","', END];
+
+/** @rule R-LEX-10 R-LEX-11 */
+export const fail = (source: Source, failure: Failure): never => {
+  const { line, column } = positionOf(source.text, failure.at);
+  const shown = failure.shownAt ?? failure.at;
+  const code = source.text.codePointAt(shown);
+  const isLeftOver = failure.expecting.includes(END);
+  const thing =
+    code === undefined ? END : isLeftOver ? `'${escapeCharacter(code, "'")}'` : `"${escapeCharacter(code, '"')}"`;
+  throw parseError(
+    source.what,
+    source.raw,
+    line,
+    column,
+    `unexpected ${thing} expecting ${listAlternatives(failure.expecting)}`,
+  );
+};
+
+/** The token, or the error. */
+export const need = <Value>(source: Source, result: Token<Value> | Failure): Token<Value> =>
+  isFailure(result) ? fail(source, result) : result;
+
+const listAlternatives = (alternatives: readonly string[]): string => {
+  const distinct = [...new Set(alternatives)];
+  const last = distinct.pop() ?? "";
+  return distinct.length === 0 ? last : `${distinct.join(", ")} or ${last}`;
+};
+
+const positionOf = (text: string, at: number): { readonly line: number; readonly column: number } => {
+  let line = 1;
+  let column = 1;
+  for (const character of text.slice(0, at)) {
+    if (character === "\n") {
+      line++;
+      column = 1;
+    } else if (character === "\t") column += 8 - ((column - 1) % 8);
+    else column++;
+  }
+  return { line, column };
+};
+
+const CONTROL_NAMES =
+  "NUL SOH STX ETX EOT ENQ ACK a b t n v f r SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(
+    " ",
+  );
+
+/** As a literal of the other language shows it: `\"`, `\n`, `\SOH`, `\233`. */
+const escapeCharacter = (code: number, quote: string): string => {
+  const character = String.fromCodePoint(code);
+  if (character === quote || character === "\\") return `\\${character}`;
+  if (code < 32) return `\\${CONTROL_NAMES[code]}`;
+  if (code === 127) return "\\DEL";
+  return code > 127 ? `\\${code}` : character;
+};
+
+export const skipBlanks = (text: string, at: number): number => {
+  let i = at;
+  while (text[i] === " " || text[i] === "\t") i++;
+  return i;
+};
+
+/** How far the text agrees with a keyword: where the character stands at which it leaves it. @rule R-LEX-12 */
+export const leaves = (text: string, at: number, keyword: string): number => {
+  let i = 0;
+  while (i < keyword.length && text[at + i] === keyword[i]) i++;
+  return at + i;
+};
+
+/** letters of any alphabet, digits, `_`, blank, `$` */
+const RUN = /[\p{L}0-9_ $]+/uy;
+
+const runEnd = (text: string, at: number): number => {
+  RUN.lastIndex = at;
+  return RUN.test(text) ? RUN.lastIndex : at;
+};
+
+export const isNameCharacter = (text: string, at: number): boolean => runEnd(text, at) > at;
+
+/** A quoted value: `"a.b"`, `"say \"hi\""`. @rule R-LEX-2 */
+export const scanQuoted = (text: string, at: number): Token<string> | Failure => {
+  let value = "";
+  for (let i = at + 1; i < text.length; i++) {
+    const character = text[i] as string; // below the length
+    if (character === '"') return { value, end: i + 1 };
+    if (character === "\\" && ++i === text.length) break;
+    value += text[i] as string; // below the length: just looked
+  }
+  return { at: text.length, expecting: UNFINISHED_QUOTE };
+};
+
+export interface Name {
+  readonly text: string;
+  /** What could have continued it: of runs joined by dashes only another dash is told. */
+  readonly more: readonly string[];
+}
+
+const MORE_DASHED = ['"-"'];
+const MORE_NAME = ["letter", "digit", ...MORE_DASHED];
+
+/** `first-mate`, `Just a Name`, `"a.b"`. @rule R-LEX-1 */
+export const scanName = (text: string, at: number): Token<Name> | Failure => {
+  if (text[at] === '"') {
+    const quoted = scanQuoted(text, at);
+    return isFailure(quoted) ? quoted : { value: { text: quoted.value, more: [] }, end: quoted.end };
+  }
+  let end = runEnd(text, at);
+  if (end === at) return { at, expecting: [NAME] };
+  let more = MORE_NAME;
+  while (text[end] === "-" && text[end + 1] !== ">") {
+    const next = runEnd(text, end + 1);
+    if (next === end + 1) return { at: next, expecting: UNFINISHED_RUN };
+    end = next;
+    more = MORE_DASHED;
+  }
+  return { value: { text: trimSpaces(text.slice(at, end)), more }, end };
+};
+
+const trimSpaces = (text: string): string => {
+  let from = 0;
+  let to = text.length;
+  while (from < to && text[from] === " ") from++;
+  while (to > from && text[to - 1] === " ") to--;
+  return text.slice(from, to);
+};
+
+/** Type name of a cast, put into the statement as it is, hence the narrow alphabet. @rule R-LEX-7 */
+export const scanType = (text: string, at: number): Token<string> | Failure => {
+  const end = runEnd(text, at);
+  const value = text.slice(at, end).trim();
+  return value === "" ? { at, expecting: ["letter", "digit"] } : { value, end };
+};
+
+const NO_PATH: readonly JsonStep[] = [];
+
+/** `->a->>b`, `->0`, `->"x y"`, or nothing. @rule R-LEX-6 */
+const scanPath = (text: string, start: number): Token<readonly JsonStep[]> | Failure => {
+  if (text[start] !== "-" || text[start + 1] !== ">") return { value: NO_PATH, end: start };
+  const steps: JsonStep[] = [];
+  let at = start;
+  while (text[at] === "-" && text[at + 1] === ">") {
+    const arrow = text[at + 2] === ">" ? "->>" : "->";
+    const operand = scanOperand(text, at + arrow.length);
+    if (isFailure(operand)) return operand;
+    steps.push({ arrow, ...operand.value });
+    at = operand.end;
+  }
+  return { value: steps, end: at };
+};
+
+type PathOperand = Omit<JsonStep, "arrow">;
+
+const scanOperand = (text: string, at: number): Token<PathOperand> | Failure => {
+  const isSigned = text[at] === "-";
+  const digits = isSigned ? at + 1 : at;
+  let end = digits;
+  while (isDigit(text[end])) end++;
+  if (end > digits && endsIndex(text, end)) return { value: { key: text.slice(at, end), isIndex: true }, end };
+  if (isSigned) return end === digits ? { at: digits, expecting: ["digit"] } : { at: end, expecting: INDEX_END };
+  if (text[at] === '"') {
+    const quoted = scanQuoted(text, at);
+    return isFailure(quoted) ? quoted : { value: { key: quoted.value, isIndex: false }, end: quoted.end };
+  }
+  return scanKey(text, at);
+};
+
+/** characters other than those that end a key */
+const KEY_RUN = /[^(\-:.,>)]+/uy;
+
+const keyRunEnd = (text: string, at: number): number => {
+  KEY_RUN.lastIndex = at;
+  return KEY_RUN.test(text) ? KEY_RUN.lastIndex : at;
+};
+
+const scanKey = (text: string, at: number): Token<PathOperand> | Failure => {
+  let end = keyRunEnd(text, at);
+  if (end === at) return { at, expecting: KEY };
+  while (text[end] === "-" && text[end + 1] !== ">") {
+    const next = keyRunEnd(text, end + 1);
+    if (next === end + 1) return { at: next, expecting: ['">"'] };
+    end = next;
+  }
+  return { value: { key: text.slice(at, end).trim(), isIndex: false }, end };
+};
+
+const isDigit = (character: string | undefined): boolean =>
+  character !== undefined && character >= "0" && character <= "9";
+
+/** What may follow an array index, so that `0x` and `12-a` stay keys. */
+const endsIndex = (text: string, at: number): boolean => {
+  const character = text[at];
+  if (character === undefined || character === "." || character === "," || character === ")") return true;
+  return (character === "-" && text[at + 1] === ">") || (character === ":" && text[at + 1] === ":");
+};
+
+export interface ScannedField {
+  readonly field: Field;
+  /** What could have continued the name or its path. */
+  readonly more: readonly string[];
+}
+
+const MORE_PATH = ['"->>"', '"->"'];
+
+/** A name and its JSON path. */
+export const scanField = (text: string, at: number): Token<ScannedField> | Failure => {
+  const name = scanName(text, at);
+  if (isFailure(name)) return name;
+  const path = scanPath(text, name.end);
+  if (isFailure(path)) return path;
+  // behind a path only another step is told
+  const more = path.value.length > 0 ? MORE_PATH : [...name.value.more, ...MORE_PATH];
+  return { value: { field: { name: name.value.text, path: path.value }, more }, end: path.end };
+};
+
+export interface TreePath {
+  readonly names: readonly string[];
+  readonly field: Field;
+}
+
+/** Name of a filter, order or limit parameter: `crew.sailors.name->>a`; what follows is not read. @rule R-LEX-8
+ *  R-LEX-13 */
+export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
+  const source: Source = { text: raw, what, raw };
+  const names: string[] = [];
+  for (let at = 0; ;) {
+    const name = need(source, scanName(raw, at));
+    if (raw[name.end] !== ".") {
+      const path = need(source, scanPath(raw, name.end));
+      return { names, field: { name: name.value.text, path: path.value } };
+    }
+    names.push(name.value.text);
+    at = name.end + 1;
+  }
+};
+
+/** `id, name`: the names of `columns` and `on_conflict`; what follows the last one is not read. @rule R-LEX-9 R-LEX-13
+ *  */
+export const parseNames = (raw: string, what: string): readonly string[] => {
+  const source: Source = { text: raw, what, raw };
+  const names: string[] = [];
+  for (let at = 0; ;) {
+    const name = need(source, scanName(raw, skipBlanks(raw, at)));
+    names.push(name.value.text);
+    at = skipBlanks(raw, name.end);
+    if (raw[at] !== ",") return names;
+    at++;
+  }
+};

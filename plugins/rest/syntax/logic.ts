@@ -1,0 +1,101 @@
+/** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: logic trees. */
+import { nestedTooDeep } from "../errors.ts";
+import type { Addressed, Grammar, LogicTree } from "../request.ts";
+import { scanOperation, scanTreeValue } from "./filter.ts";
+import {
+  DELIMITER,
+  fail,
+  isFailure,
+  isNameCharacter,
+  leaves,
+  NAME,
+  scanField,
+  skipBlanks,
+  type Failure,
+  type Source,
+  type Token,
+} from "./lex.ts";
+import { parseLogicPath } from "./tree-path.ts";
+
+const NEGATION = "negation operator (not)";
+const LOGIC_OPERATOR = "logic operator (and, or)";
+const TREE = [NAME, NEGATION, LOGIC_OPERATOR];
+
+/** `name`: `or`, `voyages.not.and`; `value`: `(…)`. @throws RelApiError `parse-error` @rule R-LOG-1 R-LOG-2 */
+export const parseLogic = (grammar: Grammar, name: string, value: string): Addressed<LogicTree> => {
+  const { path, operator } = parseLogicPath(name);
+  const source: Source = { text: operator + value, what: "logic tree", raw: value };
+  // what follows the outer tree is not read (R-LEX-13)
+  return { path, part: readTree({ grammar, source }, 0, 0).value };
+};
+
+export const countConditions = (tree: LogicTree): number =>
+  tree.kind === "condition" ? 1 : tree.of.reduce((count, part) => count + countConditions(part), 0);
+
+interface Reader {
+  readonly grammar: Grammar;
+  readonly source: Source;
+}
+
+/** A condition where one can be read; only what is none may be a group, so that columns may be called `and`, `or` and
+ *  `not`. @rule R-LOG-6 */
+const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree> => {
+  const { source } = reader;
+  const at = skipBlanks(source.text, start);
+  const condition = scanCondition(reader, at);
+  if (!isFailure(condition)) return condition;
+  if (source.text.startsWith("not.", at)) {
+    const word =
+      logicWord(source.text, at + 4) ??
+      fail(source, { at: at + 4, expecting: [LOGIC_OPERATOR], shownAt: leaves(source.text, at + 4, "and") });
+    return readGroup(reader, word, true, at + 4 + word.length, depth);
+  }
+  const word = logicWord(source.text, at);
+  return word === undefined ? fail(source, condition) : readGroup(reader, word, false, at + word.length, depth);
+};
+
+const logicWord = (text: string, at: number): "and" | "or" | undefined =>
+  text.startsWith("and", at) ? "and" : text.startsWith("or", at) ? "or" : undefined;
+
+const readGroup = (
+  reader: Reader,
+  kind: "and" | "or",
+  isNegated: boolean,
+  end: number,
+  depth: number,
+): Token<LogicTree> => {
+  const {
+    source,
+    grammar: { limits },
+  } = reader;
+  if (depth >= limits.maxLogicDepth) throw nestedTooDeep(limits, "maxLogicDepth", "logic trees");
+  let at = skipBlanks(source.text, end);
+  if (source.text[at] !== "(") fail(source, { at, expecting: ['"("'] });
+  const of: LogicTree[] = [];
+  let itemEnd: number;
+  do {
+    const tree = readTree(reader, at + 1, depth + 1);
+    of.push(tree.value);
+    itemEnd = tree.end;
+    at = skipBlanks(source.text, itemEnd);
+  } while (source.text[at] === ",");
+  // a blank behind a condition leads to a comma, as behind an embed
+  if (source.text[at] !== ")") fail(source, { at, expecting: at > itemEnd ? ['","'] : ['","', '")"'] });
+  return { value: { kind, isNegated, of }, end: skipBlanks(source.text, at + 1) };
+};
+
+const scanCondition = ({ grammar, source }: Reader, at: number): Token<LogicTree> | Failure => {
+  const { text } = source;
+  if (text[at] !== '"' && !isNameCharacter(text, at)) return { at, expecting: TREE };
+  const scanned = scanField(text, at);
+  if (isFailure(scanned)) return scanned;
+  const { field, more } = scanned.value;
+  if (text[scanned.end] !== ".") {
+    const isNot = text.slice(at, scanned.end) === "not";
+    return { at: scanned.end, expecting: [...more, DELIMITER, ...(isNot ? [NEGATION] : [])] };
+  }
+  const operation = scanOperation(grammar, text, scanned.end + 1, scanTreeValue);
+  return isFailure(operation)
+    ? operation
+    : { value: { kind: "condition", condition: { field, ...operation.value } }, end: operation.end };
+};

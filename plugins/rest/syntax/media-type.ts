@@ -1,0 +1,130 @@
+/** `text/csv`, `application/vnd.pgrst.plan+json; for="text/csv"`: media types of `Accept` and `Content-Type`. */
+import { utf8Text } from "../../../core/index.ts";
+
+/** One entry of an `Accept` header, or a `Content-Type`. */
+export interface MediaType {
+  /** Canonical `type/subtype` in lower case; the aliases of the vendored types resolved. */
+  readonly name: string;
+  /** `;nulls=stripped` of the vendored array and object types. */
+  readonly isStripped: boolean;
+  /** Parts of the plan type. */
+  readonly plan?: { readonly format: "text" | "json"; readonly of: MediaType; readonly options: readonly string[] };
+  /** As messages show it. */
+  readonly text: string;
+}
+
+export const ARRAY = "application/vnd.pgrst.array+json";
+export const OBJECT = "application/vnd.pgrst.object+json";
+const PLAN = "application/vnd.pgrst.plan";
+/** Suffix of the names under which the stripped variants are compiled. */
+export const STRIPPED = ";nulls=stripped";
+
+/** Types whose unknown parameters are dropped, in requests and in messages. */
+const KNOWN = new Set([
+  "*/*",
+  "application/json",
+  "text/csv",
+  "application/geo+json",
+  "text/plain",
+  "text/xml",
+  "application/xml",
+  "application/openapi+json",
+  "application/x-www-form-urlencoded",
+  "application/octet-stream",
+]);
+
+const EXPLAIN_OPTIONS = ["analyze", "verbose", "settings", "buffers", "wal"];
+
+/** Splits at `separator` outside double quotes. */
+const splitUnquoted = (text: string, separator: string): string[] => {
+  const parts: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '"') isQuoted = !isQuoted;
+    else if (text[i] === separator && !isQuoted) {
+      parts.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+};
+
+const parameters = (parts: readonly string[]): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>();
+  for (const part of parts) {
+    const at = part.indexOf("=");
+    if (at < 1) continue;
+    const given = part.slice(at + 1).trim();
+    found.set(
+      part.slice(0, at).trim().toLowerCase(),
+      given.startsWith('"') && given.endsWith('"') && given.length > 1 ? given.slice(1, -1) : given,
+    );
+  }
+  return found;
+};
+
+/** Reads one media type. Names of types and parameters in any letter case. @rule R-MED-1 R-BODY-1 */
+export const parseMediaType = (sent: string): MediaType => {
+  const parts = splitUnquoted(sent, ";");
+  const name = (parts[0] ?? "").trim().toLowerCase();
+  if (name === "application/vnd.pgrst.array" || name === ARRAY) {
+    const isStripped = parameters(parts.slice(1)).get("nulls") === "stripped";
+    return isStripped
+      ? { name: ARRAY, isStripped, text: ARRAY + STRIPPED }
+      : { name: "application/json", isStripped, text: "application/json" };
+  }
+  if (name === "application/vnd.pgrst.object" || name === OBJECT) {
+    const isStripped = parameters(parts.slice(1)).get("nulls") === "stripped";
+    return { name: OBJECT, isStripped, text: isStripped ? OBJECT + STRIPPED : OBJECT };
+  }
+  if (name === PLAN || name === `${PLAN}+text` || name === `${PLAN}+json`)
+    return parsePlanType(name, parameters(parts.slice(1)));
+  if (KNOWN.has(name)) return { name, isStripped: false, text: name };
+  return { name, isStripped: false, text: sent };
+};
+
+/** @rule R-MED-7 */
+const parsePlanType = (name: string, given: ReadonlyMap<string, string>): MediaType => {
+  const format = name.endsWith("+json") ? "json" : "text";
+  const of = parseMediaType(given.get("for") ?? "application/json");
+  const asked = (given.get("options") ?? "").toLowerCase().split("|");
+  const options = EXPLAIN_OPTIONS.filter((option) => asked.includes(option));
+  const suffix = options.length === 0 ? "" : `; options=${options.join("|")}`;
+  return {
+    name: PLAN,
+    isStripped: false,
+    plan: { format, of, options },
+    text: `${PLAN}+${format}; for="${of.text}"${suffix}`,
+  };
+};
+
+interface Weighted {
+  readonly type: MediaType;
+  readonly quality: number;
+  readonly specificity: number;
+}
+
+const weigh = (item: string): Weighted => {
+  const at = item.indexOf(";q=");
+  const text = at === -1 ? item : item.slice(0, at);
+  const quality = at === -1 ? 1 : Number(item.slice(at + 3).split(";", 1)[0]);
+  const count = (character: string): number => text.split(character).length - 1;
+  return {
+    type: parseMediaType(text),
+    quality: Number.isFinite(quality) ? quality : 1,
+    specificity: count(";") - count("*"),
+  };
+};
+
+const ANY: readonly MediaType[] = [parseMediaType("*/*")];
+
+/** What the client takes, best first. `header`: the first `Accept`; undefined without one. @rule R-MED-1 */
+export const parseAccept = (header: string | undefined): readonly MediaType[] => {
+  if (header === undefined || header === "*/*") return ANY;
+  return splitUnquoted(utf8Text(header).replace(/ /g, ""), ",")
+    .map(weigh)
+    .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // stable: equal ones stay in the order sent
+    .map((weighted) => weighted.type);
+};

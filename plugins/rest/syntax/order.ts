@@ -1,0 +1,109 @@
+/** `order=tonnage.desc.nullslast,ports(country)`: terms of an order. */
+import type { Addressed, OrderTerm } from "../request.ts";
+import {
+  DELIMITER,
+  END,
+  fail,
+  isFailure,
+  leaves,
+  need,
+  scanField,
+  scanName,
+  skipBlanks,
+  type Failure,
+  type Source,
+  type Token,
+} from "./lex.ts";
+import { parseNodePath } from "./tree-path.ts";
+
+type Suffix = Pick<OrderTerm, "direction" | "nulls">;
+
+interface SuffixToken extends Token<Suffix> {
+  /** What could have continued it. */
+  readonly more: readonly string[];
+}
+
+const DIRECTIONS = ["asc", "desc"] as const;
+const NULLS = [
+  ["nullsfirst", "first"],
+  ["nullslast", "last"],
+] as const;
+const NULLS_LABELS = ['"nullsfirst"', '"nullslast"'];
+const TERM_END = ['","', END];
+
+/** `name`: `order`, `voyages.order`. @throws RelApiError `parse-error` @rule R-ORD-1 R-ORD-2 */
+export const parseOrder = (name: string, raw: string): Addressed<readonly OrderTerm[]> => ({
+  path: parseNodePath(name),
+  part: parseOrderTerms(raw),
+});
+
+const parseOrderTerms = (raw: string): readonly OrderTerm[] => {
+  const source: Source = { text: raw, what: "order", raw };
+  const terms: OrderTerm[] = [];
+  for (let at = 0; ; at++) {
+    const start = skipBlanks(raw, at);
+    const term = scanRelated(raw, start) ?? readPlain(source, start);
+    terms.push(term.value);
+    if (term.end === raw.length) return terms;
+    if (raw[term.end] !== ",") fail(source, { at: term.end, expecting: [...term.more, ...TERM_END] });
+    at = term.end;
+  }
+};
+
+type TermToken = Token<OrderTerm> & { readonly more: readonly string[] };
+
+/** `ports(country).desc`, tried as a whole: what it does not fit is read as a plain term. @rule R-ORD-3 */
+const scanRelated = (raw: string, start: number): TermToken | undefined => {
+  const name = scanName(raw, start);
+  if (isFailure(name) || raw[name.end] !== "(") return undefined;
+  const field = scanField(raw, skipBlanks(raw, name.end + 1));
+  if (isFailure(field)) return undefined;
+  const close = skipBlanks(raw, field.end);
+  if (raw[close] !== ")") return undefined;
+  const suffix = scanSuffix(raw, close + 1);
+  if (isFailure(suffix) || (suffix.end < raw.length && raw[suffix.end] !== ",")) return undefined;
+  return {
+    value: { embed: name.value.text, field: field.value.field, ...suffix.value },
+    end: suffix.end,
+    more: suffix.more,
+  };
+};
+
+const readPlain = (source: Source, start: number): TermToken => {
+  const { value: scanned, end } = need(source, scanField(source.text, start));
+  // blanks are part of an unquoted name; a tab or what follows a quoted one is passed over here
+  const at = skipBlanks(source.text, end);
+  if (at > end && !",.".includes(source.text[at] ?? ","))
+    fail(source, { at: end, expecting: [...scanned.more, DELIMITER, ...TERM_END] });
+  const suffix = scanSuffix(source.text, at);
+  if (isFailure(suffix)) return fail(source, suffix);
+  const hasSuffix = suffix.end > at;
+  return {
+    value: { field: scanned.field, ...suffix.value },
+    end: suffix.end,
+    more: hasSuffix ? suffix.more : [...scanned.more, ...suffix.more],
+  };
+};
+
+/** `.desc.nullslast`, `.nullsfirst`, or nothing. */
+const scanSuffix = (text: string, at: number): SuffixToken | Failure => {
+  if (text[at] !== ".") return { value: {}, end: at, more: [DELIMITER] };
+  const word = at + 1;
+  const direction = DIRECTIONS.find((one) => text.startsWith(one, word));
+  if (direction === undefined) {
+    const nulls = scanNulls(text, word);
+    if (nulls !== undefined) return { value: { nulls: nulls.value }, end: nulls.end, more: [] };
+    return { at: word, expecting: ['"asc"', '"desc"', ...NULLS_LABELS], shownAt: leaves(text, word, "asc") };
+  }
+  const end = word + direction.length;
+  if (text[end] !== ".") return { value: { direction }, end, more: [DELIMITER] };
+  const nulls = scanNulls(text, end + 1);
+  if (nulls === undefined)
+    return { at: end + 1, expecting: NULLS_LABELS, shownAt: leaves(text, end + 1, "nullsfirst") };
+  return { value: { direction, nulls: nulls.value }, end: nulls.end, more: [] };
+};
+
+const scanNulls = (text: string, at: number): Token<"first" | "last"> | undefined => {
+  const found = NULLS.find(([word]) => text.startsWith(word, at));
+  return found === undefined ? undefined : { value: found[1], end: at + found[0].length };
+};

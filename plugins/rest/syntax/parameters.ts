@@ -1,0 +1,107 @@
+/** `tonnage=gte.500`: names and values of the query string, decoded; and texts that differ only in values, which are
+ *  parsed and planned once. */
+import type { BoundValue } from "../../../core/index.ts";
+import type { Grammar } from "../request.ts";
+
+/** Decodes a name or a value. */
+export const decodePart = (text: string): string =>
+  decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
+
+/** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD.
+ *  Bytes above 127 may stand unescaped; Node hands them over one by one. @rule R-URL-1 */
+export const decodePercent = (text: string): string => {
+  if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
+  try {
+    const decoded = decodeURIComponent(text);
+    if (!/[\u0080-\u00ff]/.test(text)) return decoded;
+  } catch {
+    // decoded byte by byte below
+  }
+  const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, "latin1").toString("utf8");
+};
+
+/** Parameters of logic trees. */
+export const LOGIC: ReadonlySet<string> = new Set(["and", "or"]);
+
+/** The last dot-separated part of a name, which may reserve it. @rule R-URL-3 */
+export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
+
+export const isReserved = (name: string): boolean => {
+  if (name === "select" || name === "columns" || name === "on_conflict") return true;
+  const last = lastPart(name);
+  return last === "order" || last === "limit" || last === "offset" || LOGIC.has(last);
+};
+
+// --- `?id=eq.5&select=name` and `?id=eq.7&select=name` are one query with another value ----------------------------------
+
+/** Private-use characters stand around the number of a value; a text that has them itself is taken as it is. */
+const OPEN = "\ue000";
+const CLOSE = "\ue001";
+const OWN = /%ee%80|\u00ee/i;
+
+export interface QueryTemplate {
+  /** The query string with a mark in place of each value. */
+  readonly text: string;
+  /** Decoded, in the order of the marks. */
+  readonly values: readonly string[];
+}
+
+// a bare name with its embed path: `tonnage`, `voyages.fare`
+const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
+
+/** Undefined: nothing in it can be marked. Values that the grammar reads as they are (`eq.…`, not lists, words or
+ *  patterns) are. */
+export const templateOf = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
+  if (query === undefined || OWN.test(query)) return undefined;
+  const values: string[] = [];
+  let text = "";
+  let start = 0;
+  while (start <= query.length) {
+    let end = start;
+    while (end < query.length && query[end] !== "&" && query[end] !== ";") end++;
+    const equals = query.indexOf("=", start);
+    const dot = equals === -1 || equals >= end ? -1 : query.indexOf(".", equals);
+    if (dot !== -1 && dot < end && grammar.plainOperators.has(query.slice(equals + 1, dot))) {
+      const name = query.slice(start, equals);
+      if (NAME.test(name) && !isReserved(name)) {
+        text += `${query.slice(start, dot + 1)}${OPEN}${values.length}${CLOSE}`;
+        values.push(decodePart(query.slice(dot + 1, end)));
+      } else text += query.slice(start, end);
+    } else text += query.slice(start, end);
+    if (end < query.length) text += query[end];
+    start = end + 1;
+  }
+  return values.length === 0 ? undefined : { text, values };
+};
+
+// a whole mark, e.g. \ue0003\ue001
+const MARK = new RegExp(`^${OPEN}([0-9]+)${CLOSE}$`);
+
+/** Which planned values are marks. */
+export const holesOf = (planned: readonly BoundValue[]): readonly (readonly [at: number, value: number])[] =>
+  planned.flatMap((bound, at) => {
+    const mark = typeof bound === "string" ? MARK.exec(bound) : null;
+    return mark === null ? [] : [[at, Number(mark[1])] as const];
+  });
+
+export const fillHoles = (
+  planned: readonly BoundValue[],
+  holes: readonly (readonly [at: number, value: number])[],
+  values: readonly string[],
+): readonly BoundValue[] => {
+  if (holes.length === 0) return planned;
+  const filled = [...planned];
+  for (const [at, value] of holes) filled[at] = values[value] ?? null;
+  return filled;
+};
+
+/** A text in which marks stand percent-encoded, taken apart at them. */
+export const splitAtMarks = (
+  encoded: string,
+  encode: (text: string) => string,
+): ((values: readonly string[]) => string) => {
+  const pieces = encoded.split(new RegExp(`${encode(OPEN)}([0-9]+)${encode(CLOSE)}`));
+  // text and number of a value in turn
+  return (values) => pieces.map((piece, i) => (i % 2 === 0 ? piece : encode(values[Number(piece)] ?? ""))).join("");
+};

@@ -1,0 +1,61 @@
+/** `Prefer: return=representation, count=exact`: preferences, parsed and checked. */
+import type { PreferenceSpec } from "../../../core/index.ts";
+import { preferencesInvalid } from "../errors.ts";
+import type { Grammar, Preferences } from "../request.ts";
+
+const anyValue = (): boolean => true;
+
+/** The preferences of the contract, declared as plugins declare theirs. What they do is with the planners, but for those
+ *  that only set something. @rule R-PRF-1 R-PRF-4 */
+export const PREFERENCES: readonly PreferenceSpec[] = [
+  { name: "resolution", values: ["merge-duplicates", "ignore-duplicates"] },
+  { name: "missing", values: ["default", "null"] },
+  { name: "return", values: ["representation", "minimal", "headers-only"] },
+  { name: "count", values: ["exact", "planned", "estimated"] },
+  { name: "tx", values: ["commit", "rollback"] },
+  { name: "handling", values: ["strict", "lenient"] },
+  { name: "timezone", values: anyValue, settings: (zone) => [["timezone", zone]] },
+  { name: "max-affected", values: anyValue },
+];
+
+export const NO_PREFERENCES: Preferences = { given: new Map(), invalid: [] };
+
+const isTaken = ({ values }: PreferenceSpec, value: string): boolean =>
+  typeof values === "function" ? values(value) : values.includes(value);
+
+/** A count that is none is as if it were not there. @rule R-PRF-5 */
+const COUNT = /^-?[0-9]{1,15}$/;
+
+/** `header`: all `Prefer` headers joined by commas. @rule R-PRF-1 R-PRF-2 R-PRF-7 */
+export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferences">, header: string): Preferences => {
+  const given = new Map<string, string>();
+  const invalid: string[] = [];
+  for (const part of header.split(",")) {
+    const item = part.trim();
+    const at = item.indexOf("=");
+    const name = at === -1 ? item : item.slice(0, at);
+    const value = at === -1 ? "" : item.slice(at + 1);
+    const spec = at === -1 ? undefined : specs.get(name);
+    if (spec === undefined || !isTaken(spec, value)) invalid.push(item);
+    else if (!given.has(name) && (name !== "max-affected" || COUNT.test(value))) given.set(name, value);
+  }
+  const count = given.get("max-affected");
+  return {
+    // each has one of its declared values
+    ...(Object.fromEntries(given) as Omit<Preferences, "given" | "invalid" | "maxAffected">),
+    maxAffected: count === undefined ? undefined : Number(count),
+    given,
+    invalid,
+  };
+};
+
+/** Refuses unknown preferences where that was asked for; else it does not look at them, since planners must not ask for
+ *  what does not matter to them. @throws RelApiError `preferences-invalid` @rule R-PRF-2 */
+export const checkPreferences = (preferences: Pick<Preferences, "handling" | "invalid">): void => {
+  if (preferences.handling === "strict" && preferences.invalid.length > 0)
+    throw preferencesInvalid(preferences.invalid);
+};
+
+/** `max-affected`, where it has an effect. @rule R-PRF-5 */
+export const effectiveMaxAffected = (preferences: Pick<Preferences, "handling" | "maxAffected">): number | undefined =>
+  preferences.handling === "strict" ? preferences.maxAffected : undefined;

@@ -1,0 +1,124 @@
+/** `?select=id,name&tonnage=gte.500;order=name`: the query string, taken apart. */
+import type { Limit } from "../../../core/index.ts";
+import { tooMany } from "../errors.ts";
+import type {
+  Addressed,
+  Condition,
+  Grammar,
+  LogicTree,
+  NodeRange,
+  OrderTerm,
+  ParsedQuery,
+  QueryKind,
+} from "../request.ts";
+import { parseFilter, tryOperation } from "./filter.ts";
+import { parseNames, parseTreePath } from "./lex.ts";
+import { countConditions, parseLogic } from "./logic.ts";
+import { parseOrder } from "./order.ts";
+import { decodePart, isReserved, lastPart, LOGIC } from "./parameters.ts";
+import { parseWholeNumber } from "./range.ts";
+import { parseSelect } from "./select.ts";
+import { parseNodePath } from "./tree-path.ts";
+
+export type Pair = readonly [name: string, value: string | undefined];
+
+/** Splits a query string into pairs, in URL order, decoded once. `text`: what stands behind `?`, undecoded; `&` and `;`
+ *  both separate. @rule R-URL-1 R-URL-2 */
+const splitQuery = (text: string): readonly Pair[] => {
+  const pairs: Pair[] = [];
+  for (const part of text.split(/[&;]/)) {
+    if (part === "") continue;
+    const at = part.indexOf("=");
+    pairs.push(
+      at === -1 ? [decodePart(part), undefined] : [decodePart(part.slice(0, at)), decodePart(part.slice(at + 1))],
+    );
+  }
+  return pairs;
+};
+
+/** Reads everything the query string says. Its parts are judged in the order of R-PIPE-1 step 7. @throws RelApiError
+ *  `parse-error` @rule R-URL-2 R-URL-3 */
+export const parseQuery = (grammar: Grammar, text: string | undefined, kind: QueryKind): ParsedQuery => {
+  const pairs = text === undefined ? [] : splitQuery(text);
+  const within = (limit: Limit, count: number, what: string): void => {
+    if (count > grammar.limits[limit]) throw tooMany(grammar.limits, limit, what);
+  };
+  within("maxParameters", pairs.length, "parameters");
+  const present = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
+  const first = (name: string): string | undefined => present.find((pair) => pair[0] === name)?.[1];
+  const free = present.filter(([name]) => !isReserved(name));
+
+  const orders: Addressed<readonly OrderTerm[]>[] = [];
+  for (const [name, value] of present) if (lastPart(name) === "order") orders.push(parseOrder(name, value));
+  for (const { part } of orders) within("maxOrderTerms", part.length, "terms in an order");
+  const logic: Addressed<LogicTree>[] = [];
+  for (const [name, value] of present) if (LOGIC.has(lastPart(name))) logic.push(parseLogic(grammar, name, value));
+  const columns = parseNameList(first("columns"), "columns parameter");
+  within("maxColumns", columns?.length ?? 0, "columns");
+  const selected = first("select");
+  const select = selected === undefined ? undefined : parseSelect(grammar, selected);
+  const { filters, parameters } =
+    kind === "filters"
+      ? { filters: free.map(([name, value]) => parseFilter(grammar, name, value)), parameters: [] }
+      : parseArguments(grammar, free);
+  within(
+    "maxFilters",
+    logic.reduce((count, { part }) => count + countConditions(part), filters.length),
+    "conditions",
+  );
+  const onConflict = parseNameList(first("on_conflict"), "on_conflict parameter");
+  const { range, ranges } = parseRanges(present);
+  return { pairs, select, filters, logic, orders: firstOfEach(orders), ranges, range, columns, onConflict, parameters };
+};
+
+const parseNameList = (raw: string | undefined, what: string): readonly string[] | undefined =>
+  raw === undefined ? undefined : parseNames(raw, what);
+
+/** @rule R-RPC-2 */
+const parseArguments = (
+  grammar: Grammar,
+  free: readonly (readonly [string, string])[],
+): Pick<ParsedQuery, "filters" | "parameters"> => {
+  const filters: Addressed<Condition>[] = [];
+  const parameters: (readonly [string, string])[] = [];
+  for (const [name, value] of free) {
+    const operation = tryOperation(grammar, value);
+    if (operation === undefined) {
+      parameters.push([name, value]);
+      continue;
+    }
+    const { names, field } = parseTreePath(name);
+    filters.push({ path: names, part: { field, ...operation } });
+  }
+  return { filters, parameters };
+};
+
+/** Of several orders of one node the first counts. @rule R-URL-2 */
+const firstOfEach = (
+  orders: readonly Addressed<readonly OrderTerm[]>[],
+): readonly Addressed<readonly OrderTerm[]>[] => {
+  const seen = new Set<string>();
+  return orders.filter(({ path }) => {
+    const key = path.join("\u0000");
+    return !seen.has(key) && seen.add(key);
+  });
+};
+
+/** Of several limits or offsets of one node the last whole number counts. @rule R-URL-2 R-RNG-1 */
+const parseRanges = (present: readonly (readonly [string, string])[]): Pick<ParsedQuery, "range" | "ranges"> => {
+  let range: NodeRange = {};
+  const ranges = new Map<string, Addressed<NodeRange>>();
+  for (const [name, value] of present) {
+    const part = lastPart(name);
+    if (part !== "limit" && part !== "offset") continue;
+    const path = parseNodePath(name);
+    const number = parseWholeNumber(value);
+    if (number === undefined) continue;
+    if (path.length === 0) range = { ...range, [part]: number };
+    else {
+      const key = path.join("\u0000");
+      ranges.set(key, { path, part: { ...ranges.get(key)?.part, [part]: number } });
+    }
+  }
+  return { range, ranges: [...ranges.values()] };
+};

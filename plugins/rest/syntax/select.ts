@@ -1,0 +1,304 @@
+/** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is
+ *  answered of a row. */
+import type { Limits } from "../../../core/index.ts";
+import { nestedTooDeep, tooMany } from "../errors.ts";
+import type { AggregateName, Grammar, SelectEmbed, SelectItem } from "../request.ts";
+import {
+  END,
+  fail,
+  isFailure,
+  isNameCharacter,
+  leaves,
+  NAME,
+  need,
+  scanField,
+  scanName,
+  scanType,
+  skipBlanks,
+  type Failure,
+  type Source,
+  type Token,
+} from "./lex.ts";
+
+const AGGREGATES: readonly AggregateName[] = ["sum", "avg", "count", "max", "min"];
+const LIST_END = ['")"', '","', END];
+/** What an item may begin with behind a blank that begins its list, for messages. */
+const FIELD_ITEM = ['"*"', NAME, '"count()"'];
+const AFTER_ALIAS = ['":"', NAME];
+
+/** The default, said aloud or not. @rule R-MED-5 */
+export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean =>
+  select === undefined || (select.length === 1 && select[0]?.kind === "all");
+
+interface ItemToken extends Token<SelectItem> {
+  /** What could have continued it. */
+  readonly more: readonly string[];
+}
+
+interface Reader {
+  readonly source: Source;
+  readonly embeds: Grammar["embeds"];
+  /** What an item may begin with, for messages. */
+  readonly item: readonly string[];
+  readonly limits: Limits;
+  /** Read so far. */
+  readonly counts: { fields: number; embeds: number };
+}
+
+/** Items of a `select`; undefined when it has none. @throws RelApiError `parse-error` @rule R-SEL-1 R-LEX-13 */
+export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[] | undefined => {
+  const prefixes = grammar.embeds.filter(({ prefix }) => prefix !== "").map(({ prefix }) => `"${prefix}"`);
+  const reader: Reader = {
+    source: { text: raw, what: "select parameter", raw },
+    embeds: grammar.embeds,
+    item: [...prefixes, NAME, '"*"', '"count()"'],
+    limits: grammar.limits,
+    counts: { fields: 0, embeds: 0 },
+  };
+  if (!beginsWithItem(reader)) return undefined;
+  const items: SelectItem[] = [];
+  for (let at = 0; ; at++) {
+    const start = skipBlanks(raw, at);
+    const item = readItem(reader, start, at === 0 && start > 0 ? FIELD_ITEM : reader.item, 0);
+    items.push(item.value);
+    at = item.end;
+    if (item.value.kind === "embed") at = afterEmbed(reader, at);
+    // an unopened `)` and what follows directly on a closed embed end the list
+    if (raw[at] !== ",") return items;
+  }
+};
+
+/** A text that is no item from its first character on says nothing; one that begins with a blank is held to be meant.
+ *  @rule R-LEX-13 */
+const beginsWithItem = (reader: Reader): boolean => {
+  const { text } = reader.source;
+  const [first] = text;
+  if (first === undefined) return false;
+  if (first === " " || first === "\t" || first === '"') return true;
+  if (first === "*") return endsItem(text, skipBlanks(text, 1));
+  const prefix = prefixAt(reader, 0);
+  if (prefix !== undefined) return !isFailure(scanHead(text, prefix.prefix.length));
+  // the syntax of an embedding mode that is not there
+  if (text.startsWith("...") && !reader.item.includes('"..."')) fail(reader.source, { at: 0, expecting: reader.item });
+  return isNameCharacter(text, 0);
+};
+
+const endsItem = (text: string, at: number): boolean => at >= text.length || text[at] === "," || text[at] === ")";
+
+const prefixAt = (reader: Reader, at: number): Grammar["embeds"][number] | undefined =>
+  reader.embeds.find(({ prefix }) => prefix !== "" && reader.source.text.startsWith(prefix, at));
+
+/** A blank after the `)` of an embed must lead to a comma. @rule R-LEX-9 */
+const afterEmbed = (reader: Reader, end: number): number => {
+  const at = skipBlanks(reader.source.text, end);
+  if (at > end && reader.source.text[at] !== ",") fail(reader.source, { at, expecting: ['","'] });
+  return at;
+};
+
+const readItem = (reader: Reader, at: number, expected: readonly string[], depth: number): ItemToken => {
+  const { text } = reader.source;
+  const prefix = prefixAt(reader, at);
+  if (prefix !== undefined) {
+    const head = scanHead(text, at + prefix.prefix.length);
+    // behind a blank that begins a list only a field is told
+    if (isFailure(head)) return fail(reader.source, expected === FIELD_ITEM ? { at, expecting: expected } : head);
+    return readEmbed(reader, prefix.mode, undefined, head, depth);
+  }
+  const alias = reader.embeds.some(({ takesAlias }) => takesAlias) ? scanAlias(text, at) : undefined;
+  const aliased = alias && prefixAt(reader, alias.end);
+  if (alias !== undefined && aliased?.takesAlias === true) {
+    const head = need(reader.source, scanHead(text, alias.end + aliased.prefix.length));
+    return readEmbed(reader, aliased.mode, alias.value, head, depth);
+  }
+  const embed = readPlainEmbed(reader, at, depth);
+  if (embed !== undefined) return embed;
+  if (++reader.counts.fields > reader.limits.maxSelectFields)
+    throw tooMany(reader.limits, "maxSelectFields", "selected fields");
+  return readField(reader, at, expected);
+};
+
+// --- embeds ---------------------------------------------------------------------------------------------------------
+
+type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
+
+/** `name!hint!inner(`; of two hints or two joins the first counts. The position answered is that behind the
+ *  parenthesis. @rule R-SEL-10 */
+const scanHead = (text: string, start: number): Token<Head> | Failure => {
+  const name = scanName(text, start);
+  if (isFailure(name)) return name;
+  let at = name.end;
+  let hint: string | undefined;
+  let join: "left" | "inner" | undefined;
+  let { more } = name.value;
+  let count = 0;
+  for (; count < 2 && text[at] === "!"; count++) {
+    // a hint that begins like a join must be quoted (R-SEL-10)
+    const word = text.startsWith("left", at + 1) ? "left" : text.startsWith("inner", at + 1) ? "inner" : undefined;
+    if (word !== undefined) {
+      join ??= word;
+      at += 1 + word.length;
+      more = [];
+      continue;
+    }
+    const named = scanName(text, at + 1);
+    if (isFailure(named)) return named;
+    hint ??= named.value.text;
+    at = named.end;
+    ({ more } = named.value);
+  }
+  if (text[at] !== "(") return { at, expecting: [...more, ...(count < 2 ? ['"!"'] : []), '"("'] };
+  return { value: { name: name.value.text, hint, join }, end: at + 1 };
+};
+
+/** `alias:name!hint(…)`, or undefined: then it is a field. */
+const readPlainEmbed = (reader: Reader, at: number, depth: number): ItemToken | undefined => {
+  const { text } = reader.source;
+  const plain = reader.embeds.find(({ prefix }) => prefix === "");
+  if (plain === undefined) return undefined;
+  const alias = scanAlias(text, at);
+  const head = scanHead(text, alias?.end ?? at);
+  // `count(` is no embed (`count()` counts rows)
+  if (isFailure(head) || head.value.name === "count") return undefined;
+  return readEmbed(reader, plain.mode, alias?.value, head, depth);
+};
+
+const scanAlias = (text: string, at: number): Token<string> | undefined => {
+  const name = scanName(text, at);
+  if (isFailure(name) || text[name.end] !== ":" || text[name.end + 1] === ":") return undefined;
+  return { value: name.value.text, end: skipBlanks(text, name.end + 1) };
+};
+
+const readEmbed = (
+  reader: Reader,
+  mode: string,
+  alias: string | undefined,
+  head: Token<Head>,
+  depth: number,
+): ItemToken => {
+  const { source, limits, counts } = reader;
+  if (depth >= limits.maxRelationDepth) throw nestedTooDeep(limits, "maxRelationDepth", "embeds");
+  if (++counts.embeds > limits.maxEmbeds) throw tooMany(limits, "maxEmbeds", "embeds");
+  const { name, hint, join } = head.value;
+  const finish = (items: readonly SelectItem[], end: number): ItemToken => ({
+    value: { kind: "embed", mode, name, alias, hint, join, items },
+    end,
+    more: [],
+  });
+  let at = skipBlanks(source.text, head.end);
+  if (source.text[at] === ")") return finish([], at + 1);
+  const items: SelectItem[] = [];
+  for (
+    let expected: readonly string[] = at > head.end ? FIELD_ITEM : [...reader.item, '")"'];
+    ;
+    expected = reader.item
+  ) {
+    const item = readItem(reader, at, expected, depth + 1);
+    items.push(item.value);
+    at = item.value.kind === "embed" ? afterEmbed(reader, item.end) : item.end;
+    if (source.text[at] === ")") return finish(items, at + 1);
+    // a field is followed by `,`, `)` or the end, which it checks itself; of the first one it is told what could have
+    // continued it
+    if (source.text[at] !== ",")
+      fail(source, {
+        at,
+        expecting: item.value.kind === "embed" || items.length > 1 ? ['","', '")"'] : [...item.more, ...LIST_END],
+      });
+    at = skipBlanks(source.text, at + 1);
+  }
+};
+
+// --- fields ---------------------------------------------------------------------------------------------------------
+
+const readField = (reader: Reader, start: number, expected: readonly string[]): ItemToken => {
+  const { source } = reader;
+  const { text } = source;
+  if (text[start] === "*") return finishItem(reader, { kind: "all" }, start + 1, []);
+  if (!beginsName(text, start))
+    fail(source, {
+      at: start,
+      expecting: expected,
+      shownAt: text[start - 1] === "(" ? shownOfItem(reader, start) : start,
+    });
+  const alias = scanAlias(text, start);
+  const at = alias?.end ?? start;
+  if (!beginsName(text, at)) fail(source, { at, expecting: AFTER_ALIAS });
+  const count = text.startsWith("count()", at) ? scanCount(text, at + 7, alias?.value) : undefined;
+  if (count !== undefined) return count;
+  const { value: scanned, end } = need(source, scanField(text, at));
+  const cast = readCast(reader, end);
+  const aggregate = readAggregate(reader, cast?.end ?? end);
+  const outer = readCast(reader, aggregate?.end ?? cast?.end ?? end);
+  const item: SelectItem = {
+    kind: "field",
+    field: scanned.field,
+    alias: alias?.value,
+    cast: cast?.value,
+    aggregate: aggregate?.value,
+    aggregateCast: outer?.value,
+  };
+  const more =
+    outer !== undefined
+      ? TYPE_MORE
+      : aggregate !== undefined
+        ? ['"::"']
+        : cast !== undefined
+          ? [...TYPE_MORE, '"."', '"::"']
+          : [...scanned.more, '"::"', '"."'];
+  return finishItem(reader, item, outer?.end ?? aggregate?.end ?? cast?.end ?? end, more);
+};
+
+const TYPE_MORE = ["letter", "digit"];
+
+/** `ports(..x)`: directly behind the parenthesis, shown is where the text leaves the prefix of an embedding mode. @rule
+ *  R-LEX-12 */
+const shownOfItem = (reader: Reader, at: number): number => {
+  const prefix = reader.embeds.find((embed) => embed.prefix !== "")?.prefix;
+  return prefix === undefined ? at : leaves(reader.source.text, at, prefix);
+};
+
+const beginsName = (text: string, at: number): boolean => text[at] === '"' || isNameCharacter(text, at);
+
+/** What follows `count()`, tried as a whole: with anything wrong there, `count` is a field and its `(` is what does not
+ *  fit. @rule R-LEX-12 */
+const scanCount = (text: string, end: number, alias: string | undefined): ItemToken | undefined => {
+  const cast = text.startsWith("::", end) ? scanType(text, end + 2) : undefined;
+  if (cast !== undefined && isFailure(cast)) return undefined;
+  const close = skipBlanks(text, cast?.end ?? end);
+  const more = cast === undefined ? ['"::"'] : TYPE_MORE;
+  return endsItem(text, close) ? { value: { kind: "count", alias, cast: cast?.value }, end: close, more } : undefined;
+};
+
+/** @rule R-SEL-4 */
+const readCast = (reader: Reader, at: number): Token<string> | undefined =>
+  reader.source.text.startsWith("::", at) ? need(reader.source, scanType(reader.source.text, at + 2)) : undefined;
+
+/** @rule R-AGG-1 R-LEX-12 */
+const readAggregate = (reader: Reader, at: number): Token<AggregateName> | undefined => {
+  const { text } = reader.source;
+  if (text[at] !== ".") return undefined;
+  const word = at + 1;
+  const name = AGGREGATES.find((aggregate) => text.startsWith(aggregate, word));
+  if (name === undefined) {
+    // a first letter that fits one of them commits to it
+    const committed = AGGREGATES.find((aggregate) => aggregate[0] === text[word] && aggregate[0] !== "m");
+    const among = committed === undefined ? AGGREGATES : [committed];
+    return fail(reader.source, {
+      at: word,
+      expecting: among.map((aggregate) => `"${aggregate}"`),
+      shownAt: leaves(text, word, committed ?? "sum"),
+    });
+  }
+  const end = word + name.length;
+  if (!text.startsWith("()", end))
+    fail(reader.source, { at: end, expecting: ['"()"'], shownAt: leaves(text, end, "()") });
+  return { value: name, end: end + 2 };
+};
+
+const finishItem = (reader: Reader, value: SelectItem, at: number, more: readonly string[]): ItemToken => {
+  const { source } = reader;
+  const end = skipBlanks(source.text, at);
+  if (endsItem(source.text, end)) return { value, end, more };
+  if (source.text[at] === ":" && more.includes('"::"'))
+    return fail(source, { at, expecting: ['"::"'], shownAt: at + 1 });
+  return fail(source, { at, expecting: [...more, ...LIST_END] });
+};

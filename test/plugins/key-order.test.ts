@@ -1,0 +1,169 @@
+/** Preferences of plugins: docs/guides/write-a-preference.md. */
+import { describe, expect, test } from "vitest";
+import { compose, definePlugin, relApi, type Plugin } from "../../core/index.ts";
+import type { RestHandler, RestPreferencesService } from "../../plugins/rest/api.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { forGraphql, startApi, type Answer } from "../support/api.ts";
+import { keyOrder } from "./key-order.ts";
+
+/** `Prefer: wait=5`: the statement is given up after five seconds. */
+const wait = definePlugin({
+  name: "wait",
+  preferences: [
+    {
+      name: "wait",
+      values: (seconds) => /^[1-9]$/.test(seconds),
+      settings: (seconds) => [["statement_timeout", `${seconds}s`]],
+    },
+  ],
+});
+
+/** `Prefer: echo=relation`: a handler that serves its preference itself. */
+const echo = definePlugin({
+  name: "echo",
+  requires: ["rest"],
+  preferences: [{ name: "echo", values: ["relation"] }],
+  apply: (hooks, context) => {
+    hooks.buildRestRoute.tap("echo", (route) => {
+      const get = route.methods.get("GET");
+      if (route.target.kind !== "relation" || get === undefined) return route;
+      const { name } = route.target.relation;
+      const withName: RestHandler = async (exchange, target) => {
+        const answer = await get(exchange, target);
+        const preferences = context.service<RestPreferencesService>("rest-preferences");
+        if (preferences?.of(exchange).get("echo") !== "relation") return answer;
+        return { ...answer, headers: [...answer.headers, ["X-Relation", name]] };
+      };
+      return { ...route, methods: new Map([...route.methods, ["GET", withName]]) };
+    });
+  },
+});
+
+const faulty = definePlugin({
+  name: "faulty",
+  preferences: [
+    {
+      name: "faulty",
+      values: ["yes"],
+      plan: () => {
+        throw new Error("not today");
+      },
+    },
+  ],
+});
+
+const api = await startApi({ ...forGraphql(), parts: [keyOrder, wait, echo] });
+await api.sql(`
+  create table stamp (id int primary key, label text);
+  insert into stamp values (3, 'c'), (1, 'a'), (2, 'b');
+  create view patience as select current_setting('statement_timeout') as statement_timeout;
+  create function stamps() returns setof stamp stable language sql as 'select * from stamp';
+  grant select on stamp, patience to sea_anon`);
+await api.reload();
+
+const ids = (answer: Answer): unknown => (answer.json() as readonly { readonly id: number }[]).map(({ id }) => id);
+const appliedOf = (answer: Answer): unknown => answer.headers["preference-applied"];
+
+describe("a preference that changes the plan", () => {
+  test("R-PRF-7 changes the plan of the requests that state it, and no other's", async () => {
+    for (let round = 0; round < 3; round++) {
+      const sorted = await api.get("/stamp?select=id", { headers: { prefer: "order=key" } });
+      expect([sorted.status, ids(sorted), appliedOf(sorted)]).toEqual([200, [1, 2, 3], "order=key"]);
+      const plain = await api.get("/stamp?select=id");
+      expect([plain.status, ids(plain), appliedOf(plain)]).toEqual([200, [3, 1, 2], undefined]);
+    }
+  });
+
+  test("R-PRF-7 works with the window, whose numbers are bound", async () => {
+    const page = (offset: number): Promise<Answer> =>
+      api.get(`/stamp?select=id&id=gte.1&limit=1&offset=${offset}`, { headers: { prefer: "order=key" } });
+    expect(await Promise.all([0, 1, 2].map(page)).then((pages) => pages.map(ids))).toEqual([[1], [2], [3]]);
+  });
+
+  test("R-PRF-7 is not echoed where it has no effect", async () => {
+    const ordered = await api.get("/stamp?select=id&order=id.desc", { headers: { prefer: "order=key" } });
+    expect([ids(ordered), appliedOf(ordered)]).toEqual([[3, 2, 1], undefined]);
+    const called = await api.get("/rpc/stamps?select=id", { headers: { prefer: "order=key" } });
+    expect([ids(called), appliedOf(called)]).toEqual([[3, 1, 2], undefined]);
+  });
+
+  test("R-PRF-2 R-PRF-7 is known under handling=strict, its values as well", async () => {
+    const known = await api.get("/stamp?select=id", { headers: { prefer: "order=key, handling=strict, count=exact" } });
+    expect([known.status, appliedOf(known)]).toEqual([200, "count=exact, handling=strict, order=key"]);
+    const misspelt = await api.get("/stamp", { headers: { prefer: "handling=strict, order=name" } });
+    expect([misspelt.status, misspelt.json()]).toEqual([
+      400,
+      {
+        code: "PGRST122",
+        details: "Invalid preferences: order=name",
+        hint: null,
+        message: "Invalid preferences given with handling=strict",
+      },
+    ]);
+  });
+});
+
+describe("a preference that sets something", () => {
+  test("R-PRF-7 sets it for its own transaction", async () => {
+    const before = (await api.get("/patience")).json();
+    const patient = await api.get("/patience", { headers: { prefer: "wait=7" } });
+    expect([patient.json(), appliedOf(patient)]).toEqual([[{ statement_timeout: "7s" }], "wait=7"]);
+    expect((await api.get("/patience")).json()).toEqual(before);
+  });
+
+  test("R-PRF-7 a value that the check turns down counts as unknown", async () => {
+    const lenient = await api.get("/patience", { headers: { prefer: "wait=70, wait=8" } });
+    expect([lenient.json(), appliedOf(lenient)]).toEqual([[{ statement_timeout: "8s" }], "wait=8"]);
+    expect((await api.get("/patience", { headers: { prefer: "wait=70, handling=strict" } })).status).toBe(400);
+  });
+});
+
+test("R-PRF-7 a handler reads the preferences of its request", async () => {
+  const asked = await api.get("/stamp", { headers: { prefer: "handling=strict, echo=relation" } });
+  expect([asked.status, asked.headers["x-relation"], appliedOf(asked)]).toEqual([200, "stamp", "handling=strict"]);
+  expect((await api.get("/stamp", { headers: { prefer: "echo=me" } })).headers["x-relation"]).toBeUndefined();
+  expect((await api.get("/stamp")).headers["x-relation"]).toBeUndefined();
+});
+
+test("R-PRF-7 a mistake in its code is logged with the plugin and the preference", async () => {
+  const logged: string[] = [];
+  const quiet = (): void => undefined;
+  const other = await startApi({
+    ...forGraphql(),
+    parts: [faulty],
+    logger: {
+      error: (message, facts) => void logged.push(`${message} ${String(facts?.["cause"])}`),
+      warn: quiet,
+      info: quiet,
+      debug: quiet,
+      access: quiet,
+    },
+  });
+  const answer = await other.get("/stamp", { headers: { prefer: "faulty=yes" } });
+  expect([answer.status, answer.json().code]).toEqual([500, "PGRSTX00"]);
+  expect(logged.join("\n")).toContain('plugin "faulty", preference "faulty": not today');
+});
+
+describe("at the start", () => {
+  const declaring = (name: string, preference: string): Plugin =>
+    definePlugin({ name, preferences: [{ name: preference, values: ["yes"] }] });
+  const start = (...plugins: readonly Plugin[]) => {
+    const api = relApi(compose(fullCompat({ databaseUrl: "postgres://127.0.0.1:1/none" }), ...plugins));
+    return api.close();
+  };
+
+  test("R-PRF-7 two plugins with one preference are refused, both named", () => {
+    expect(() => start(keyOrder, declaring("rows-in-order", "order"))).toThrow(
+      'preference "order" is declared by "key-order" and by "rows-in-order": rename one or drop one of the plugins',
+    );
+    expect(() => start(declaring("my-count", "count"))).toThrow(
+      'preference "count" is declared by "rest" and by "my-count": rename one or drop one of the plugins',
+    );
+  });
+
+  test("R-PRF-7 a name that no header can carry is refused", () => {
+    expect(() => start(declaring("my-words", "two words"))).toThrow(
+      'preference "two words" of plugin "my-words" cannot be sent: name it with letters, digits and dashes',
+    );
+  });
+});
