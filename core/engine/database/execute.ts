@@ -13,7 +13,7 @@ import type { ResolvedOptions } from "../../kernel/options.ts";
 import type { Execution, ResultRow } from "../../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
 import { CLEANER_COUNT, type Cleaning, type CleaningKind } from "./cleaning.ts";
-import { fromStatement, isFatal, sqlstateOf } from "./pg-errors.ts";
+import { fromStatement, isFatal, sqlstateOf, isRaised } from "./pg-errors.ts";
 import type { Connection, PlanOwner, Pool } from "./pool.ts";
 import { createWorth, type PreparedLimits } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
@@ -145,6 +145,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   /** A failed attempt that is worth another: nothing of it can have been committed. */
   const mayRepeat = (failure: BatchFailure, connection: Connection): boolean => {
     const { error } = failure.result;
+    // a function may raise whatever it likes
+    if (isRaised(error as { readonly routine?: string })) return false;
     const state = sqlstateOf(error);
     const message = error instanceof Error ? error.message : "";
     // the type of a result changed under a prepared statement: it is closed and parsed anew

@@ -114,7 +114,7 @@ export const fromConnecting = (error: unknown): RelApiError =>
   connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
 /** RAISE of PL/pgSQL: the words are the author's. */
-const isRaised = ({ routine }: PgError): boolean => routine === "exec_stmt_raise";
+export const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine === "exec_stmt_raise";
 
 /** Of an unknown column or table, in what a function runs, the server suggests another one whether the caller may see
  *  it or not. @rule R-NAM-3 */
