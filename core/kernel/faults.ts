@@ -25,7 +25,7 @@ const isKnown = (error: unknown): boolean =>
   isRelApiError(error) || error instanceof PluginFault || (error instanceof Error && origins.has(error));
 
 /** The innermost plugin is to blame: what has a name already keeps it. */
-const faultOf = (plugin: string, hook: string, error: unknown): unknown =>
+export const faultOf = (plugin: string, hook: string, error: unknown): unknown =>
   isKnown(error) ? error : new PluginFault(plugin, hook, error);
 
 /** The same error, whose origin is remembered. */

@@ -2,7 +2,7 @@
  *  its name into whatever they throw. */
 import type { Answer, Surface } from "../http/exchange.ts";
 import type { PluginContext } from "../plugin.ts";
-import { blamed, remembered, reported } from "./faults.ts";
+import { blamed, faultOf, remembered, reported } from "./faults.ts";
 import type { Services } from "./services.ts";
 
 type Own = "offer" | "service" | "onModel" | "onClose" | "listen" | "openChangeFeed" | "addSurface" | "addUpgrade";
@@ -54,13 +54,21 @@ const blamedSurface = (plugin: string, surface: Surface, { logger }: SharedConte
   const { match, beforeAuthorize, handle, encodeError } = surface;
   const withStream = (answer: Answer): Answer =>
     answer.stream === undefined ? answer : { ...answer, stream: blamed(plugin, at("handle"), answer.stream) };
+  const rethrow = (error: unknown): never => {
+    throw faultOf(plugin, at("handle"), error);
+  };
   return {
     ...surface,
     match: reported(plugin, at("match"), logger, match, false),
-    handle: blamed(plugin, at("handle"), (exchange) => {
-      const answer = handle(exchange);
-      return answer instanceof Promise ? answer.then(withStream) : withStream(answer);
-    }),
+    // on the way of every request: one promise more, not two
+    handle: (exchange) => {
+      try {
+        const answer = handle(exchange);
+        return answer instanceof Promise ? answer.then(withStream, rethrow) : withStream(answer);
+      } catch (error) {
+        return rethrow(error);
+      }
+    },
     encodeError: blamed(plugin, at("encodeError"), encodeError),
     ...(beforeAuthorize === undefined
       ? {}
