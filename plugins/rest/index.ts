@@ -74,7 +74,7 @@ const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
   const target = findTarget(place);
   if (target === undefined) {
     if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
-    return refuseUnknown(rest, exchange, place);
+    return refuseUnknown(rest, place);
   }
   const { methods } = rest.routeOf(place.model, place.schema, target);
   // functions are not served at all where no plugin calls them
@@ -101,8 +101,8 @@ const findTarget = (place: Place): PlacedTarget | undefined => {
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
-const refuseUnknown = async (rest: Rest, exchange: Exchange, place: Place): Promise<never> => {
-  const { query, model, schema, name, method } = parseRequest(rest, exchange, place);
+const refuseUnknown = async (rest: Rest, place: Place): Promise<never> => {
+  const { exchange, query, model, schema, name, method } = parseRequest(rest, place);
   if (WITH_BODY.has(method))
     readPayload(
       await exchange.body(),

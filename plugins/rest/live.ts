@@ -12,7 +12,7 @@ import { encodeError } from "./answer/encode-error.ts";
 import type { RestLive } from "./api.ts";
 import { relationNotFound } from "./errors.ts";
 import type { PlannedReads } from "./read.ts";
-import type { PlacedTarget, Rest } from "./request.ts";
+import type { Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./run.ts";
 import { parseRequest, readPlace } from "./syntax/parse-request.ts";
 
@@ -27,8 +27,8 @@ const askingForJson = (exchange: Exchange): Exchange =>
   }) as Exchange; // the prototype has the rest
 
 export const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
-  plan: (exchange, target: PlacedTarget) => {
-    const request = parseRequest(rest, askingForJson(exchange), target.place ?? readPlace(context, exchange));
+  plan: (exchange, target) => {
+    const request = parseRequest(rest, readPlace(context, askingForJson(exchange)));
     const { model, schema, name } = request;
     const relation = model.relations.get(nameKey({ schema, name }));
     if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);

@@ -187,6 +187,8 @@ export interface Grammar {
 
 /** Where a request leads, by its path and its profile. */
 export interface Place {
+  /** Whose path and profile they are. */
+  readonly exchange: Exchange;
   readonly kind: RestTarget["kind"];
   readonly model: Model;
   readonly schema: string;
@@ -199,13 +201,13 @@ export interface Place {
   readonly path: string;
 }
 
-/** A target as the surface hands it on, with what was read to find it. Handlers of plugins may pass on another. */
+/** A target as the surface hands it on, with what was read to find it. Handlers of plugins may pass on another, or
+ *  another exchange. */
 export type PlacedTarget = RestTarget & { readonly place?: Place };
 
 /** A request after steps 4 to 8 of R-PIPE-1: everything that can be read without the body and without planning. */
 export interface RestRequest extends Place {
   readonly rest: Rest;
-  readonly exchange: Exchange;
   readonly method: string;
   /** Of a read: values of plain filters are marks in it (`templateOf`). */
   readonly query: ParsedQuery;

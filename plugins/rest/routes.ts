@@ -27,8 +27,10 @@ export const restOf = (context: PluginContext): Rest => {
 /** A handler that is given the parsed request. */
 export const onTarget =
   (rest: Rest, handle: (request: RestRequest, target: RestTarget) => Promise<Answer> | Answer): RestHandler =>
-  (exchange, target: PlacedTarget) =>
-    handle(parseRequest(rest, exchange, target.place ?? readPlace(rest.context, exchange)), target);
+  (exchange, target: PlacedTarget) => {
+    const { place } = target;
+    return handle(parseRequest(rest, place?.exchange === exchange ? place : readPlace(rest.context, exchange)), target);
+  };
 
 export const onRelation = (
   rest: Rest,
@@ -67,6 +69,12 @@ const SUBJECT: Question<Wanted, RestTarget> = {
     target.kind === "relation" ? target.relation : target.kind === "routine" ? target.routines : target.kind,
 };
 
+/** As taps see it: a route is kept, and serves other requests than the one that it was built for. */
+const withoutPlace = (placed: PlacedTarget): RestTarget => {
+  const { place: _, ...target } = placed;
+  return target;
+};
+
 const BYTES_PER_ROUTE = 1000;
 
 /** Built when first asked for. */
@@ -79,7 +87,7 @@ export const createRoutes = (
     name: "rest routes",
     make: (ask: Ask<Wanted>): RestRoute =>
       hooks.buildRestRoute.call(
-        { target: ask(SUBJECT), methods: methods[ask(SUBJECT).kind] },
+        { target: withoutPlace(ask(SUBJECT)), methods: methods[ask(SUBJECT).kind] },
         { model: ask(MODEL), schema: ask(SCHEMA) },
       ),
     bytesOf: () => BYTES_PER_ROUTE,

@@ -1,6 +1,7 @@
 /** What is kept between requests, seen from outside: each answer is what it would be for the first request of all. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, mapPlan } from "../../core/index.ts";
+import { definePlugin, mapPlan, type Exchange } from "../../core/index.ts";
+import type { RestHandler } from "../../plugins/rest/api.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -101,6 +102,38 @@ describe("a plugin that plans by what it sees of the caller", () => {
       expect(await ask("Fram")).toEqual([{ name: "Fram" }]);
       expect(await ask("Gjoa")).toEqual([{ name: "Gjoa" }]);
       expect(await ask(undefined)).toEqual([{ name: "Ariel" }, { name: "Fram" }, { name: "Gjoa" }]);
+    }
+  });
+});
+
+/** Handlers that a plugin has put around those of the surface, given what a plugin has at hand. */
+const wrapped = definePlugin({
+  name: "wrapped",
+  requires: ["rest"],
+  apply: (hooks) => {
+    hooks.buildRestRoute.tap("wrapped", (route) => {
+      const get = route.methods.get("GET");
+      if (get === undefined) return route;
+      const ofRoute: RestHandler = (exchange) => get(exchange, route.target);
+      const elsewhere: RestHandler = (exchange, target) =>
+        get(Object.create(exchange, { method: { value: "GET" }, path: { value: "/elsewhere" } }) as Exchange, target);
+      return { ...route, methods: new Map([...route.methods, ["GET", ofRoute], ["SEARCH", elsewhere]]) };
+    });
+  },
+});
+
+describe("a plugin that hands on a target or an exchange of its own", () => {
+  test("R-CAC-1 R-PATH-9 a request is read from its own path, whoever came first", async () => {
+    const api = await startApi({ dbSchemas: ["public"], parts: [wrapped] });
+    await api.sql(
+      "create view seen_path as select current_setting('request.path') as path; grant select on seen_path to sea_anon",
+    );
+    await api.reload();
+    const pathOf = async (method: string, path: string): Promise<unknown> => (await api.request(method, path)).json();
+    for (let round = 0; round < 2; round++) {
+      expect(await pathOf("GET", "/%73een_path")).toEqual([{ path: "/%73een_path" }]);
+      expect(await pathOf("GET", "/seen_path")).toEqual([{ path: "/seen_path" }]);
+      expect(await pathOf("SEARCH", "/seen_path")).toEqual([{ path: "/elsewhere" }]);
     }
   });
 });

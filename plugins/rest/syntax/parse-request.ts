@@ -27,6 +27,7 @@ export const readPlace = (context: Pick<PluginContext, "options" | "model">, exc
   const { kind, name, path, schema } = locate(context.options, exchange.path);
   const profile = readProfile(model, exchange);
   return {
+    exchange,
     kind,
     model,
     schema: schema ?? profile ?? model.schemas[0] ?? "public",
@@ -82,18 +83,18 @@ export const readPreferences = (grammar: Grammar, { request }: Exchange): Prefer
 const NONE: readonly string[] = [];
 
 /** @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
-export const parseRequest = (rest: Rest, exchange: Exchange, place: Place): RestRequest => {
+export const parseRequest = (rest: Rest, place: Place): RestRequest => {
+  const { exchange, kind, model, schema, isProfileNamed, name, path } = place;
   const { method } = exchange;
   const isReading = method === "GET" || method === "HEAD";
-  const template = isReading && place.kind === "relation" ? templateOf(rest.grammar, exchange.query) : undefined;
+  const template = isReading && kind === "relation" ? templateOf(rest.grammar, exchange.query) : undefined;
   const queryText = template === undefined ? exchange.query : template.text;
-  const queryKind = place.kind === "routine" && isReading ? "arguments" : "filters";
+  const queryKind = kind === "routine" && isReading ? "arguments" : "filters";
   const query = rest.parseQuery(queryText, queryKind);
   const range = resolveRange(query.range, method === "GET" ? exchange.header("range") : undefined);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
   const preferences = readPreferences(rest.grammar, exchange);
   exchange.mark("parse");
-  const { kind, model, schema, isProfileNamed, name, path } = place;
   return {
     kind,
     rest,
