@@ -92,7 +92,7 @@ export interface PlanFunction extends BuiltIn {
 
 /** Something that a request may ask for beside what it is about: `key-order=on`. */
 export interface PreferenceSpec {
-  /** A token of HTTP, as it is sent. */
+  /** An HTTP token, as it is sent. */
   readonly name: string;
   /** The values that it takes, or what tells them. With another value it counts as unknown. */
   readonly values: readonly string[] | ((value: string) => boolean);

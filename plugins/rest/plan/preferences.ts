@@ -15,7 +15,7 @@ export const applyPreferences = <Kind extends Plan>(
     if (change === undefined || value === undefined) continue;
     const changed = change(current, value, { model });
     if (changed.kind !== plan.kind)
-      throw new Error(`preference "${name}" makes a plan of kind "${changed.kind}" from one of kind "${plan.kind}"`);
+      throw new Error(`preference "${name}" turns a plan of kind "${plan.kind}" into one of kind "${changed.kind}"`);
     applied[name] = changed !== current;
     current = changed as Kind; // the kinds are the same
   }

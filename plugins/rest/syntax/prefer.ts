@@ -23,7 +23,7 @@ export const NO_PREFERENCES: Preferences = { given: new Map(), invalid: [] };
 const isTaken = ({ values }: PreferenceSpec, value: string): boolean =>
   typeof values === "function" ? values(value) : values.includes(value);
 
-/** A count that is none is as if it were not there. @rule R-PRF-5 */
+/** What `max-affected` takes; another value is ignored. @rule R-PRF-5 */
 const COUNT = /^-?[0-9]{1,15}$/;
 
 /** `header`: all `Prefer` headers joined by commas. @rule R-PRF-1 R-PRF-2 R-PRF-7 */
