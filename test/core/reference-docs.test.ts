@@ -1,6 +1,6 @@
 /** Pages that say what plugins there are: made from the registry, or compared with it. `vitest run -u` writes
  *  operators.md again. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
@@ -114,4 +114,23 @@ test("errors.md has every code that the surfaces map to", () => {
   expect(rest.length).toBeGreaterThan(30);
   expect(graphql).toContain("validation-failed");
   for (const name of [...rest, ...graphql]) expect(page, name).toContain(`\`${name}\``);
+});
+
+test("the documentation names no file that is not there", () => {
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  const pages = ["README.md", "CONTRIBUTING.md", "core/kernel/README.md", "core/engine/README.md", "core/http/README.md"];
+  for (const folder of ["docs", "docs/guides", "docs/reference"])
+    for (const name of readdirSync(root + folder)) if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
+  const made = new Set(["docs/api"]); // by npm run docs:api
+  const missing = pages.flatMap((page) =>
+    [
+      ...readFileSync(root + page, "utf8")
+        .replace(/```[\s\S]*?```/g, "")
+        .matchAll(/(?<![\w/.-])((?:core|plugins|presets|test|docs)\/[\w./-]*\w)/g),
+    ]
+      .map(([, path = ""]) => path)
+      .filter((path) => !made.has(path) && !existsSync(root + path) && !existsSync(`${root}${path}.ts`))
+      .map((path) => `${page}: ${path}`),
+  );
+  expect(missing).toEqual([]);
 });
