@@ -87,6 +87,16 @@ export interface PlanFunction extends BuiltIn {
   readonly compile: (argument: Sql, model: Model) => Sql;
 }
 
+/** A query of the plugin's own that gives one value, for plans to name: a root field of GraphQL is answered by it. */
+export interface StatementSpec extends BuiltIn {
+  /** Kebab-case, unique. */
+  readonly name: string;
+  /** A `select` of one row and one column. It stands as a scalar subquery in the statement of the request, and so runs
+   *  as the caller. `argument`: a bound value of the request as that type (`int`, `text`; objects and lists as `jsonb`);
+   *  NULL where it was not given. */
+  readonly compile: (argument: (name: string, type: string) => Sql, model: Model) => Sql;
+}
+
 export interface Plugin {
   /** Kebab-case, unique in a preset; also the tap name. */
   readonly name: string;
@@ -99,6 +109,7 @@ export interface Plugin {
   readonly embeds?: readonly EmbedSpec[];
   readonly updateOperators?: readonly UpdateOperatorSpec[];
   readonly functions?: readonly PlanFunction[];
+  readonly statements?: readonly StatementSpec[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -111,6 +122,7 @@ export interface Registry {
   readonly embeds: readonly EmbedSpec[];
   readonly updateOperators: readonly UpdateOperatorSpec[];
   readonly functions: ReadonlyMap<string, PlanFunction>;
+  readonly statements: ReadonlyMap<string, StatementSpec>;
   has(plugin: string): boolean;
 }
 

@@ -3,7 +3,7 @@ import { presetError } from "../kernel/errors.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import type { PgType } from "./model/model.ts";
 import type { Comparison } from "./plan/plan.ts";
-import type { EmbedSpec, OperatorSpec, PlanFunction, Plugin, Registry, UpdateOperatorSpec } from "../plugin.ts";
+import type { EmbedSpec, OperatorSpec, Plugin, Registry, UpdateOperatorSpec } from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
 
 interface Declared<Spec> {
@@ -17,12 +17,16 @@ const declared = <Spec>(
 ): readonly Declared<Spec>[] =>
   plugins.flatMap((plugin) => (specs(plugin) ?? []).map((spec) => ({ spec, plugin: plugin.name })));
 
+const byName = <Spec extends { readonly name: string }>(all: readonly Declared<Spec>[]): ReadonlyMap<string, Spec> =>
+  new Map(all.map(({ spec }) => [spec.name, spec]));
+
 /** @throws RelApiError `preset` when two parts would answer for the same thing */
 export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const operators = declared(plugins, (plugin) => plugin.operators);
   const embeds = declared(plugins, (plugin) => plugin.embeds);
   const updateOperators = declared(plugins, (plugin) => plugin.updateOperators);
   const functions = declared(plugins, (plugin) => plugin.functions);
+  const statements = declared(plugins, (plugin) => plugin.statements);
   refuseOverlaps(operators, (spec) => spec.name, "operator");
   refuseOverlaps(operators, (spec) => restNameOf(spec), "REST operator");
   refuseOverlaps(operators, (spec) => graphqlNameOf(spec), "GraphQL operator");
@@ -32,12 +36,14 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(embeds, (spec) => spec.rest?.prefix, "REST embed prefix");
   refuseDoubles(embeds, (spec) => spec.graphql?.suffix, "GraphQL embed suffix");
   refuseDoubles(functions, (spec) => spec.name, "function");
+  refuseDoubles(statements, (spec) => spec.name, "statement");
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
     operators: operators.map(({ spec }): OperatorSpec => spec),
     embeds: embeds.map(({ spec }): EmbedSpec => spec),
     updateOperators: updateOperators.map(({ spec }): UpdateOperatorSpec => spec),
-    functions: new Map(functions.map(({ spec }): [string, PlanFunction] => [spec.name, spec])),
+    functions: byName(functions),
+    statements: byName(statements),
     has: (plugin: string) => names.has(plugin),
   });
 };

@@ -23,9 +23,12 @@ import type {
   Json,
   Model,
   OperatorSpec,
+  Delete,
+  Insert,
   Output,
   PgType,
   Planned,
+  Read,
   Registry,
   Relation,
   Relationship,
@@ -33,8 +36,10 @@ import type {
   Routine,
   RoutineParameter,
   Session,
+  Update,
   UpdateOperatorSpec,
   QualifiedName,
+  ValueRef,
 } from "../../core/index.ts";
 import type { GqlColumn, GqlRoleView, GqlSource, GqlTable, GqlTableRights, GqlWord } from "./served.ts";
 
@@ -151,8 +156,8 @@ export type GqlPart =
       readonly value?: GqlValueType;
       readonly isAggregate?: boolean;
     }
-  /** A field of a plugin of its own. */
-  | { readonly kind: "custom"; readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
+  /** A field of a plugin of its own; the plugin's name is put in by the builder. */
+  | ({ readonly kind: "custom"; readonly plugin?: string } & GqlService)
   // T_aggregate and its fields
   | { readonly kind: "aggregate-fields" }
   | { readonly kind: "nodes" }
@@ -203,11 +208,23 @@ export type GqlPart =
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
   | { readonly kind: "enum-key"; readonly key: string };
 
+/** What serves a field of a plugin's own: one of these. @rule X-GQL-1 … X-GQL-4 */
+export type GqlService =
+  /** In rows: a part of the plan. */
+  | { readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
+  /** In roots: a plan. One that writes is for the mutation root; what is answered of its rows is added to it. */
+  | { readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read | Insert | Update | Delete }
+  /** In roots: a declared statement, by name. It is given the field's arguments; the field's type is a scalar. */
+  | { readonly statement: string }
+  /** In the query and mutation roots: a function of the plugin's own. */
+  | { readonly run: (request: GqlFunctionRequest) => Json | Promise<Json> };
+
 /** A selected field as the planner hands it to a `custom` part. */
 export interface GqlSelection {
   /** Response name. */
   readonly as: string;
   readonly node: FieldNode;
+  /** Coerced. A value that is looked at here decides the plan; `context.argument` only binds it. */
   readonly arguments: Readonly<Record<string, Json>>;
 }
 
@@ -216,6 +233,28 @@ export interface GqlSelectionContext {
   readonly relation: Relation | undefined;
   /** Binds a value of the request. */
   bind(bound: BoundValue): { readonly param: number };
+  /** Binds an argument, cast to the type (objects and lists as `jsonb`); undefined: it was not given. */
+  argument(name: string, type?: string): ValueRef | undefined;
+  /** What is selected of the rows that a root field leads to. */
+  rows(): readonly Output[];
+}
+
+/** What a function of a plugin's own is told. */
+export interface GqlFunctionRequest {
+  /** Coerced; numbers that JavaScript would change are kept as they were written (`numberText`). */
+  readonly arguments: Readonly<Record<string, Json>>;
+  readonly session: Session;
+  /** What is selected of its result; empty for scalars. */
+  readonly selection: readonly GqlSelected[];
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+export interface GqlSelected {
+  /** Response name. */
+  readonly as: string;
+  readonly name: string;
+  readonly selection: readonly GqlSelected[];
 }
 
 /** Key of `extensions` under which parts and scopes stand. */
@@ -331,6 +370,9 @@ export interface GqlBuild {
   mayHideRows(table: GqlTable): boolean;
   /** Type name of words: `album`, `bool_exp`; customization and convention applied. */
   typeName(...words: readonly (string | GqlWord)[]): string;
+  /** Types of a table that root fields lead to. */
+  rowType(table: GqlTable): GraphQLObjectType | undefined;
+  mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
   /** Name of a root field. */
   rootName(...words: readonly (string | GqlWord)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */
@@ -399,6 +441,8 @@ export interface GqlOperation {
   readonly access: "read only" | "read write";
   readonly steps: readonly GqlStep[];
   readonly outputs: readonly GqlOutput[];
+  /** Functions of plugins that answer fields: they run before the transaction. */
+  readonly calls: readonly GqlCall[];
   /** To be called when it has run: document and plan are kept from then on. */
   keep(): void;
 }
@@ -410,6 +454,15 @@ export interface GqlStep {
   readonly path: string;
 }
 
+export interface GqlCall {
+  /** `plugin "weather", field query_root.weather`, for the log. */
+  readonly origin: string;
+  /** Of the field. */
+  readonly path: string;
+  /** The JSON text of the field. */
+  run(asked: Pick<GqlFunctionRequest, "session" | "signal">): Promise<string>;
+}
+
 /** Pieces of the `data` object, in order of selection. */
 export type GqlOutput =
   /** JSON text known already: introspection, `__typename`, writes that touch nothing */
@@ -418,6 +471,8 @@ export type GqlOutput =
   | { readonly as: string; readonly step: number }
   /** the body of a step is an object whose keys stand here (`Bundle`) */
   | { readonly bundle: number }
+  /** what a call answers */
+  | { readonly as: string; readonly call: number }
   /** a list, one element per step: its body; text where it is known already (`update_T_many`) */
   | { readonly as: string; readonly list: readonly (number | string)[] }
   /** a namespace of a mutation */

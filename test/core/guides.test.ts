@@ -25,6 +25,7 @@ test.each([
   ["write-an-embedding-mode", "first-embeds"],
   ["write-a-media-type", "ndjson-media"],
   ["write-a-graphql-field", "epoch-fields"],
+  ["write-a-root-field", "../../plugins/root-fields"],
   ["write-a-rest-method", "search-method"],
   ["tenants", "tenants"],
   ["live-queries", "live-lines"],
@@ -32,8 +33,8 @@ test.each([
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
   expect(block).toBe(
     read(`./guides/${file}.ts`)
-      .replaceAll("../../../core/index.ts", "relapi")
-      .replaceAll(/\.\.\/\.\.\/\.\.\/(plugins\/.*)\.ts"/g, 'relapi/$1"'),
+      .replaceAll(/(?:\.\.\/)+core\/index\.ts/g, "relapi")
+      .replaceAll(/(?:\.\.\/)+(plugins\/.*)\.ts"/g, 'relapi/$1"'),
   );
 });
 

@@ -298,6 +298,8 @@ export type BundleField =
   | { readonly as: string; readonly value: string }
   /** `one`: the first row as an object, or null. A further bundle: a namespace. */
   | { readonly as: string; readonly read: Read; readonly one?: boolean }
+  /** The value that a declared statement gives (`StatementSpec`). */
+  | { readonly as: string; readonly statement: string; readonly arguments: Readonly<Record<string, ValueRef>> }
   | { readonly as: string; readonly bundle: Bundle };
 
 /** Writes that build on each other's rows, in order, one statement each; then the answer read from them (nested

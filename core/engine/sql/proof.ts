@@ -325,7 +325,12 @@ export const isProvenPlan = (
   };
 
   const bundle = ({ fields }: Bundle): boolean =>
-    fields.every((field) => ("value" in field ? true : "bundle" in field ? bundle(field.bundle) : read(field.read)));
+    fields.every((field) => {
+      if ("value" in field) return true;
+      if ("bundle" in field) return bundle(field.bundle);
+      if ("read" in field) return read(field.read);
+      return isKnown(registry.statements.get(field.statement)) && Object.values(field.arguments).every(value);
+    });
 
   const whole = (given: Plan): boolean => {
     switch (given.kind) {

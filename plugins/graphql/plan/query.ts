@@ -4,6 +4,7 @@ import type { GraphQLObjectType } from "graphql";
 import type { BundleField, Expression, Predicate, Read, Relation, Source } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed.ts";
+import { planCustomRead } from "./custom-root.ts";
 import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
@@ -32,6 +33,8 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
     }
     case "function":
       return planFunction(planner, selected, part);
+    case "custom":
+      return planCustomRead(planner, selected, part);
     default:
       return undefined;
   }

@@ -16,7 +16,7 @@ import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, validationFailed } from "../errors.ts";
 import { planAggregate } from "./aggregate.ts";
 import { computedExpression, fixedOf, planArguments } from "./computed.ts";
-import { planCustom } from "./custom.ts";
+import { misplaced, planOutput } from "./custom.ts";
 import { found, isNull, type Input, type Place } from "./input.ts";
 import { capOf, planListArguments } from "./lists.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
@@ -60,7 +60,8 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
       );
     }
     case "custom":
-      return planCustom(planner, selected, part, gqlTypeFacts(type)?.relation);
+      if ("output" in part) return planOutput(planner, selected, part, gqlTypeFacts(type)?.relation);
+      throw misplaced(part);
     default:
       throw new TypeError(`a field of a row stands for ${part?.kind ?? "nothing"}`);
   }

@@ -14,9 +14,11 @@ import {
 import { nameKey, type Model, type Registry, type RelApiHooks, type ResolvedOptions } from "../../../core/index.ts";
 import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
+import { createFieldBuilder } from "./foreign.ts";
 import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { onceFor } from "./once.ts";
+import { mutationResponse, rowType } from "./shapes.ts";
 import type { Source } from "./source.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
@@ -57,8 +59,6 @@ const noQueries: GqlFields = {
   },
 };
 
-const NO_FIELDS: GqlFields = Object.freeze({});
-
 const isSame = (a: GqlTypeSpec, b: GqlTypeSpec): boolean =>
   a.scope === b.scope &&
   a.relation === b.relation &&
@@ -80,6 +80,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const rightsOf = new Map<GqlTable, GqlTableRights>();
   const ownTypes = ownTypeNames(source);
 
+  const buildFields = createFieldBuilder(hooks);
   const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
     const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
     // written out, since it is done for each of fifty thousand types
@@ -95,7 +96,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       fn,
       build,
     } as GqlFieldContext; // what the spec has not is undefined
-    return hooks.buildGqlField.call(NO_FIELDS, context) as GqlFields; // taps of this surface give fields of it
+    return buildFields(context);
   };
   const fieldSource: FieldSource = { fieldsOf, made: new Map() };
 
@@ -195,6 +196,8 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       build.rights(table).select?.isFiltered === true ||
       (table.relation.hasRowSecurity && !isAboveRowSecurity),
     typeName: names.typeName,
+    rowType: (table) => rowType(build, table),
+    mutationResponse: (table) => mutationResponse(build, table),
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
     predicateTypeName: names.predicateTypeName,
