@@ -63,6 +63,8 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
   return {
     prepare: (request, session) => prepare(schemas.of(session), request),
     assemble,
+    complete: async (operation, bodies, session) =>
+      assemble(operation, await functions.load(operation, bodies, session, undefined)),
     run: async (operation, session, { settings, onGone, end = "commit" } = {}) => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
       if (operation.steps.length === 0) {
@@ -86,11 +88,9 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
         ...(isReadOnly ? { mayUseReplica: true } : {}),
       });
       operation.keep();
-      return assemble(
-        operation,
-        rows.map((row) => row["body"] ?? null),
-        calls,
-      );
+      const bodies = rows.map((row) => row["body"] ?? null);
+      const complete = operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, onGone);
+      return assemble(operation, complete, calls);
     },
     parseJson: (text) => {
       const { maxJsonDepth } = context.options;

@@ -217,7 +217,20 @@ export type GqlService =
   /** In roots: a declared statement, by name. It is given the field's arguments; the field's type is a scalar. */
   | { readonly statement: string }
   /** In the query and mutation roots: a function of the plugin's own. */
-  | { readonly run: (request: GqlFunctionRequest) => Json | Promise<Json> };
+  | { readonly run: (request: GqlFunctionRequest) => Json | Promise<Json> }
+  /** In rows: a function over columns of the row (their SQL names), for all rows of the answer at once. Its results are
+   *  in the order of the rows. A role that may not read all the columns does not have the field. */
+  | {
+      readonly columns: readonly string[];
+      readonly load: (
+        rows: readonly GqlLoadedRow[],
+        request: GqlFunctionRequest,
+      ) => readonly Json[] | Promise<readonly Json[]>;
+    };
+
+/** Columns of one row, by their SQL names, as JSON; numbers that JavaScript would change are kept as they were written
+ *  (`numberText`). */
+export type GqlLoadedRow = Readonly<Record<string, Json>>;
 
 /** A selected field as the planner hands it to a `custom` part. */
 export interface GqlSelection {
@@ -443,6 +456,8 @@ export interface GqlOperation {
   readonly outputs: readonly GqlOutput[];
   /** Functions of plugins that answer fields: they run before the transaction. */
   readonly calls: readonly GqlCall[];
+  /** Fields of rows that functions of plugins answer when the transaction is over. */
+  readonly loads: readonly GqlLoads[];
   /** To be called when it has run: document and plan are kept from then on. */
   keep(): void;
 }
@@ -461,6 +476,24 @@ export interface GqlCall {
   readonly path: string;
   /** The JSON text of the field. */
   run(asked: Pick<GqlFunctionRequest, "session" | "signal">): Promise<string>;
+}
+
+/** What functions load for the body of one step. */
+export interface GqlLoads {
+  readonly step: number;
+  /** Where their rows stand in the body. */
+  readonly tree: GqlLoadTree;
+  readonly fields: readonly GqlLoad[];
+}
+
+/** By response name: what is in there, or a number: an object with the columns that this one of the fields needs. */
+export type GqlLoadTree = ReadonlyMap<string, GqlLoadTree | number>;
+
+export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
+  /** Two with the same form answer the same rows with the same text. */
+  readonly form: string;
+  /** JSON texts in the order of the rows. */
+  run(rows: readonly GqlLoadedRow[], asked: Pick<GqlFunctionRequest, "session" | "signal">): Promise<readonly string[]>;
 }
 
 /** Pieces of the `data` object, in order of selection. */
@@ -486,6 +519,8 @@ export interface GqlEngine {
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
   /** The text of the `data` object from the bodies of the steps. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[]): string;
+  /** The same with what functions load for it. @throws RelApiError */
+  complete(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
   /** JSON whose numbers keep all their digits, for `readRequest`. @throws SyntaxError */
   parseJson(text: string): Json;
   /** A request object (G-HTTP-1) from such a value. @throws RelApiError */

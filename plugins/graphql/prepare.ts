@@ -80,6 +80,7 @@ const plan = (ask: Ask<OperationSource>): OperationTemplate => {
     variables,
     budget: openBudget(schema.options),
     sources: [],
+    loads: new Map(),
   };
   const template = planOperation(planner, parsed, rootOf({ schema }, parsed));
   variables.close();

@@ -15,6 +15,9 @@ export interface LiveQuery {
   /** Tells apart queries that make different texts of equal bodies. */
   readonly form: string;
   assemble(bodies: readonly (string | null)[]): string;
+  /** Functions of plugins answer a part of it, each time that `assemble` gives another text. They know the caller, so
+   *  the answers are nobody else's. @rule X-GQL-7 */
+  readonly complete?: (bodies: readonly (string | null)[]) => Promise<string>;
 }
 
 /** @throws RelApiError `missing-session-variable` */
@@ -83,10 +86,13 @@ export const graphqlSource = (
         : {}),
       // the usual one is its one body, whatever the selection is called
       form:
-        operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {})
+        operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {}) && operation.loads.length === 0
           ? ""
-          : JSON.stringify(operation.outputs),
+          : JSON.stringify([operation.outputs, operation.loads.map(({ fields }) => fields.map(({ form }) => form))]),
       assemble: (bodies) => engine.assemble(operation, bodies),
+      ...(operation.loads.length === 0
+        ? {}
+        : { complete: (bodies: readonly (string | null)[]) => engine.complete(operation, bodies, session) }),
     };
   },
   encodeError: (error) => engine.encodeErrors(error, session).body,

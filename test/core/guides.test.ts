@@ -25,6 +25,7 @@ test.each([
   ["write-an-embedding-mode", "first-embeds"],
   ["write-a-media-type", "ndjson-media"],
   ["write-a-graphql-field", "epoch-fields"],
+  ["write-a-loaded-field", "../../plugins/loaded-field"],
   ["write-a-root-field", "../../plugins/root-fields"],
   ["write-a-rest-method", "search-method"],
   ["tenants", "tenants"],

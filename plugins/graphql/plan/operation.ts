@@ -7,6 +7,7 @@ import type { ParsedDocument } from "../document/parse.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
 import { fillCall, type CallTemplate } from "./call.ts";
+import { fillLoads, loadsOf, type StepLoads } from "./load.ts";
 import { isCall, planCall, type CallPart, type Made } from "./made.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
@@ -17,9 +18,10 @@ import type { StepTemplate } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../parts.ts";
 
 /** An operation without the values of its variables. */
-export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "keep"> {
+export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "loads" | "keep"> {
   readonly steps: readonly StepTemplate[];
   readonly calls: readonly CallTemplate[];
+  readonly loads: readonly StepLoads[];
 }
 
 /** The root type of the operation. @throws RelApiError G-DOC-13 */
@@ -38,7 +40,7 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
     const made: Made = { steps: [], calls: [] };
     const outputs = planMutationFields(planner, root, sets, "$", made);
     checkOperationDirectives(planner, operation);
-    return { kind: "mutation", access: "read write", ...made, outputs };
+    return { kind: "mutation", access: "read write", ...made, loads: loadsOf(planner, made.steps), outputs };
   }
   const template = planReads(planner, root, sets, operation.operation);
   checkOperationDirectives(planner, operation);
@@ -107,7 +109,13 @@ const planReads = (
     find,
   );
   closeBundle(reads);
-  return { kind, access: reads.isVolatile ? "read write" : "read only", ...reads.made, outputs: reads.outputs };
+  return {
+    kind,
+    access: reads.isVolatile ? "read write" : "read only",
+    ...reads.made,
+    loads: loadsOf(planner, reads.made.steps),
+    outputs: reads.outputs,
+  };
 };
 
 const planField = (reads: Reads, selected: Selected): BundleField => {
@@ -211,6 +219,7 @@ export const fill = (
   })),
   outputs: template.outputs,
   calls: template.calls.map((call) => fillCall(call, variables)),
+  loads: template.loads.map((loads) => fillLoads(loads, variables)),
   keep,
 });
 

@@ -1,11 +1,12 @@
 /** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand
  *  binds. */
 import type { FragmentDefinitionNode, DocumentNode } from "graphql";
-import type { BoundValue, Json, Limits, ValueRef } from "../../../core/index.ts";
+import type { BoundValue, Json, Limits, Output, ValueRef } from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { found, leafInput, type Input, type InputContext, type Place } from "./input.ts";
+import type { LoadTemplate } from "./load.ts";
 import type { GqlValueType, RoleSchema } from "../parts.ts";
 
 /** A value of a step: fixed by the document, or made of the variables each time. */
@@ -36,6 +37,8 @@ export interface Planner extends InputContext {
   readonly budget: Budget;
   /** Values of the step at hand, by parameter. */
   readonly sources: ValueSource[];
+  /** Outputs in whose place the results of plugins' functions go. */
+  readonly loads: Map<Output, LoadTemplate>;
 }
 
 /** For the next statement: its values are counted from 0. */

@@ -18,6 +18,7 @@ import { planAggregate } from "./aggregate.ts";
 import { computedExpression, fixedOf, planArguments } from "./computed.ts";
 import { misplaced, planOutput } from "./custom.ts";
 import { found, isNull, type Input, type Place } from "./input.ts";
+import { planLoad } from "./load.ts";
 import { capOf, planListArguments } from "./lists.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { eachArgument, eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
@@ -61,6 +62,7 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
     }
     case "custom":
       if ("output" in part) return planOutput(planner, selected, part, gqlTypeFacts(type)?.relation);
+      if ("load" in part) return planLoad(planner, selected, part);
       throw misplaced(part);
     default:
       throw new TypeError(`a field of a row stands for ${part?.kind ?? "nothing"}`);

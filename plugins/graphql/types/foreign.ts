@@ -1,22 +1,22 @@
 /** Fields that plugins outside this surface add: whose they are, and whether they can be served where they stand. @rule
  *  X-GQL-1 X-GQL-5 */
 import { isLeafType, getNamedType, isOutputType } from "graphql";
-import type { RelApiHooks } from "../../../core/index.ts";
+import { columnOf, type RelApiHooks } from "../../../core/index.ts";
 import { isForeign } from "./tap.ts";
 import type { GqlField, GqlFieldContext, GqlFields, GqlPart, GqlScope } from "../parts.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
-type Way = "output" | "plan" | "statement" | "run";
+const ALL_WAYS = ["output", "plan", "statement", "run", "load"] as const;
+type Way = (typeof ALL_WAYS)[number];
 
 const WAYS: Readonly<Partial<Record<GqlScope, readonly Way[]>>> = {
   query_root: ["plan", "statement", "run"],
   mutation_root: ["plan", "statement", "run"],
   subscription_root: ["plan", "statement"],
-  row: ["output"],
+  row: ["output", "load"],
 };
 
-const wayOf = (part: CustomPart): Way | undefined =>
-  (["output", "plan", "statement", "run"] as const).find((way) => way in part);
+const wayOf = (part: CustomPart): Way | undefined => ALL_WAYS.find((way) => way in part);
 
 const isCustom = (field: GqlField | undefined): field is GqlField & { readonly toPlan: CustomPart } =>
   field?.toPlan.kind === "custom";
@@ -24,8 +24,8 @@ const isCustom = (field: GqlField | undefined): field is GqlField & { readonly t
 const ownerOf = (field: GqlField | undefined): string | undefined =>
   isCustom(field) ? field.toPlan.plugin : undefined;
 
-/** @throws Error that names the plugin */
-const checked = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField => {
+/** Undefined: the role may not read what the field needs. @throws Error that names the plugin */
+const checked = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
   const part = field.toPlan as CustomPart; // looked at by the caller
   const refuse = (why: string): Error =>
     new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
@@ -35,7 +35,7 @@ const checked = (plugin: string, name: string, field: GqlField, context: GqlFiel
     throw refuse(
       ways.length === 0
         ? `no field of a plugin's own can be served in ${context.scope}`
-        : `it is served by ${way ?? "nothing"}, and in ${context.scope} only ${ways.join(", ")} can be`,
+        : `it is served by ${way ?? "nothing"}, and in ${context.scope} only ${ways.join(" or ")} can be`,
     );
   if ("statement" in part) {
     if (!context.build.schema.registry.statements.has(part.statement))
@@ -43,6 +43,14 @@ const checked = (plugin: string, name: string, field: GqlField, context: GqlFiel
     const { type } = field.config;
     if (isOutputType(type) && !isLeafType(getNamedType(type)))
       throw refuse("a statement gives a scalar, not an object");
+  }
+  if ("load" in part) {
+    const { relation, build } = context;
+    const unknown = part.columns.find((column) => relation === undefined || columnOf(relation, column) === undefined);
+    if (unknown !== undefined) throw refuse(`the table has no column "${unknown}"`);
+    const table = relation && build.table(relation);
+    const readable = table && build.rights(table).select?.columns;
+    if (!part.columns.every((column) => readable?.has(column))) return undefined;
   }
   return { ...field, toPlan: { ...part, plugin } };
 };
@@ -66,7 +74,8 @@ const taken = (before: GqlFields, after: GqlFields, plugin: string, context: Gql
       continue;
     }
     if (was !== undefined) throw twice(name, context, ownerOf(was), plugin);
-    fields[name] = checked(plugin, name, field, context);
+    const own = checked(plugin, name, field, context);
+    if (own !== undefined) fields[name] = own;
   }
   return fields;
 };
