@@ -87,6 +87,29 @@ export interface PlanFunction extends BuiltIn {
   readonly compile: (argument: Sql, model: Model) => Sql;
 }
 
+/** An aggregate function, for both surfaces. @rule X-AGG-1 */
+export interface AggregateSpec extends BuiltIn {
+  /** What a plan stores: letters, digits and `_`. Unique. */
+  readonly name: string;
+  /** REST name (`select=tonnage.median()`); absent: `name`; false: not in REST. */
+  readonly rest?: string | false;
+  /** GraphQL name; absent: `name`; false: not in GraphQL. */
+  readonly graphql?: string | false;
+  /** GraphQL: columns that it takes in aggregates and their `order_by`: `typname`s of base types, or groups as for
+   *  operators. Absent: it is not there. */
+  readonly types?: readonly string[];
+  readonly exceptTypes?: readonly string[];
+  /** Its type in GraphQL: a `typname`, or the name of a GraphQL scalar; absent: that of the column. */
+  readonly result?: string;
+  /** GraphQL: it may stand in conditions on related rows. `type`: `typname` of the columns it takes; absent: any
+   *  columns, or none. `result`: what is compared. `columns`: how many it takes, one if absent. */
+  readonly predicate?: { readonly type?: string; readonly result: string; readonly columns?: 2 };
+  /** `typname` of its result in SQL, or `argument`: the type of what it is given. Absent: not known. */
+  readonly returns?: string;
+  /** Absent: the function called `name` in the caller's search path. `columns`: none for rows as such. */
+  readonly compile?: (columns: readonly Sql[], isDistinct: boolean) => Sql;
+}
+
 /** A query of the plugin's own that gives one value, for plans to name: a root field of GraphQL is answered by it. */
 export interface StatementSpec extends BuiltIn {
   /** Kebab-case, unique. */
@@ -110,6 +133,7 @@ export interface Plugin {
   readonly updateOperators?: readonly UpdateOperatorSpec[];
   readonly functions?: readonly PlanFunction[];
   readonly statements?: readonly StatementSpec[];
+  readonly aggregates?: readonly AggregateSpec[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -123,6 +147,7 @@ export interface Registry {
   readonly updateOperators: readonly UpdateOperatorSpec[];
   readonly functions: ReadonlyMap<string, PlanFunction>;
   readonly statements: ReadonlyMap<string, StatementSpec>;
+  readonly aggregates: ReadonlyMap<string, AggregateSpec>;
   has(plugin: string): boolean;
 }
 

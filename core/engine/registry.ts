@@ -27,6 +27,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const updateOperators = declared(plugins, (plugin) => plugin.updateOperators);
   const functions = declared(plugins, (plugin) => plugin.functions);
   const statements = declared(plugins, (plugin) => plugin.statements);
+  const aggregates = declared(plugins, (plugin) => plugin.aggregates);
   refuseOverlaps(operators, (spec) => spec.name, "operator");
   refuseOverlaps(operators, (spec) => restNameOf(spec), "REST operator");
   refuseOverlaps(operators, (spec) => graphqlNameOf(spec), "GraphQL operator");
@@ -37,6 +38,11 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(embeds, (spec) => spec.graphql?.suffix, "GraphQL embed suffix");
   refuseDoubles(functions, (spec) => spec.name, "function");
   refuseDoubles(statements, (spec) => spec.name, "statement");
+  refuseDoubles(aggregates, (spec) => spec.name, "aggregate function");
+  refuseDoubles(aggregates, (spec) => surfaceName(spec.rest, spec.name), "REST aggregate function");
+  refuseDoubles(aggregates, (spec) => surfaceName(spec.graphql, spec.name), "GraphQL aggregate function");
+  for (const { spec, plugin } of aggregates)
+    refuseOddNames(plugin, "aggregate function", [spec.name, spec.rest, spec.graphql]);
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
     operators: operators.map(({ spec }): OperatorSpec => spec),
@@ -44,6 +50,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     updateOperators: updateOperators.map(({ spec }): UpdateOperatorSpec => spec),
     functions: byName(functions),
     statements: byName(statements),
+    aggregates: byName(aggregates),
     has: (plugin: string) => names.has(plugin),
   });
 };
@@ -55,6 +62,16 @@ export const restNameOf = (spec: OperatorSpec): string | undefined =>
 export const graphqlNameOf = (spec: OperatorSpec): string | undefined => {
   if (spec.graphql === false) return undefined;
   return typeof spec.graphql === "object" ? spec.graphql.name : (spec.graphql ?? `_${spec.name.replaceAll("-", "_")}`);
+};
+
+/** Of a part whose names default to its own; `undefined`: not offered there. */
+export const surfaceName = (given: string | false | undefined, name: string): string | undefined =>
+  given === false ? undefined : (given ?? name);
+
+const refuseOddNames = (plugin: string, what: string, names: readonly (string | false | undefined)[]): void => {
+  for (const name of names)
+    if (typeof name === "string" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw presetError(`${what} "${name}" of "${plugin}" must consist of letters, digits and "_"`);
 };
 
 interface Typed {

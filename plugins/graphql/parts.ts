@@ -182,8 +182,8 @@ export type GqlPart =
   | { readonly kind: "cast-to"; readonly value: GqlValueType }
   /** part of an operand of fields */
   | { readonly kind: "operand-field"; readonly name: string; readonly value: GqlValueType }
-  // aggregate_bool_exp: one per function; `value`: what its `predicate` compares
-  | { readonly kind: "predicate"; readonly fn: string; readonly value: GqlValueType }
+  // aggregate_bool_exp: one per function; `value`: what its `predicate` compares; `columns`: of its arguments
+  | { readonly kind: "predicate"; readonly fn: string; readonly value: GqlValueType; readonly columns: "any" | 1 | 2 }
   // writes
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
   /** column of an update operator's input; `value`: of the operand */

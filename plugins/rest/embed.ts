@@ -20,7 +20,7 @@ import { bind, buildField, buildPath, buildWhere, type Row } from "./condition.t
 import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "./errors.ts";
 import { buildNodes, isEmptyEmbed, targetName, type Node } from "./node.ts";
 import type { Planning } from "./planning.ts";
-import type { OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "./request.ts";
+import type { Grammar, OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "./request.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
 import { isWholeRow } from "./select.ts";
 
@@ -45,6 +45,7 @@ interface Building {
   readonly searchPath: readonly string[];
   /** A bare `count` may stand for the number of rows. */
   readonly takesBareCount: boolean;
+  readonly aggregates: Grammar["aggregates"];
   readonly values: BoundValue[];
   /** `dbMaxRows`, where it applies. @rule R-RNG-5 */
   readonly cap: number | undefined;
@@ -69,7 +70,10 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     model,
     searchPath: searchPathOf(input.rest, schema),
     // permissions of the metadata give the right to count apart from that to read
-    takesBareCount: options.dbAggregatesEnabled || !options.metadataPermissionsForRest,
+    takesBareCount:
+      input.rest.grammar.aggregates.has("count") &&
+      (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
+    aggregates: input.rest.grammar.aggregates,
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
@@ -183,7 +187,9 @@ const buildRead = (building: Building, level: Level, from: Source, wanted: Outpu
       ? wanted.isOrdered
         ? [{ kind: "all" } as const]
         : []
-      : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) => buildOutput(row, item))),
+      : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) =>
+          buildOutput(row, item, building.aggregates),
+        )),
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
   const where = buildWhere(row, node.filters, node.logic);
@@ -243,7 +249,7 @@ const bareCount = (
 };
 
 /** A field as it is selected; embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8 R-AGG-3 */
-const buildOutput = (row: Row, item: SelectItem): readonly Output[] => {
+const buildOutput = (row: Row, item: SelectItem, aggregates: Grammar["aggregates"]): readonly Output[] => {
   switch (item.kind) {
     case "all":
       return [{ kind: "all" }];
@@ -255,7 +261,15 @@ const buildOutput = (row: Row, item: SelectItem): readonly Output[] => {
       const { alias, aggregate, aggregateCast } = item;
       const argument = withCast(buildField(row, item.field), item.cast);
       if (aggregate !== undefined)
-        return [{ kind: "aggregate", as: alias ?? aggregate, fn: aggregate, of: [argument], cast: aggregateCast }];
+        return [
+          {
+            kind: "aggregate",
+            as: alias ?? aggregate,
+            fn: aggregates.get(aggregate) ?? aggregate,
+            of: [argument],
+            cast: aggregateCast,
+          },
+        ];
       const lastKey = item.field.path.findLast((step) => !step.isIndex)?.key;
       return [{ kind: "value", as: alias ?? lastKey ?? item.field.name, value: withCast(argument, aggregateCast) }];
     }

@@ -1,6 +1,6 @@
-/** What the plugins of a preset add to the grammar of the query string: operators and embedding modes by the names REST
- *  calls them. */
-import { restNameOf, type Limits, type OperatorSpec, type Registry } from "../../core/index.ts";
+/** What the plugins of a preset add to the grammar of the query string: operators, aggregate functions and embedding
+ *  modes by the names REST calls them. */
+import { restNameOf, surfaceName, type Limits, type OperatorSpec, type Registry } from "../../core/index.ts";
 import type { Grammar } from "./request.ts";
 
 export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
@@ -16,5 +16,10 @@ export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
   const embeds = registry.embeds.flatMap(({ mode, rest }) =>
     rest === undefined ? [] : [{ mode, prefix: rest.prefix, takesAlias: rest.takesAlias === true }],
   );
-  return { limits, operators, embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length) };
+  const aggregates = new Map<string, string>();
+  for (const { name, rest } of registry.aggregates.values()) {
+    const shown = surfaceName(rest, name);
+    if (shown !== undefined) aggregates.set(shown, name);
+  }
+  return { limits, operators, aggregates, embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length) };
 };

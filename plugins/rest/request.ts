@@ -35,8 +35,6 @@ export interface Field {
   readonly path: readonly JsonStep[];
 }
 
-export type AggregateName = "sum" | "avg" | "count" | "max" | "min";
-
 export type SelectItem =
   | { readonly kind: "all" }
   | {
@@ -45,7 +43,8 @@ export type SelectItem =
       readonly alias?: string;
       /** Type name, R-LEX-7. Before an aggregate: of its argument. */
       readonly cast?: string;
-      readonly aggregate?: AggregateName;
+      /** REST name. */
+      readonly aggregate?: string;
       readonly aggregateCast?: string;
     }
   /** `count()` */
@@ -183,6 +182,8 @@ export interface Grammar {
   readonly limits: Limits;
   /** Operators by REST name. */
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
+  /** Aggregate functions by REST name, in order of declaration: what a plan calls them. */
+  readonly aggregates: ReadonlyMap<string, string>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
   readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
 }

@@ -26,6 +26,7 @@ test.each([
   ["write-a-media-type", "ndjson-media"],
   ["write-a-graphql-field", "epoch-fields"],
   ["write-a-loaded-field", "../../plugins/loaded-field"],
+  ["write-an-aggregate", "../../plugins/median"],
   ["write-a-root-field", "../../plugins/root-fields"],
   ["write-a-rest-method", "search-method"],
   ["tenants", "tenants"],

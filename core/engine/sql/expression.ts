@@ -127,6 +127,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       return compileRelated(compiler, scope, expression.relationship, (target) => {
         const of = expression.of.map((one) => compileExpression(compiler, one, target.scope));
         const call = compileAggregateCall(
+          compiler,
           expression.fn,
           of.map((one) => one.sql),
           expression.distinct === true,
@@ -152,6 +153,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         embeds: noEmbeds,
       };
       const call = compileAggregateCall(
+        compiler,
         expression.fn,
         expression.of.map((one) => compileExpression(compiler, one, inner).sql),
         false,
@@ -182,7 +184,6 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
 };
 
 const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {
-  if (fn === "count") return typeNamed(compiler, "int8");
-  if (fn === "bool_and" || fn === "bool_or") return typeNamed(compiler, "bool");
-  return fn === "max" || fn === "min" ? of : undefined;
+  const returns = compiler.registry.aggregates.get(fn)?.returns;
+  return returns === undefined ? undefined : returns === "argument" ? of : typeNamed(compiler, returns);
 };

@@ -117,7 +117,7 @@ export const isProvenPlan = (
   /** Every tap that may answer. */
   const areKnown = (hook: Tapped | undefined): boolean =>
     hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // a tap's options are kept with it
-  const isAggregate = (fn: string): boolean => !model.rivals.has(fn);
+  const isAggregate = (fn: string): boolean => isKnown(registry.aggregates.get(fn));
 
   const type = (name: string | undefined): boolean =>
     name === undefined || typeNamesOf(model).has(name.replace(MODIFIER, ""));

@@ -38,7 +38,7 @@ export const planAggregatePredicate = (
   readObject(planner, one.input, placeOf(one.field), one.path, ({ field, input: value, path: at }) => {
     const name = gqlPart(field);
     if (name?.kind !== "argument") return;
-    if (name.name === "arguments") of = planColumns(planner, value, placeOf(field), at, part.fn);
+    if (name.name === "arguments") of = planColumns(planner, value, placeOf(field), at, part.columns);
     else if (name.name === "distinct") isDistinct = readBoolean(planner, value, placeOf(field), at);
     else if (name.name === "filter") where = narrowed(planWhere(planner, value, placeOf(field), at));
     // the last of the four in name order, so that the left side is complete
@@ -56,15 +56,21 @@ export const planAggregatePredicate = (
   return allOf(compare?.(left) ?? []);
 };
 
-/** A list of columns for count, one column, or X and Y. */
-const planColumns = (planner: Planner, input: Input, place: Place, path: string, fn: string): readonly Expression[] => {
+/** A list of columns where any are taken, one column, or X and Y. */
+const planColumns = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  path: string,
+  columns: "any" | 1 | 2,
+): readonly Expression[] => {
   const columnOf = (value: Input, at: Place, where: string): Expression[] => {
     const part = gqlPart(readEnum(planner, value, at, where));
     return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
   };
-  if (fn === "count")
+  if (columns === "any")
     return readList(planner, input, place, path).flatMap((item) => columnOf(item.input, itemPlace(place), item.path));
-  if (fn !== "corr" && fn !== "covar_samp") return columnOf(input, place, path);
+  if (columns === 1) return columnOf(input, place, path);
   const both: Expression[] = [];
   readObject(planner, input, place, path, ({ field, input: value, path: at }) =>
     both.push(...columnOf(value, placeOf(field), at)),

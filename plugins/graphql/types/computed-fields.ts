@@ -154,7 +154,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   return fieldsOf(
     lensOf(build, table)
-      .computed.filter(({ value }) => takes(fn, value))
+      .computed.filter(({ value }) => takes(build, fn, value))
       .map(
         (each) =>
           [
