@@ -73,6 +73,7 @@ export {
 export type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./engine/database/change-feed.ts";
 export { fillSlots } from "./engine/database/statements.ts";
 export { VERSION } from "./kernel/version.ts";
-export { graphqlNameOf, matchesType, restNameOf, surfaceName } from "./engine/registry.ts";
+export { graphqlNameOf, restNameOf, surfaceName } from "./engine/registry.ts";
+export { matchesType } from "./engine/model/type-groups.ts";
 export { readSetting, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./kernel/settings.ts";
 export { createCorsPolicies, createCorsPolicy, type CorsPolicy } from "./http/cors.ts";

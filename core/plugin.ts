@@ -110,6 +110,25 @@ export interface AggregateSpec extends BuiltIn {
   readonly compile?: (columns: readonly Sql[], isDistinct: boolean) => Sql;
 }
 
+/** A term of an order computed from a column and operands, for both surfaces. @rule X-ORD-1 */
+export interface OrderingSpec extends BuiltIn {
+  /** What a plan stores: letters, digits and `_`. Unique per type. */
+  readonly name: string;
+  /** REST name (`order=place.distance(…)`); absent: `name`; false: not in REST. */
+  readonly rest?: string | false;
+  /** GraphQL name; absent: `_name`; false: not in GraphQL. */
+  readonly graphql?: string | false;
+  /** Types of the columns it is for: `typname`s of base types, or groups as for operators. REST leaves ill-typed use to
+   *  the database. */
+  readonly types: readonly string[];
+  readonly exceptTypes?: readonly string[];
+  /** In the order in which REST takes them. `type`: a `typname`; absent: the column's. */
+  readonly operands: readonly { readonly name: string; readonly type?: string }[];
+  /** Description in the GraphQL schema. */
+  readonly description?: string;
+  readonly compile: (column: Sql, operands: readonly Sql[], model: Model) => Sql;
+}
+
 /** A query of the plugin's own that gives one value, for plans to name: a root field of GraphQL is answered by it. */
 export interface StatementSpec extends BuiltIn {
   /** Kebab-case, unique. */
@@ -134,6 +153,7 @@ export interface Plugin {
   readonly functions?: readonly PlanFunction[];
   readonly statements?: readonly StatementSpec[];
   readonly aggregates?: readonly AggregateSpec[];
+  readonly orderings?: readonly OrderingSpec[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -148,6 +168,7 @@ export interface Registry {
   readonly functions: ReadonlyMap<string, PlanFunction>;
   readonly statements: ReadonlyMap<string, StatementSpec>;
   readonly aggregates: ReadonlyMap<string, AggregateSpec>;
+  readonly orderings: readonly OrderingSpec[];
   has(plugin: string): boolean;
 }
 

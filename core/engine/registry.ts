@@ -1,7 +1,7 @@
 /** The declared parts of plugins: collected for parsers and compilers, checked against each other, tapped by core. */
 import { presetError } from "../kernel/errors.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
-import type { PgType } from "./model/model.ts";
+import { matchesType, type Typed } from "./model/type-groups.ts";
 import type { Comparison } from "./plan/plan.ts";
 import type { EmbedSpec, OperatorSpec, Plugin, Registry, UpdateOperatorSpec } from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
@@ -28,6 +28,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const functions = declared(plugins, (plugin) => plugin.functions);
   const statements = declared(plugins, (plugin) => plugin.statements);
   const aggregates = declared(plugins, (plugin) => plugin.aggregates);
+  const orderings = declared(plugins, (plugin) => plugin.orderings);
   refuseOverlaps(operators, (spec) => spec.name, "operator");
   refuseOverlaps(operators, (spec) => restNameOf(spec), "REST operator");
   refuseOverlaps(operators, (spec) => graphqlNameOf(spec), "GraphQL operator");
@@ -41,6 +42,16 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(aggregates, (spec) => spec.name, "aggregate function");
   refuseDoubles(aggregates, (spec) => surfaceName(spec.rest, spec.name), "REST aggregate function");
   refuseDoubles(aggregates, (spec) => surfaceName(spec.graphql, spec.name), "GraphQL aggregate function");
+  refuseOverlaps(orderings, (spec) => spec.name, "ordering");
+  refuseOverlaps(orderings, (spec) => surfaceName(spec.rest, spec.name), "REST ordering");
+  refuseOverlaps(orderings, (spec) => surfaceName(spec.graphql, `_${spec.name}`), "GraphQL ordering");
+  for (const { spec, plugin } of orderings) {
+    refuseOddNames(plugin, "ordering", [spec.name, spec.rest, spec.graphql, ...spec.operands.map(({ name }) => name)]);
+    if (spec.operands.some(({ name }) => name === "order"))
+      throw presetError(
+        `an operand of the ordering "${spec.name}" of "${plugin}" is named "order", as its direction is`,
+      );
+  }
   for (const { spec, plugin } of aggregates)
     refuseOddNames(plugin, "aggregate function", [spec.name, spec.rest, spec.graphql]);
   const names = new Set(plugins.map((plugin) => plugin.name));
@@ -51,6 +62,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     functions: byName(functions),
     statements: byName(statements),
     aggregates: byName(aggregates),
+    orderings: orderings.map(({ spec }) => spec),
     has: (plugin: string) => names.has(plugin),
   });
 };
@@ -73,11 +85,6 @@ const refuseOddNames = (plugin: string, what: string, names: readonly (string | 
     if (typeof name === "string" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw presetError(`${what} "${name}" of "${plugin}" must consist of letters, digits and "_"`);
 };
-
-interface Typed {
-  readonly types: readonly string[];
-  readonly exceptTypes?: readonly string[];
-}
 
 const refuseOverlaps = <Spec extends Typed>(
   all: readonly Declared<Spec>[],
@@ -142,27 +149,6 @@ const isOfGroup = (name: string, group: string): boolean =>
 
 const isExcepted = (spec: Typed, name: string): boolean =>
   spec.exceptTypes?.some((except) => except === name || isOfGroup(name, except)) === true;
-
-/** Whether a type (below all domains) is one of the names or groups of a spec. `any` takes unknown types too. */
-export const matchesType = (spec: Typed, type: PgType | undefined): boolean =>
-  spec.types.some((name) => isTypeNamed(name, type)) &&
-  spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;
-
-const isTypeNamed = (name: string, type: PgType | undefined): boolean => {
-  if (name === "any") return true;
-  if (type === undefined) return false;
-  if (type.name === name) return true;
-  switch (name) {
-    case "array":
-    case "enum":
-    case "composite":
-      return type.kind === name;
-    case "range":
-      return type.kind === "range" || type.kind === "multirange";
-    default:
-      return false;
-  }
-};
 
 /** Operators and embeds on their hooks, in front of what the plugin's `apply` adds. */
 export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {

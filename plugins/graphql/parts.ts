@@ -23,6 +23,7 @@ import type {
   Json,
   Model,
   OperatorSpec,
+  OrderingSpec,
   Delete,
   Insert,
   Output,
@@ -205,6 +206,9 @@ export type GqlPart =
     }
   | { readonly kind: "argument"; readonly name: GqlArgumentName }
   // enum values
+  // in `order_by` of columns whose type has orderings: the column itself, and each ordering
+  | { readonly kind: "ordered-value" }
+  | { readonly kind: "ordering"; readonly ordering: OrderingSpec }
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
   | { readonly kind: "enum-key"; readonly key: string };
 
@@ -299,6 +303,8 @@ export type GqlScope =
   | "predicate"
   | "predicate_arguments"
   | "order_by"
+  | "column_order_by"
+  | "ordering"
   | "aggregate_order_by"
   | "aggregate_order_by_columns"
   | "insert_input"

@@ -1,8 +1,10 @@
 /** The select tree, resolved against the model: names become relationships, and the whole becomes the `Read` of a plan.
  *  */
 import {
+  baseTypeOf,
   columnOf,
   computedFieldOf,
+  matchesType,
   relationOf,
   type BoundValue,
   type Embed,
@@ -46,6 +48,7 @@ interface Building {
   /** A bare `count` may stand for the number of rows. */
   readonly takesBareCount: boolean;
   readonly aggregates: Grammar["aggregates"];
+  readonly orderings: Grammar["orderings"];
   readonly values: BoundValue[];
   /** `dbMaxRows`, where it applies. @rule R-RNG-5 */
   readonly cap: number | undefined;
@@ -74,6 +77,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
       input.rest.grammar.aggregates.has("count") &&
       (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
     aggregates: input.rest.grammar.aggregates,
+    orderings: input.rest.grammar.orderings,
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
@@ -193,7 +197,7 @@ const buildRead = (building: Building, level: Level, from: Source, wanted: Outpu
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
   const where = buildWhere(row, node.filters, node.logic);
-  const orderBy = node.orders.map((term) => buildOrder(row, term));
+  const orderBy = node.orders.map((term) => buildOrder(row, term, building.orderings));
   return { kind: "read", from, shape: "rows", output, where, orderBy: orderBy.length === 0 ? undefined : orderBy, cap };
 };
 
@@ -280,10 +284,11 @@ const withCast = (of: Expression, type: string | undefined): Expression =>
   type === undefined ? of : { kind: "cast", of, type };
 
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
-const buildOrder = (row: Row, { embed, field, direction, nulls }: OrderTerm): OrderBy => {
+const buildOrder = (row: Row, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {
+  const { embed, field, direction, nulls } = term;
   const by: Expression =
     embed === undefined
-      ? buildField(row, field)
+      ? buildOrdering(row, buildField(row, field), term, orderings)
       : {
           kind: "embedded",
           embed,
@@ -291,4 +296,24 @@ const buildOrder = (row: Row, { embed, field, direction, nulls }: OrderTerm): Or
           path: field.path.length === 0 ? undefined : buildPath(row.values, field.path),
         };
   return { by, direction, nulls };
+};
+
+/** The ordering for the column's type; for other types the database judges the first. @rule X-ORD-2 */
+const buildOrdering = (
+  { model, relation, values }: Row,
+  of: Expression,
+  { field, ordering }: OrderTerm,
+  orderings: Grammar["orderings"],
+): Expression => {
+  const specs = (ordering && orderings.get(ordering.name)) ?? [];
+  const column = relation && columnOf(relation, field.name);
+  const type = column && field.path.length === 0 ? baseTypeOf(model, column.type) : undefined;
+  const spec = specs.find((one) => matchesType(one, type)) ?? specs[0];
+  if (ordering === undefined || spec === undefined) return of;
+  return {
+    kind: "ordering",
+    ordering: spec.name,
+    of,
+    operands: ordering.operands.map((text) => bind(values, text)),
+  };
 };

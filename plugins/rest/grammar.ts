@@ -1,18 +1,29 @@
 /** What the plugins of a preset add to the grammar of the query string: operators, aggregate functions and embedding
  *  modes by the names REST calls them. */
-import { restNameOf, surfaceName, type Limits, type OperatorSpec, type Registry } from "../../core/index.ts";
+import { restNameOf, surfaceName, type Limits, type Registry } from "../../core/index.ts";
 import type { Grammar } from "./request.ts";
 
-export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
-  const operators = new Map<string, OperatorSpec[]>();
-  for (const spec of registry.operators) {
-    const name = restNameOf(spec);
-    // operands of several parts have no text form
-    if (name === undefined || spec.operand === "fields") continue;
-    const specs = operators.get(name);
-    if (specs === undefined) operators.set(name, [spec]);
+const byRestName = <Spec>(
+  all: readonly Spec[],
+  nameOf: (spec: Spec) => string | undefined,
+): ReadonlyMap<string, readonly Spec[]> => {
+  const named = new Map<string, Spec[]>();
+  for (const spec of all) {
+    const name = nameOf(spec);
+    if (name === undefined) continue;
+    const specs = named.get(name);
+    if (specs === undefined) named.set(name, [spec]);
     else specs.push(spec);
   }
+  return named;
+};
+
+export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
+  // operands of several parts have no text form
+  const operators = byRestName(registry.operators, (spec) =>
+    spec.operand === "fields" ? undefined : restNameOf(spec),
+  );
+  const orderings = byRestName(registry.orderings, ({ rest, name }) => surfaceName(rest, name));
   const embeds = registry.embeds.flatMap(({ mode, rest }) =>
     rest === undefined ? [] : [{ mode, prefix: rest.prefix, takesAlias: rest.takesAlias === true }],
   );
@@ -21,5 +32,5 @@ export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
     const shown = surfaceName(rest, name);
     if (shown !== undefined) aggregates.set(shown, name);
   }
-  return { limits, operators, aggregates, embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length) };
+  return { limits, operators, aggregates, orderings, embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length) };
 };

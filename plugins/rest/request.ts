@@ -12,6 +12,7 @@ import type {
   Limits,
   Model,
   OperatorSpec,
+  OrderingSpec,
   PluginContext,
   Read,
   RelApiHooks,
@@ -95,6 +96,8 @@ export interface OrderTerm {
   /** Related order: target name of a to-one embed of the same level. */
   readonly embed?: string;
   readonly field: Field;
+  /** A declared ordering of the field, by REST name. */
+  readonly ordering?: { readonly name: string; readonly operands: readonly string[] };
   readonly direction?: "asc" | "desc";
   readonly nulls?: "first" | "last";
 }
@@ -184,6 +187,8 @@ export interface Grammar {
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
   /** Aggregate functions by REST name, in order of declaration: what a plan calls them. */
   readonly aggregates: ReadonlyMap<string, string>;
+  /** Declared orderings by REST name: one, or several for different types. */
+  readonly orderings: ReadonlyMap<string, readonly OrderingSpec[]>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
   readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
 }

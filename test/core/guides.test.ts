@@ -27,6 +27,7 @@ test.each([
   ["write-a-graphql-field", "epoch-fields"],
   ["write-a-loaded-field", "../../plugins/loaded-field"],
   ["write-an-aggregate", "../../plugins/median"],
+  ["write-an-ordering", "../../plugins/distance"],
   ["write-a-root-field", "../../plugins/root-fields"],
   ["write-a-rest-method", "search-method"],
   ["tenants", "tenants"],

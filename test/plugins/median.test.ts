@@ -1,6 +1,6 @@
 /** Aggregate functions of plugins: the example of docs/guides/write-an-aggregate.md. */
 import { describe, expect, test } from "vitest";
-import { compose, definePlugin, relApi, without, type AggregateSpec } from "../../core/index.ts";
+import { compose, definePlugin, relApi, without, type AggregateSpec, type PresetPart } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases, gqlCases } from "../support/cases.ts";
@@ -120,7 +120,7 @@ describe("over GraphQL", async () => {
 describe("declarations", () => {
   const declaring = (name: string, spec: AggregateSpec) => definePlugin({ name, aggregates: [spec] });
   const start =
-    (...parts: Parameters<typeof compose>) =>
+    (...parts: readonly PresetPart[]) =>
     () =>
       relApi(compose(fullCompat({ databaseUrl: "postgres://127.0.0.1:1/none" }), ...parts));
 

@@ -321,6 +321,11 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
     case "cast":
     case "apply":
       return changed(expression, { of: mapExpression(expression.of, scope, walk) });
+    case "ordering":
+      return changed(expression, {
+        of: mapExpression(expression.of, scope, walk),
+        operands: mapList(expression.operands, (ref) => mapValue(ref, walk)),
+      });
     case "masked":
       return changed(expression, {
         of: mapExpression(expression.of, scope, walk),

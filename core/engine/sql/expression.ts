@@ -2,7 +2,8 @@
 import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
 import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
 import { nearestNames } from "../model/near-names.ts";
-import type { Expression, PathStep } from "../plan/plan.ts";
+import type { Expression, PathStep, ValueRef } from "../plan/plan.ts";
+import { matchesType } from "../model/type-groups.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { refuseColumn } from "./names.ts";
@@ -101,6 +102,18 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         type: undefined,
         declared: undefined,
       };
+    }
+    case "ordering": {
+      const inner = compileExpression(compiler, expression.of, scope);
+      const specs = compiler.registry.orderings.filter(({ name }) => name === expression.ordering);
+      const spec = specs.find((one) => matchesType(one, inner.type)) ?? specs[0];
+      if (spec === undefined) throw planFault(`no plugin declares the ordering "${expression.ordering}"`);
+      const operands = expression.operands.map((ref, i) => {
+        const { type } = spec.operands[i] ?? {};
+        const declared = type === undefined ? inner.type : typeNamed(compiler, type);
+        return compileValue(compiler, { type: declared?.sqlName ?? type, ...ref } as ValueRef); // the reference with a type
+      });
+      return { sql: spec.compile(inner.sql, operands, compiler.model), type: undefined, declared: undefined };
     }
     case "masked": {
       const inner = compileExpression(compiler, expression.of, scope);

@@ -163,6 +163,15 @@ export const isProvenPlan = (
         return type(given.type) && expression(given.of, row);
       case "apply":
         return applied(given.function) && expression(given.of, row);
+      case "ordering": {
+        const specs = registry.orderings.filter(({ name }) => name === given.ordering);
+        return (
+          specs.length > 0 &&
+          specs.every((spec) => isKnown(spec) && spec.operands.every((one) => type(one.type))) &&
+          given.operands.every(value) &&
+          expression(given.of, row)
+        );
+      }
       case "masked":
         return expression(given.of, row) && predicate(given.when, row);
       case "related": {

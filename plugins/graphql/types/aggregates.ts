@@ -47,7 +47,7 @@ export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType)
 
 /** Types of several functions have the same fields: one object for those that take and give the same. */
 const sharedBy = (make: (lens: Lens, spec: AggregateSpec) => GqlFields, keyOf: (spec: AggregateSpec) => unknown) => {
-  const ofLens = onceFor((_: Lens) => new Map<string, GqlFields>());
+  const ofLens = onceFor<Lens, Map<string, GqlFields>>(() => new Map());
   const keys = onceFor((spec: AggregateSpec) => JSON.stringify(keyOf(spec)));
   return (lens: Lens, spec: AggregateSpec): GqlFields => {
     const made = ofLens(lens);
