@@ -2,3 +2,5 @@
  *  `buildGqlField` sees; the engine. */
 export type * from "./parts.ts";
 export type * from "./served.ts";
+export type * from "./value-types.ts";
+export type * from "./operations.ts";

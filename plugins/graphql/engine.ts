@@ -8,7 +8,7 @@ import { encodeErrors } from "./encode-error.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import type { Schemas } from "./schema.ts";
-import type { GqlEngine, GqlOperation, GqlOutput } from "./parts.ts";
+import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
 /** Members of an object: `{"a":1}` without its braces. */
 const membersOf = (body: string): string => body.slice(1, -1);

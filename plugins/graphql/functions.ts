@@ -3,7 +3,8 @@ import { isRelApiError, type Logger, type Session } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { functionFailed, functionRefused } from "./errors.ts";
 import { findSpans, splice } from "./splice.ts";
-import type { GqlCall, GqlFunctionRequest, GqlLoadedRow, GqlLoads, GqlOperation, GqlRunOptions } from "./parts.ts";
+import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
+import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
 
 type Asked = Pick<GqlFunctionRequest, "session" | "signal">;
 

@@ -1,5 +1,5 @@
 /** Finds places in JSON text, so that they can be replaced while all the rest stays as PostgreSQL wrote it. */
-import type { GqlLoadTree } from "./parts.ts";
+import type { GqlLoadTree } from "./operations.ts";
 
 /** A value in the text: `text.slice(start, end)`. */
 export interface Span {

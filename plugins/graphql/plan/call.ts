@@ -4,11 +4,12 @@ import type { Json } from "../../../core/index.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
-import { argumentLeaves, type CustomPart, type PartServedBy } from "./custom.ts";
-import type { Leaf } from "./input.ts";
+import type { GqlCall } from "../operations.ts";
+import type { GqlFunctionRequest, GqlSelected } from "../parts.ts";
+import { argumentLeaves } from "./custom.ts";
+import type { CustomPart, FunctionField, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
-import type { GqlCall, GqlFunctionRequest, GqlSelected } from "../parts.ts";
 
 /** What is answered of a result. */
 interface Shape {
@@ -64,16 +65,6 @@ const textOf = ({ type, members }: Shape, value: Json | undefined): string => {
   });
   return `{${texts.join(",")}}`;
 };
-
-/** A selected field that a function answers, without the values of variables. */
-export interface FunctionField {
-  readonly origin: string;
-  readonly path: string;
-  readonly leaves: readonly (readonly [string, Leaf])[];
-  readonly selection: readonly GqlSelected[];
-  /** The answer's text from a result. @throws TypeError when it does not fit the schema */
-  text(result: Json): string;
-}
 
 export const planFunctionField = (planner: Planner, selected: Selected, part: CustomPart): FunctionField => {
   const shape = shapeOf(planner, selected);

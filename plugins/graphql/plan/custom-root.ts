@@ -1,12 +1,13 @@
 /** Root fields of plugins' own that are served by the database. @rule X-GQL-2 X-GQL-3 */
+import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
-import { isListField, misplaced, planPlan, planStatement, type CustomPart, type PartServedBy } from "./custom.ts";
+import { gqlTypeFacts } from "../parts.ts";
+import { isListField, misplaced, planPlan, planStatement } from "./custom.ts";
+import type { CustomPart, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
 import type { Selected } from "./selection.ts";
 import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
-import { getNamedType, isObjectType } from "graphql";
-import { gqlTypeFacts } from "../parts.ts";
 
 const planOf = (planner: Planner, selected: Selected, part: PartServedBy<"plan">) =>
   planPlan(planner, selected, part, (type, { selections, path }) => planRow(planner, type, selections, path));

@@ -3,19 +3,13 @@
 import type { Bundle, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
-import { argumentsOf, planFunctionField, type FunctionField } from "./call.ts";
-import type { PartServedBy } from "./custom.ts";
+import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
+import { argumentsOf, planFunctionField } from "./call.ts";
+import type { LoadTemplate, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import type { Selected } from "./selection.ts";
-import type { StepTemplate } from "./writes.ts";
-import type { GqlLoads, GqlLoadTree } from "../parts.ts";
 
 type LoadPart = PartServedBy<"load">;
-
-export interface LoadTemplate {
-  readonly field: FunctionField;
-  readonly load: LoadPart["load"];
-}
 
 export const planLoad = (planner: Planner, selected: Selected, part: LoadPart): Output => {
   const output: Output = {
@@ -83,7 +77,7 @@ const treeOfPlan = (plan: Plan, loads: Loads, found: LoadTemplate[]): GqlLoadTre
   }
 };
 
-export const loadsOf = ({ loads }: Planner, steps: readonly StepTemplate[]): readonly StepLoads[] =>
+export const loadsOf = ({ loads }: Planner, steps: readonly Pick<GqlStep, "planned">[]): readonly StepLoads[] =>
   loads.size === 0
     ? []
     : steps.flatMap(({ planned }, step): readonly StepLoads[] => {

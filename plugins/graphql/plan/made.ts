@@ -1,10 +1,10 @@
 /** What an operation is made of while it is planned: statements, and functions that run before them. */
+import type { GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
-import type { PartServedBy } from "./custom.ts";
+import type { PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import type { Selected } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
-import type { GqlOutput } from "../parts.ts";
 
 export interface Made {
   readonly steps: StepTemplate[];

@@ -9,7 +9,7 @@ import { planUpdate, planUpdateMany } from "./update.ts";
 import { isCall, planCall, type Made } from "./made.ts";
 import { planCustomField } from "./custom-root.ts";
 import type { StepTemplate } from "./writes.ts";
-import type { GqlOutput } from "../parts.ts";
+import type { GqlOutput } from "../operations.ts";
 
 /** Adds the steps of a root (or namespace); returns where their answers go. */
 export const planMutationFields = (

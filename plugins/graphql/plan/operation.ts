@@ -15,7 +15,7 @@ import { openStep, type Planner, type ValueSource } from "./planner.ts";
 import { planReadField } from "./query.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
-import type { GqlOperation, GqlOutput } from "../parts.ts";
+import type { GqlOperation, GqlOutput } from "../operations.ts";
 
 /** An operation without the values of its variables. */
 export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "loads" | "keep"> {

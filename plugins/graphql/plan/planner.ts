@@ -6,8 +6,9 @@ import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { found, leafInput, type Input, type InputContext, type Place } from "./input.ts";
-import type { LoadTemplate } from "./load.ts";
-import type { GqlValueType, RoleSchema } from "../parts.ts";
+import type { LoadTemplate } from "./function-field.ts";
+import type { RoleSchema } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 /** A value of a step: fixed by the document, or made of the variables each time. */
 export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };

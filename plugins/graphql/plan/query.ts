@@ -25,7 +25,7 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
     }
     case "aggregate": {
       const list = planListArguments(planner, selected);
-      return { as, read: planAggregate(planner, selected, { relation: nameOf(part.relation) }, list) };
+      return { as, read: planAggregate(planner, selected, { relation: nameOf(part.relation) }, list, planRow) };
     }
     case "by-pk": {
       const where = planKey(planner, selected);
@@ -81,7 +81,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
   const { as } = selected;
   if (routine.returns.isSet) {
     return part.isAggregate
-      ? { as, read: planAggregate(planner, selected, { call }, list) }
+      ? { as, read: planAggregate(planner, selected, { call }, list, planRow) }
       : { as, read: rowsOf(planner, selected, { call }, { ...list, ...capOf(planner) }) };
   }
   const given: ListArguments = {
@@ -89,7 +89,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
     where: list.where === undefined ? isSomething(relation) : allOf([isSomething(relation), list.where]),
   };
   return part.isAggregate
-    ? { as, read: planAggregate(planner, selected, { call }, given) }
+    ? { as, read: planAggregate(planner, selected, { call }, given, planRow) }
     : { as, read: rowsOf(planner, selected, { call }, given), one: true };
 };
 

@@ -18,7 +18,8 @@ import {
 } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlValueType } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 /** Functions that the role's schema names, by their GraphQL names. */
 const functionsOf = onceFor(({ aggregates }: Registry) =>

@@ -39,9 +39,9 @@ import {
   type GqlFields,
   type GqlScope,
   type GqlTypeSpec,
-  type GqlValueType,
   type RoleSchema,
 } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 import type { GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
 
 export interface SchemaParts {

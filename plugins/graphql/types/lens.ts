@@ -1,7 +1,8 @@
 /** What of a table one role sees: its columns by what may be done with them, each with its value type. Made once per
  *  table and role. */
 import { once } from "./once.ts";
-import type { GqlBuild, GqlComputedField, GqlPart, GqlValueType } from "../parts.ts";
+import type { GqlBuild, GqlPart } from "../parts.ts";
+import type { GqlComputedField, GqlValueType } from "../value-types.ts";
 import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../served.ts";
 
 export interface LensColumn extends GqlColumn {

@@ -4,7 +4,8 @@ import { matchesType, surfaceName, type OrderingSpec } from "../../../core/index
 import { orderDirection } from "./shapes.ts";
 import { argument, fieldsOf } from "./tap.ts";
 import { required } from "./wrap.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields, GqlValueType } from "../parts.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 const graphqlName = ({ graphql, name }: OrderingSpec): string | undefined => surfaceName(graphql, `_${name}`);
 

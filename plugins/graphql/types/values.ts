@@ -2,7 +2,7 @@
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLScalarType, GraphQLString } from "graphql";
 import { baseTypeOf, type Model, type PgType } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
-import type { GqlValueType } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 const SCALARS: Readonly<Record<string, string>> = {
   int4: "Int",
