@@ -54,6 +54,7 @@ export interface FieldHook {
     tap: FieldTap,
   ): void;
   call(fields: Fields, context: FieldContext): Fields;
+  readonly taps: readonly { readonly name: string; readonly fn: object }[];
 }
 
 export const createHooks = (): CoreHooks => ({

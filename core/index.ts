@@ -84,7 +84,8 @@ export {
 export type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./engine/database/change-feed.ts";
 export { fillSlots } from "./engine/database/statements.ts";
 export { VERSION } from "./kernel/version.ts";
-export { graphqlNameOf, matchesType, restNameOf } from "./engine/registry.ts";
+export { graphqlNameOf, restNameOf, surfaceName } from "./engine/registry.ts";
+export { matchesType } from "./engine/model/type-groups.ts";
 export { defineSetting, settingRows, type PluginSetting, type PluginSettingSpec } from "./kernel/plugin-settings.ts";
 export { readSetting, settingKinds, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./kernel/settings.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";

@@ -103,6 +103,58 @@ export interface PreferenceSpec {
   readonly settings?: (value: string) => readonly (readonly [name: string, value: string])[];
 }
 
+/** An aggregate function, for both surfaces. @rule X-AGG-1 */
+export interface AggregateSpec extends BuiltIn {
+  /** What a plan stores: letters, digits and `_`. Unique. */
+  readonly name: string;
+  /** REST name (`select=tonnage.median()`); absent: `name`; false: not in REST. */
+  readonly rest?: string | false;
+  /** GraphQL name; absent: `name`; false: not in GraphQL. */
+  readonly graphql?: string | false;
+  /** GraphQL: columns that it takes in aggregates and their `order_by`: `typname`s of base types, or groups as for
+   *  operators. Absent: it is not there. */
+  readonly types?: readonly string[];
+  readonly exceptTypes?: readonly string[];
+  /** Its type in GraphQL: a `typname`, or the name of a GraphQL scalar; absent: that of the column. */
+  readonly result?: string;
+  /** GraphQL: it may stand in conditions on related rows. `type`: `typname` of the columns it takes; absent: any
+   *  columns, or none. `result`: what is compared. `columns`: how many it takes, one if absent. */
+  readonly predicate?: { readonly type?: string; readonly result: string; readonly columns?: 2 };
+  /** `typname` of its result in SQL, or `argument`: the type of what it is given. Absent: not known. */
+  readonly returns?: string;
+  /** Absent: the function called `name` in the caller's search path. `columns`: none for rows as such. */
+  readonly compile?: (columns: readonly Sql[], isDistinct: boolean) => Sql;
+}
+
+/** A term of an order computed from a column and operands, for both surfaces. @rule X-ORD-1 */
+export interface OrderingSpec extends BuiltIn {
+  /** What a plan stores: letters, digits and `_`. Unique per type. */
+  readonly name: string;
+  /** REST name (`order=place.distance(…)`); absent: `name`; false: not in REST. */
+  readonly rest?: string | false;
+  /** GraphQL name; absent: `_name`; false: not in GraphQL. */
+  readonly graphql?: string | false;
+  /** Types of the columns it is for: `typname`s of base types, or groups as for operators. REST leaves ill-typed use to
+   *  the database. */
+  readonly types: readonly string[];
+  readonly exceptTypes?: readonly string[];
+  /** In the order in which REST takes them. `type`: a `typname`; absent: the column's. */
+  readonly operands: readonly { readonly name: string; readonly type?: string }[];
+  /** Description in the GraphQL schema. */
+  readonly description?: string;
+  readonly compile: (column: Sql, operands: readonly Sql[], model: Model) => Sql;
+}
+
+/** A query of the plugin's own that gives one value, for plans to name: a root field of GraphQL is answered by it. */
+export interface StatementSpec extends BuiltIn {
+  /** Kebab-case, unique. */
+  readonly name: string;
+  /** A `select` of one row and one column. It stands as a scalar subquery in the statement of the request, and so runs
+   *  as the caller. `argument`: a bound value of the request as that type (`int`, `text`; objects and lists as `jsonb`);
+   *  NULL where it was not given. */
+  readonly compile: (argument: (name: string, type: string) => Sql, model: Model) => Sql;
+}
+
 export interface Plugin {
   /** Kebab-case, unique in a preset; also the tap name. */
   readonly name: string;
@@ -120,6 +172,9 @@ export interface Plugin {
   readonly settings?: readonly PluginSetting<any>[]; // each has a type of its own
   /** Types of extensions among those of its operators: a database may lack them, and nothing is said about it. */
   readonly extensionTypes?: readonly string[];
+  readonly statements?: readonly StatementSpec[];
+  readonly aggregates?: readonly AggregateSpec[];
+  readonly orderings?: readonly OrderingSpec[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -134,6 +189,9 @@ export interface Registry {
   readonly functions: ReadonlyMap<string, PlanFunction>;
   /** By name; what their functions throw by mistake says whose they are. */
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
+  readonly statements: ReadonlyMap<string, StatementSpec>;
+  readonly aggregates: ReadonlyMap<string, AggregateSpec>;
+  readonly orderings: readonly OrderingSpec[];
   has(plugin: string): boolean;
 }
 

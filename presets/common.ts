@@ -8,6 +8,7 @@ import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
 import { accessLog, cors, traceHeader } from "../plugins/http/index.ts";
 import { metadata, metadataLoader, metadataPermissions } from "../plugins/metadata/index.ts";
+import { aggregateFunctions } from "../plugins/operators/aggregates.ts";
 import { arrayRangeOperators } from "../plugins/operators/array-range.ts";
 import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { jsonOperators } from "../plugins/operators/json.ts";
@@ -41,6 +42,8 @@ export const common: readonly Plugin[] = [
   jsonOperators,
   arrayRangeOperators,
   ltreeOperators,
+  // aggregates
+  aggregateFunctions,
   // related rows
   nestEmbeds,
   aggregateEmbeds,

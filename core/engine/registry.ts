@@ -2,15 +2,18 @@
 import { presetError } from "../kernel/errors.ts";
 import { blamed } from "../kernel/faults.ts";
 import type { FilterContext, CoreHooks } from "../hooks.ts";
-import type { PgType } from "./model/model.ts";
+import { matchesType, type Typed } from "./model/type-groups.ts";
 import type { Comparison } from "./plan/plan.ts";
 import type {
+  AggregateSpec,
   EmbedSpec,
   OperatorSpec,
+  OrderingSpec,
   PlanFunction,
   Plugin,
   PreferenceSpec,
   Registry,
+  StatementSpec,
   UpdateOperatorSpec,
 } from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
@@ -33,6 +36,9 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const updateOperators = declared(plugins, (plugin) => plugin.updateOperators);
   const functions = declared(plugins, (plugin) => plugin.functions);
   const preferences = declared(plugins, (plugin) => plugin.preferences);
+  const statements = declared(plugins, (plugin) => plugin.statements);
+  const aggregates = declared(plugins, (plugin) => plugin.aggregates);
+  const orderings = declared(plugins, (plugin) => plugin.orderings);
   refuseOverlaps(operators, (spec) => spec.name, "operator");
   refuseOverlaps(operators, (spec) => restNameOf(spec), "REST operator");
   refuseOverlaps(operators, (spec) => graphqlNameOf(spec), "GraphQL operator");
@@ -48,6 +54,22 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
       throw presetError(
         `preference "${spec.name}" of plugin "${plugin}" cannot be sent: name it with letters, digits and dashes`,
       );
+  refuseDoubles(statements, (spec) => spec.name, "statement");
+  refuseDoubles(aggregates, (spec) => spec.name, "aggregate function");
+  refuseDoubles(aggregates, (spec) => surfaceName(spec.rest, spec.name), "REST aggregate function");
+  refuseDoubles(aggregates, (spec) => surfaceName(spec.graphql, spec.name), "GraphQL aggregate function");
+  refuseOverlaps(orderings, (spec) => spec.name, "ordering");
+  refuseOverlaps(orderings, (spec) => surfaceName(spec.rest, spec.name), "REST ordering");
+  refuseOverlaps(orderings, (spec) => surfaceName(spec.graphql, `_${spec.name}`), "GraphQL ordering");
+  for (const { spec, plugin } of orderings) {
+    refuseOddNames(plugin, "ordering", [spec.name, spec.rest, spec.graphql, ...spec.operands.map(({ name }) => name)]);
+    if (spec.operands.some(({ name }) => name === "order"))
+      throw presetError(
+        `an operand of the ordering "${spec.name}" of "${plugin}" is named "order", as its direction is`,
+      );
+  }
+  for (const { spec, plugin } of aggregates)
+    refuseOddNames(plugin, "aggregate function", [spec.name, spec.rest, spec.graphql]);
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
     operators: operators.map(({ spec, plugin }): OperatorSpec => {
@@ -67,6 +89,22 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
         { ...spec, compile: blamed(plugin, `functions("${spec.name}").compile`, spec.compile) },
       ]),
     ),
+    statements: new Map(
+      statements.map(({ spec, plugin }): [string, StatementSpec] => [
+        spec.name,
+        { ...spec, compile: blamed(plugin, `statements("${spec.name}").compile`, spec.compile) },
+      ]),
+    ),
+    aggregates: new Map(
+      aggregates.map(({ spec, plugin }): [string, AggregateSpec] => [
+        spec.name,
+        { ...spec, compile: spec.compile && blamed(plugin, `aggregates("${spec.name}").compile`, spec.compile) },
+      ]),
+    ),
+    orderings: orderings.map(({ spec, plugin }): OrderingSpec => ({
+      ...spec,
+      compile: blamed(plugin, `orderings("${spec.name}").compile`, spec.compile),
+    })),
     preferences: new Map(preferences.map((entry): [string, PreferenceSpec] => [entry.spec.name, ofPlugin(entry)])),
     has: (plugin: string) => names.has(plugin),
   });
@@ -95,10 +133,15 @@ export const graphqlNameOf = (spec: OperatorSpec): string | undefined => {
   return typeof spec.graphql === "object" ? spec.graphql.name : (spec.graphql ?? `_${spec.name.replaceAll("-", "_")}`);
 };
 
-interface Typed {
-  readonly types: readonly string[];
-  readonly exceptTypes?: readonly string[];
-}
+/** Of a part whose names default to its own; `undefined`: not offered there. */
+export const surfaceName = (given: string | false | undefined, name: string): string | undefined =>
+  given === false ? undefined : (given ?? name);
+
+const refuseOddNames = (plugin: string, what: string, names: readonly (string | false | undefined)[]): void => {
+  for (const name of names)
+    if (typeof name === "string" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw presetError(`${what} "${name}" of "${plugin}" must consist of letters, digits and "_"`);
+};
 
 const refuseOverlaps = <Spec extends Typed>(
   all: readonly Declared<Spec>[],
@@ -163,27 +206,6 @@ const isOfGroup = (name: string, group: string): boolean =>
 
 const isExcepted = (spec: Typed, name: string): boolean =>
   spec.exceptTypes?.some((except) => except === name || isOfGroup(name, except)) === true;
-
-/** Whether a type (below all domains) is one of the names or groups of a spec. `any` takes unknown types too. */
-export const matchesType = (spec: Typed, type: PgType | undefined): boolean =>
-  spec.types.some((name) => isTypeNamed(name, type)) &&
-  spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;
-
-const isTypeNamed = (name: string, type: PgType | undefined): boolean => {
-  if (name === "any") return true;
-  if (type === undefined) return false;
-  if (type.name === name) return true;
-  switch (name) {
-    case "array":
-    case "enum":
-    case "composite":
-      return type.kind === name;
-    case "range":
-      return type.kind === "range" || type.kind === "multirange";
-    default:
-      return false;
-  }
-};
 
 /** Operators and embeds on their hooks, in front of what the plugin's `apply` adds. */
 export const tapDeclared = (plugin: Plugin, hooks: CoreHooks): void => {

@@ -1,10 +1,12 @@
 /** What the GraphQL surface says to other plugins: types only. Names of fields, tables and rights; what a tap of
  *  `buildGqlField` sees; the engine. */
 import type { CallOptions, Token } from "../../core/index.ts";
-import type { GqlEngine } from "./parts.ts";
+import type { GqlEngine } from "./operations.ts";
 
 export type * from "./parts.ts";
 export type * from "./served.ts";
+export type * from "./value-types.ts";
+export type * from "./operations.ts";
 
 /** Offered by the plugin `graphql`. */
 export type GraphqlService = Token<"graphql", GqlEngine>;

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { limitExceeded, type Limits } from "../../core/index.ts";
-import type { GqlRequest } from "./parts.ts";
+import type { GqlRequest } from "./operations.ts";
 
 /** Answers of one batch, as far as they go. */
 export type Batch =

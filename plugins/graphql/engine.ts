@@ -3,16 +3,24 @@
 import { countRefusal, faultFacts, isNestedDeeper, isRelApiError, type PluginContext } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
+import { createFunctions } from "./functions.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import type { Schemas } from "./schema.ts";
-import type { GqlEngine, GqlOperation, GqlOutput } from "./parts.ts";
+import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
 /** Members of an object: `{"a":1}` without its braces. */
 const membersOf = (body: string): string => body.slice(1, -1);
 
-const assembleFields = (outputs: readonly GqlOutput[], bodies: readonly (string | null)[]): string => {
+/** Texts that the pieces of an answer are made of. */
+interface Texts {
+  readonly bodies: readonly (string | null)[];
+  readonly calls: readonly string[];
+}
+
+const assembleFields = (outputs: readonly GqlOutput[], texts: Texts): string => {
+  const { bodies, calls } = texts;
   let data = "{";
   const add = (member: string): void => {
     data += data.length === 1 || member === "" ? member : `,${member}`;
@@ -25,33 +33,43 @@ const assembleFields = (outputs: readonly GqlOutput[], bodies: readonly (string 
     }
     const key = JSON.stringify(output.as);
     if ("text" in output) add(`${key}:${output.text}`);
+    else if ("call" in output) add(`${key}:${calls[output.call] ?? "null"}`);
     else if ("step" in output) add(`${key}:${bodyOf(output.step)}`);
     else if ("list" in output)
       add(
         `${key}:[${output.list.map((element) => (typeof element === "number" ? bodyOf(element) : element)).join(",")}]`,
       );
-    else add(`${key}:${assembleFields(output.of, bodies)}`);
+    else add(`${key}:${assembleFields(output.of, texts)}`);
   }
   return `${data}}`;
 };
 
 /** @rule G-HTTP-13 G-DOC-11 */
-export const assemble = ({ outputs }: GqlOperation, bodies: readonly (string | null)[]): string => {
+export const assemble = (
+  { outputs }: GqlOperation,
+  bodies: readonly (string | null)[],
+  calls: readonly string[] = [],
+): string => {
   const [only] = outputs;
   if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // the usual query: as PostgreSQL wrote it
-  return assembleFields(outputs, bodies);
+  return assembleFields(outputs, { bodies, calls });
 };
 
 export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngine => {
   const prepare = createPrepare(context.caches);
 
+  const functions = createFunctions(context.logger);
+
   return {
     prepare: (request, session) => prepare(schemas.of(session), request),
     assemble,
+    complete: async (operation, bodies, session) =>
+      assemble(operation, await functions.load(operation, bodies, session, undefined)),
     run: async (operation, session, { settings, onGone, end = "commit" } = {}) => {
+      const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
       if (operation.steps.length === 0) {
         operation.keep();
-        return assemble(operation, []);
+        return assemble(operation, [], calls);
       }
       const isReadOnly = operation.access === "read only";
       const rows = await context.execute({
@@ -70,10 +88,9 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
         ...(isReadOnly ? { mayUseReplica: true } : {}),
       });
       operation.keep();
-      return assemble(
-        operation,
-        rows.map((row) => row["body"] ?? null),
-      );
+      const bodies = rows.map((row) => row["body"] ?? null);
+      const complete = operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, onGone);
+      return assemble(operation, complete, calls);
     },
     parseJson: (text) => {
       const { maxJsonDepth } = context.options;

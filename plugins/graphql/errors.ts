@@ -101,6 +101,16 @@ export const integerOutOfRange = (shown: string, path: string): RelApiError =>
 export const floatOutOfRange = (shown: string, path: string): RelApiError =>
   parseFailed(`The value ${shown} lies outside the bounds. Is it overflowing the float bounds?`, path);
 
+// --- functions of plugins -------------------------------------------------------------------------------------------
+
+/** An error that a plugin's function throws on purpose: its code and message are the plugin's. @rule X-GQL-4 */
+export const functionRefused = ({ code, status, message, path }: RelApiError, at: string): RelApiError =>
+  new RelApiError({ code: "function-refused", status, message, path: path ?? at, facts: { code } });
+
+/** Logged where it happens. @rule X-GQL-4 */
+export const functionFailed = (path: string): RelApiError =>
+  new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
+
 // --- what the database says -----------------------------------------------------------------------------------------
 
 /** An error as a client of the GraphQL surface reads it. */
@@ -203,6 +213,8 @@ export const errorWords = (error: unknown): GqlErrorWords => {
   const core = CORE_ERRORS[error.code];
   if (core !== undefined)
     return { code: core.code, message: core.message ?? error.message, status: core.status, isDatabase: false };
+  if (error.code === "function-refused")
+    return { code: String(error.facts["code"]), message: error.message, status: error.status, isDatabase: false };
   if (OWN_CODES.has(error.code))
     return { code: error.code, message: error.message, status: error.status, isDatabase: false };
   return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };

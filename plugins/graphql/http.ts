@@ -19,7 +19,7 @@ import { answerBatch } from "./batch.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { parseBody, type GqlBody } from "./request.ts";
 import { runOptionsOf } from "./transaction.ts";
-import type { GqlEngine, GqlRequest } from "./parts.ts";
+import type { GqlEngine, GqlRequest } from "./operations.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
 
 type AnyExchange = Omit<Exchange, "session">;

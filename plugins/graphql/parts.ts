@@ -23,9 +23,11 @@ import type {
   Json,
   Model,
   OperatorSpec,
+  OrderingSpec,
+  Delete,
+  Insert,
   Output,
-  PgType,
-  Planned,
+  Read,
   Registry,
   Relation,
   Relationship,
@@ -33,48 +35,15 @@ import type {
   Routine,
   RoutineParameter,
   Session,
+  Update,
   UpdateOperatorSpec,
   QualifiedName,
+  ValueRef,
 } from "../../core/index.ts";
+import type { GqlComputedField, GqlValueType } from "./value-types.ts";
 import type { GqlColumn, GqlRoleView, GqlSource, GqlTable, GqlTableRights, GqlWord } from "./served.ts";
 
 // --- what a place of the schema stands for --------------------------------------------------------------------------
-
-/** The PostgreSQL type of a column-typed place, for coercion and casts. */
-export interface GqlValueType {
-  /** GraphQL name of the scalar or enum; of an array that of its innermost element. */
-  readonly scalar: string;
-  /** Type below all domains; of an array the array type itself. */
-  readonly type: PgType;
-  /** What a value is cast to: the declared type (a domain, `varchar`), as `PgType.sqlName`. */
-  readonly cast: string;
-  /** `null` may be given or stored. */
-  readonly isNullable: boolean;
-  /** Arrays that are lists in GraphQL (not with `disablePostgresArrays`). */
-  readonly element?: GqlValueType;
-  readonly enumTable?: GqlEnumTable;
-}
-
-/** @rule G-ENM-1 G-ENM-3 */
-export interface GqlEnumTable {
-  readonly relation: Relation;
-  /** By name, sorted. */
-  readonly values: readonly { readonly name: string; readonly key: string; readonly comment: string | null }[];
-}
-
-/** A function of one row that is a field of it. @rule G-CF-1 */
-export interface GqlComputedField {
-  /** Field name. */
-  readonly name: string;
-  readonly routine: Routine;
-  /** Index in `routine.parameters`. */
-  readonly tableArgument: number;
-  readonly sessionArgument?: number;
-  /** Rows of that relation; absent: a value. */
-  readonly target?: Relation;
-  /** Its own description; null: none. */
-  readonly comment: string | null;
-}
 
 export type GqlArgumentName =
   // lists
@@ -151,8 +120,8 @@ export type GqlPart =
       readonly value?: GqlValueType;
       readonly isAggregate?: boolean;
     }
-  /** A field of a plugin of its own. */
-  | { readonly kind: "custom"; readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
+  /** A field of a plugin of its own; the plugin's name is put in by the builder. */
+  | ({ readonly kind: "custom"; readonly plugin?: string } & GqlService)
   // T_aggregate and its fields
   | { readonly kind: "aggregate-fields" }
   | { readonly kind: "nodes" }
@@ -177,8 +146,8 @@ export type GqlPart =
   | { readonly kind: "cast-to"; readonly value: GqlValueType }
   /** part of an operand of fields */
   | { readonly kind: "operand-field"; readonly name: string; readonly value: GqlValueType }
-  // aggregate_bool_exp: one per function; `value`: what its `predicate` compares
-  | { readonly kind: "predicate"; readonly fn: string; readonly value: GqlValueType }
+  // aggregate_bool_exp: one per function; `value`: what its `predicate` compares; `columns`: of its arguments
+  | { readonly kind: "predicate"; readonly fn: string; readonly value: GqlValueType; readonly columns: "any" | 1 | 2 }
   // writes
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
   /** column of an update operator's input; `value`: of the operand */
@@ -200,14 +169,42 @@ export type GqlPart =
     }
   | { readonly kind: "argument"; readonly name: GqlArgumentName }
   // enum values
+  // in `order_by` of columns whose type has orderings: the column itself, and each ordering
+  | { readonly kind: "ordered-value" }
+  | { readonly kind: "ordering"; readonly ordering: OrderingSpec }
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
   | { readonly kind: "enum-key"; readonly key: string };
+
+/** What serves a field of a plugin's own: one of these. @rule X-GQL-1 … X-GQL-4 */
+export type GqlService =
+  /** In rows: a part of the plan. */
+  | { readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
+  /** In roots: a plan. One that writes is for the mutation root; what is answered of its rows is added to it. */
+  | { readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read | Insert | Update | Delete }
+  /** In roots: a declared statement, by name. It is given the field's arguments; the field's type is a scalar. */
+  | { readonly statement: string }
+  /** In the query and mutation roots: a function of the plugin's own. */
+  | { readonly run: (request: GqlFunctionRequest) => Json | Promise<Json> }
+  /** In rows: a function over columns of the row (their SQL names), for all rows of the answer at once. Its results are
+   *  in the order of the rows. A role that may not read all the columns does not have the field. */
+  | {
+      readonly columns: readonly string[];
+      readonly load: (
+        rows: readonly GqlLoadedRow[],
+        request: GqlFunctionRequest,
+      ) => readonly Json[] | Promise<readonly Json[]>;
+    };
+
+/** Columns of one row, by their SQL names, as JSON; numbers that JavaScript would change are kept as they were written
+ *  (`numberText`). */
+export type GqlLoadedRow = Readonly<Record<string, Json>>;
 
 /** A selected field as the planner hands it to a `custom` part. */
 export interface GqlSelection {
   /** Response name. */
   readonly as: string;
   readonly node: FieldNode;
+  /** Coerced. A value that is looked at here decides the plan; `context.argument` only binds it. */
   readonly arguments: Readonly<Record<string, Json>>;
 }
 
@@ -216,6 +213,28 @@ export interface GqlSelectionContext {
   readonly relation: Relation | undefined;
   /** Binds a value of the request. */
   bind(bound: BoundValue): { readonly param: number };
+  /** Binds an argument, cast to the type (objects and lists as `jsonb`); undefined: it was not given. */
+  argument(name: string, type?: string): ValueRef | undefined;
+  /** What is selected of the rows that a root field leads to. */
+  rows(): readonly Output[];
+}
+
+/** What a function of a plugin's own is told. */
+export interface GqlFunctionRequest {
+  /** Coerced; numbers that JavaScript would change are kept as they were written (`numberText`). */
+  readonly arguments: Readonly<Record<string, Json>>;
+  readonly session: Session;
+  /** What is selected of its result; empty for scalars. */
+  readonly selection: readonly GqlSelected[];
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+export interface GqlSelected {
+  /** Response name. */
+  readonly as: string;
+  readonly name: string;
+  readonly selection: readonly GqlSelected[];
 }
 
 /** Key of `extensions` under which parts and scopes stand. */
@@ -247,6 +266,8 @@ export type GqlScope =
   | "predicate"
   | "predicate_arguments"
   | "order_by"
+  | "column_order_by"
+  | "ordering"
   | "aggregate_order_by"
   | "aggregate_order_by_columns"
   | "insert_input"
@@ -331,6 +352,9 @@ export interface GqlBuild {
   mayHideRows(table: GqlTable): boolean;
   /** Type name of words: `album`, `bool_exp`; customization and convention applied. */
   typeName(...words: readonly (string | GqlWord)[]): string;
+  /** Types of a table that root fields lead to. */
+  rowType(table: GqlTable): GraphQLObjectType | undefined;
+  mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
   /** Name of a root field. */
   rootName(...words: readonly (string | GqlWord)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */
@@ -374,74 +398,4 @@ export interface RoleSchema {
   types(): ReadonlyMap<string, GraphQLNamedType>;
   /** `<rel>` and column names back to GraphQL, for messages. */
   columnName(relation: Relation, column: string): string;
-}
-
-// --- documents ------------------------------------------------------------------------------------------------------
-
-export interface GqlRequest {
-  readonly query: string;
-  readonly operationName?: string;
-  readonly variables?: Readonly<Record<string, Json>>;
-}
-
-/** What depends on the role's schema and the document text alone: parsed, chosen, checked as far as values do not
- *  matter. */
-export interface PreparedDocument {
-  readonly operation: "query" | "mutation" | "subscription";
-  /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */
-  bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
-}
-
-/** Ready to run: one transaction, its statements in order, and how their bodies make the answer. */
-export interface GqlOperation {
-  readonly kind: "query" | "mutation" | "subscription";
-  /** `read write` also for queries that call VOLATILE functions. */
-  readonly access: "read only" | "read write";
-  readonly steps: readonly GqlStep[];
-  readonly outputs: readonly GqlOutput[];
-  /** To be called when it has run: document and plan are kept from then on. */
-  keep(): void;
-}
-
-export interface GqlStep {
-  readonly planned: Planned;
-  readonly values: readonly BoundValue[];
-  /** Where errors of the database belong when the statement does not say (G-DBE). */
-  readonly path: string;
-}
-
-/** Pieces of the `data` object, in order of selection. */
-export type GqlOutput =
-  /** JSON text known already: introspection, `__typename`, writes that touch nothing */
-  | { readonly as: string; readonly text: string }
-  /** the body of a step is the value */
-  | { readonly as: string; readonly step: number }
-  /** the body of a step is an object whose keys stand here (`Bundle`) */
-  | { readonly bundle: number }
-  /** a list, one element per step: its body; text where it is known already (`update_T_many`) */
-  | { readonly as: string; readonly list: readonly (number | string)[] }
-  /** a namespace of a mutation */
-  | { readonly as: string; readonly of: readonly GqlOutput[] };
-
-/** What the GraphQL plugin offers to others (`GraphqlService`). */
-export interface GqlEngine {
-  /** The document, from the cache where it is there. @throws RelApiError */
-  prepare(request: GqlRequest, session: Session): PreparedDocument;
-  /** Runs it; the text of the `data` object. @throws RelApiError */
-  run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
-  /** The text of the `data` object from the bodies of the steps. */
-  assemble(operation: GqlOperation, bodies: readonly (string | null)[]): string;
-  /** JSON whose numbers keep all their digits, for `readRequest`. @throws SyntaxError */
-  parseJson(text: string): Json;
-  /** A request object (G-HTTP-1) from such a value. @throws RelApiError */
-  readRequest(value: Json): GqlRequest;
-  /** `{"errors":[…]}` (G-ERR-1) of an error; anything but a RelApiError is logged and answered as an internal one. */
-  encodeErrors(error: unknown, session: Session | undefined): { readonly body: string; readonly status: number };
-}
-
-export interface GqlRunOptions {
-  readonly settings?: readonly (readonly [name: string, value: string])[];
-  readonly onGone?: (listener: () => void) => () => void;
-  /** Of writes; commit unless given. @rule G-TX-6 */
-  readonly end?: "commit" | "rollback";
 }

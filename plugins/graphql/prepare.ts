@@ -9,7 +9,8 @@ import { declareVariables, readVariables, type DeclaredVariables, type VariableV
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
 import { openBudget, type Planner } from "./plan/planner.ts";
-import type { GqlOperation, GqlRequest, PreparedDocument, RoleSchema } from "./parts.ts";
+import type { RoleSchema } from "./parts.ts";
+import type { GqlOperation, GqlRequest, PreparedDocument } from "./operations.ts";
 
 /** Syntax trees take so much more than their text, plans so much more than theirs. */
 const BYTES_PER_CHARACTER = 60;
@@ -80,6 +81,8 @@ const plan = (ask: Ask<OperationSource>): OperationTemplate => {
     variables,
     budget: openBudget(schema.options),
     sources: [],
+    opened: [],
+    loads: new Map(),
   };
   const template = planOperation(planner, parsed, rootOf({ schema }, parsed));
   variables.close();

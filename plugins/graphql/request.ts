@@ -4,7 +4,7 @@ import { isNestedDeeper, limitExceeded, RelApiError, type Json, type Limits } fr
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep, notSupported, parseFailed } from "./errors.ts";
-import type { GqlRequest } from "./parts.ts";
+import type { GqlRequest } from "./operations.ts";
 
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
 

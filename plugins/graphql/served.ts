@@ -1,7 +1,7 @@
 /** What the GraphQL surface serves, under which names, and to whom: read from the model, from metadata where there is
  *  some. */
 import type { Column, QualifiedName, Relation, Relationship, Routine, Session } from "../../core/index.ts";
-import type { GqlComputedField, GqlEnumTable } from "./parts.ts";
+import type { GqlComputedField, GqlEnumTable } from "./value-types.ts";
 
 // --- what metadata says ---------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 /** What a GraphQL request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
 import { requestSettings, type Exchange, type ResolvedOptions } from "../../core/index.ts";
-import type { GqlRunOptions } from "./parts.ts";
+import type { GqlRunOptions } from "./operations.ts";
 
 const endOf = (exchange: Exchange, { dbTxEnd }: ResolvedOptions): "commit" | "rollback" => {
   const wanted = dbTxEnd.endsWith("-allow-override")

@@ -8,6 +8,7 @@ import {
   relationOf,
   relationshipOf,
   routinesOf,
+  surfaceName,
   writeJson,
   type Column,
   type Expression,
@@ -320,11 +321,15 @@ export const createFilterReader = (
         throw new Inconsistent(`column ${text(name)} does not exist in table "${target.name}"`);
       return { kind: "column", name };
     });
-    const type = values.typeNamed(fn === "count" ? "int8" : fn.startsWith("bool_") ? "bool" : "float8");
+    const spec = [...registry.aggregates.values()].find(({ name, graphql }) => surfaceName(graphql, name) === fn);
+    if (spec?.predicate === undefined) throw new Inconsistent(`aggregate "${fn}" does not exist`);
+    const { returns, predicate } = spec;
+    const compared = returns === undefined || returns === "argument" ? predicate.result : returns;
+    const type = values.typeNamed(SCALARS[compared] ?? compared);
     const expression: Expression = {
       kind: "related-aggregate",
       relationship: id,
-      fn,
+      fn: spec.name,
       of,
       ...(part["distinct"] === true ? { distinct: true } : {}),
       ...(part["filter"] === undefined ? {} : { where: readRows(part["filter"], target, at) }),

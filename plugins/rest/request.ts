@@ -6,6 +6,7 @@ import type {
   Limits,
   Model,
   OperatorSpec,
+  OrderingSpec,
   Planned,
   PluginContext,
   PreferenceSpec,
@@ -31,8 +32,6 @@ export interface Field {
   readonly path: readonly JsonStep[];
 }
 
-export type AggregateName = "sum" | "avg" | "count" | "max" | "min";
-
 export type SelectItem =
   | { readonly kind: "all" }
   | {
@@ -41,7 +40,8 @@ export type SelectItem =
       readonly alias?: string;
       /** Type name, R-LEX-7. Before an aggregate: of its argument. */
       readonly cast?: string;
-      readonly aggregate?: AggregateName;
+      /** REST name. */
+      readonly aggregate?: string;
       readonly aggregateCast?: string;
     }
   /** `count()` */
@@ -92,6 +92,8 @@ export interface OrderTerm {
   /** Related order: target name of a to-one embed of the same level. */
   readonly embed?: string;
   readonly field: Field;
+  /** A declared ordering of the field, by REST name. */
+  readonly ordering?: { readonly name: string; readonly operands: readonly string[] };
   readonly direction?: "asc" | "desc";
   readonly nulls?: "first" | "last";
 }
@@ -181,6 +183,10 @@ export interface Grammar {
   readonly plainOperators: ReadonlySet<string>;
   /** Preferences by name, the surface's own among them. */
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
+  /** Aggregate functions by REST name, in order of declaration: what a plan calls them. */
+  readonly aggregates: ReadonlyMap<string, string>;
+  /** Declared orderings by REST name: one, or several for different types. */
+  readonly orderings: ReadonlyMap<string, readonly OrderingSpec[]>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
   readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
 }

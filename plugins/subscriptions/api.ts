@@ -16,6 +16,9 @@ export interface LiveQuery {
   /** Tells apart queries that make different texts of equal bodies. */
   readonly form: string;
   assemble(bodies: readonly (string | null)[]): string;
+  /** Functions of plugins answer a part of it, each time that `assemble` gives another text. They know the caller, so
+   *  the answers are nobody else's. @rule X-GQL-7 */
+  readonly complete?: (bodies: readonly (string | null)[]) => Promise<string>;
 }
 
 /** Where a live query comes from. */

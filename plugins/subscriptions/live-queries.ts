@@ -147,8 +147,9 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
 
   /** By different callers: a pre-request function may do anything with what it knows of them; only one statement over
    *  all of them takes their session variables from slots. @rule G-SUB-10 */
-  const isShareable = ({ programs }: LiveQuery, row: string | undefined): boolean =>
+  const isShareable = ({ programs, complete }: LiveQuery, row: string | undefined): boolean =>
     row !== undefined &&
+    complete === undefined &&
     (context.options.dbPreRequest ?? "") === "" &&
     programs.every(({ program }) => program.isProven === true && !disproved.has(program));
 

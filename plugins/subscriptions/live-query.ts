@@ -36,10 +36,13 @@ export const graphqlSource = (
         : {}),
       // the usual one is its one body, whatever the selection is called
       form:
-        operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {})
+        operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {}) && operation.loads.length === 0
           ? ""
-          : JSON.stringify(operation.outputs),
+          : JSON.stringify([operation.outputs, operation.loads.map(({ fields }) => fields.map(({ form }) => form))]),
       assemble: (bodies) => engine.assemble(operation, bodies),
+      ...(operation.loads.length === 0
+        ? {}
+        : { complete: (bodies: readonly (string | null)[]) => engine.complete(operation, bodies, session) }),
     };
   },
   encodeError: (error) => engine.encodeErrors(error, session).body,

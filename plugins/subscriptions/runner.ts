@@ -51,6 +51,9 @@ export class NoLongerShared extends Error {}
 
 export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
 
+const textOf = (query: LiveQuery, bodies: readonly string[]): string | Promise<string> =>
+  query.complete === undefined ? query.assemble(bodies) : query.complete(bodies);
+
 /** A statement over many subscribers costs as much as many statements, which makes the planner compile it: far more
  *  work than it saves. */
 const NO_JIT = ["jit", "off"] as const;
@@ -136,7 +139,7 @@ export const createRunner = (context: PluginContext): Runner => {
       if (entry === undefined) continue;
       answers[id] = {
         hash: piece.slice(first + 1, second),
-        text: entry.query.assemble([piece.slice(second + 1)]),
+        text: await textOf(entry.query, [piece.slice(second + 1)]),
         isError: false,
       };
     }
@@ -155,9 +158,10 @@ export const createRunner = (context: PluginContext): Runner => {
       programs: query.programs,
       end: "commit",
     });
-    const text = query.assemble(rows.map((row) => row["body"] ?? null));
+    const bodies = rows.map((row) => row["body"] ?? null);
+    const text = query.assemble(bodies);
     const found = hashOf(text);
-    return found === hash ? undefined : { hash: found, text, isError: false };
+    return found === hash ? undefined : { hash: found, text: (await query.complete?.(bodies)) ?? text, isError: false };
   };
 
   return {

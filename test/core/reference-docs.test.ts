@@ -118,7 +118,13 @@ test("errors.md has every code that the surfaces map to", () => {
 
 test("the documentation names no file that is not there", () => {
   const root = fileURLToPath(new URL("../../", import.meta.url));
-  const pages = ["README.md", "CONTRIBUTING.md", "core/kernel/README.md", "core/engine/README.md", "core/http/README.md"];
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "core/kernel/README.md",
+    "core/engine/README.md",
+    "core/http/README.md",
+  ];
   for (const folder of ["docs", "docs/guides", "docs/reference"])
     for (const name of readdirSync(root + folder)) if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
   const made = new Set(["docs/api"]); // by npm run docs:api

@@ -101,7 +101,7 @@ const text = fc.oneof(
 describe("any text is parsed or refused", () => {
   const parsers: readonly (readonly [name: string, parse: (raw: string) => unknown])[] = [
     ["select", (raw) => parseSelect(grammar, raw)],
-    ["order", (raw) => parseOrder("order", raw)],
+    ["order", (raw) => parseOrder(grammar, "order", raw)],
     ["filter value", (raw) => parseFilter(grammar, "id", raw)],
     ["filter name", (raw) => parseFilter(grammar, raw, "eq.1")],
     ["tree", (raw) => parseLogic(grammar, "or", raw)],
@@ -173,7 +173,7 @@ describe("any text is parsed or refused", () => {
 
   test.each([
     ["select", (raw: string) => parseSelect(grammar, raw)],
-    ["order", (raw: string) => parseOrder("order", raw)],
+    ["order", (raw: string) => parseOrder(grammar, "order", raw)],
     ["tree", (raw: string) => parseLogic(grammar, "or", raw)],
     ["filter", (raw: string) => parseFilter(grammar, "id", raw)],
     ["tree path", (raw: string) => parseTreePath(raw)],
@@ -359,7 +359,7 @@ describe("what is printed is read back", () => {
     fc.assert(
       fc.property(fc.array(term, { minLength: 1, maxLength: 4 }), (wanted) => {
         const raw = wanted.map(printTerm).join(",");
-        expect(present(parseOrder("order", raw).part), raw).toEqual(present(wanted));
+        expect(present(parseOrder(grammar, "order", raw).part), raw).toEqual(present(wanted));
       }),
       { numRuns: 1500 },
     );

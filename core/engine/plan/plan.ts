@@ -42,6 +42,13 @@ export type Expression =
   /** `type`: sqlName of a model type, or a name lexed by R-LEX-7 */
   | { readonly kind: "cast"; readonly of: Expression; readonly type: string }
   | { readonly kind: "apply"; readonly function: string; readonly of: Expression }
+  /** open: answered by a declared ordering (`OrderingSpec`); for terms of an order */
+  | {
+      readonly kind: "ordering";
+      readonly ordering: string;
+      readonly of: Expression;
+      readonly operands: readonly ValueRef[];
+    }
   /** `when` false: NULL (cells that a parent role's filter hides, G-PRM-14) */
   | { readonly kind: "masked"; readonly of: Expression; readonly when: Predicate }
   /** a column of the one related row, NULL without one */
@@ -298,6 +305,8 @@ export type BundleField =
   | { readonly as: string; readonly value: string }
   /** `one`: the first row as an object, or null. A further bundle: a namespace. */
   | { readonly as: string; readonly read: Read; readonly one?: boolean }
+  /** The value that a declared statement gives (`StatementSpec`). */
+  | { readonly as: string; readonly statement: string; readonly arguments: Readonly<Record<string, ValueRef>> }
   | { readonly as: string; readonly bundle: Bundle };
 
 /** Writes that build on each other's rows, in order, one statement each; then the answer read from them (nested

@@ -121,6 +121,8 @@ const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
     fields: mapList(bundle.fields, (field): BundleField => {
       if ("read" in field) return changed(field, { read: mapRead(field.read, walk, { isOne: field.one === true }) });
       if ("bundle" in field) return changed(field, { bundle: mapBundle(field.bundle, walk) });
+      if ("statement" in field)
+        return changed(field, { arguments: mapRecord(field.arguments, (ref) => mapValue(ref, walk)) });
       return field;
     }),
   });
@@ -298,12 +300,7 @@ const mapOperand = (operand: Operand, scope: PlanScope, walk: Walk): Operand => 
   if ("items" in operand)
     return changed(operand, { items: mapList(operand.items, (item) => mapOperand(item, scope, walk)) });
   if (!("fields" in operand)) return mapValue(operand, walk);
-  const fields = Object.entries(operand.fields).map(
-    ([name, part]) => [name, part, mapOperand(part, scope, walk)] as const,
-  );
-  return fields.every(([, before, after]) => before === after)
-    ? operand
-    : { ...operand, fields: Object.fromEntries(fields.map(([name, , after]) => [name, after])) };
+  return changed(operand, { fields: mapRecord(operand.fields, (part) => mapOperand(part, scope, walk)) });
 };
 
 const mapExpression = (expression: Expression, scope: PlanScope, walk: Walk): Expression => {
@@ -324,6 +321,11 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
     case "cast":
     case "apply":
       return changed(expression, { of: mapExpression(expression.of, scope, walk) });
+    case "ordering":
+      return changed(expression, {
+        of: mapExpression(expression.of, scope, walk),
+        operands: mapList(expression.operands, (ref) => mapValue(ref, walk)),
+      });
     case "masked":
       return changed(expression, {
         of: mapExpression(expression.of, scope, walk),
@@ -371,6 +373,17 @@ const into = (scope: PlanScope, name: QualifiedName, { model }: Walk): PlanScope
 
 const maybe = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
   part === undefined ? undefined : map(part);
+
+/** The same object when no member changed. */
+const mapRecord = <Member>(
+  record: Readonly<Record<string, Member>>,
+  map: (member: Member) => Member,
+): Readonly<Record<string, Member>> => {
+  const members = Object.entries(record).map(([name, member]) => [name, member, map(member)] as const);
+  return members.every(([, before, after]) => before === after)
+    ? record
+    : Object.fromEntries(members.map(([name, , after]) => [name, after]));
+};
 
 /** The same list when no item changed. */
 const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readonly Item[] => {

@@ -46,7 +46,12 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
       case "affected":
         return affected ?? overAll(sql`count(*)`);
       case "aggregate": {
-        const call = compileAggregateCall(output.fn, (output.of ?? []).map(argumentOf), output.distinct === true);
+        const call = compileAggregateCall(
+          compiler,
+          output.fn,
+          (output.of ?? []).map(argumentOf),
+          output.distinct === true,
+        );
         return overAll(output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`);
       }
       case "object":

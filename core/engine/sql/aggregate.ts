@@ -1,33 +1,20 @@
 import { catalogText, join, sql, type Sql } from "./fragment.ts";
-import { planFault } from "./scope.ts";
+import { planFault, type Compiler } from "./scope.ts";
 
-/** Aggregates a plan may name. Unqualified in the text: extensions bring their own `max` and `sum`. @rule G-OUT-3
- *  G-AGP-2 R-AGG-1 */
-const AGGREGATES: ReadonlySet<string> = new Set([
-  "count",
-  "sum",
-  "avg",
-  "max",
-  "min",
-  "stddev",
-  "stddev_pop",
-  "stddev_samp",
-  "var_pop",
-  "var_samp",
-  "variance",
-  "bool_and",
-  "bool_or",
-  "corr",
-  "covar_samp",
-]);
-
-/** `count(*)`, `sum(x)`, `count(distinct (a, b))`. @rule G-AGG-3 */
-export const compileAggregateCall = (fn: string, of: readonly Sql[], isDistinct: boolean): Sql => {
-  if (!AGGREGATES.has(fn)) throw planFault(`"${fn}" is no aggregate`);
-  const name = catalogText(fn);
+/** `count(*)`, `sum(x)`, `count(distinct (a, b))`. @rule G-OUT-3 G-AGG-3 G-AGP-2 R-AGG-1 X-AGG-1 */
+export const compileAggregateCall = (
+  { registry }: Compiler,
+  fn: string,
+  of: readonly Sql[],
+  isDistinct: boolean,
+): Sql => {
+  const spec = registry.aggregates.get(fn);
+  if (spec === undefined) throw planFault(`no plugin declares the aggregate "${fn}"`);
+  if (spec.compile !== undefined) return spec.compile(of, isDistinct);
+  const name = catalogText(spec.name);
   if (of.length === 0) return sql`${name}(*)`;
   const distinct = isDistinct ? sql`distinct ` : sql``;
-  // several columns of a count are one row value; other functions take them as arguments
-  const argument = of.length > 1 && fn === "count" ? sql`(${join(of)})` : join(of);
+  // several columns where any may be given are one row value; other functions take them as arguments
+  const argument = of.length > 1 && spec.predicate?.columns !== 2 ? sql`(${join(of)})` : join(of);
   return sql`${name}(${distinct}${argument})`;
 };

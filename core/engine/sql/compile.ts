@@ -2,7 +2,7 @@
 import type { CoreHooks } from "../../hooks.ts";
 import { relationOf, type Model } from "../model/model.ts";
 import type { Sight } from "../model/sight.ts";
-import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Update } from "../plan/plan.ts";
+import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Update, ValueRef } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileCall, compileCallSource } from "./call.ts";
@@ -23,7 +23,7 @@ import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { isProvenPlan } from "./proof.ts";
 import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
 import { planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
-import { countOfSteps, stepRelations, stepSetting } from "./value.ts";
+import { compileValue, countOfSteps, stepRelations, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
 export interface CompileParts {
@@ -165,9 +165,21 @@ const bundleBody = (compiler: Compiler, bundle: Bundle): Sql =>
     bundle.fields.map((field) => {
       if ("value" in field) return { as: field.as, sql: sql`${literal(field.value)}::text` };
       if ("bundle" in field) return { as: field.as, sql: bundleBody(compiler, field.bundle) };
+      if ("statement" in field)
+        return { as: field.as, sql: compileStatement(compiler, field.statement, field.arguments) };
       return { as: field.as, sql: answerOf(compiler, field.read, field.one === true) };
     }),
   );
+
+/** What it reads is not known. @rule X-GQL-3 */
+const compileStatement = (compiler: Compiler, name: string, given: Readonly<Record<string, ValueRef>>): Sql => {
+  const declared = compiler.registry.statements.get(name);
+  if (declared === undefined) throw planFault(`no plugin declares the statement "${name}"`);
+  compiler.seen.isOpenEnded = true;
+  const argument = (of: string, type: string): Sql =>
+    compileValue(compiler, { ...(given[of] ?? { constant: null }), type });
+  return sql`(${declared.compile(argument, compiler.model)})`;
+};
 
 const answerOf = (compiler: Compiler, read: Read, isOne: boolean, place: ReadPlace = {}, affected?: Sql): Sql => {
   if (read.shape === "aggregate") return compileAggregateRead(compiler, read, place, affected);

@@ -2,7 +2,8 @@
 import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
 import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
-import type { Expression, PathStep } from "../plan/plan.ts";
+import { matchesType } from "../model/type-groups.ts";
+import type { Expression, PathStep, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { refuseColumn } from "./names.ts";
@@ -101,6 +102,18 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         declared: undefined,
       };
     }
+    case "ordering": {
+      const inner = compileExpression(compiler, expression.of, scope);
+      const specs = compiler.registry.orderings.filter(({ name }) => name === expression.ordering);
+      const spec = specs.find((one) => matchesType(one, inner.type)) ?? specs[0];
+      if (spec === undefined) throw planFault(`no plugin declares the ordering "${expression.ordering}"`);
+      const operands = expression.operands.map((ref, i) => {
+        const { type } = spec.operands[i] ?? {};
+        const declared = type === undefined ? inner.type : typeNamed(compiler, type);
+        return compileValue(compiler, { type: declared?.sqlName ?? type, ...ref } as ValueRef); // the reference with a type
+      });
+      return { sql: spec.compile(inner.sql, operands, compiler.model), type: undefined, declared: undefined };
+    }
     case "masked": {
       const inner = compileExpression(compiler, expression.of, scope);
       return {
@@ -126,6 +139,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       return compileRelated(compiler, scope, expression.relationship, (target) => {
         const of = expression.of.map((one) => compileExpression(compiler, one, target.scope));
         const call = compileAggregateCall(
+          compiler,
           expression.fn,
           of.map((one) => one.sql),
           expression.distinct === true,
@@ -151,6 +165,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         embeds: noEmbeds,
       };
       const call = compileAggregateCall(
+        compiler,
         expression.fn,
         expression.of.map((one) => compileExpression(compiler, one, inner).sql),
         false,
@@ -181,7 +196,6 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
 };
 
 const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {
-  if (fn === "count") return typeNamed(compiler, "int8");
-  if (fn === "bool_and" || fn === "bool_or") return typeNamed(compiler, "bool");
-  return fn === "max" || fn === "min" ? of : undefined;
+  const returns = compiler.registry.aggregates.get(fn)?.returns;
+  return returns === undefined ? undefined : returns === "argument" ? of : typeNamed(compiler, returns);
 };

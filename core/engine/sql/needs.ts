@@ -15,6 +15,7 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
         return;
       case "cast":
       case "apply":
+      case "ordering":
         expression(value.of);
         return;
       case "masked":

@@ -110,7 +110,7 @@ export const isProvenPlan = (
   /** Every tap that may answer. */
   const areKnown = (hook: Tapped | undefined): boolean =>
     hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // a tap's options are kept with it
-  const isAggregate = (fn: string): boolean => !model.rivals.has(fn);
+  const isAggregate = (fn: string): boolean => isKnown(registry.aggregates.get(fn));
 
   const type = (name: string | undefined): boolean =>
     name === undefined || typeNamesOf(model).has(name.replace(MODIFIER, ""));
@@ -156,6 +156,15 @@ export const isProvenPlan = (
         return type(given.type) && expression(given.of, row);
       case "apply":
         return applied(given.function) && expression(given.of, row);
+      case "ordering": {
+        const specs = registry.orderings.filter(({ name }) => name === given.ordering);
+        return (
+          specs.length > 0 &&
+          specs.every((spec) => isKnown(spec) && spec.operands.every((one) => type(one.type))) &&
+          given.operands.every(value) &&
+          expression(given.of, row)
+        );
+      }
       case "masked":
         return expression(given.of, row) && predicate(given.when, row);
       case "related": {
@@ -318,7 +327,12 @@ export const isProvenPlan = (
   };
 
   const bundle = ({ fields }: Bundle): boolean =>
-    fields.every((field) => ("value" in field ? true : "bundle" in field ? bundle(field.bundle) : read(field.read)));
+    fields.every((field) => {
+      if ("value" in field) return true;
+      if ("bundle" in field) return bundle(field.bundle);
+      if ("read" in field) return read(field.read);
+      return isKnown(registry.statements.get(field.statement)) && Object.values(field.arguments).every(value);
+    });
 
   const whole = (given: Plan): boolean => {
     switch (given.kind) {

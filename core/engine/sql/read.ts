@@ -188,7 +188,7 @@ export const compileRows = (
         return;
       case "aggregate": {
         const of = (output.of ?? []).map((expression) => compileExpression(compiler, expression, scope).sql);
-        const call = compileAggregateCall(output.fn, of, output.distinct === true);
+        const call = compileAggregateCall(compiler, output.fn, of, output.distinct === true);
         items.push({
           as: output.as,
           sql: output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`,

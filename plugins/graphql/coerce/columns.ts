@@ -5,7 +5,7 @@ import { expectedFor, floatOutOfRange, integerOutOfRange, notOneOf, parseFailed,
 import { checkGeoJson } from "./geojson.ts";
 import { enumLiteralName, foundInVariable, kindOf } from "./leaf.ts";
 import { decimalOf, fixedText, integerOf, isFloatLiteral, numberText, shownNumber, writeJson } from "./numbers.ts";
-import type { GqlEnumTable, GqlValueType } from "../parts.ts";
+import type { GqlEnumTable, GqlValueType } from "../value-types.ts";
 
 /** What the value of a base type may be; undefined: refused by nobody. */
 type Coercion = (value: Json, path: string) => string;

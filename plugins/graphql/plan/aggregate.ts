@@ -1,15 +1,29 @@
 /** `{ aggregate { count sum { sold } } nodes { id } }`. @rule G-AGG-1 … G-AGG-7 */
-import type { GraphQLObjectType } from "graphql";
-import { type Expression, type Output, type Read, type Source } from "../../../core/index.ts";
+import type { GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { Expression, Output, Read, Source } from "../../../core/index.ts";
+import { gqlPart } from "../parts.ts";
 import { itemPlace, readBoolean, readEnum, readList } from "./input.ts";
 import { capOf, type ListArguments } from "./lists.ts";
 import type { Planner } from "./planner.ts";
-import { isStringified, planComputedOperand, planRow } from "./rows.ts";
+import { isStringified, planComputedOperand } from "./row-values.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
-import { gqlPart } from "../parts.ts";
 
-/** `selected`: the field of type `T_aggregate`. */
-export const planAggregate = (planner: Planner, selected: Selected, from: Source, list: ListArguments): Read => ({
+/** What is selected of rows, which may be aggregates again. */
+type PlanRow = (
+  planner: Planner,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  path: string,
+) => readonly Output[];
+
+/** `selected`: the field of type `T_aggregate`. `planRow`: of its nodes. */
+export const planAggregate = (
+  planner: Planner,
+  selected: Selected,
+  from: Source,
+  list: ListArguments,
+  planRow: PlanRow,
+): Read => ({
   kind: "read",
   from,
   shape: "aggregate",

@@ -10,7 +10,8 @@ import {
 import { notSupported } from "../errors.ts";
 import { placeOf, readObject, type Input, type Place } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { gqlPart, type GqlComputedField } from "../parts.ts";
+import { gqlPart } from "../parts.ts";
+import type { GqlComputedField } from "../value-types.ts";
 
 interface Fixed {
   readonly row?: number;

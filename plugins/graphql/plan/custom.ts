@@ -1,36 +1,140 @@
-/** Fields that a plugin plans itself. */
-import type { Json, Output, Relation } from "../../../core/index.ts";
-import { leafOf } from "../coerce/leaf.ts";
-import { checkPlain, checkVariable } from "./input.ts";
-import { bind, type Planner } from "./planner.ts";
-import { eachArgument, subselection, type Selected } from "./selection.ts";
-import type { GqlPart } from "../parts.ts";
+/** Fields of plugins' own: their arguments, and the parts of plans that they make. @rule X-GQL-1 X-GQL-2 X-GQL-3 */
+import { getNullableType, isListType, type GraphQLObjectType } from "graphql";
+import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
+import { foundInLiteral, leafOf } from "../coerce/leaf.ts";
+import { coercePlain, plainText } from "../coerce/plain.ts";
+import { gqlTypeFacts, type GqlSelection, type GqlSelectionContext } from "../parts.ts";
+import type { CustomPart, PartServedBy } from "./function-field.ts";
+import { leafInput, type Leaf } from "./input.ts";
+import { bind, type Planner, type ValueSource } from "./planner.ts";
+import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
 
-export const planCustom = (
+/** The builder lets none of these into a schema. */
+export const misplaced = ({ plugin }: CustomPart): Error =>
+  new TypeError(`plugin "${plugin ?? "?"}" gives a field that cannot be served where it stands`);
+
+/** An argument: bound, or looked at, which makes its value part of what the plan is kept under. */
+interface Given {
+  readonly leaf: Leaf;
+  look(): Json;
+}
+
+const givenOf = (planner: Planner, { input, place, path }: GivenArgument): Given => {
+  const { type } = place;
+  if (input.kind === "held") throw new TypeError("an argument is given in the document");
+  const { node } = input;
+  const coerced = (value: Json): Json =>
+    coercePlain(type, value, path, node.kind === "Variable" ? undefined : foundInLiteral(node));
+  const { now, again } = leafInput(planner, input, place, path, false);
+  return {
+    leaf: { now: coerced(now), again: again && ((variables) => coerced(again(variables))) },
+    look: () =>
+      coerced(
+        leafOf(node, (variable) => {
+          const held = planner.variables.open(variable);
+          return held === undefined ? null : "literal" in held ? leafOf(held.literal, () => null) : held.value();
+        }),
+      ),
+  };
+};
+
+const givenArguments = (planner: Planner, selected: Selected): ReadonlyMap<string, Given> => {
+  const given = new Map<string, Given>();
+  for (const { name, defaultValue } of selected.field.args) {
+    if (defaultValue === undefined) continue;
+    const value = defaultValue as Json; // as the plugin wrote it
+    given.set(name, { leaf: { now: value, again: undefined }, look: () => value });
+  }
+  eachArgument(planner, selected, (argument) => given.set(argument.name, givenOf(planner, argument)));
+  return given;
+};
+
+/** Values to be made when the request runs. */
+export const argumentLeaves = (planner: Planner, selected: Selected): readonly (readonly [string, Leaf])[] =>
+  [...givenArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
+
+const sourceOf = ({ now, again }: Leaf): ValueSource =>
+  again === undefined ? { fixed: plainText(now) } : { make: (variables) => plainText(again(variables)) };
+
+/** Calls `make` with the selection; arguments that it neither binds nor looks at are looked at, so that they are checked
+ *  each time. */
+const withSelection = <Result>(
   planner: Planner,
   selected: Selected,
-  part: Extract<GqlPart, { readonly kind: "custom" }>,
+  relation: Relation | undefined,
+  rows: () => readonly Output[],
+  make: (selection: GqlSelection, context: GqlSelectionContext) => Result,
+): Result => {
+  const given = givenArguments(planner, selected);
+  const used = new Set<string>();
+  const values = {};
+  for (const [name, { look }] of given) {
+    const get = (): Json => {
+      used.add(name);
+      return look();
+    };
+    Object.defineProperty(values, name, { get, enumerable: true });
+  }
+  const made = make(
+    { as: selected.as, node: selected.node, arguments: values },
+    {
+      schema: planner.schema,
+      relation,
+      bind: (bound) => ({ param: bind(planner, { fixed: bound }) }),
+      argument: (name, type) => {
+        const argument = given.get(name);
+        if (argument === undefined) return undefined;
+        used.add(name);
+        return { param: bind(planner, sourceOf(argument.leaf)), ...(type === undefined ? {} : { type }) };
+      },
+      rows,
+    },
+  );
+  for (const [name, { look }] of given) if (!used.has(name)) look();
+  return made;
+};
+
+/** In rows. */
+export const planOutput = (
+  planner: Planner,
+  selected: Selected,
+  part: PartServedBy<"output">,
   relation: Relation | undefined,
 ): Output => {
-  const given: [string, Json][] = [];
-  eachArgument(planner, selected, ({ name, input, place, path }) => {
-    if (input.kind === "held") return;
-    if (input.node.kind === "Variable") checkVariable(planner, input.node.name.value, place, path);
-    checkPlain(planner, input, place, path);
-    // the plugin sees the value, so that it may decide what the plan looks like
-    const value = leafOf(
-      input.node,
-      (variable) => {
-        const held = planner.variables.open(variable);
-        return held === undefined ? null : "literal" in held ? leafOf(held.literal, () => null) : held.value();
-      },
-      true,
-    );
-    given.push([name, value]);
-  });
   subselection(selected);
-  return part.output(
-    { as: selected.as, node: selected.node, arguments: Object.fromEntries(given) },
-    { schema: planner.schema, relation, bind: (bound) => ({ param: bind(planner, { fixed: bound }) }) },
-  );
+  const rows = (): never => {
+    throw new TypeError("rows() is for root fields");
+  };
+  return withSelection(planner, selected, relation, rows, part.output);
+};
+
+type RowPlanner = (type: GraphQLObjectType, selected: Selected) => readonly Output[];
+
+/** In roots. */
+export const planPlan = (
+  planner: Planner,
+  selected: Selected,
+  part: PartServedBy<"plan">,
+  planRows: RowPlanner,
+): ReturnType<PartServedBy<"plan">["plan"]> => {
+  const type = subselection(selected);
+  const facts = type && gqlTypeFacts(type);
+  const rows = (): readonly Output[] => {
+    if (type === undefined || facts?.scope !== "row")
+      throw new TypeError("rows() is for fields that lead to rows of a table");
+    return planRows(type, selected);
+  };
+  return withSelection(planner, selected, facts?.relation, rows, part.plan);
+};
+
+/** The field is a list in the schema. */
+export const isListField = ({ field }: Selected): boolean => isListType(getNullableType(field.type));
+
+export const planStatement = (planner: Planner, selected: Selected, part: PartServedBy<"statement">): BundleField => {
+  subselection(selected);
+  const given: [string, ValueRef][] = argumentLeaves(planner, selected).map(([name, leaf]) => [
+    name,
+    { param: bind(planner, sourceOf(leaf)) },
+  ]);
+  return { as: selected.as, statement: part.statement, arguments: Object.fromEntries(given) };
 };

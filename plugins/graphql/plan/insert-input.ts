@@ -17,7 +17,8 @@ import {
   type Place,
 } from "./input.ts";
 import { isJsonValue, refuseStringLiteral, type Planner, type ValueSource } from "./planner.ts";
-import { gqlPart, type GqlValueType } from "../parts.ts";
+import { gqlPart } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 export interface InputCell {
   readonly column: Column;

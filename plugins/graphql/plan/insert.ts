@@ -51,7 +51,8 @@ const readAside = (
   planner: Planner,
   { input, place, path }: GivenArgument,
   variables: VariableValues,
-): readonly InputRow[] => readRows({ ...planner, variables: unobserved(variables), sources: [] }, input, place, path);
+): readonly InputRow[] =>
+  readRows({ ...planner, variables: unobserved(variables), sources: [], opened: [] }, input, place, path);
 
 /** Rows that a variable holds, without nested data: which columns they have makes the plan, not how many rows there
  *  are. */

@@ -6,8 +6,10 @@ import { openStep, type Planner } from "./planner.ts";
 import { planReadField } from "./query.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 import { planUpdate, planUpdateMany } from "./update.ts";
+import { isCall, planCall, type Made } from "./made.ts";
+import { planCustomField } from "./custom-root.ts";
 import type { StepTemplate } from "./writes.ts";
-import type { GqlOutput } from "../parts.ts";
+import type { GqlOutput } from "../operations.ts";
 
 /** Adds the steps of a root (or namespace); returns where their answers go. */
 export const planMutationFields = (
@@ -15,18 +17,20 @@ export const planMutationFields = (
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
   path: string,
-  steps: StepTemplate[],
+  made: Made,
 ): readonly GqlOutput[] => {
   const outputs: GqlOutput[] = [];
   eachSelection(planner, type, sets, path, (selection) => {
     if (selection.kind === "typename") outputs.push({ as: selection.as, text: JSON.stringify(selection.value) });
-    else outputs.push(planField(planner, selection, steps));
+    else outputs.push(planField(planner, selection, made));
   });
   return outputs;
 };
 
-const planField = (planner: Planner, selected: Selected, steps: StepTemplate[]): GqlOutput => {
+const planField = (planner: Planner, selected: Selected, made: Made): GqlOutput => {
   const { part, as } = selected;
+  const { steps } = made;
+  if (isCall(selected)) return planCall(planner, selected, selected.part, made);
   const add = (step: StepTemplate | string): GqlOutput =>
     typeof step === "string" ? { as, text: step } : { as, step: steps.push(step) - 1 };
   const own = openStep(planner);
@@ -39,7 +43,7 @@ const planField = (planner: Planner, selected: Selected, steps: StepTemplate[]):
           subselection(selected) as GraphQLObjectType,
           selected.selections,
           selected.path,
-          steps,
+          made,
         ),
       }; // a namespace is an object
     case "insert":
@@ -55,7 +59,9 @@ const planField = (planner: Planner, selected: Selected, steps: StepTemplate[]):
     case "delete-by-pk":
       return add(planDelete(own, selected, part.relation));
     default: {
-      const field = planReadField(own, selected);
+      const field =
+        part?.kind === "custom" && "plan" in part ? planCustomField(own, selected, part) : planReadField(own, selected);
+      if (field !== undefined && "planned" in field) return add(field);
       if (field === undefined) throw new TypeError(`a mutation field stands for ${part?.kind ?? "nothing"}`);
       const plan = { kind: "bundle", fields: [field] } as const;
       return { bundle: steps.push({ planned: { plan, envelope: {} }, sources: own.sources, path: "$" }) - 1 };

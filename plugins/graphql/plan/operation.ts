@@ -6,17 +6,29 @@ import { checkOperationDirectives, hasDirective } from "../document/directives.t
 import type { ParsedDocument } from "../document/parse.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
+import { fillCall, type CallTemplate } from "./call.ts";
+import { fillLoads, loadsOf, type StepLoads } from "./load.ts";
+import { isCall, planCall, type CallPart, type Made } from "./made.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
 import { countBound, openBudget, openStep, type Planner, type ValueSource } from "./planner.ts";
 import { planReadField } from "./query.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
-import type { GqlOperation, GqlOutput } from "../parts.ts";
+import type { GqlOperation, GqlOutput } from "../operations.ts";
+
+const unsentOf = ({ opened }: Planner, steps: readonly StepTemplate[]): readonly ValueSource[] => {
+  const sent = new Set(steps.map(({ sources }) => sources));
+  return opened.filter((sources) => !sent.has(sources)).flat();
+};
 
 /** An operation without the values of its variables. */
-export interface OperationTemplate extends Omit<GqlOperation, "steps" | "keep"> {
+export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "loads" | "keep"> {
   readonly steps: readonly StepTemplate[];
+  /** Values of steps that are not sent, as an update of nothing is not. */
+  readonly unsent: readonly ValueSource[];
+  readonly calls: readonly CallTemplate[];
+  readonly loads: readonly StepLoads[];
 }
 
 /** The root type of the operation. @throws RelApiError G-DOC-13 */
@@ -32,10 +44,17 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
   const { operation } = parsed;
   const sets = [operation.selectionSet];
   if (operation.operation === "mutation") {
-    const steps: StepTemplate[] = [];
-    const outputs = planMutationFields(planner, root, sets, "$", steps);
+    const made: Made = { steps: [], calls: [] };
+    const outputs = planMutationFields(planner, root, sets, "$", made);
     checkOperationDirectives(planner, operation);
-    return { kind: "mutation", access: "read write", steps, outputs };
+    return {
+      kind: "mutation",
+      access: "read write",
+      ...made,
+      unsent: unsentOf(planner, made.steps),
+      loads: loadsOf(planner, made.steps),
+      outputs,
+    };
   }
   const template = planReads(planner, root, sets, operation.operation);
   checkOperationDirectives(planner, operation);
@@ -64,7 +83,7 @@ interface Reads {
   isVolatile: boolean;
   fields: BundleField[];
   step: Planner;
-  readonly steps: StepTemplate[];
+  readonly made: Made;
   readonly outputs: GqlOutput[];
 }
 
@@ -82,7 +101,7 @@ const planReads = (
     isVolatile: false,
     fields: [],
     step: openStep(planner),
-    steps: [],
+    made: { steps: [], calls: [] },
     outputs: [],
   };
   const meta = kind === "query" ? planner.schema.metaFields : undefined;
@@ -96,13 +115,22 @@ const planReads = (
       if (selection.kind === "typename") reads.fields.push({ as: selection.as, value: selection.value });
       else if (meta?.get(selection.name) === selection.field) addMetaField(reads, selection);
       else if (selection.part?.kind === "constant") addText(reads, selection.as, selection.part.text, selection);
+      else if (isCall(selection)) addCall(reads, selection, selection.part);
+      else if (selection.part?.kind === "namespace" && holdsCall(planner, selection)) addNamespace(reads, selection);
       else reads.fields.push(planField(reads, selection));
       if (kind === "query" && reads.fields.length === MAX_BUNDLE) closeBundle(reads);
     },
     find,
   );
   closeBundle(reads);
-  return { kind, access: reads.isVolatile ? "read write" : "read only", steps: reads.steps, outputs: reads.outputs };
+  return {
+    kind,
+    access: reads.isVolatile ? "read write" : "read only",
+    ...reads.made,
+    unsent: unsentOf(planner, reads.made.steps),
+    loads: loadsOf(planner, reads.made.steps),
+    outputs: reads.outputs,
+  };
 };
 
 const planField = (reads: Reads, selected: Selected): BundleField => {
@@ -121,6 +149,39 @@ const planField = (reads: Reads, selected: Selected): BundleField => {
   const field = planReadField(reads.step, selected);
   if (field === undefined) throw new TypeError(`a query field stands for ${part?.kind ?? "nothing"}`);
   return field;
+};
+
+/** The function's answer divides the statement, as an introspection field does. */
+const addCall = (reads: Reads, selected: Selected, part: CallPart): void => {
+  closeBundle(reads);
+  reads.outputs.push(planCall(reads.planner, selected, part, reads.made));
+};
+
+/** Is some field of the namespace answered by a function? Looked at before anything of it is planned. */
+const holdsCall = (planner: Planner, selected: Selected): boolean => {
+  const { fields } = planner.budget;
+  let found = false;
+  const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
+  eachSelection(planner, type, selected.selections, selected.path, (one) => {
+    if (one.kind === "field" && isCall(one)) found = true;
+  });
+  planner.budget.fields = fields;
+  return found;
+};
+
+/** A namespace in pieces. */
+const addNamespace = (reads: Reads, selected: Selected): void => {
+  closeBundle(reads);
+  const outer = reads.outputs.splice(0);
+  const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
+  eachSelection(reads.planner, type, selected.selections, selected.path, (selection) => {
+    if (selection.kind === "typename") reads.fields.push({ as: selection.as, value: selection.value });
+    else if (isCall(selection)) addCall(reads, selection, selection.part);
+    else reads.fields.push(planField(reads, selection));
+  });
+  closeBundle(reads);
+  const of = reads.outputs.splice(0);
+  reads.outputs.push(...outer, { as: selected.as, of });
 };
 
 const addText = (reads: Reads, as: string, text: string, selected: Selected): void => {
@@ -147,7 +208,7 @@ const closeBundle = (reads: Reads): void => {
   } else {
     reads.outputs.push({
       bundle:
-        reads.steps.push({
+        reads.made.steps.push({
           planned: { plan: { kind: "bundle", fields }, envelope: {} },
           sources: step.sources,
           path: "$",
@@ -171,11 +232,16 @@ export const fill = (
     countBound(budget, value, limits);
     return value;
   };
+  const steps = template.steps.map(({ planned, sources, path }) => ({ planned, path, values: sources.map(valueOf) }));
+  // values of what is not run, such as an update of nothing, are refused like all others
+  template.unsent.forEach(valueOf);
   return {
     kind: template.kind,
     access: template.access,
-    steps: template.steps.map(({ planned, sources, path }) => ({ planned, path, values: sources.map(valueOf) })),
+    steps,
     outputs: template.outputs,
+    calls: template.calls.map((call) => fillCall(call, variables)),
+    loads: template.loads.map((loads) => fillLoads(loads, variables)),
     keep,
   };
 };

@@ -1,5 +1,6 @@
 /** `order_by`. @rule G-ORD-1 … G-ORD-8 */
-import { type Expression, type OrderBy } from "../../../core/index.ts";
+import { getNamedType, isInputObjectType } from "graphql";
+import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import { tooMany } from "../errors.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type Input,
   type Place,
 } from "./input.ts";
-import type { Planner } from "./planner.ts";
+import { bindColumn, type Planner } from "./planner.ts";
 import { nameOf } from "./where.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
 
@@ -58,7 +59,7 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
   if (isNull(open(planner, input, place, path))) return [];
   switch (part.kind) {
     case "column":
-      return [direct(planner, given, lift({ kind: "column", name: part.column.name }))];
+      return planColumnTerms(planner, given, { kind: "column", name: part.column.name }, lift);
     case "relationship":
       return planTerms(
         planner,
@@ -90,6 +91,53 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
     default:
       return [];
   }
+};
+
+/** A direction, or for types with orderings an object with it and the orderings. The direction itself is taken there
+ *  too, so that plugins break no documents. @rule X-ORD-3 */
+const planColumnTerms = (planner: Planner, given: FieldInput, column: Expression, lift: Lift): readonly OrderBy[] => {
+  const place = placeOf(given.field);
+  const type = getNamedType(place.type);
+  if (!isInputObjectType(type)) return [direct(planner, given, lift(column))];
+  const { input, path } = given;
+  const opened = open(planner, input, place, path);
+  const isObject = opened.kind === "held" ? opened.held.members() !== undefined : opened.node.kind !== "EnumValue";
+  if (!isObject) {
+    const own = Object.values(type.getFields()).find((field) => gqlPart(field)?.kind === "ordered-value");
+    return own === undefined ? [] : [direct(planner, { field: own, input: opened, path }, lift(column))];
+  }
+  return inWrittenOrder(planner, input, place, path, (term, part) => {
+    if (isNull(open(planner, term.input, placeOf(term.field), term.path))) return [];
+    if (part.kind === "ordered-value") return [direct(planner, term, lift(column))];
+    return part.kind === "ordering" ? [planOrdering(planner, term, part.ordering, column, lift)] : [];
+  });
+};
+
+const planOrdering = (
+  planner: Planner,
+  { field, input, path }: FieldInput,
+  { name, operands }: OrderingSpec,
+  of: Expression,
+  lift: Lift,
+): OrderBy => {
+  const given = new Map<string, ValueRef>();
+  let order: OrderBy | undefined;
+  const by = (): Expression =>
+    lift({
+      kind: "ordering",
+      ordering: name,
+      of,
+      operands: operands.map((operand) => given.get(operand.name) ?? { constant: null }),
+    });
+  readObject(planner, input, placeOf(field), path, (member) => {
+    const part = gqlPart(member.field);
+    const place = placeOf(member.field);
+    if (part?.kind === "operand-field")
+      given.set(part.name, bindColumn(planner, member.input, place, part.value, member.path));
+    else if (part?.kind === "argument" && !isNull(open(planner, member.input, place, member.path)))
+      order = direct(planner, member, of);
+  });
+  return order === undefined ? { by: by(), direction: "asc", nulls: "last" } : { ...order, by: by() };
 };
 
 /** @rule G-ORD-6 */

@@ -1,12 +1,21 @@
 /** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand
  *  binds. */
 import type { FragmentDefinitionNode, DocumentNode } from "graphql";
-import { limitExceeded, type BoundValue, type Json, type Limits, type ValueRef } from "../../../core/index.ts";
+import {
+  limitExceeded,
+  type BoundValue,
+  type Json,
+  type Limits,
+  type Output,
+  type ValueRef,
+} from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { found, leafInput, type Input, type InputContext, type Place } from "./input.ts";
-import type { GqlValueType, RoleSchema } from "../parts.ts";
+import type { LoadTemplate } from "./function-field.ts";
+import type { RoleSchema } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 /** A value of a step: fixed by the document, or made of the variables each time. */
 export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };
@@ -51,10 +60,18 @@ export interface Planner extends InputContext {
   readonly budget: Budget;
   /** Values of the step at hand, by parameter. */
   readonly sources: ValueSource[];
+  /** Those of all steps, sent or not. */
+  readonly opened: (readonly ValueSource[])[];
+  /** Outputs in whose place the results of plugins' functions go. */
+  readonly loads: Map<Output, LoadTemplate>;
 }
 
 /** For the next statement: its values are counted from 0. */
-export const openStep = (planner: Planner): Planner => ({ ...planner, sources: [] });
+export const openStep = (planner: Planner): Planner => {
+  const sources: ValueSource[] = [];
+  planner.opened.push(sources);
+  return { ...planner, sources };
+};
 
 /** @rule G-LIM-2 */
 export const countBound = (

@@ -4,6 +4,7 @@ import type { GraphQLObjectType } from "graphql";
 import type { BundleField, Expression, Predicate, Read, Relation, Source } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed.ts";
+import { planCustomRead } from "./custom-root.ts";
 import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
@@ -24,7 +25,7 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
     }
     case "aggregate": {
       const list = planListArguments(planner, selected);
-      return { as, read: planAggregate(planner, selected, { relation: nameOf(part.relation) }, list) };
+      return { as, read: planAggregate(planner, selected, { relation: nameOf(part.relation) }, list, planRow) };
     }
     case "by-pk": {
       const where = planKey(planner, selected);
@@ -32,6 +33,8 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
     }
     case "function":
       return planFunction(planner, selected, part);
+    case "custom":
+      return planCustomRead(planner, selected, part);
     default:
       return undefined;
   }
@@ -78,7 +81,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
   const { as } = selected;
   if (routine.returns.isSet) {
     return part.isAggregate
-      ? { as, read: planAggregate(planner, selected, { call }, list) }
+      ? { as, read: planAggregate(planner, selected, { call }, list, planRow) }
       : { as, read: rowsOf(planner, selected, { call }, { ...list, ...capOf(planner) }) };
   }
   const given: ListArguments = {
@@ -86,7 +89,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
     where: list.where === undefined ? isSomething(relation) : allOf([isSomething(relation), list.where]),
   };
   return part.isAggregate
-    ? { as, read: planAggregate(planner, selected, { call }, given) }
+    ? { as, read: planAggregate(planner, selected, { call }, given, planRow) }
     : { as, read: rowsOf(planner, selected, { call }, given), one: true };
 };
 

@@ -5,7 +5,8 @@ import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type Grap
 import { isRelApiError, type Json } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
-import { gqlPart, type GqlValueType } from "../parts.ts";
+import { gqlPart } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 interface QuickCell {
   /** `"column":` */

@@ -1,28 +1,17 @@
 /** What is selected of rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22
  *  G-TYP-30 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
-import {
-  arrayLiteral,
-  parseJsonPath,
-  type Embed,
-  type EmbedSource,
-  type Expression,
-  type Output,
-  type PathStep,
-  type QualifiedName,
-  type Read,
-} from "../../../core/index.ts";
-import { foundInVariable } from "../coerce/leaf.ts";
-import { expectedFor, validationFailed } from "../errors.ts";
+import type { Embed, EmbedSource, Expression, Output, QualifiedName, Read } from "../../../core/index.ts";
+import { gqlTypeFacts, type GqlPart } from "../parts.ts";
 import { planAggregate } from "./aggregate.ts";
-import { computedExpression, fixedOf, planArguments } from "./computed.ts";
-import { planCustom } from "./custom.ts";
-import { found, isNull, type Input, type Place } from "./input.ts";
+import { fixedOf, planArguments } from "./computed.ts";
+import { misplaced, planOutput } from "./custom.ts";
 import { capOf, planListArguments } from "./lists.ts";
-import { bindLeaf, type Planner } from "./planner.ts";
-import { eachArgument, eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
+import { planLoad } from "./load.ts";
+import type { Planner } from "./planner.ts";
+import { planColumn, planComputedValue, type ComputedPart } from "./row-values.ts";
+import { eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
 import { nameOf } from "./where.ts";
-import { gqlTypeFacts, type GqlPart, type GqlValueType } from "../parts.ts";
 
 export const planRow = (
   planner: Planner,
@@ -56,11 +45,13 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
         as,
         "aggregate",
         { relationship: part.relationship.id },
-        planAggregate(planner, selected, { relation: nameOf(target) }, list),
+        planAggregate(planner, selected, { relation: nameOf(target) }, list, planRow),
       );
     }
     case "custom":
-      return planCustom(planner, selected, part, gqlTypeFacts(type)?.relation);
+      if ("output" in part) return planOutput(planner, selected, part, gqlTypeFacts(type)?.relation);
+      if ("load" in part) return planLoad(planner, selected, part);
+      throw misplaced(part);
     default:
       throw new TypeError(`a field of a row stands for ${part?.kind ?? "nothing"}`);
   }
@@ -100,103 +91,6 @@ const planRelationship = (
     { relationship: part.relationship.id },
     rowsOf(planner, selected, nameOf(part.target), capped),
   );
-};
-
-// --- values
-// -----------------------------------------------------------------------------------------------------------
-
-/** Types answered as strings with the option `stringifyNumericTypes`. @rule G-TYP-30 */
-const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
-
-export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
-  planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
-
-/** Put around values that JSON functions would not answer as the contract has them. @rule G-TYP-23 G-TYP-34 */
-export const shown = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
-  const { name } = value.type;
-  if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
-  if (name === "raster") return { kind: "apply", function: "to-hexwkb", of };
-  // by the naming convention the names of enum values are the keys in upper case (G-NAM-8)
-  if (value.enumTable?.values.some((one) => one.name !== one.key)) return { kind: "apply", function: "upper", of };
-  return isStringified(planner, value) ? { kind: "cast", of, type: "text" } : of;
-};
-
-const planColumn = (
-  planner: Planner,
-  selected: Selected,
-  part: Extract<GqlPart, { readonly kind: "column" }>,
-): Expression => {
-  let path: readonly PathStep[] | undefined;
-  eachArgument(planner, selected, (argument) => {
-    path = planJsonPath(planner, argument) ?? path;
-  });
-  subselection(selected);
-  return shown(planner, part.value, { kind: "column", name: part.column.name, ...(path && { path }) });
-};
-
-/** `path` of json columns. @rule G-COE-11 G-COE-12 */
-const planJsonPath = (
-  planner: Planner,
-  { part, input, place, path }: GivenArgument,
-): readonly PathStep[] | undefined => {
-  if (part?.kind !== "argument" || part.name !== "path") return undefined;
-  if (input.kind === "literal" && input.node.kind === "NullValue") return undefined;
-  return [{ arrow: "#>", key: { param: bindPath(planner, input, place, path), type: "text[]" } }];
-};
-
-const bindPath = (planner: Planner, input: Input, place: Place, path: string): number =>
-  bindLeaf(planner, input, place, path, false, (value) => {
-    // a variable that is null asks for the whole value, as an argument that is not given
-    if (value === null) return arrayLiteral([]);
-    const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
-    if (typeof value !== "string")
-      throw expectedFor(
-        "a string",
-        "String",
-        isLiteral && !isNull(input) ? found(input) : foundInVariable(value),
-        path,
-      );
-    const keys = parseJsonPath(value);
-    if (keys === undefined) throw validationFailed(jsonPathError(value), path.slice(0, path.lastIndexOf(".")));
-    return arrayLiteral(keys);
-  });
-
-const jsonPathError = (text: string): string =>
-  `parse json path error: ${text}. Accept letters, digits, underscore (_) or hyphen (-) only. Use quotes enclosed in bracket (["..."]) if there is any special character`;
-
-type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
-
-const planComputedValue = (
-  planner: Planner,
-  selected: Selected,
-  part: ComputedPart,
-  value: GqlValueType,
-): Expression => {
-  let path: readonly PathStep[] | undefined;
-  const given = planFieldArguments(planner, selected, part, (argument) => {
-    path = planJsonPath(planner, argument) ?? path;
-  });
-  subselection(selected);
-  return shown(planner, value, computedExpression(part.field, given, path));
-};
-
-/** The expression alone, for aggregates over it. */
-export const planComputedOperand = (planner: Planner, selected: Selected, part: ComputedPart): Expression =>
-  computedExpression(part.field, planFieldArguments(planner, selected, part));
-
-/** @rule G-CF-3 */
-const planFieldArguments = (
-  planner: Planner,
-  selected: Selected,
-  { field }: ComputedPart,
-  other: (argument: GivenArgument) => void = () => {},
-) => {
-  let args: GivenArgument | undefined;
-  eachArgument(planner, selected, (argument) => {
-    if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
-    else other(argument);
-  });
-  return planArguments(planner, field.routine, fixedOf(field), args, `${selected.path}.args.args`);
 };
 
 const planComputedRows = (planner: Planner, selected: Selected, part: ComputedPart): Output => {

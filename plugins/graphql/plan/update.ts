@@ -11,7 +11,8 @@ import { validationFailed } from "../errors.ts";
 import { itemPlace, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
 import { bindColumn, openStep, type Planner } from "./planner.ts";
 import { eachArgument, type Selected } from "./selection.ts";
-import { allOf, bindList, narrowed, nameOf, planWhere } from "./where.ts";
+import { bindList } from "./comparison.ts";
+import { allOf, narrowed, nameOf, planWhere } from "./where.ts";
 import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
 

@@ -1,32 +1,21 @@
-/** `where`: boolean expressions and comparisons. @rule G-BEXP-1 … G-BEXP-7 G-OP-1 … G-OP-36 */
-import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from "graphql";
-import {
-  arrayLiteral,
-  type Expression,
-  type Json,
-  type Operand,
-  type Predicate,
-  type ValueRef,
-} from "../../../core/index.ts";
-import { coerceColumn, inputFunction } from "../coerce/columns.ts";
-import { expectedList, tooMany } from "../errors.ts";
-import { planAggregatePredicate } from "./aggregate-predicate.ts";
+/** `where`: boolean expressions, and conditions on whole related sets. @rule G-BEXP-1 … G-BEXP-7 G-AGP-1 … G-AGP-7 */
+import type { Expression, Predicate } from "../../../core/index.ts";
+import { tooMany, validationFailed } from "../errors.ts";
+import { gqlPart, type GqlPart } from "../parts.ts";
+import { checkConditions, countCondition, partOf, planComparison } from "./comparison.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import {
-  checkCount,
-  isNull,
   itemPlace,
-  open,
   placeOf,
   readBoolean,
+  readEnum,
   readList,
   readObject,
   type FieldInput,
   type Input,
   type Place,
 } from "./input.ts";
-import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
-import { gqlPart, type GqlPart, type GqlValueType } from "../parts.ts";
+import type { Planner } from "./planner.ts";
 
 export const allOf = (parts: readonly Predicate[]): Predicate =>
   parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts };
@@ -34,18 +23,6 @@ export const allOf = (parts: readonly Predicate[]): Predicate =>
 /** No condition rather than one that always holds. */
 export const narrowed = (predicate: Predicate): Predicate | undefined =>
   predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate;
-
-const partOf = ({ field }: FieldInput): GqlPart | undefined => gqlPart(field);
-
-/** @rule G-LIM-4 */
-const checkConditions = ({ budget, schema }: Planner, count: number): void => {
-  if (count > budget.conditions) throw tooMany(schema.options, "maxFilters", "conditions");
-};
-
-const countCondition = (planner: Planner): void => {
-  checkConditions(planner, 1);
-  planner.budget.conditions--;
-};
 
 /** What `plan` makes stands on the rows of a relationship. @rule G-LIM-4 */
 const onRelated = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
@@ -110,158 +87,66 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
 
 export const nameOf = ({ schema, name }: { readonly schema: string; readonly name: string }) => ({ schema, name });
 
-// --- comparisons
-// ------------------------------------------------------------------------------------------------------
+// --- conditions on a whole related set ------------------------------------------------------------------------------
 
-/** The conditions of a comparison object on `left`, all of which must hold. `value`: type of what is compared. */
-export const planComparison = (
+/** `albums_aggregate: { count: { predicate: { _gt: 1 } } }`. @rule G-AGP-1 … G-AGP-7 */
+const planAggregatePredicate = (
   planner: Planner,
   input: Input,
   place: Place,
-  left: Expression,
-  value: GqlValueType,
+  relationship: string,
   path: string,
-): readonly Predicate[] => {
-  const predicates: Predicate[] = [];
-  readObject(planner, input, place, path, (given) => {
-    const part = partOf(given);
-    const at = placeOf(given.field);
-    // @rule G-BEXP-6
-    if (planner.schema.options.v1BooleanNullCollapse && isNull(open(planner, given.input, at, given.path))) return;
-    if (part?.kind === "cast") predicates.push(...planCast(planner, given.input, at, left, given.path));
-    else if (part?.kind === "operator") predicates.push(planOperator(planner, given, part, left, value));
-  });
-  return predicates;
-};
-
-/** @rule G-OP-17 G-OP-28 */
-const planCast = (
-  planner: Planner,
-  input: Input,
-  place: Place,
-  left: Expression,
-  path: string,
-): readonly Predicate[] => {
-  const predicates: Predicate[] = [];
-  readObject(planner, input, place, path, (given) => {
-    const part = partOf(given);
-    if (part?.kind !== "cast-to") return;
-    predicates.push(
-      ...planComparison(
-        planner,
-        given.input,
-        placeOf(given.field),
-        { kind: "cast", of: left, type: part.value.type.sqlName },
-        part.value,
-        given.path,
-      ),
-    );
-  });
-  return predicates;
-};
-
-const planOperator = (
-  planner: Planner,
-  given: FieldInput,
-  part: Extract<GqlPart, { readonly kind: "operator" }>,
-  left: Expression,
-  value: GqlValueType,
 ): Predicate => {
-  countCondition(planner);
-  const { operator } = part;
-  const { input, path } = given;
-  const place = placeOf(given.field);
-  const compare = (operand: Operand): Predicate => ({ kind: "compare", left, operator: operator.name, operand });
-  switch (operator.operand) {
-    case "keyword": {
-      const said = String(readBoolean(planner, input, place, path));
-      return { kind: "compare", left, operator: operator.name, keyword: part.keywords?.[said] ?? said };
-    }
-    case "fields":
-      return compare({ fields: planOperandFields(planner, input, place, path) });
-    case "list":
-      return planList(planner, given, part.value ?? value, left, operator.name);
-    default:
-      return compare(
-        bindColumn(planner, input, place, { ...(part.value ?? value), isNullable: operator.takesNull === true }, path),
-      );
-  }
-};
+  const given: FieldInput[] = [];
+  readObject(planner, input, place, path, (field) => given.push(field));
+  const [one] = given;
+  const part = one && gqlPart(one.field);
+  if (one === undefined || given.length > 1 || part?.kind !== "predicate")
+    throw validationFailed("exactly one predicate should be specified", path);
 
-/** A list is one array parameter, so that the statement does not depend on how many there are. Values that are no text
- *  (arrays, geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
-const planList = (
-  planner: Planner,
-  { input, field, path }: FieldInput,
-  value: GqlValueType,
-  left: Expression,
-  operator: string,
-): Predicate => {
-  const place = placeOf(field);
-  const item = { ...value, isNullable: false };
-  if (value.element !== undefined || inputFunction(value) !== undefined) {
-    const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
-    const refs = items.map((one) => bindColumn(planner, one.input, itemPlace(place), item, one.path));
-    const any: Predicate = {
-      kind: "or",
-      of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
-    };
-    return operator === "nin" ? { kind: "not", of: any } : any;
-  }
-  const ref = bindList(planner, input, place, item, path);
-  return { kind: "compare", left, operator, operand: ref };
-};
-
-export const bindList = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): ValueRef => {
-  refuseStrings(planner, input, place, item, path);
-  const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
-    if (given === null) throw expectedList("null", path);
-    const items = Array.isArray(given) ? given : [given];
-    checkCount(planner, items.length, path);
-    return arrayLiteral(coerceItems(item, items, path), item.type.name);
+  let of: readonly Expression[] = [];
+  let isDistinct = false;
+  let where: Predicate | undefined;
+  let compare: ((left: Expression) => readonly Predicate[]) | undefined;
+  readObject(planner, one.input, placeOf(one.field), one.path, ({ field, input: value, path: at }) => {
+    const name = gqlPart(field);
+    if (name?.kind !== "argument") return;
+    if (name.name === "arguments") of = planColumns(planner, value, placeOf(field), at, part.columns);
+    else if (name.name === "distinct") isDistinct = readBoolean(planner, value, placeOf(field), at);
+    else if (name.name === "filter") where = narrowed(planWhere(planner, value, placeOf(field), at));
+    // the last of the four in name order, so that the left side is complete
+    else if (name.name === "predicate")
+      compare = (left) => planComparison(planner, value, placeOf(field), left, part.value, at);
   });
-  return { param, type: `${item.type.sqlName}[]` };
+  const left: Expression = {
+    kind: "related-aggregate",
+    relationship,
+    fn: part.fn,
+    of,
+    ...(isDistinct ? { distinct: true } : {}),
+    ...(where === undefined ? {} : { where }),
+  };
+  return allOf(compare?.(left) ?? []);
 };
 
-/** Paths are written for items that are refused alone. */
-const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): readonly (string | null)[] => {
-  const texts: (string | null)[] = [];
-  try {
-    for (const one of items) texts.push(coerceColumn(item, one, path));
-  } catch {
-    const at = texts.length;
-    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // throws again, and says where
-  }
-  return texts;
-};
-
-/** String literals among enum literals. @rule G-COE-7 */
-const refuseStrings = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): void => {
-  if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
-  for (const one of readList(planner, input, place, path)) {
-    if (one.input.kind === "literal" && one.input.node.kind === "StringValue")
-      bindColumn({ ...planner, sources: [] }, one.input, itemPlace(place), item, one.path);
-  }
-};
-
-/** @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
-const planOperandFields = (
+/** A list of columns where any are taken, one column, or X and Y. */
+const planColumns = (
   planner: Planner,
   input: Input,
   place: Place,
   path: string,
-): Readonly<Record<string, Operand>> => {
-  const fields = new Map<string, Operand>();
-  readObject(planner, input, place, path, (given) => {
-    const part = partOf(given);
-    if (part?.kind === "operand-field")
-      fields.set(part.name, bindColumn(planner, given.input, placeOf(given.field), part.value, given.path));
-  });
-  const type = getNamedType(place.type);
-  for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {
-    const part = gqlPart(field);
-    if (part?.kind !== "operand-field" || fields.has(part.name) || field.defaultValue === undefined) continue;
-    fields.set(part.name, { constant: String(field.defaultValue), type: part.value.cast });
-  }
-  return Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1)));
+  columns: "any" | 1 | 2,
+): readonly Expression[] => {
+  const columnOf = (value: Input, at: Place, where: string): Expression[] => {
+    const part = gqlPart(readEnum(planner, value, at, where));
+    return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
+  };
+  if (columns === "any")
+    return readList(planner, input, place, path).flatMap((item) => columnOf(item.input, itemPlace(place), item.path));
+  if (columns === 1) return columnOf(input, place, path);
+  const both: Expression[] = [];
+  readObject(planner, input, place, path, ({ field, input: value, path: at }) =>
+    both.push(...columnOf(value, placeOf(field), at)),
+  );
+  return both;
 };

@@ -16,7 +16,7 @@ import type {
 import type { Planner, ValueSource } from "./planner.ts";
 import { looksFurther, planRow } from "./rows.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
-import type { GqlStep } from "../parts.ts";
+import type { GqlStep } from "../operations.ts";
 
 /** A step whose values are still to be made. */
 export interface StepTemplate extends Omit<GqlStep, "values"> {

@@ -1,8 +1,9 @@
 /** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related
  *  set. @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
-import { definePlugin } from "../../../core/index.ts";
+import { definePlugin, surfaceName, type AggregateSpec, type Registry } from "../../../core/index.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
+import { onceFor } from "./once.ts";
 import { boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
@@ -11,26 +12,23 @@ import type { GqlTable, GqlWord } from "../served.ts";
 
 interface PredicateFunction {
   readonly fn: string;
-  /** `typname` of the columns it takes; absent: any, and none is needed. */
-  readonly takes?: string;
-  /** GraphQL scalar of its result. */
-  readonly result: string;
-  /** X and Y. */
-  readonly isOfTwo?: boolean;
+  /** GraphQL name. */
+  readonly word: string;
+  readonly predicate: NonNullable<AggregateSpec["predicate"]>;
 }
 
-const FUNCTIONS: readonly PredicateFunction[] = [
-  { fn: "count", result: "Int" },
-  ...["bool_and", "bool_or"].map((fn) => ({ fn, takes: "bool", result: "Boolean" })),
-  ...["avg", "max", "min", "sum", "stddev_samp", "var_samp"].map((fn) => ({ fn, takes: "float8", result: "float8" })),
-  ...["corr", "covar_samp"].map((fn) => ({ fn, takes: "float8", result: "float8", isOfTwo: true })),
-];
+const functionsOf = onceFor(({ aggregates }: Registry): readonly PredicateFunction[] =>
+  [...aggregates.values()].flatMap(({ name, graphql, predicate }) => {
+    const word = surfaceName(graphql, name);
+    return word === undefined || predicate === undefined ? [] : [{ fn: name, word, predicate }];
+  }),
+);
 
 /** Not split by a naming convention: `bool_and`, `Bool_and`. @rule G-NAM-8 */
 const functionWord = (fn: string): GqlWord => ({ text: fn, isCustom: true });
 
-const functionNamed = (name: string | undefined): PredicateFunction | undefined =>
-  FUNCTIONS.find(({ fn }) => fn === name);
+const functionOf = ({ build, fn }: GqlFieldContext): PredicateFunction | undefined =>
+  functionsOf(build.schema.registry).find((one) => one.fn === fn);
 
 const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly LensColumn[] =>
   enumerable(
@@ -41,11 +39,11 @@ const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly L
 const argumentColumns = (
   build: GqlBuild,
   table: GqlTable,
-  { fn, takes = "" }: PredicateFunction,
+  { word, predicate: { type = "" } }: PredicateFunction,
 ): GraphQLEnumType | undefined => {
-  const columns = columnsFor(build, table, takes);
+  const columns = columnsFor(build, table, type);
   if (columns.length === 0) return undefined;
-  const words = [table.word, "aggregate_bool_exp", functionWord(fn), "arguments_columns"] as const;
+  const words = [table.word, "aggregate_bool_exp", functionWord(word), "arguments_columns"] as const;
   return build.enumeration({
     name: build.typeName(table.word, "select_column", ...words),
     relation: table.relation,
@@ -84,17 +82,21 @@ const functionFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   if (table === undefined) return {};
   return fieldsOf(
-    FUNCTIONS.map(({ fn, takes, result }) => {
+    functionsOf(build.schema.registry).map(({ fn, word, predicate }) => {
+      const { type: takes, result, columns = 1 } = predicate;
       const value = build.valueType(result);
       if (value === undefined || (takes !== undefined && columnsFor(build, table, takes).length === 0))
         return undefined;
       const type = build.inputObject({
-        name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(fn)),
+        name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(word)),
         scope: "predicate",
         relation: table.relation,
         fn,
       });
-      return type && ([fn, { config: { type }, toPlan: { kind: "predicate", fn, value } }] as const);
+      const takenColumns = takes === undefined ? "any" : columns;
+      return (
+        type && ([word, { config: { type }, toPlan: { kind: "predicate", fn, value, columns: takenColumns } }] as const)
+      );
     }),
   );
 };
@@ -104,28 +106,29 @@ const argumentsType = (
   table: GqlTable,
   predicate: PredicateFunction,
 ): GraphQLInputType | undefined => {
-  if (predicate.takes === undefined) {
+  if (predicate.predicate.type === undefined) {
     const columns = selectColumn(build, table);
     return columns && list(columns);
   }
   const columns = argumentColumns(build, table, predicate);
-  const type = predicate.isOfTwo
-    ? build.inputObject({
-        name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(predicate.fn), "arguments"),
-        scope: "predicate_arguments",
-        relation: table.relation,
-        fn: predicate.fn,
-        isOptional: true,
-      })
-    : columns;
+  const type =
+    predicate.predicate.columns === 2
+      ? build.inputObject({
+          name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(predicate.word), "arguments"),
+          scope: "predicate_arguments",
+          relation: table.relation,
+          fn: predicate.fn,
+          isOptional: true,
+        })
+      : columns;
   return type && required(type);
 };
 
 const partFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = tableAt(context);
-  const predicate = functionNamed(context.fn);
-  const value = predicate && build.valueType(predicate.result);
+  const predicate = functionOf(context);
+  const value = predicate && build.valueType(predicate.predicate.result);
   const comparison = value && build.comparison(value);
   if (table === undefined || predicate === undefined || comparison === undefined) return {};
   const part = (name: GqlArgumentName, type: GraphQLInputType | undefined) =>
@@ -141,7 +144,7 @@ const partFields = (context: GqlFieldContext): GqlFields => {
 const argumentFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = tableAt(context);
-  const predicate = functionNamed(context.fn);
+  const predicate = functionOf(context);
   const columns = table && predicate && argumentColumns(build, table, predicate);
   if (columns === undefined) return {};
   const config = { type: required(columns) };

@@ -1,8 +1,8 @@
 /** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in
  *  `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
-import { GraphQLBoolean, GraphQLFloat, GraphQLInt, type GraphQLOutputType } from "graphql";
-import { definePlugin } from "../../../core/index.ts";
-import { hasEmbed, lensOf, type Lens, type LensColumn } from "./lens.ts";
+import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLString, type GraphQLOutputType } from "graphql";
+import { definePlugin, matchesType, surfaceName, type AggregateSpec, type Registry } from "../../../core/index.ts";
+import { hasEmbed, lensOf, type Lens } from "./lens.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
 import {
@@ -17,58 +17,80 @@ import {
   selectColumn,
 } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
-import { isComparable, isNumeric } from "./values.ts";
 import { list, required, requiredList } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlValueType } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
-/** Folds of numbers whose result is a Float; `sum`, `max` and `min` have the type of the column. */
-const FLOAT_FUNCTIONS = ["avg", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"] as const;
-const FUNCTIONS: readonly string[] = [...FLOAT_FUNCTIONS, "sum", "max", "min"];
-const FLOATS: ReadonlySet<string> = new Set(FLOAT_FUNCTIONS);
-
-const isOrdering = (fn: string): boolean => fn === "max" || fn === "min";
-
-/** Whether the aggregate takes a column of this type. */
-export const takes = (fn: string, value: GqlValueType): boolean =>
-  isOrdering(fn) ? isComparable(value) : isNumeric(value);
-
-/** What the aggregate of such values is. */
-export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType =>
-  FLOATS.has(fn) ? GraphQLFloat : build.valueOutput(value);
-
-/** Types of several functions have the same fields: one object for them. */
-const columnFields = (lens: Lens, fn: string): GqlFields =>
-  FLOATS.has(fn) ? floatColumns(lens) : isOrdering(fn) ? comparableColumns(lens) : numericColumns(lens);
-
-const floatColumns = onceFor(({ numeric }: Lens): GqlFields =>
-  fieldsOf(
-    numeric.map((each) => [
-      each.name,
-      { config: { type: GraphQLFloat, description: each.comment }, toPlan: each.part },
-    ]),
-  ),
+/** Functions that the role's schema names, by their GraphQL names. */
+const functionsOf = onceFor(({ aggregates }: Registry) =>
+  [...aggregates.values()].flatMap((spec) => {
+    const word = surfaceName(spec.graphql, spec.name);
+    return word === undefined || spec.types === undefined ? [] : [{ spec, word }];
+  }),
 );
 
-const ownColumns = (build: GqlBuild, columns: readonly LensColumn[]): GqlFields =>
-  fieldsOf(
-    columns.map((each) => [
-      each.name,
-      { config: { type: build.valueOutput(each.value), description: each.comment }, toPlan: each.part },
-    ]),
-  );
-
-const numericColumns = onceFor(({ build, numeric }: Lens) => ownColumns(build, numeric));
-const comparableColumns = onceFor(({ build, comparable }: Lens) => ownColumns(build, comparable));
-
-const ordered = (build: GqlBuild, columns: readonly LensColumn[]): GqlFields => {
-  const direction = orderDirection(build);
-  return direction === undefined
-    ? {}
-    : fieldsOf(columns.map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]));
+/** Whether the aggregate takes a column of this type. @rule G-OUT-8 G-OUT-9 */
+export const takes = (build: GqlBuild, fn: string, value: GqlValueType): boolean => {
+  const spec = build.schema.registry.aggregates.get(fn);
+  return spec !== undefined && isTaken(spec, value);
 };
 
-const orderedNumbers = onceFor(({ build, numeric }: Lens) => ordered(build, numeric));
-const orderedValues = onceFor(({ build, comparable }: Lens) => ordered(build, comparable));
+const isTaken = ({ types = [], exceptTypes = [] }: AggregateSpec, value: GqlValueType): boolean =>
+  value.enumTable === undefined && matchesType({ types, exceptTypes }, value.type);
+
+/** What the aggregate of such values is. */
+export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {
+  const result = build.schema.registry.aggregates.get(fn)?.result;
+  if (result === "Float") return GraphQLFloat;
+  const own = result === undefined ? value : build.valueType(result);
+  return own === undefined ? GraphQLString : build.valueOutput(own);
+};
+
+/** Types of several functions have the same fields: one object for those that take and give the same. */
+const sharedBy = (make: (lens: Lens, spec: AggregateSpec) => GqlFields, keyOf: (spec: AggregateSpec) => unknown) => {
+  const ofLens = onceFor<Lens, Map<string, GqlFields>>(() => new Map());
+  const keys = onceFor((spec: AggregateSpec) => JSON.stringify(keyOf(spec)));
+  return (lens: Lens, spec: AggregateSpec): GqlFields => {
+    const made = ofLens(lens);
+    const key = keys(spec);
+    let fields = made.get(key);
+    if (fields === undefined) made.set(key, (fields = make(lens, spec)));
+    return fields;
+  };
+};
+
+const columnFields = sharedBy(
+  ({ build, readable }, spec) =>
+    fieldsOf(
+      readable
+        .filter(({ value }) => isTaken(spec, value))
+        .map((each) => [
+          each.name,
+          {
+            config: { type: aggregatedType(build, spec.name, each.value), description: each.comment },
+            toPlan: each.part,
+          },
+        ]),
+    ),
+  ({ types, exceptTypes, result }) => [types, exceptTypes, result],
+);
+
+const orderedColumns = sharedBy(
+  ({ build, readable }, spec) => {
+    const direction = orderDirection(build);
+    if (direction === undefined) return {};
+    return fieldsOf(
+      readable
+        .filter(({ value }) => isTaken(spec, value))
+        .map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
+    );
+  },
+  ({ types, exceptTypes }) => [types, exceptTypes],
+);
+
+/** Of a type that belongs to a function. */
+const specOf = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>
+  build.schema.registry.aggregates.get(fn);
 
 const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   fieldsOf(
@@ -166,23 +188,26 @@ const aggregateFields = (context: GqlFieldContext): GqlFields => {
   };
   return fieldsOf([
     ["count", count],
-    ...FUNCTIONS.map((fn) => {
+    ...functionsOf(build.schema.registry).map(({ spec: { name: fn }, word }) => {
       const type = build.object({
-        name: build.typeName(table.word, `${fn}_fields`),
+        name: build.typeName(table.word, `${word}_fields`),
         scope: "aggregate_columns",
         relation: table.relation,
         fn,
-        description: `aggregate ${build.fieldName(fn)} on columns`,
+        description: `aggregate ${build.fieldName(word)} on columns`,
         isOptional: true,
       });
-      return type && ([build.fieldName(fn), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const);
+      return (
+        type && ([build.fieldName(word), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
+      );
     }),
   ]);
 };
 
 const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
-  return table === undefined ? {} : columnFields(lensOf(context.build, table), context.fn ?? "");
+  const spec = specOf(context);
+  return table === undefined || spec === undefined ? {} : columnFields(lensOf(context.build, table), spec);
 };
 
 const orderByFields = (context: GqlFieldContext): GqlFields =>
@@ -207,30 +232,31 @@ const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || direction === undefined) return {};
   return fieldsOf([
     ["count", { config: { type: direction }, toPlan: { kind: "count" } }],
-    ...FUNCTIONS.map((fn) => {
+    ...functionsOf(build.schema.registry).map(({ spec: { name: fn }, word }) => {
       const type = build.inputObject({
-        name: build.typeName(table.word, `${fn}_order_by`),
+        name: build.typeName(table.word, `${word}_order_by`),
         scope: "aggregate_order_by_columns",
         relation: table.relation,
         fn,
-        description: `order by ${build.fieldName(fn)}() on columns of table ${quoted(table)}`,
+        description: `order by ${build.fieldName(word)}() on columns of table ${quoted(table)}`,
         isOptional: true,
       });
-      return type && ([build.fieldName(fn), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const);
+      return (
+        type && ([build.fieldName(word), { config: { type }, toPlan: { kind: "aggregate-function", fn } }] as const)
+      );
     }),
   ]);
 };
 
 const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
-  if (table === undefined) return {};
-  const lens = lensOf(context.build, table);
-  return isOrdering(context.fn ?? "") ? orderedValues(lens) : orderedNumbers(lens);
+  const spec = specOf(context);
+  return table === undefined || spec === undefined ? {} : orderedColumns(lensOf(context.build, table), spec);
 };
 
 export const graphqlAggregates = definePlugin({
   name: "graphql-aggregates",
-  requires: ["graphql-queries"],
+  requires: ["graphql-queries", "aggregate-functions"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-aggregates", {
       ...inBothReadRoots(rootFields),

@@ -11,12 +11,21 @@ import {
   type GraphQLOutputType,
   type GraphQLScalarType,
 } from "graphql";
-import { nameKey, type Model, type Registry, type RelApiHooks, type ResolvedOptions } from "../../../core/index.ts";
+import {
+  nameKey,
+  surfaceName,
+  type Model,
+  type Registry,
+  type RelApiHooks,
+  type ResolvedOptions,
+} from "../../../core/index.ts";
 import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
+import { createFieldBuilder } from "./foreign.ts";
 import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { onceFor } from "./once.ts";
+import { mutationResponse, rowType } from "./shapes.ts";
 import type { Source } from "./source.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
@@ -30,9 +39,9 @@ import {
   type GqlFields,
   type GqlScope,
   type GqlTypeSpec,
-  type GqlValueType,
   type RoleSchema,
 } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 import type { GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
 
 export interface SchemaParts {
@@ -59,8 +68,6 @@ const noQueries: GqlFields = {
   },
 };
 
-const NO_FIELDS: GqlFields = Object.freeze({});
-
 const isSame = (a: GqlTypeSpec, b: GqlTypeSpec): boolean =>
   a.scope === b.scope &&
   a.relation === b.relation &&
@@ -80,8 +87,9 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const { names } = source;
   const made = new Map<string, Made>();
   const rightsOf = new Map<GqlTable, GqlTableRights>();
-  const ownTypes = ownTypeNames(source);
+  const ownTypes = ownTypeNamesFor(registry)(source);
 
+  const buildFields = createFieldBuilder(hooks);
   const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
     const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
     // written out, since it is done for each of fifty thousand types
@@ -97,7 +105,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       fn,
       build,
     } as GqlFieldContext; // what the spec has not is undefined
-    return hooks.buildGqlField.call(NO_FIELDS, context) as GqlFields; // taps of this surface give fields of it
+    return buildFields(context);
   };
   const fieldSource: FieldSource = { fieldsOf, made: new Map() };
 
@@ -197,6 +205,8 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       build.rights(table).select?.isFiltered === true ||
       (table.relation.hasRowSecurity && !isAboveRowSecurity),
     typeName: names.typeName,
+    rowType: (table) => rowType(build, table),
+    mutationResponse: (table) => mutationResponse(build, table),
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
     predicateTypeName: names.predicateTypeName,
@@ -299,20 +309,27 @@ interface Owner {
 
 /** Words between a table's name and the end of one of its generated types: `album_max_order_by` could be of `album` or
  *  of `album_max`. */
-const INNER_WORDS =
-  /^(.+)_(?:aggregate|arr_rel|obj_rel|avg|max|min|stddev(?:_pop|_samp)?|sum|var_pop|var_samp|variance)$/;
+const innerWords = ({ aggregates }: Registry): RegExp => {
+  const functions = [...aggregates.values()].flatMap(({ name, graphql, types }) =>
+    types === undefined ? [] : (surfaceName(graphql, name) ?? []),
+  );
+  return new RegExp(`^(.+)_(?:${["aggregate", "arr_rel", "obj_rel", ...functions].join("|")})$`);
+};
 
 const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
 /** Names that only one table may have: that of its rows, and where another table's generated type could come by the
  *  same name, what the table cannot do without. @rule G-NAM-3 */
-const ownTypeNames = onceFor(({ tables, names }: Source): ReadonlyMap<string, Owner> => {
+const ownTypeNames = ({ tables, names }: Source, registry: Registry): ReadonlyMap<string, Owner> => {
+  const inner = innerWords(registry);
   const own = new Map<string, Owner>();
   const words = new Set(tables.map((table) => table.word.text));
   for (const table of tables) {
     own.set(names.typeName(table.word), { table, scope: "row" });
-    if (!words.has(INNER_WORDS.exec(table.word.text)?.[1] ?? "")) continue;
+    if (!words.has(inner.exec(table.word.text)?.[1] ?? "")) continue;
     for (const scope of OWN_SCOPES) own.set(names.typeName(table.word, scope), { table, scope });
   }
   return own;
-});
+};
+
+const ownTypeNamesFor = onceFor((registry: Registry) => onceFor((source: Source) => ownTypeNames(source, registry)));

@@ -12,7 +12,8 @@ import { definePlugin, graphqlNameOf, matchesType, type OperatorSpec } from "../
 import type { Names } from "./names.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec, GqlValueType } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 /** Enum-table columns offer these alone. */
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);

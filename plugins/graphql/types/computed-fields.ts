@@ -8,7 +8,8 @@ import { pathArgument } from "./queries.ts";
 import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list } from "./wrap.ts";
-import type { GqlBuild, GqlComputedField, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlComputedField } from "../value-types.ts";
 import type { GqlTable } from "../served.ts";
 
 const argsOf = (build: GqlBuild, table: GqlTable, field: GqlComputedField) =>
@@ -154,7 +155,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   return fieldsOf(
     lensOf(build, table)
-      .computed.filter(({ value }) => takes(fn, value))
+      .computed.filter(({ value }) => takes(build, fn, value))
       .map(
         (each) =>
           [

@@ -9,7 +9,7 @@ import {
 } from "../../../core/index.ts";
 import { hasPlainParameters, SESSION_NAMES, sessionArgumentOf } from "./function-sources.ts";
 import { describedName, isLegalName } from "./names.ts";
-import type { GqlComputedField } from "../parts.ts";
+import type { GqlComputedField } from "../value-types.ts";
 import type { GqlTableEntry } from "../served.ts";
 
 type IsServed = (name: QualifiedName) => boolean;

@@ -1,8 +1,8 @@
 /** What of a table one role sees: its columns by what may be done with them, each with its value type. Made once per
  *  table and role. */
 import { once } from "./once.ts";
-import { isComparable, isNumeric } from "./values.ts";
-import type { GqlBuild, GqlComputedField, GqlPart, GqlValueType } from "../parts.ts";
+import type { GqlBuild, GqlPart } from "../parts.ts";
+import type { GqlComputedField, GqlValueType } from "../value-types.ts";
 import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../served.ts";
 
 export interface LensColumn extends GqlColumn {
@@ -29,8 +29,6 @@ export interface Lens {
   /** It has a primary key, all its columns may be read, and some plugin compares them. */
   readonly hasKey: boolean;
   readonly key: readonly LensColumn[];
-  readonly numeric: readonly LensColumn[];
-  readonly comparable: readonly LensColumn[];
   readonly mayAggregate: boolean;
   /** Those whose target may be read. */
   readonly relationships: readonly (GqlRelationshipField & { readonly table: GqlTable })[];
@@ -81,8 +79,6 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
   const readable = among(select?.columns);
   const insertable = among(insert?.columns);
   const updatable = among(update?.columns);
-  const numeric = once(() => readable().filter(({ value }) => isNumeric(value)));
-  const comparable = once(() => readable().filter(({ value }) => isComparable(value)));
   const key = once(() =>
     table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []),
   );
@@ -125,12 +121,6 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
     },
     get updatable() {
       return updatable();
-    },
-    get numeric() {
-      return numeric();
-    },
-    get comparable() {
-      return comparable();
     },
     get key() {
       return key();

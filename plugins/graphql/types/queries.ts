@@ -4,17 +4,9 @@
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
-import {
-  boolExp,
-  keyArguments,
-  listArguments,
-  orderDirection,
-  quoted,
-  rootComment,
-  rootNameOf,
-  rowType,
-} from "./shapes.ts";
+import { boolExp, keyArguments, listArguments, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
+import { columnOrder, columnOrderFields, orderingFields } from "./orderings.ts";
 import { list, required, requiredList } from "./wrap.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlRootFieldName } from "../served.ts";
@@ -120,10 +112,12 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
 const orderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = tableAt(context);
-  const direction = orderDirection(build);
-  if (table === undefined || direction === undefined) return {};
+  if (table === undefined) return {};
   return fieldsOf(
-    lensOf(build, table).readable.map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
+    lensOf(build, table).readable.map((each) => {
+      const type = columnOrder(build, each.value);
+      return type && [each.name, { config: { type }, toPlan: each.part }];
+    }),
   );
 };
 
@@ -136,5 +130,7 @@ export const graphqlQueries = definePlugin({
       row: rowFields,
       bool_exp: boolExpFields,
       order_by: orderByFields,
+      column_order_by: columnOrderFields,
+      ordering: orderingFields,
     }),
 });

@@ -13,7 +13,7 @@ import {
   type Session,
 } from "../../../core/index.ts";
 import { once } from "./once.ts";
-import type { GqlComputedField } from "../parts.ts";
+import type { GqlComputedField } from "../value-types.ts";
 import type { GqlMetadata, GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
 
 const NOTHING: GqlTableRights = {};

@@ -14,7 +14,7 @@ import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
 import { defaultRelationships, reverseKeys } from "./default-relationships.ts";
 import { once } from "./once.ts";
-import type { GqlEnumTable } from "../parts.ts";
+import type { GqlEnumTable } from "../value-types.ts";
 import type {
   GqlColumn,
   GqlCustomization,

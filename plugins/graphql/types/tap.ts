@@ -11,6 +11,11 @@ import {
 } from "../parts.ts";
 import type { GqlTable } from "../served.ts";
 
+/** Marks taps of the surface itself, which give no fields of plugins' own. */
+const OF_THIS_SURFACE = { isOfGraphql: true } as const;
+
+export const isForeign = (tap: object): boolean => !("isOfGraphql" in tap);
+
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
 /** Adds to the fields of the scopes named. A name that is there already stays with what it is (G-NAM-3). Fields that
@@ -20,7 +25,7 @@ export const tapFields = (
   plugin: string,
   scopes: Readonly<Partial<Record<GqlScope, AddFields>>>,
 ): void =>
-  hooks.buildGqlField.tap(plugin, (fields: GqlFields, context: GqlFieldContext) => {
+  hooks.buildGqlField.tap({ name: plugin, ...OF_THIS_SURFACE }, (fields: GqlFields, context: GqlFieldContext) => {
     const added = scopes[context.scope]?.(context);
     if (added === undefined || isEmpty(added)) return fields;
     return isEmpty(fields) ? added : merge(fields, added);
@@ -29,10 +34,11 @@ export const tapFields = (
 /** A column may be called `constructor`: what an object has from its prototype is no field. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 
-/** What is there stays. */
+/** What is there stays, unless it is a plugin's own: the database's names come first. @rule X-GQL-5 */
 const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
-  for (const name in added) if (!has(fields, name)) merged[name] = added[name]!; // one of its keys
+  for (const name in added)
+    if (!has(fields, name) || fields[name]!.toPlan.kind === "custom") merged[name] = added[name]!; // its own keys
   return merged;
 };
 

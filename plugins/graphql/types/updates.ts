@@ -8,14 +8,8 @@ import { once } from "./once.ts";
 import { boolExp, keyPart, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
-import {
-  withPart,
-  type GqlBuild,
-  type GqlField,
-  type GqlFieldContext,
-  type GqlFields,
-  type GqlValueType,
-} from "../parts.ts";
+import { withPart, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 import type { GqlTable } from "../served.ts";
 
 const WHERE = "filter the rows which have to be updated";

@@ -2,7 +2,7 @@
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLScalarType, GraphQLString } from "graphql";
 import { baseTypeOf, type Model, type PgType } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
-import type { GqlValueType } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 const SCALARS: Readonly<Record<string, string>> = {
   int4: "Int",
@@ -57,35 +57,6 @@ const BUILT_IN: readonly PgType[] = [
   pgType(1014, "_bpchar", "character[]", "A", 1042),
   pgType(1042, "bpchar", "character", "S"),
 ];
-
-const NUMERIC_TYPES: ReadonlySet<string> = new Set(["int2", "int4", "int8", "float4", "float8", "numeric", "money"]);
-
-const COMPARABLE_TYPES: ReadonlySet<string> = new Set([
-  ...NUMERIC_TYPES,
-  "text",
-  "varchar",
-  "bpchar",
-  "char",
-  "citext",
-  "date",
-  "timestamp",
-  "timestamptz",
-  "timetz",
-  "uuid",
-  "ltree",
-  "lquery",
-  "ltxtquery",
-  "raster",
-]);
-
-/** @rule G-OUT-8 */
-export const isNumeric = (value: GqlValueType): boolean =>
-  value.enumTable === undefined && NUMERIC_TYPES.has(value.type.name);
-
-/** @rule G-OUT-9 */
-export const isComparable = (value: GqlValueType): boolean =>
-  value.enumTable === undefined &&
-  (value.type.kind === "array" || value.type.kind === "enum" || COMPARABLE_TYPES.has(value.type.name));
 
 export interface Values {
   /** By oid, or by `typname` (or the name of a GraphQL scalar). Undefined: the type is unknown or its name is not

@@ -1,8 +1,10 @@
 /** The select tree, resolved against the model: names become relationships, and the whole becomes the `Read` of a plan.
  *  */
 import {
+  baseTypeOf,
   columnOf,
   computedFieldOf,
+  matchesType,
   relationOf,
   type BoundValue,
   type Embed,
@@ -17,7 +19,7 @@ import {
   type Source,
 } from "../../../core/index.ts";
 import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "../errors.ts";
-import type { OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "../request.ts";
+import type { Grammar, OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "../request.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { bind, buildField, buildPath, buildWhere, type Row } from "./conditions.ts";
 import { buildNodes, isEmptyEmbed, targetName, type Node } from "./levels.ts";
@@ -45,6 +47,8 @@ interface Building {
   readonly searchPath: readonly string[];
   /** A bare `count` may stand for the number of rows. */
   readonly takesBareCount: boolean;
+  readonly aggregates: Grammar["aggregates"];
+  readonly orderings: Grammar["orderings"];
   readonly values: BoundValue[];
   /** `dbMaxRows`, where it applies. @rule R-RNG-5 */
   readonly cap: number | undefined;
@@ -69,7 +73,11 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     model,
     searchPath: searchPathOf(input.rest, schema),
     // permissions of the metadata give the right to count apart from that to read
-    takesBareCount: options.dbAggregatesEnabled || !options.metadataPermissionsForRest,
+    takesBareCount:
+      input.rest.grammar.aggregates.has("count") &&
+      (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
+    aggregates: input.rest.grammar.aggregates,
+    orderings: input.rest.grammar.orderings,
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
@@ -183,11 +191,13 @@ const buildRead = (building: Building, level: Level, from: Source, wanted: Outpu
       ? wanted.isOrdered
         ? [{ kind: "all" } as const]
         : []
-      : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) => buildOutput(row, item))),
+      : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) =>
+          buildOutput(row, item, building.aggregates),
+        )),
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
   const where = buildWhere(row, node.filters, node.logic);
-  const orderBy = node.orders.map((term) => buildOrder(row, term));
+  const orderBy = node.orders.map((term) => buildOrder(row, term, building.orderings));
   return { kind: "read", from, shape: "rows", output, where, orderBy: orderBy.length === 0 ? undefined : orderBy, cap };
 };
 
@@ -243,7 +253,7 @@ const bareCount = (
 };
 
 /** A field as it is selected; embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8 R-AGG-3 */
-const buildOutput = (row: Row, item: SelectItem): readonly Output[] => {
+const buildOutput = (row: Row, item: SelectItem, aggregates: Grammar["aggregates"]): readonly Output[] => {
   switch (item.kind) {
     case "all":
       return [{ kind: "all" }];
@@ -255,7 +265,15 @@ const buildOutput = (row: Row, item: SelectItem): readonly Output[] => {
       const { alias, aggregate, aggregateCast } = item;
       const argument = withCast(buildField(row, item.field), item.cast);
       if (aggregate !== undefined)
-        return [{ kind: "aggregate", as: alias ?? aggregate, fn: aggregate, of: [argument], cast: aggregateCast }];
+        return [
+          {
+            kind: "aggregate",
+            as: alias ?? aggregate,
+            fn: aggregates.get(aggregate) ?? aggregate,
+            of: [argument],
+            cast: aggregateCast,
+          },
+        ];
       const lastKey = item.field.path.findLast((step) => !step.isIndex)?.key;
       return [{ kind: "value", as: alias ?? lastKey ?? item.field.name, value: withCast(argument, aggregateCast) }];
     }
@@ -266,10 +284,11 @@ const withCast = (of: Expression, type: string | undefined): Expression =>
   type === undefined ? of : { kind: "cast", of, type };
 
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
-const buildOrder = (row: Row, { embed, field, direction, nulls }: OrderTerm): OrderBy => {
+const buildOrder = (row: Row, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {
+  const { embed, field, direction, nulls } = term;
   const by: Expression =
     embed === undefined
-      ? buildField(row, field)
+      ? buildOrdering(row, buildField(row, field), term, orderings)
       : {
           kind: "embedded",
           embed,
@@ -277,4 +296,24 @@ const buildOrder = (row: Row, { embed, field, direction, nulls }: OrderTerm): Or
           path: field.path.length === 0 ? undefined : buildPath(row.values, field.path),
         };
   return { by, direction, nulls };
+};
+
+/** The ordering for the column's type; for other types the database judges the first. @rule X-ORD-2 */
+const buildOrdering = (
+  { model, relation, values }: Row,
+  of: Expression,
+  { field, ordering }: OrderTerm,
+  orderings: Grammar["orderings"],
+): Expression => {
+  const specs = (ordering && orderings.get(ordering.name)) ?? [];
+  const column = relation && columnOf(relation, field.name);
+  const type = column && field.path.length === 0 ? baseTypeOf(model, column.type) : undefined;
+  const spec = specs.find((one) => matchesType(one, type)) ?? specs[0];
+  if (ordering === undefined || spec === undefined) return of;
+  return {
+    kind: "ordering",
+    ordering: spec.name,
+    of,
+    operands: ordering.operands.map((text) => bind(values, text)),
+  };
 };

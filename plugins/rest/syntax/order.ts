@@ -1,5 +1,5 @@
 /** `order=tonnage.desc.nullslast,ports(country)`: terms of an order. */
-import type { Addressed, OrderTerm } from "../request.ts";
+import type { Addressed, Grammar, OrderTerm } from "../request.ts";
 import {
   DELIMITER,
   END,
@@ -32,17 +32,21 @@ const NULLS_LABELS = ['"nullsfirst"', '"nullslast"'];
 const TERM_END = ['","', END];
 
 /** `name`: `order`, `voyages.order`. @throws RelApiError `parse-error` @rule R-ORD-1 R-ORD-2 */
-export const parseOrder = (name: string, raw: string): Addressed<readonly OrderTerm[]> => ({
+export const parseOrder = (
+  grammar: Pick<Grammar, "orderings">,
+  name: string,
+  raw: string,
+): Addressed<readonly OrderTerm[]> => ({
   path: parseNodePath(name),
-  part: parseOrderTerms(raw),
+  part: parseOrderTerms(grammar, raw),
 });
 
-const parseOrderTerms = (raw: string): readonly OrderTerm[] => {
+const parseOrderTerms = (grammar: Pick<Grammar, "orderings">, raw: string): readonly OrderTerm[] => {
   const source: Source = { text: raw, what: "order", raw };
   const terms: OrderTerm[] = [];
   for (let at = 0; ; at++) {
     const start = skipBlanks(raw, at);
-    const term = scanRelated(raw, start) ?? readPlain(source, start);
+    const term = scanRelated(raw, start) ?? readPlain(grammar, source, start);
     terms.push(term.value);
     if (term.end === raw.length) return terms;
     if (raw[term.end] !== ",") fail(source, { at: term.end, expecting: [...term.more, ...TERM_END] });
@@ -69,20 +73,63 @@ const scanRelated = (raw: string, start: number): TermToken | undefined => {
   };
 };
 
-const readPlain = (source: Source, start: number): TermToken => {
+const readPlain = (grammar: Pick<Grammar, "orderings">, source: Source, start: number): TermToken => {
   const { value: scanned, end } = need(source, scanField(source.text, start));
   // blanks are part of an unquoted name; a tab or what follows a quoted one is passed over here
   const at = skipBlanks(source.text, end);
   if (at > end && !",.".includes(source.text[at] ?? ","))
     fail(source, { at: end, expecting: [...scanned.more, DELIMITER, ...TERM_END] });
-  const suffix = scanSuffix(source.text, at);
+  const ordering = readOrdering(grammar, source, at);
+  const from = ordering?.end ?? at;
+  const suffix = scanSuffix(source.text, from);
   if (isFailure(suffix)) return fail(source, suffix);
   const hasSuffix = suffix.end > at;
   return {
-    value: { field: scanned.field, ...suffix.value },
+    value: { field: scanned.field, ...(ordering && { ordering: ordering.value }), ...suffix.value },
     end: suffix.end,
     more: hasSuffix ? suffix.more : [...scanned.more, ...suffix.more],
   };
+};
+
+/** `.distance(1,"(2,3)")`: a declared ordering with its operands; undefined: something else follows. @rule X-ORD-2 */
+const readOrdering = (
+  { orderings }: Pick<Grammar, "orderings">,
+  source: Source,
+  at: number,
+): Token<NonNullable<OrderTerm["ordering"]>> | undefined => {
+  const { text } = source;
+  // a name in front of a parenthesis: `.distance(`
+  const name = /^\.([A-Za-z_]\w*)\(/.exec(text.slice(at))?.[1];
+  const [spec] = (name === undefined ? undefined : orderings.get(name)) ?? [];
+  if (name === undefined || spec === undefined) return undefined;
+  const operands: string[] = [];
+  let end = at + name.length + 2;
+  for (const [i] of spec.operands.entries()) {
+    const operand = need(source, scanOperand(text, end));
+    operands.push(operand.value);
+    const wanted = i + 1 < spec.operands.length ? "," : ")";
+    if (text[operand.end] !== wanted) fail(source, { at: operand.end, expecting: [`"${wanted}"`] });
+    end = operand.end + 1;
+  }
+  if (spec.operands.length > 0) return { value: { name, operands }, end };
+  if (text[end] !== ")") fail(source, { at: end, expecting: ['")"'] });
+  return { value: { name, operands }, end: end + 1 };
+};
+
+/** Up to a comma or parenthesis, or in quotes, where a backslash stands in front of any character. */
+const scanOperand = (text: string, at: number): Token<string> | Failure => {
+  if (text[at] !== '"') {
+    let end = at;
+    while (end < text.length && !",()".includes(text.charAt(end))) end++;
+    return { value: text.slice(at, end), end };
+  }
+  let value = "";
+  for (let end = at + 1; end < text.length; end++) {
+    if (text[end] === '"') return { value, end: end + 1 };
+    if (text[end] === "\\") end++;
+    value += text[end] ?? "";
+  }
+  return { at: text.length, expecting: ['"\\""'] };
 };
 
 /** `.desc.nullslast`, `.nullsfirst`, or nothing. */

@@ -49,7 +49,7 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   const free = present.filter(([name]) => !isReserved(name));
 
   const orders: Addressed<readonly OrderTerm[]>[] = [];
-  for (const [name, value] of present) if (lastPart(name) === "order") orders.push(parseOrder(name, value));
+  for (const [name, value] of present) if (lastPart(name) === "order") orders.push(parseOrder(grammar, name, value));
   for (const { part } of orders) within("maxOrderTerms", part.length, "terms in an order");
   const logic: Addressed<LogicTree>[] = [];
   for (const [name, value] of present) if (LOGIC.has(lastPart(name))) logic.push(parseLogic(grammar, name, value));

@@ -2,7 +2,7 @@
  *  answered of a row. */
 import type { Limits } from "../../../core/index.ts";
 import { nestedTooDeep, tooMany } from "../errors.ts";
-import type { AggregateName, Grammar, SelectEmbed, SelectItem } from "../request.ts";
+import type { Grammar, SelectEmbed, SelectItem } from "../request.ts";
 import {
   END,
   fail,
@@ -20,7 +20,6 @@ import {
   type Token,
 } from "./lex.ts";
 
-const AGGREGATES: readonly AggregateName[] = ["sum", "avg", "count", "max", "min"];
 const LIST_END = ['")"', '","', END];
 /** What an item may begin with behind a blank that begins its list, for messages. */
 const FIELD_ITEM = ['"*"', NAME, '"count()"'];
@@ -38,6 +37,8 @@ interface ItemToken extends Token<SelectItem> {
 interface Reader {
   readonly source: Source;
   readonly embeds: Grammar["embeds"];
+  /** REST names of the aggregate functions. */
+  readonly aggregates: readonly string[];
   /** What an item may begin with, for messages. */
   readonly item: readonly string[];
   readonly limits: Limits;
@@ -51,6 +52,7 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
   const reader: Reader = {
     source: { text: raw, what: "select parameter", raw },
     embeds: grammar.embeds,
+    aggregates: [...grammar.aggregates.keys()],
     item: [...prefixes, NAME, '"*"', '"count()"'],
     limits: grammar.limits,
     counts: { fields: 0, embeds: 0 },
@@ -222,7 +224,10 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
   const alias = scanAlias(text, start);
   const at = alias?.end ?? start;
   if (!beginsName(text, at)) fail(source, { at, expecting: AFTER_ALIAS });
-  const count = text.startsWith("count()", at) ? scanCount(text, at + 7, alias?.value) : undefined;
+  const count =
+    reader.aggregates.includes("count") && text.startsWith("count()", at)
+      ? scanCount(text, at + 7, alias?.value)
+      : undefined;
   if (count !== undefined) return count;
   const { value: scanned, end } = need(source, scanField(text, at));
   const cast = readCast(reader, end);
@@ -272,20 +277,20 @@ const scanCount = (text: string, end: number, alias: string | undefined): ItemTo
 const readCast = (reader: Reader, at: number): Token<string> | undefined =>
   reader.source.text.startsWith("::", at) ? need(reader.source, scanType(reader.source.text, at + 2)) : undefined;
 
-/** @rule R-AGG-1 R-LEX-12 */
-const readAggregate = (reader: Reader, at: number): Token<AggregateName> | undefined => {
+/** @rule R-AGG-1 R-LEX-12 X-AGG-2 */
+const readAggregate = (reader: Reader, at: number): Token<string> | undefined => {
   const { text } = reader.source;
   if (text[at] !== ".") return undefined;
   const word = at + 1;
-  const name = AGGREGATES.find((aggregate) => text.startsWith(aggregate, word));
+  const name = longest(reader.aggregates.filter((aggregate) => text.startsWith(aggregate, word)));
   if (name === undefined) {
-    // a first letter that fits one of them commits to it
-    const committed = AGGREGATES.find((aggregate) => aggregate[0] === text[word] && aggregate[0] !== "m");
-    const among = committed === undefined ? AGGREGATES : [committed];
+    // a first letter that only one of them has commits to it
+    const [committed, ...others] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
+    const among = committed === undefined || others.length > 0 ? reader.aggregates : [committed];
     return fail(reader.source, {
       at: word,
       expecting: among.map((aggregate) => `"${aggregate}"`),
-      shownAt: leaves(text, word, committed ?? "sum"),
+      shownAt: leaves(text, word, among[0] ?? ""),
     });
   }
   const end = word + name.length;
@@ -293,6 +298,9 @@ const readAggregate = (reader: Reader, at: number): Token<AggregateName> | undef
     fail(reader.source, { at: end, expecting: ['"()"'], shownAt: leaves(text, end, "()") });
   return { value: name, end: end + 2 };
 };
+
+const longest = (names: readonly string[]): string | undefined =>
+  names.reduce<string | undefined>((best, name) => (name.length > (best?.length ?? 0) ? name : best), undefined);
 
 const finishItem = (reader: Reader, value: SelectItem, at: number, more: readonly string[]): ItemToken => {
   const { source } = reader;

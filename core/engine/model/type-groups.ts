@@ -1,0 +1,28 @@
+/** Which types a declared part is for: names of base types, or groups of types. */
+import type { PgType } from "./model.ts";
+
+export interface Typed {
+  readonly types: readonly string[];
+  readonly exceptTypes?: readonly string[];
+}
+
+/** Whether a type (below all domains) is one of the names or groups of a spec. `any` takes unknown types too. */
+export const matchesType = (spec: Typed, type: PgType | undefined): boolean =>
+  spec.types.some((name) => isTypeNamed(name, type)) &&
+  spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;
+
+const isTypeNamed = (name: string, type: PgType | undefined): boolean => {
+  if (name === "any") return true;
+  if (type === undefined) return false;
+  if (type.name === name) return true;
+  switch (name) {
+    case "array":
+    case "enum":
+    case "composite":
+      return type.kind === name;
+    case "range":
+      return type.kind === "range" || type.kind === "multirange";
+    default:
+      return false;
+  }
+};

@@ -1,0 +1,91 @@
+/** Arguments of plugins' own fields, by their GraphQL types. @rule G-COE-2 … G-COE-8 X-GQL-1 */
+import {
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLString,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+} from "graphql";
+import type { BoundValue, Json } from "../../../core/index.ts";
+import { expectedFor, fieldNotFound, integerOutOfRange, missingField, notOneOf, unexpectedNull } from "../errors.ts";
+import { enumLiteralName, foundInVariable, isPlainObject } from "./leaf.ts";
+import { decimalOf, integerOf, isFloatLiteral, numberText, shownNumber, writeJson } from "./numbers.ts";
+import { atIndex, atKey } from "./paths.ts";
+
+/** `found`: what was given, in the words of messages. @throws RelApiError `validation-failed`, `parse-failed` */
+export const coercePlain = (
+  type: GraphQLInputType,
+  value: Json,
+  path: string,
+  found = enumLiteralName(value) === undefined ? foundInVariable(value) : "an enum value",
+): Json => {
+  if (isNonNullType(type)) {
+    if (value === null) throw unexpectedNull(String(type.ofType), path);
+    return coercePlain(type.ofType, value, path, found);
+  }
+  if (value === null) return null;
+  if (isListType(type))
+    return Array.isArray(value)
+      ? value.map((item: Json, i) => coercePlain(type.ofType, item, atIndex(path, i)))
+      : [coercePlain(type.ofType, value, path, found)];
+  if (isInputObjectType(type)) return coerceObject(type, value, path, found);
+  if (isEnumType(type)) {
+    const name = enumLiteralName(value) ?? value;
+    if (typeof name !== "string") throw expectedFor("an enum value", type.name, found, path);
+    const names = type.getValues().map((one) => one.name);
+    if (!names.includes(name)) throw notOneOf(names, type.name, name, path);
+    return name;
+  }
+  const text = numberText(value);
+  switch (type) {
+    case GraphQLInt: {
+      if (text === undefined || isFloatLiteral(value)) throw expectedFor("a 32-bit integer", type.name, found, path);
+      const whole = integerOf(decimalOf(text));
+      if (whole === undefined || whole !== BigInt.asIntN(32, whole)) throw integerOutOfRange(shownNumber(text), path);
+      return Number(whole);
+    }
+    case GraphQLFloat:
+      if (text === undefined) throw expectedFor("a float", type.name, found, path);
+      return Number(text);
+    case GraphQLBoolean:
+      if (typeof value !== "boolean") throw expectedFor("a boolean", type.name, found, path);
+      return value;
+    case GraphQLString:
+      if (typeof value !== "string") throw expectedFor("a string", type.name, found, path);
+      return value;
+    case GraphQLID:
+      if (typeof value !== "string" && text === undefined) throw expectedFor("an ID", type.name, found, path);
+      return text ?? value;
+    default:
+      return enumLiteralName(value) ?? value;
+  }
+};
+
+const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, found: string): Json => {
+  if (!isPlainObject(value)) throw expectedFor("an object", type.name, found, path);
+  const fields = type.getFields();
+  for (const name of Object.keys(value))
+    if (!Object.hasOwn(fields, name)) throw fieldNotFound(name, type.name, atKey(path, name));
+  const members: [string, Json][] = [];
+  for (const field of Object.values(fields)) {
+    const at = atKey(path, field.name);
+    if (Object.hasOwn(value, field.name))
+      members.push([field.name, coercePlain(field.type, value[field.name] as Json, at)]); // an own key
+    else if (isRequiredInputField(field)) throw missingField(field.name, at);
+    else if (field.defaultValue !== undefined) members.push([field.name, field.defaultValue as Json]);
+  }
+  return Object.fromEntries(members);
+};
+
+/** As a parameter: text of scalars, JSON of the rest. */
+export const plainText = (value: Json): BoundValue => {
+  if (value === null || typeof value === "string") return value;
+  return numberText(value) ?? (typeof value === "boolean" ? String(value) : writeJson(value));
+};

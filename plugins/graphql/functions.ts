@@ -1,0 +1,89 @@
+/** Runs the functions of plugins that answer fields. @rule X-GQL-4 X-GQL-6 */
+import { isRelApiError, type Logger, type Session } from "../../core/index.ts";
+import { parseJson } from "./coerce/numbers.ts";
+import { functionFailed, functionRefused } from "./errors.ts";
+import { findSpans, splice } from "./splice.ts";
+import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
+import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
+
+type Asked = Pick<GqlFunctionRequest, "session" | "signal">;
+
+export interface Functions {
+  /** The calls of an operation: those of a query together, those of a mutation one after another. Texts in their order.
+   *  @throws RelApiError of the first that fails; the others are told to stop */
+  call(operation: GqlOperation, session: Session, onGone: GqlRunOptions["onGone"]): Promise<readonly string[]>;
+  /** The bodies with what is loaded for them, each function asked once. @throws RelApiError */
+  load(
+    operation: GqlOperation,
+    bodies: readonly (string | null)[],
+    session: Session,
+    onGone: GqlRunOptions["onGone"],
+  ): Promise<readonly (string | null)[]>;
+}
+
+/** Its signal is aborted when the client goes away, or `work` fails. */
+const abortable = async <Result>(
+  onGone: GqlRunOptions["onGone"],
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
+  const controller = new AbortController();
+  const stop = onGone?.(() => controller.abort());
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    controller.abort();
+    throw error;
+  } finally {
+    stop?.();
+  }
+};
+
+export const createFunctions = (logger: Logger): Functions => {
+  /** An error thrown on purpose is told; anything else is logged, and nothing of it is shown. */
+  const guarded = async <Result>({ origin, path }: Pick<GqlCall, "origin" | "path">, run: () => Promise<Result>) => {
+    try {
+      return await run();
+    } catch (error) {
+      if (isRelApiError(error)) throw functionRefused(error, path);
+      logger.error(`${origin} failed`, { cause: error instanceof Error ? error : String(error) });
+      throw functionFailed(path);
+    }
+  };
+  const one = (call: GqlCall, asked: Asked): Promise<string> => guarded(call, () => call.run(asked));
+
+  const loadBody = async ({ tree, fields }: GqlLoads, body: string, asked: Asked): Promise<string> => {
+    const spans = findSpans(body, tree);
+    const texts: string[] = [];
+    await Promise.all(
+      fields.map(async (field, load) => {
+        const places = spans.flatMap((span, i) => (span.load === load ? [i] : []));
+        if (places.length === 0) return;
+        const rows = places.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // an object of the plan
+        const results = await guarded(field, () => field.run(rows, asked));
+        places.forEach((place, i) => (texts[place] = results[i] ?? "null"));
+      }),
+    );
+    return splice(body, spans, texts);
+  };
+
+  return {
+    load: ({ loads }, bodies, session, onGone) =>
+      abortable(onGone, async (signal) => {
+        const loaded = [...bodies];
+        await Promise.all(
+          loads.map(async (one) => {
+            const body = bodies[one.step];
+            if (typeof body === "string") loaded[one.step] = await loadBody(one, body, { session, signal });
+          }),
+        );
+        return loaded;
+      }),
+    call: ({ kind, calls }, session, onGone) =>
+      abortable(onGone, async (signal) => {
+        if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, { session, signal })));
+        const texts: string[] = [];
+        for (const call of calls) texts.push(await one(call, { session, signal }));
+        return texts;
+      }),
+  };
+};

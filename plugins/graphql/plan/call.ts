@@ -1,0 +1,95 @@
+/** Fields that a function of a plugin answers: what it is asked, and its result as what is selected of it. @rule X-GQL-4 */
+import { getNamedType, isListType, isNonNullType, isObjectType, type GraphQLOutputType } from "graphql";
+import type { Json } from "../../../core/index.ts";
+import { isPlainObject } from "../coerce/leaf.ts";
+import { writeJson } from "../coerce/numbers.ts";
+import type { VariableValues } from "../document/variables.ts";
+import type { GqlCall } from "../operations.ts";
+import type { GqlFunctionRequest, GqlSelected } from "../parts.ts";
+import { argumentLeaves } from "./custom.ts";
+import type { CustomPart, FunctionField, PartServedBy } from "./function-field.ts";
+import type { Planner } from "./planner.ts";
+import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
+
+/** What is answered of a result. */
+interface Shape {
+  readonly type: GraphQLOutputType;
+  readonly members: readonly Member[];
+}
+
+interface Member {
+  readonly as: string;
+  readonly name: string;
+  /** Undefined: `__typename`. */
+  readonly shape: Shape | undefined;
+}
+
+const shapeOf = (planner: Planner, selected: Selected): Shape => {
+  const { type } = selected.field;
+  const object = subselection(selected);
+  if (object === undefined) return { type, members: [] };
+  const members: Member[] = [];
+  eachSelection(planner, object, selected.selections, selected.path, (selection) => {
+    if (selection.kind === "typename") {
+      members.push({ as: selection.as, name: "__typename", shape: undefined });
+      return;
+    }
+    eachArgument(planner, selection, () => {});
+    members.push({ as: selection.as, name: selection.name, shape: shapeOf(planner, selection) });
+  });
+  return { type, members };
+};
+
+const selectionOf = ({ members }: Shape): readonly GqlSelected[] =>
+  members.flatMap(({ as, name, shape }) => (shape === undefined ? [] : [{ as, name, selection: selectionOf(shape) }]));
+
+/** Text, since the keys of an answer are in the order of selection whatever they are. */
+const textOf = ({ type, members }: Shape, value: Json | undefined): string => {
+  if (isNonNullType(type)) {
+    if (value === null || value === undefined) throw new TypeError(`null where the schema says "${type.toString()}"`);
+    return textOf({ type: type.ofType, members }, value);
+  }
+  if (value === null || value === undefined) return "null";
+  if (isListType(type)) {
+    if (!Array.isArray(value)) throw new TypeError(`no list where the schema says "${type.toString()}"`);
+    return `[${value.map((item: Json) => textOf({ type: type.ofType, members }, item)).join(",")}]`;
+  }
+  if (!isObjectType(type)) return writeJson(value);
+  if (!isPlainObject(value)) throw new TypeError(`no object where the schema says "${type.name}"`);
+  const texts = members.map(({ as, name, shape }) => {
+    const text =
+      shape === undefined
+        ? JSON.stringify(getNamedType(type).name)
+        : textOf(shape, Object.hasOwn(value, name) ? value[name] : null);
+    return `${JSON.stringify(as)}:${text}`;
+  });
+  return `{${texts.join(",")}}`;
+};
+
+export const planFunctionField = (planner: Planner, selected: Selected, part: CustomPart): FunctionField => {
+  const shape = shapeOf(planner, selected);
+  return {
+    origin: `plugin "${part.plugin ?? "?"}", field "${selected.name}"`,
+    path: selected.path,
+    leaves: argumentLeaves(planner, selected),
+    selection: selectionOf(shape),
+    text: (result) => textOf(shape, result),
+  };
+};
+
+export const argumentsOf = ({ leaves }: FunctionField, variables: VariableValues): GqlFunctionRequest["arguments"] =>
+  Object.fromEntries(leaves.map(([name, { now, again }]) => [name, again === undefined ? now : again(variables)]));
+
+export interface CallTemplate {
+  readonly field: FunctionField;
+  readonly run: PartServedBy<"run">["run"];
+}
+
+export const fillCall = ({ field, run }: CallTemplate, variables: VariableValues): GqlCall => {
+  const given = argumentsOf(field, variables);
+  return {
+    origin: field.origin,
+    path: field.path,
+    run: async (asked) => field.text(await run({ ...asked, arguments: given, selection: field.selection })),
+  };
+};

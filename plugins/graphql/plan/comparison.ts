@@ -1,0 +1,193 @@
+/** Comparisons: `{ _gt: 1, _in: [2, 3] }` on whatever is compared. @rule G-BEXP-3 … G-BEXP-7 G-OP-1 … G-OP-36 */
+import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from "graphql";
+import {
+  arrayLiteral,
+  type Expression,
+  type Json,
+  type Operand,
+  type Predicate,
+  type ValueRef,
+} from "../../../core/index.ts";
+import { coerceColumn, inputFunction } from "../coerce/columns.ts";
+import { expectedList, tooMany } from "../errors.ts";
+import { gqlPart, type GqlPart } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
+import {
+  checkCount,
+  isNull,
+  itemPlace,
+  open,
+  placeOf,
+  readBoolean,
+  readList,
+  readObject,
+  type FieldInput,
+  type Input,
+  type Place,
+} from "./input.ts";
+import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
+
+export const partOf = ({ field }: FieldInput): GqlPart | undefined => gqlPart(field);
+
+/** @rule G-LIM-4 */
+export const checkConditions = ({ budget, schema }: Planner, count: number): void => {
+  if (count > budget.conditions) throw tooMany(schema.options, "maxFilters", "conditions");
+};
+
+export const countCondition = (planner: Planner): void => {
+  checkConditions(planner, 1);
+  planner.budget.conditions--;
+};
+
+/** The conditions of a comparison object on `left`, all of which must hold. `value`: type of what is compared. */
+export const planComparison = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  left: Expression,
+  value: GqlValueType,
+  path: string,
+): readonly Predicate[] => {
+  const predicates: Predicate[] = [];
+  readObject(planner, input, place, path, (given) => {
+    const part = partOf(given);
+    const at = placeOf(given.field);
+    // @rule G-BEXP-6
+    if (planner.schema.options.v1BooleanNullCollapse && isNull(open(planner, given.input, at, given.path))) return;
+    if (part?.kind === "cast") predicates.push(...planCast(planner, given.input, at, left, given.path));
+    else if (part?.kind === "operator") predicates.push(planOperator(planner, given, part, left, value));
+  });
+  return predicates;
+};
+
+/** @rule G-OP-17 G-OP-28 */
+const planCast = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  left: Expression,
+  path: string,
+): readonly Predicate[] => {
+  const predicates: Predicate[] = [];
+  readObject(planner, input, place, path, (given) => {
+    const part = partOf(given);
+    if (part?.kind !== "cast-to") return;
+    predicates.push(
+      ...planComparison(
+        planner,
+        given.input,
+        placeOf(given.field),
+        { kind: "cast", of: left, type: part.value.type.sqlName },
+        part.value,
+        given.path,
+      ),
+    );
+  });
+  return predicates;
+};
+
+const planOperator = (
+  planner: Planner,
+  given: FieldInput,
+  part: Extract<GqlPart, { readonly kind: "operator" }>,
+  left: Expression,
+  value: GqlValueType,
+): Predicate => {
+  countCondition(planner);
+  const { operator } = part;
+  const { input, path } = given;
+  const place = placeOf(given.field);
+  const compare = (operand: Operand): Predicate => ({ kind: "compare", left, operator: operator.name, operand });
+  switch (operator.operand) {
+    case "keyword": {
+      const said = String(readBoolean(planner, input, place, path));
+      return { kind: "compare", left, operator: operator.name, keyword: part.keywords?.[said] ?? said };
+    }
+    case "fields":
+      return compare({ fields: planOperandFields(planner, input, place, path) });
+    case "list":
+      return planList(planner, given, part.value ?? value, left, operator.name);
+    default:
+      return compare(
+        bindColumn(planner, input, place, { ...(part.value ?? value), isNullable: operator.takesNull === true }, path),
+      );
+  }
+};
+
+/** A list is one array parameter, so that the statement does not depend on how many there are. Values that are no text
+ *  (arrays, geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
+const planList = (
+  planner: Planner,
+  { input, field, path }: FieldInput,
+  value: GqlValueType,
+  left: Expression,
+  operator: string,
+): Predicate => {
+  const place = placeOf(field);
+  const item = { ...value, isNullable: false };
+  if (value.element !== undefined || inputFunction(value) !== undefined) {
+    const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
+    const refs = items.map((one) => bindColumn(planner, one.input, itemPlace(place), item, one.path));
+    const any: Predicate = {
+      kind: "or",
+      of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
+    };
+    return operator === "nin" ? { kind: "not", of: any } : any;
+  }
+  const ref = bindList(planner, input, place, item, path);
+  return { kind: "compare", left, operator, operand: ref };
+};
+
+export const bindList = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): ValueRef => {
+  refuseStrings(planner, input, place, item, path);
+  const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
+    if (given === null) throw expectedList("null", path);
+    const items = Array.isArray(given) ? given : [given];
+    checkCount(planner, items.length, path);
+    return arrayLiteral(coerceItems(item, items, path), item.type.name);
+  });
+  return { param, type: `${item.type.sqlName}[]` };
+};
+
+/** Paths are written for items that are refused alone. */
+const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): readonly (string | null)[] => {
+  const texts: (string | null)[] = [];
+  try {
+    for (const one of items) texts.push(coerceColumn(item, one, path));
+  } catch {
+    const at = texts.length;
+    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // throws again, and says where
+  }
+  return texts;
+};
+
+/** String literals among enum literals. @rule G-COE-7 */
+const refuseStrings = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): void => {
+  if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
+  for (const one of readList(planner, input, place, path)) {
+    if (one.input.kind === "literal" && one.input.node.kind === "StringValue")
+      bindColumn({ ...planner, sources: [] }, one.input, itemPlace(place), item, one.path);
+  }
+};
+
+/** @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
+const planOperandFields = (
+  planner: Planner,
+  input: Input,
+  place: Place,
+  path: string,
+): Readonly<Record<string, Operand>> => {
+  const fields = new Map<string, Operand>();
+  readObject(planner, input, place, path, (given) => {
+    const part = partOf(given);
+    if (part?.kind === "operand-field")
+      fields.set(part.name, bindColumn(planner, given.input, placeOf(given.field), part.value, given.path));
+  });
+  const type = getNamedType(place.type);
+  for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {
+    const part = gqlPart(field);
+    if (part?.kind !== "operand-field" || fields.has(part.name) || field.defaultValue === undefined) continue;
+    fields.set(part.name, { constant: String(field.defaultValue), type: part.value.cast });
+  }
+  return Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1)));
+};

@@ -1,0 +1,41 @@
+/** Root fields of plugins' own that are served by the database. @rule X-GQL-2 X-GQL-3 */
+import { getNamedType, isObjectType } from "graphql";
+import type { BundleField } from "../../../core/index.ts";
+import { gqlTypeFacts } from "../parts.ts";
+import { isListField, misplaced, planPlan, planStatement } from "./custom.ts";
+import type { CustomPart, PartServedBy } from "./function-field.ts";
+import type { Planner } from "./planner.ts";
+import { planRow } from "./rows.ts";
+import type { Selected } from "./selection.ts";
+import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
+
+const planOf = (planner: Planner, selected: Selected, part: PartServedBy<"plan">) =>
+  planPlan(planner, selected, part, (type, { selections, path }) => planRow(planner, type, selections, path));
+
+const origin = ({ name }: Selected, { plugin }: CustomPart): string => `plugin "${plugin ?? "?"}", field "${name}"`;
+
+/** A field that reads. @throws TypeError when its plan writes */
+export const planCustomRead = (planner: Planner, selected: Selected, part: CustomPart): BundleField => {
+  if ("statement" in part) return planStatement(planner, selected, part);
+  if (!("plan" in part)) throw misplaced(part);
+  const read = planOf(planner, selected, part);
+  if (read.kind !== "read") throw new TypeError(`${origin(selected, part)}: only mutations may write`);
+  return { as: selected.as, read, ...(isListField(selected) ? {} : { one: true }) };
+};
+
+/** A field of a mutation: a part of a bundle, or a step. */
+export const planCustomField = (
+  planner: Planner,
+  selected: Selected,
+  part: PartServedBy<"plan">,
+): BundleField | StepTemplate => {
+  const plan = planOf(planner, selected, part);
+  if (plan.kind === "read") return { as: selected.as, read: plan, ...(isListField(selected) ? {} : { one: true }) };
+  const type = getNamedType(selected.field.type);
+  const scope = isObjectType(type) ? gqlTypeFacts(type)?.scope : undefined;
+  if (scope === "mutation_response")
+    return writeStep(planner, plan, planResponse(planner, selected), `${selected.path}.args`);
+  if (scope !== "row" || isListField(selected))
+    throw new TypeError(`${origin(selected, part)}: a write answers a mutation response, or one row of the table`);
+  return writeStep(planner, plan, planOneRow(planner, selected), `${selected.path}.args`);
+};

@@ -1,0 +1,22 @@
+/** Fields of plugins' own as the planner keeps them: parts by what serves them, and those that functions answer. */
+import type { Json } from "../../../core/index.ts";
+import type { GqlPart, GqlSelected } from "../parts.ts";
+import type { Leaf } from "./input.ts";
+
+export type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
+export type PartServedBy<Way extends string> = Extract<CustomPart, Readonly<Record<Way, unknown>>>;
+
+/** A selected field that a function answers, without the values of variables. */
+export interface FunctionField {
+  readonly origin: string;
+  readonly path: string;
+  readonly leaves: readonly (readonly [string, Leaf])[];
+  readonly selection: readonly GqlSelected[];
+  /** The answer's text from a result. @throws TypeError when it does not fit the schema */
+  text(result: Json): string;
+}
+
+export interface LoadTemplate {
+  readonly field: FunctionField;
+  readonly load: PartServedBy<"load">["load"];
+}

@@ -1,0 +1,106 @@
+/** Fields of rows that a function of a plugin answers for all rows at once: the plan reads the columns it needs under the
+ *  field's name, and the function's results take their place. @rule X-GQL-6 */
+import type { Bundle, Output, Plan } from "../../../core/index.ts";
+import { writeJson } from "../coerce/numbers.ts";
+import type { VariableValues } from "../document/variables.ts";
+import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
+import { argumentsOf, planFunctionField } from "./call.ts";
+import type { LoadTemplate, PartServedBy } from "./function-field.ts";
+import type { Planner } from "./planner.ts";
+import type { Selected } from "./selection.ts";
+
+type LoadPart = PartServedBy<"load">;
+
+export const planLoad = (planner: Planner, selected: Selected, part: LoadPart): Output => {
+  const output: Output = {
+    kind: "object",
+    as: selected.as,
+    of: part.columns.map((name) => ({ kind: "value", as: name, value: { kind: "column", name } })),
+  };
+  planner.loads.set(output, { field: planFunctionField(planner, selected, part), load: part.load });
+  return output;
+};
+
+/** Loads of a step's body, without the values of variables. */
+export interface StepLoads extends Omit<GqlLoads, "fields"> {
+  readonly fields: readonly LoadTemplate[];
+}
+
+type Loads = Planner["loads"];
+
+const treeOfOutputs = (outputs: readonly Output[], loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+  const tree = new Map<string, GqlLoadTree | number>();
+  for (const output of outputs) {
+    const load = loads.get(output);
+    if (load !== undefined && "as" in output) {
+      tree.set(output.as, found.push(load) - 1);
+      continue;
+    }
+    const inner =
+      output.kind === "object" || output.kind === "nodes"
+        ? output.of
+        : output.kind === "embed"
+          ? output.read.output
+          : undefined;
+    const below = inner && treeOfOutputs(inner, loads, found);
+    if (below !== undefined && below.size > 0 && "as" in output) tree.set(output.as, below);
+  }
+  return tree;
+};
+
+const treeOfBundle = ({ fields }: Bundle, loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+  const tree = new Map<string, GqlLoadTree | number>();
+  for (const field of fields) {
+    const below =
+      "read" in field
+        ? treeOfOutputs(field.read.output, loads, found)
+        : "bundle" in field
+          ? treeOfBundle(field.bundle, loads, found)
+          : undefined;
+    if (below !== undefined && below.size > 0) tree.set(field.as, below);
+  }
+  return tree;
+};
+
+const treeOfPlan = (plan: Plan, loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+  switch (plan.kind) {
+    case "bundle":
+      return treeOfBundle(plan, loads, found);
+    case "sequence":
+      return treeOfOutputs(plan.result.output, loads, found);
+    case "insert":
+    case "update":
+    case "delete":
+      return treeOfOutputs(plan.returning?.output ?? [], loads, found);
+    default:
+      return new Map();
+  }
+};
+
+export const loadsOf = ({ loads }: Planner, steps: readonly Pick<GqlStep, "planned">[]): readonly StepLoads[] =>
+  loads.size === 0
+    ? []
+    : steps.flatMap(({ planned }, step): readonly StepLoads[] => {
+        const fields: LoadTemplate[] = [];
+        const tree = treeOfPlan(planned.plan, loads, fields);
+        return fields.length === 0 ? [] : [{ step, tree, fields }];
+      });
+
+export const fillLoads = ({ step, tree, fields }: StepLoads, variables: VariableValues): GqlLoads => ({
+  step,
+  tree,
+  fields: fields.map(({ field, load }) => {
+    const given = argumentsOf(field, variables);
+    return {
+      origin: field.origin,
+      path: field.path,
+      form: JSON.stringify([field.origin, field.path, writeJson(given), field.selection]),
+      run: async (rows, asked) => {
+        const results = await load(rows, { ...asked, arguments: given, selection: field.selection });
+        if (!Array.isArray(results) || results.length !== rows.length)
+          throw new TypeError(`it was given ${rows.length} rows and must return as many results`);
+        return results.map((result) => field.text(result));
+      },
+    };
+  }),
+});

@@ -1,0 +1,104 @@
+/** Values of a row: columns, JSON paths, computed fields. @rule G-OUT-1 G-CF-2 G-TYP-22 G-TYP-30 */
+import { arrayLiteral, parseJsonPath, type Expression, type PathStep } from "../../../core/index.ts";
+import { foundInVariable } from "../coerce/leaf.ts";
+import { expectedFor, validationFailed } from "../errors.ts";
+import type { GqlPart } from "../parts.ts";
+import type { GqlValueType } from "../value-types.ts";
+import { computedExpression, fixedOf, planArguments } from "./computed.ts";
+import { found, isNull, type Input, type Place } from "./input.ts";
+import { bindLeaf, type Planner } from "./planner.ts";
+import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
+
+/** Types answered as strings with the option `stringifyNumericTypes`. @rule G-TYP-30 */
+const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
+
+export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
+  planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
+
+/** Put around values that JSON functions would not answer as the contract has them. @rule G-TYP-23 G-TYP-34 */
+export const shown = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
+  const { name } = value.type;
+  if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
+  if (name === "raster") return { kind: "apply", function: "to-hexwkb", of };
+  // by the naming convention the names of enum values are the keys in upper case (G-NAM-8)
+  if (value.enumTable?.values.some((one) => one.name !== one.key)) return { kind: "apply", function: "upper", of };
+  return isStringified(planner, value) ? { kind: "cast", of, type: "text" } : of;
+};
+
+export const planColumn = (
+  planner: Planner,
+  selected: Selected,
+  part: Extract<GqlPart, { readonly kind: "column" }>,
+): Expression => {
+  let path: readonly PathStep[] | undefined;
+  eachArgument(planner, selected, (argument) => {
+    path = planJsonPath(planner, argument) ?? path;
+  });
+  subselection(selected);
+  return shown(planner, part.value, { kind: "column", name: part.column.name, ...(path && { path }) });
+};
+
+/** `path` of json columns. @rule G-COE-11 G-COE-12 */
+const planJsonPath = (
+  planner: Planner,
+  { part, input, place, path }: GivenArgument,
+): readonly PathStep[] | undefined => {
+  if (part?.kind !== "argument" || part.name !== "path") return undefined;
+  if (input.kind === "literal" && input.node.kind === "NullValue") return undefined;
+  return [{ arrow: "#>", key: { param: bindPath(planner, input, place, path), type: "text[]" } }];
+};
+
+const bindPath = (planner: Planner, input: Input, place: Place, path: string): number =>
+  bindLeaf(planner, input, place, path, false, (value) => {
+    // a variable that is null asks for the whole value, as an argument that is not given
+    if (value === null) return arrayLiteral([]);
+    const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
+    if (typeof value !== "string")
+      throw expectedFor(
+        "a string",
+        "String",
+        isLiteral && !isNull(input) ? found(input) : foundInVariable(value),
+        path,
+      );
+    const keys = parseJsonPath(value);
+    if (keys === undefined) throw validationFailed(jsonPathError(value), path.slice(0, path.lastIndexOf(".")));
+    return arrayLiteral(keys);
+  });
+
+const jsonPathError = (text: string): string =>
+  `parse json path error: ${text}. Accept letters, digits, underscore (_) or hyphen (-) only. Use quotes enclosed in bracket (["..."]) if there is any special character`;
+
+export type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
+
+export const planComputedValue = (
+  planner: Planner,
+  selected: Selected,
+  part: ComputedPart,
+  value: GqlValueType,
+): Expression => {
+  let path: readonly PathStep[] | undefined;
+  const given = planFieldArguments(planner, selected, part, (argument) => {
+    path = planJsonPath(planner, argument) ?? path;
+  });
+  subselection(selected);
+  return shown(planner, value, computedExpression(part.field, given, path));
+};
+
+/** The expression alone, for aggregates over it. */
+export const planComputedOperand = (planner: Planner, selected: Selected, part: ComputedPart): Expression =>
+  computedExpression(part.field, planFieldArguments(planner, selected, part));
+
+/** @rule G-CF-3 */
+const planFieldArguments = (
+  planner: Planner,
+  selected: Selected,
+  { field }: ComputedPart,
+  other: (argument: GivenArgument) => void = () => {},
+) => {
+  let args: GivenArgument | undefined;
+  eachArgument(planner, selected, (argument) => {
+    if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
+    else other(argument);
+  });
+  return planArguments(planner, field.routine, fixedOf(field), args, `${selected.path}.args.args`);
+};

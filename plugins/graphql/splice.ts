@@ -1,0 +1,92 @@
+/** Finds places in JSON text, so that they can be replaced while all the rest stays as PostgreSQL wrote it. */
+import type { GqlLoadTree } from "./operations.ts";
+
+/** A value in the text: `text.slice(start, end)`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly load: number;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Spans of the values that the tree leads to, in the order of the text, through lists too. The text is valid JSON. */
+export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
+  const spans: Span[] = [];
+  let at = 0;
+
+  const skipBlanks = (): void => {
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
+      at++;
+    }
+  };
+  const skipString = (): void => {
+    for (at++; text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++;
+    at++;
+  };
+  const skipValue = (): void => {
+    let depth = 0;
+    do {
+      skipBlanks();
+      const character = text[at];
+      if (character === '"') skipString();
+      else if (character === "{" || character === "[") {
+        depth++;
+        at++;
+      } else if (character === "}" || character === "]") {
+        depth--;
+        at++;
+      } else if (character === "," || character === ":") at++;
+      else while (at < text.length && !",:]} \t\r\n".includes(text.charAt(at))) at++;
+    } while (depth > 0);
+  };
+  const key = (): string => {
+    const start = at;
+    skipString();
+    return JSON.parse(text.slice(start, at)) as string; // the slice is one JSON string
+  };
+  const list = (close: string, item: () => void): void => {
+    at++;
+    for (skipBlanks(); text[at] !== close; skipBlanks()) {
+      if (text[at] === ",") at++;
+      else item();
+    }
+    at++;
+  };
+  const value = (wanted: GqlLoadTree | number | undefined): void => {
+    skipBlanks();
+    if (typeof wanted === "number") {
+      const start = at;
+      skipValue();
+      spans.push({ start, end: at, load: wanted });
+    } else if (wanted !== undefined && text[at] === "[") {
+      list("]", () => value(wanted));
+    } else if (wanted !== undefined && text[at] === "{") {
+      list("}", () => {
+        const name = key();
+        skipBlanks();
+        at++; // the colon
+        value(wanted.get(name));
+      });
+    } else {
+      skipValue();
+    }
+  };
+
+  value(tree);
+  return spans;
+};
+
+/** The text with the spans replaced; `texts`: one per span. */
+export const splice = (text: string, spans: readonly Span[], texts: readonly string[]): string => {
+  const pieces: string[] = [];
+  let from = 0;
+  spans.forEach(({ start, end }, i) => {
+    pieces.push(text.slice(from, start), texts[i] ?? "null");
+    from = end;
+  });
+  return pieces.join("") + text.slice(from);
+};

@@ -1,0 +1,113 @@
+/** Fields that plugins outside this surface add: whose they are, and whether they can be served where they stand. @rule
+ *  X-GQL-1 X-GQL-5 */
+import { isLeafType, getNamedType, isOutputType } from "graphql";
+import { columnOf, type RelApiHooks } from "../../../core/index.ts";
+import { isForeign } from "./tap.ts";
+import type { GqlField, GqlFieldContext, GqlFields, GqlPart, GqlScope } from "../parts.ts";
+
+type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
+const ALL_WAYS = ["output", "plan", "statement", "run", "load"] as const;
+type Way = (typeof ALL_WAYS)[number];
+
+const WAYS: Readonly<Partial<Record<GqlScope, readonly Way[]>>> = {
+  query_root: ["plan", "statement", "run"],
+  mutation_root: ["plan", "statement", "run"],
+  subscription_root: ["plan", "statement"],
+  row: ["output", "load"],
+};
+
+const wayOf = (part: CustomPart): Way | undefined => ALL_WAYS.find((way) => way in part);
+
+const isCustom = (field: GqlField | undefined): field is GqlField & { readonly toPlan: CustomPart } =>
+  field?.toPlan.kind === "custom";
+
+const ownerOf = (field: GqlField | undefined): string | undefined =>
+  isCustom(field) ? field.toPlan.plugin : undefined;
+
+/** Undefined: the role may not read what the field needs. @throws Error that names the plugin */
+const checked = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
+  const part = field.toPlan as CustomPart; // looked at by the caller
+  const refuse = (why: string): Error =>
+    new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
+  const way = wayOf(part);
+  const ways = WAYS[context.scope] ?? [];
+  if (way === undefined || !ways.includes(way))
+    throw refuse(
+      ways.length === 0
+        ? `no field of a plugin's own can be served in ${context.scope}`
+        : `it is served by ${way ?? "nothing"}, and in ${context.scope} only ${ways.join(" or ")} can be`,
+    );
+  if ("statement" in part) {
+    if (!context.build.schema.registry.statements.has(part.statement))
+      throw refuse(`no plugin declares the statement "${part.statement}"`);
+    const { type } = field.config;
+    if (isOutputType(type) && !isLeafType(getNamedType(type)))
+      throw refuse("a statement gives a scalar, not an object");
+  }
+  if ("load" in part) {
+    const { relation, build } = context;
+    const unknown = part.columns.find((column) => relation === undefined || columnOf(relation, column) === undefined);
+    if (unknown !== undefined) throw refuse(`the table has no column "${unknown}"`);
+    const table = relation && build.table(relation);
+    const readable = table && build.rights(table).select?.columns;
+    if (!part.columns.every((column) => readable?.has(column))) return undefined;
+  }
+  return { ...field, toPlan: { ...part, plugin } };
+};
+
+const twice = (name: string, { typeName }: GqlFieldContext, first: string | undefined, second: string): Error =>
+  new Error(
+    `field "${name}" of type "${typeName}" is given by "${first ?? "?"}" and by "${second}": rename one or drop one of the plugins`,
+  );
+
+/** The fields after a foreign tap. A name of the database stays; other plugins' names are refused. */
+const taken = (before: GqlFields, after: GqlFields, plugin: string, context: GqlFieldContext): GqlFields => {
+  const fields: Record<string, GqlField> = {};
+  for (const [name, field] of Object.entries(after)) {
+    const was = Object.hasOwn(before, name) ? before[name] : undefined;
+    if (field === was || !isCustom(field) || field.toPlan === was?.toPlan) {
+      fields[name] = field;
+      continue;
+    }
+    if (was !== undefined && !isCustom(was)) {
+      fields[name] = was;
+      continue;
+    }
+    if (was !== undefined) throw twice(name, context, ownerOf(was), plugin);
+    const own = checked(plugin, name, field, context);
+    if (own !== undefined) fields[name] = own;
+  }
+  return fields;
+};
+
+type FieldTap = (fields: GqlFields, context: GqlFieldContext) => GqlFields;
+
+/** A tap that yields to what is there would hide that it gives the same name: it is asked without others' fields. */
+const refuseHidden = (before: GqlFields, run: FieldTap, plugin: string, context: GqlFieldContext): void => {
+  const others = Object.entries(before).filter(([, field]) => isCustom(field));
+  if (others.length === 0) return;
+  const rest = Object.fromEntries(Object.entries(before).filter(([, field]) => !isCustom(field)));
+  let alone: GqlFields;
+  try {
+    alone = run(rest, context);
+  } catch {
+    return; // it changes what others give, which is not to be seen here
+  }
+  for (const [name, field] of others)
+    if (Object.hasOwn(alone, name)) throw twice(name, context, ownerOf(field), plugin);
+};
+
+/** The taps of `buildGqlField`, in order. */
+export const createFieldBuilder = (hooks: RelApiHooks): ((context: GqlFieldContext) => GqlFields) => {
+  const { taps } = hooks.buildGqlField;
+  const none: GqlFields = Object.freeze({});
+  if (!taps.some(isForeign)) return (context) => hooks.buildGqlField.call(none, context) as GqlFields; // taps of this surface give fields of it
+  return (context) =>
+    taps.reduce((before, tap): GqlFields => {
+      const run = tap.fn as FieldTap; // what was tapped
+      const after = run(before, context);
+      if (after === undefined || after === before || !isForeign(tap)) return after ?? before;
+      refuseHidden(before, run, tap.name, context);
+      return taken(before, after, tap.name, context);
+    }, none);
+};

@@ -1,0 +1,216 @@
+/** Orderings of plugins: the example of docs/guides/write-an-ordering.md, and what it does not show. */
+import { describe, expect, test } from "vitest";
+import { compose, definePlugin, relApi, sql, type OrderingSpec } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { cases, gqlCases } from "../support/cases.ts";
+import { bearer } from "../support/tokens.ts";
+import { distance } from "./distance.ts";
+
+/** By how far a number is from another one, and whether it is above: two operands. */
+const near = definePlugin({
+  name: "near",
+  orderings: [
+    {
+      name: "near",
+      types: ["int4"],
+      operands: [{ name: "to" }, { name: "factor", type: "float8" }],
+      compile: (column, [to, factor]) => sql`(abs(${column} - ${to!}) * ${factor!})`,
+    },
+  ],
+});
+
+describe("over REST", async () => {
+  const api = await startApi({ parts: [distance, near] });
+  await api.sql(`
+    create table sea.spot (id int primary key, at point, "odd name" point, depth int, port_id int references sea.ports);
+    insert into sea.spot values (1, '(0,0)', '(9,9)', 10, 1), (2, '(5,5)', '(0,0)', 20, 1), (3, null, null, 30, 2), (4, '(1,1)', '(5,5)', 25, 2);
+    grant select on sea.spot to sea_anon;
+    grant select (id) on sea.spot to sea_columns`);
+  await api.reload();
+  const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
+  cases(api, [
+    {
+      title: "X-ORD-2 orders by it",
+      request: 'GET /spot?select=id&order=at.distance("(0,0)")',
+      answer: ids(1, 4, 2, 3),
+    },
+    {
+      title: "X-ORD-2 with a direction, and where nulls go",
+      request: 'GET /spot?select=id&order=at.distance("(0,0)").desc.nullslast',
+      answer: ids(2, 4, 1, 3),
+    },
+    {
+      title: "X-ORD-2 beside other terms, on quoted names",
+      request: 'GET /spot?select=id&order=port_id.desc,"odd name".distance("(5,5)").nullsfirst',
+      answer: ids(3, 4, 1, 2),
+    },
+    {
+      title: "X-ORD-2 several operands, without quotes",
+      request: "GET /spot?select=id&order=depth.near(22,1.5).asc,id",
+      answer: ids(2, 4, 3, 1),
+    },
+    {
+      title: "X-ORD-2 in embeds",
+      request: 'GET /ports?select=id,spot(id)&spot.order=at.distance("(1,1)").desc.nullslast&order=id&id=lte.2',
+      answer: [
+        { id: 1, spot: ids(2, 1) },
+        { id: 2, spot: ids(4, 3) },
+      ],
+    },
+    {
+      title: "R-ORD-1 an unknown one is what it always was",
+      request: "GET /spot?select=id&order=at.farness(1)",
+      status: 400,
+      answer: expect.objectContaining({
+        code: "PGRST100",
+        message: expect.stringContaining('"failed to parse order (at.farness(1))'),
+      }),
+    },
+    {
+      title: "X-ORD-2 too few operands",
+      request: "GET /spot?select=id&order=depth.near(22)",
+      status: 400,
+      answer: expect.objectContaining({ code: "PGRST100" }),
+    },
+    {
+      title: "X-ORD-2 values are bound: a wrong one is the database's error",
+      request: `GET /spot?select=id&order=at.distance("')%3B drop table x")`,
+      status: 400,
+      answer: expect.objectContaining({ code: "22P02" }),
+    },
+  ]);
+
+  test("X-ORD-1 rights of columns hold", async () => {
+    const answer = await api.get('/spot?select=id&order=at.distance("(0,0)")', {
+      headers: bearer({ role: "sea_columns" }),
+    });
+    expect(answer.json().code).toBe("42501");
+  });
+});
+
+describe("over GraphQL", async () => {
+  const api = await startApi(forGraphql({ parts: [distance, near] }));
+  await api.sql(`
+    create table camp (id int primary key, at point, height int);
+    create table tent (id int primary key, camp_id int references camp);
+    insert into camp values (1, '(0,0)', 5), (2, '(5,5)', 9), (3, null, 7);
+    insert into tent values (1, 1), (2, 2), (3, 3);
+    grant select (id, height) on camp to music_reader`);
+  await api.reload();
+  const camps = (...list: readonly number[]) => ({ camp: list.map((id) => ({ id })) });
+  gqlCases(api, [
+    {
+      title: "X-ORD-3 orders by it, nulls last",
+      query: '{ camp(order_by: {at: {_distance: {from: "(4,4)"}}}) { id } }',
+      data: camps(2, 1, 3),
+    },
+    {
+      title: "X-ORD-3 with a direction, all of it in a variable",
+      query: "query ($o: [camp_order_by!]) { camp(order_by: $o) { id } }",
+      variables: { o: [{ at: { _distance: { from: "(4,4)", order: "desc" } } }] },
+      data: camps(3, 1, 2),
+    },
+    {
+      title: "X-ORD-3 its operand in a variable",
+      query:
+        "query ($p: point!) { camp(order_by: [{at: {_distance: {from: $p, order: desc_nulls_last}}}, {id: asc}]) { id } }",
+      variables: { p: "(4,4)" },
+      data: camps(1, 2, 3),
+    },
+    {
+      title: "X-ORD-3 along a relationship",
+      query: '{ tent(order_by: {camp: {at: {_distance: {from: "(4,4)"}}}}) { id } }',
+      data: { tent: [{ id: 2 }, { id: 1 }, { id: 3 }] },
+    },
+    {
+      title: "X-ORD-3 several operands, and the value itself",
+      query: "{ camp(order_by: {height: {_near: {to: 8, factor: 2}, _value: desc}}) { id } }",
+      data: camps(2, 3, 1),
+    },
+    {
+      title: "X-ORD-3 a direction alone is still taken, from a variable too",
+      query: "query ($o: [camp_order_by!]) { a: camp(order_by: {height: desc}) { id } b: camp(order_by: $o) { id } }",
+      variables: { o: { height: "asc" } },
+      data: { a: camps(2, 3, 1).camp, b: camps(1, 3, 2).camp },
+    },
+    {
+      title: "X-ORD-3 an unknown one",
+      query: '{ camp(order_by: {at: {_farness: {from: "(4,4)"}}}) { id } }',
+      error: { message: "field '_farness' not found in type: 'point_column_order_by'" },
+    },
+    {
+      title: "X-ORD-3 its operands are required",
+      query: "{ camp(order_by: {height: {_near: {to: 8}}}) { id } }",
+      error: { message: "missing required field 'factor'" },
+    },
+    {
+      title: "X-ORD-1 a role that may not read the column does not have it",
+      query: '{ camp(order_by: {at: {_distance: {from: "(4,4)"}}}) { id } }',
+      role: "music_reader",
+      error: { message: "field 'at' not found in type: 'camp_order_by'" },
+    },
+  ]);
+
+  test("X-ORD-3 is in introspection", async () => {
+    const { data } = await api.gql(
+      '{ __type(name: "point_column_order_by") { inputFields { name } } o: __type(name: "point_distance_ordering") { inputFields { name type { kind } } } }',
+      {},
+      asAdmin(),
+    );
+    expect(data).toEqual({
+      __type: { inputFields: [{ name: "_distance" }, { name: "_value" }] },
+      o: {
+        inputFields: [
+          { name: "from", type: { kind: "NON_NULL" } },
+          { name: "order", type: { kind: "ENUM" } },
+        ],
+      },
+    });
+  });
+});
+
+describe("declarations", () => {
+  const start =
+    (...specs: readonly OrderingSpec[]) =>
+    () =>
+      relApi(
+        compose(
+          fullCompat({ databaseUrl: "postgres://127.0.0.1:1/none" }),
+          distance,
+          definePlugin({ name: "mine", orderings: specs }),
+        ),
+      );
+  const spec = (more: Partial<OrderingSpec>): OrderingSpec => ({
+    name: "mine",
+    types: ["point"],
+    operands: [],
+    compile: (column) => column,
+    ...more,
+  });
+  test.each<[string, OrderingSpec, string]>([
+    [
+      "the same name",
+      spec({ name: "distance" }),
+      'ordering "distance" on point is declared by "distance" and by "mine"',
+    ],
+    [
+      "the same name in REST",
+      spec({ rest: "distance", types: ["any"] }),
+      'REST ordering "distance" on point is declared by "distance" and by "mine"',
+    ],
+    [
+      "the same name in GraphQL",
+      spec({ graphql: "_distance" }),
+      'GraphQL ordering "_distance" on point is declared by "distance" and by "mine"',
+    ],
+    ["an impossible name", spec({ name: "a.b" }), 'ordering "a.b" of "mine" must consist of letters, digits and "_"'],
+    [
+      "an operand called like the direction",
+      spec({ operands: [{ name: "order" }] }),
+      'is named "order", as its direction is',
+    ],
+  ])("X-ORD-1 %s is refused at the start", (_, declared, message) => {
+    expect(start(declared)).toThrow(message);
+  });
+});

@@ -1,0 +1,16 @@
+import { definePlugin, join, sql } from "../../core/index.ts";
+
+/** `?order=place.distance("(1,2)")` and `order_by: { place: { _distance: { from: "(1,2)" } } }`: nearest first. */
+export const distance = definePlugin({
+  name: "distance",
+  orderings: [
+    {
+      name: "distance",
+      types: ["point"],
+      operands: [{ name: "from" }],
+      description: "by the distance from a point",
+      compile: (column, operands) => sql`(${column} <-> ${join(operands)})`,
+      builtIn: ["<->"],
+    },
+  ],
+});

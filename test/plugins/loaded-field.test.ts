@@ -1,0 +1,225 @@
+/** Fields of rows by a function: the example of docs/guides/write-a-loaded-field.md, and what it does not show. */
+import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLString } from "graphql";
+import { beforeEach, describe, expect, test } from "vitest";
+import { definePlugin, type Plugin } from "../../core/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { gqlCases } from "../support/cases.ts";
+import { openSocket } from "../support/socket.ts";
+import { adminSecret } from "../support/tokens.ts";
+import { loadedField } from "./loaded-field.ts";
+import type { GqlField, GqlFieldContext, GqlFields, GqlPart } from "../../plugins/graphql/api.ts";
+
+let asked: (readonly string[])[] = [];
+beforeEach(() => {
+  asked = [];
+});
+const find = async (artists: readonly string[], width: number): Promise<readonly (string | null)[]> => {
+  asked.push(artists);
+  return artists.map((artist) => (artist.startsWith("Can") ? null : `${artist}@${width}`));
+};
+
+describe("the example", async () => {
+  const api = await startApi(forGraphql({ dbTxEnd: "rollback", parts: [loadedField(find)] }));
+
+  test("X-GQL-6 one call for all rows, with columns that are not answered", async () => {
+    expect(await api.gql("{ artist(order_by: {id: asc}) { id portrait } }")).toEqual({
+      data: {
+        artist: [
+          { id: 1, portrait: "Abba/SE@100" },
+          { id: 2, portrait: "Bjork/IS@100" },
+          { id: 3, portrait: null },
+          { id: 4, portrait: expect.stringMatching(/^Dusk/) },
+        ],
+      },
+    });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toHaveLength(4);
+  });
+
+  test("X-GQL-6 at any depth: one per selected field, aliases and fragments included", async () => {
+    const { data } = await api.gql(
+      `query ($w: Int) {
+         album(order_by: {id: asc}) { by: artist { small: portrait large: portrait(width: $w) albums(limit: 1) { artist { ...p } } } }
+       }
+       fragment p on artist { portrait }`,
+      { w: 900 },
+    );
+    expect(data.album[0]).toEqual({
+      by: { small: "Abba/SE@100", large: "Abba/SE@900", albums: [{ artist: { portrait: "Abba/SE@100" } }] },
+    });
+    expect(asked).toHaveLength(3);
+    expect(asked.map((rows) => rows.length)).toEqual([data.album.length, data.album.length, data.album.length]);
+  });
+
+  gqlCases(api, [
+    {
+      title: "X-GQL-6 in nodes of aggregates",
+      query: "{ artist_aggregate(where: {id: {_eq: 1}}) { aggregate { count } nodes { portrait } } }",
+      data: { artist_aggregate: { aggregate: { count: 1 }, nodes: [{ portrait: "Abba/SE@100" }] } },
+    },
+    {
+      title: "X-GQL-6 in what mutations return",
+      query: `mutation {
+        update_artist(where: {id: {_eq: 1}}, _set: {name: "X"}) { returning { portrait albums(limit: 1, order_by: {id: asc}) { artist { portrait } } } }
+        insert_artist_one(object: {name: "Y", country: "NO"}) { portrait }
+        update_artist_many(updates: [{where: {id: {_eq: 2}}, _set: {name: "Z"}}]) { returning { portrait } }
+      }`,
+      data: {
+        update_artist: {
+          returning: [{ portrait: "X/SE@100", albums: [{ artist: { portrait: "X/SE@100" } }] }],
+        },
+        insert_artist_one: { portrait: "Y/NO@100" },
+        update_artist_many: [{ returning: [{ portrait: "Z/IS@100" }] }],
+      },
+    },
+    {
+      title: "X-GQL-6 by key, and of no row",
+      query: "{ artist_by_pk(id: 1) { portrait } none: artist_by_pk(id: -1) { portrait } }",
+      data: { artist_by_pk: { portrait: "Abba/SE@100" }, none: null },
+    },
+    {
+      title: "X-GQL-1 its arguments are checked",
+      query: '{ artist { portrait(width: "x") } }',
+      error: {
+        message: "expected a 32-bit integer for type 'Int', but found a string",
+        path: "$.selectionSet.artist.selectionSet.portrait.args.width",
+      },
+    },
+  ]);
+
+  test("X-GQL-6 the rest of the answer stays as PostgreSQL wrote it", async () => {
+    await api.sql(`create table odd (id int primary key, artist_id int references artist, raw json);
+      insert into odd values (1, 1, '{ "b" : 1.50,  "a":[ 12345678901234567890, "]}\\"" ], "b": {"artist": {}} }')`);
+    await api.reload();
+    const post = async (query: string) =>
+      (await api.post("/v1/graphql", { headers: { "x-session-admin-secret": adminSecret }, body: { query } })).text;
+    const plain = await post("{ odd { raw artist { name } after: raw } }");
+    expect(plain).toContain("12345678901234567890");
+    expect(await post("{ odd { raw artist { name: portrait } after: raw } }")).toBe(
+      plain.replace('"Abba"', '"Abba/SE@100"'),
+    );
+  });
+
+  test("X-GQL-6 without rows nothing is asked", async () => {
+    expect(await api.gql("{ artist(where: {id: {_lt: 0}}) { portrait } }")).toEqual({ data: { artist: [] } });
+    expect(asked).toEqual([]);
+  });
+
+  test("X-GQL-6 a role that may not read the columns does not have the field", async () => {
+    const { errors } = await api.gql("{ artist { name portrait } }", {}, asAdmin("sea_anon"));
+    expect(errors[0].message).toBe("field 'portrait' not found in type: 'artist'");
+  });
+
+  test("X-GQL-7 live queries have it, and it is loaded again when the rows change", async () => {
+    await api.sql(
+      "create table band (id int primary key, artist_id int references artist); insert into band values (1, 1)",
+    );
+    await api.reload();
+    const socket = await openSocket(api);
+    socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
+    await socket.next();
+    const subscribe = (id: string, width: number): void =>
+      socket.send({
+        id,
+        type: "subscribe",
+        payload: {
+          query: `subscription ($w: Int) { band { id artist { portrait(width: $w) } } }`,
+          variables: { w: width },
+        },
+      });
+    const answer = (id: string, portrait: string, more: readonly unknown[] = []) => ({
+      id,
+      type: "next",
+      payload: { data: { band: [{ id: 1, artist: { portrait } }, ...more] } },
+    });
+    subscribe("1", 10);
+    expect(await socket.next()).toEqual(answer("1", "Abba/SE@10"));
+    // the same statement, other arguments of the function
+    subscribe("2", 20);
+    expect(await socket.next()).toEqual(answer("2", "Abba/SE@20"));
+    await api.sql("insert into band values (2, 2)");
+    const both = [await socket.next(), await socket.next()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    expect(both).toEqual([
+      answer("1", "Abba/SE@10", [{ id: 2, artist: { portrait: "Bjork/IS@10" } }]),
+      answer("2", "Abba/SE@20", [{ id: 2, artist: { portrait: "Bjork/IS@20" } }]),
+    ]);
+    await socket.close();
+  });
+});
+
+describe("results", async () => {
+  type Loading = Extract<GqlPart, { readonly load: unknown }>;
+  const Size = new GraphQLObjectType({
+    name: "size",
+    fields: { width: { type: new GraphQLNonNull(GraphQLInt) }, unit: { type: GraphQLString } },
+  });
+  const loading = (
+    name: string,
+    type: GqlField["config"]["type"],
+    columns: readonly string[],
+    load: Loading["load"],
+  ): Plugin =>
+    definePlugin({
+      name,
+      requires: ["graphql-queries"],
+      apply: (hooks) =>
+        hooks.buildGqlField.tap(name, (fields: GqlFields, { scope, relation }: GqlFieldContext): GqlFields =>
+          scope === "row" && relation?.name === "artist"
+            ? {
+                ...fields,
+                [name]: { config: { type } as GqlField["config"], toPlan: { kind: "custom", columns, load } },
+              }
+            : fields,
+        ),
+    });
+  const api = await startApi(
+    forGraphql({
+      parts: [
+        loading("size", Size, ["id"], (rows) => rows.map(({ id }) => ({ width: Number(id) * 2, unit: "cm", more: 1 }))),
+        loading("me", GraphQLString, [], (rows, { session }) => rows.map(() => session.role)),
+        loading("few", GraphQLString, ["id"], () => []),
+        loading("fails", GraphQLString, ["id"], () => {
+          throw new Error("secret");
+        }),
+      ],
+    }),
+  );
+  gqlCases(api, [
+    {
+      title: "X-GQL-6 of objects what is selected is answered",
+      query: "{ artist(where: {id: {_eq: 2}}) { size { u: unit width __typename } me } }",
+      data: { artist: [{ size: { u: "cm", width: 4, __typename: "size" }, me: "admin" }] },
+    },
+    {
+      title: "X-GQL-6 as many as there are rows",
+      query: "{ album(limit: 1) { artist { few } } }",
+      error: { message: "internal error", path: "$.selectionSet.album.selectionSet.artist.selectionSet.few" },
+    },
+    {
+      title: "X-GQL-6 an error fails the request, and nothing of it is shown",
+      query: "{ artist { fails } }",
+      error: { message: "internal error", path: "$.selectionSet.artist.selectionSet.fails", code: "unexpected" },
+    },
+  ]);
+
+  test("X-GQL-7 answers of live queries are the caller's own", async () => {
+    const ask = async (role: string) => {
+      const socket = await openSocket(api);
+      socket.send({
+        type: "connection_init",
+        payload: { headers: { "x-session-admin-secret": adminSecret, "x-session-role": role } },
+      });
+      await socket.next();
+      socket.send({
+        id: "1",
+        type: "subscribe",
+        payload: { query: "subscription { artist(limit: 1, order_by: {id: asc}) { me } }" },
+      });
+      const { payload } = await socket.next();
+      return { me: payload.data.artist[0].me, socket };
+    };
+    const answers = await Promise.all([ask("music_reader"), ask("music_editor")]);
+    expect(answers.map(({ me }) => me)).toEqual(["music_reader", "music_editor"]);
+    await Promise.all(answers.map(({ socket }) => socket.close()));
+  });
+});

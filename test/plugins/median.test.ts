@@ -1,0 +1,174 @@
+/** Aggregate functions of plugins: the example of docs/guides/write-an-aggregate.md. */
+import { describe, expect, test } from "vitest";
+import { compose, definePlugin, relApi, without, type AggregateSpec, type PresetPart } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { cases, gqlCases } from "../support/cases.ts";
+import { bearer } from "../support/tokens.ts";
+import { median } from "./median.ts";
+
+describe("over REST", async () => {
+  const api = await startApi({ dbAggregatesEnabled: true, parts: [median] });
+  cases(api, [
+    {
+      title: "X-AGG-2 is a part of a select",
+      request: "GET /vessels?select=tonnage.median()",
+      answer: [{ median: 402 }],
+    },
+    {
+      title: "X-AGG-2 with casts, an alias, and groups of the other fields",
+      request: "GET /vessels?select=home_port_id,middle:tonnage::numeric.median()::text&order=home_port_id",
+      check: async (answer) => {
+        const rows = answer.json() as readonly { readonly middle: string }[];
+        expect(rows.length).toBeGreaterThan(1);
+        for (const row of rows) expect(typeof row.middle).toBe("string");
+      },
+    },
+    {
+      title: "X-AGG-2 in embeds",
+      request: "GET /ports?select=name,vessels(tonnage.median())&id=eq.1",
+      answer: [{ name: "Oslo", vessels: [{ median: expect.anything() }] }],
+    },
+    {
+      title: "R-LEX-12 what is expected names it",
+      request: "GET /vessels?select=tonnage.mode()",
+      status: 400,
+      check: (answer) => expect(answer.text).toContain('\\"median\\"'),
+    },
+    {
+      title: "X-AGG-2 ill-typed use is the database's to judge",
+      request: "GET /vessels?select=name.median()",
+      status: 404,
+      answer: expect.objectContaining({ code: "42883" }),
+    },
+  ]);
+
+  test("R-NAM-5 rights of columns hold", async () => {
+    const denied = await api.get("/payroll?select=id.median()", { headers: bearer({ role: "sea_anon" }) });
+    expect(denied.status).toBeGreaterThanOrEqual(400);
+    expect(denied.json().code).toBe("42501");
+  });
+});
+
+describe("with aggregates switched off", async () => {
+  cases(await startApi({ parts: [median] }), [
+    {
+      title: "R-AGG-1 it is refused like the others",
+      request: "GET /vessels?select=tonnage.median()",
+      status: 400,
+      answer: expect.objectContaining({ code: "PGRST123" }),
+    },
+  ]);
+});
+
+describe("over GraphQL", async () => {
+  const api = await startApi(forGraphql({ parts: [median] }));
+  gqlCases(api, [
+    {
+      title: "X-AGG-3 is a field of aggregates, for columns of its types",
+      query: "{ album_aggregate(where: {artist_id: {_eq: 1}}) { aggregate { count median { sold } sum { sold } } } }",
+      data: {
+        album_aggregate: {
+          aggregate: { count: 2, median: { sold: expect.any(Number) }, sum: { sold: expect.anything() } },
+        },
+      },
+    },
+    {
+      title: "X-AGG-3 and of no others",
+      query: "{ album_aggregate { aggregate { median { title } } } }",
+      error: { message: "field 'title' not found in type: 'album_median_fields'" },
+    },
+    {
+      title: "X-AGG-3 orders by related rows",
+      query:
+        "{ artist(order_by: {albums_aggregate: {median: {sold: desc_nulls_last}}}) { albums_aggregate { aggregate { median { sold } } } } }",
+      data: {
+        artist: expect.toSatisfy((rows: readonly any[]) => {
+          const sold = rows.map((row) => row.albums_aggregate.aggregate.median.sold);
+          const sorted = [...sold].sort((a, b) => (a === null ? 1 : b === null ? -1 : b - a));
+          return rows.length === 4 && JSON.stringify(sold) === JSON.stringify(sorted) && sold[0] !== null;
+        }),
+      },
+    },
+    {
+      title: "X-AGG-3 stands in conditions on related rows",
+      query:
+        "{ none: studio(where: {takes_aggregate: {median: {arguments: length, predicate: {_lt: -1}}}}) { name } some: studio(where: {takes_aggregate: {median: {arguments: length, predicate: {_gt: 0}}}}) { name } }",
+      data: {
+        none: [],
+        some: expect.toSatisfy((rows: readonly unknown[]) => rows.length > 0),
+      },
+    },
+    {
+      title: "X-AGG-3 is a part of live queries' and other roles' schemas, by their rights",
+      query: "{ album_aggregate { aggregate { median { sold } } } }",
+      role: "music_nobody",
+      error: { message: "field 'album_aggregate' not found in type: 'query_root'" },
+    },
+  ]);
+
+  test("X-AGG-3 what is live with one is answered again", async () => {
+    const { data } = await api.gql(
+      "{ take_aggregate { aggregate { median { length } } } }",
+      {},
+      asAdmin("music_reader"),
+    );
+    expect(data.take_aggregate.aggregate.median.length).toEqual(expect.any(Number));
+  });
+});
+
+describe("declarations", () => {
+  const declaring = (name: string, spec: AggregateSpec) => definePlugin({ name, aggregates: [spec] });
+  const start =
+    (...parts: readonly PresetPart[]) =>
+    () =>
+      relApi(compose(fullCompat({ databaseUrl: "postgres://127.0.0.1:1/none" }), ...parts));
+
+  test.each<[string, AggregateSpec, string]>([
+    [
+      "the same name",
+      { name: "median" },
+      'aggregate function "median" is declared by "median" and by "mine": rename one or drop one of the plugins',
+    ],
+    [
+      "the same name in REST",
+      { name: "middle", rest: "median" },
+      'REST aggregate function "median" is declared by "median" and by "mine"',
+    ],
+    [
+      "the same name in GraphQL",
+      { name: "middle", graphql: "max" },
+      'GraphQL aggregate function "max" is declared by "aggregate-functions" and by "mine"',
+    ],
+    [
+      "an impossible name",
+      { name: "me dian" },
+      'aggregate function "me dian" of "mine" must consist of letters, digits and "_"',
+    ],
+  ])("X-AGG-1 %s is refused at the start", (_, spec, message) => {
+    expect(start(median, declaring("mine", spec))).toThrow(message);
+  });
+});
+
+describe("without aggregate-functions", async () => {
+  const parts = ["aggregate-functions", "graphql-aggregates", "aggregate-predicates"].map(without);
+  cases(await startApi({ dbAggregatesEnabled: true, parts: [...parts, median] }), [
+    {
+      title: "X-AGG-2 a plugin's own stand alone",
+      request: "GET /vessels?select=tonnage.median()",
+      answer: [{ median: 402 }],
+    },
+    {
+      title: "R-AGG-1 the others are unknown",
+      request: "GET /vessels?select=tonnage.sum()",
+      status: 400,
+      answer: expect.objectContaining({ code: "PGRST100" }),
+    },
+    {
+      title: "R-AGG-1 and so is the number of rows",
+      request: "GET /vessels?select=count()",
+      status: 400,
+      answer: expect.objectContaining({ code: "PGRST100" }),
+    },
+  ]);
+});
