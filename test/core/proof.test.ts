@@ -1,7 +1,7 @@
 /** Which statements count as proven: a table of requests. Everything that is not on the list of
  *  core/engine/sql/proof.ts is not. */
 import { expect, test } from "vitest";
-import { definePlugin, sql, type Execution, type PluginContext, type Program } from "../../core/index.ts";
+import { definePlugin, join, sql, type Execution, type PluginContext, type Program } from "../../core/index.ts";
 import { asAdmin, startApi } from "../support/api.ts";
 
 const seen: Program[] = [];
@@ -25,13 +25,30 @@ const unsaid = definePlugin({
   operators: [
     { name: "same", types: ["any"], operand: "scalar", compile: (column, operand) => sql`${column} = ${operand}` },
   ],
+  aggregates: [{ name: "lowest", compile: (columns) => sql`min(${join(columns)})` }],
+  orderings: [{ name: "as_is", types: ["any"], operands: [], compile: (column) => column }],
+});
+
+/** Says that it is made of what PostgreSQL brings. */
+const said = definePlugin({
+  name: "said",
+  aggregates: [{ name: "highest", compile: (columns) => sql`max(${join(columns)})`, builtIn: ["max"] }],
+  orderings: [
+    {
+      name: "far",
+      types: ["int4"],
+      operands: [{ name: "from", type: "int4" }],
+      compile: (column, [from]) => sql`(${column} - ${from!})`,
+      builtIn: ["-"],
+    },
+  ],
 });
 
 const api = await startApi({
   dbSchemas: ["sea", "land"],
   dbAggregatesEnabled: true,
   dbPlanEnabled: true,
-  parts: [unsaid, watching],
+  parts: [unsaid, said, watching],
 });
 const gql = await startApi({ dbSchemas: ["public"], parts: [watching] });
 
@@ -151,6 +168,15 @@ test.each([
   ["{ album_title { title } }", false],
 ] as const)("R-TX-10 on the GraphQL surface: %s", async (query, isProven) => {
   expect(await verdictOf(() => gql.gql(query, {}, asAdmin()))).toBe(isProven);
+});
+
+test.each([
+  ["/vessels?select=tonnage.highest()", true],
+  ["/vessels?select=tonnage.lowest()", false],
+  ["/vessels?select=id&order=tonnage.far(5)", true],
+  ["/vessels?select=id&order=tonnage.as_is()", false],
+] as const)("X-AGG-1 X-ORD-1 R-TX-10 what plugins add is proven where they say so: %s", async (path, isProven) => {
+  expect(await verdictOf(() => api.get(`/api${path}`))).toBe(isProven);
 });
 
 test("R-TX-10 nothing with an operator, function or cast that rivals one of PostgreSQL", async () => {

@@ -1,0 +1,148 @@
+/** Permissions of the metadata hold for what plugins add. */
+import { GraphQLString } from "graphql";
+import { definePlugin, sql } from "../../core/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { cases, gqlCases, type Case } from "../support/cases.ts";
+import { array, documentOf, permissions, table } from "../support/metadata-document.ts";
+import { expect } from "vitest";
+import type { GqlFieldContext, GqlFields } from "../../plugins/graphql/api.ts";
+import { median } from "./median.ts";
+import { rootFields } from "./root-fields.ts";
+
+const metadata = documentOf(
+  [
+    table("album", {
+      select_permissions: permissions({
+        part: { columns: ["id", "title"], filter: {}, allow_aggregations: true },
+        some: { columns: "*", filter: { artist_id: { _eq: "X-Session-Artist-Id" } }, allow_aggregations: true },
+        fans: { columns: "*", filter: {} },
+      }),
+    }),
+    table("artist", {
+      array_relationships: [array("albums", "album", "artist_id")],
+      select_permissions: permissions({
+        fans: {
+          columns: "*",
+          filter: { albums_aggregate: { median: { arguments: ["sold"], predicate: { _gte: 1000 } } } },
+        },
+      }),
+    }),
+  ],
+  { inherited_roles: [{ role_name: "mixed", role_set: ["part", "some"] }] },
+);
+
+const near = definePlugin({
+  name: "near",
+  orderings: [
+    {
+      name: "near",
+      types: ["int4", "int8"],
+      operands: [{ name: "to" }],
+      compile: (column, [to]) => sql`abs(${column} - ${to!})`,
+    },
+  ],
+});
+
+const loaded = definePlugin({
+  name: "loaded",
+  requires: ["graphql-queries"],
+  apply: (hooks) =>
+    hooks.buildGqlField.tap("loaded", (fields: GqlFields, { scope, relation }: GqlFieldContext): GqlFields =>
+      scope === "row" && relation?.name === "album"
+        ? {
+            ...fields,
+            sales: {
+              config: { type: GraphQLString },
+              toPlan: {
+                kind: "custom",
+                columns: ["sold"],
+                load: (rows) => rows.map(({ sold }) => `sold ${String(sold)}`),
+              },
+            },
+          }
+        : fields,
+    ),
+});
+
+const api = await startApi(
+  forGraphql({
+    metadata,
+    metadataPermissionsForRest: true,
+    dbAggregatesEnabled: true,
+    parts: [median, near, loaded, rootFields(async () => 1)],
+  }),
+);
+await api.sql("update album set sold = case when artist_id = 1 then 5000 else 10 end");
+
+const as = (role: string, artist?: string) => ({
+  headers: asAdmin(role, artist === undefined ? {} : { "artist-id": artist }),
+});
+const denied: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
+
+cases(api, [
+  {
+    ...as("part"),
+    ...denied,
+    title: "X-AGG-1 of a column that the role may not read",
+    request: "GET /album?select=sold.median()",
+  },
+  {
+    ...as("part"),
+    ...denied,
+    title: "X-ORD-1 by a column that the role may not read",
+    request: "GET /album?select=id&order=sold.near(1)",
+  },
+  {
+    ...as("fans"),
+    ...denied,
+    title: "X-AGG-1 without the right to aggregate",
+    request: "GET /album?select=sold.median()",
+  },
+  {
+    ...as("some", "1"),
+    title: "X-AGG-1 of the rows that the role sees",
+    request: "GET /album?select=sold.median()",
+    answer: [{ median: 5000 }],
+  },
+]);
+
+gqlCases(api, [
+  {
+    title: "X-AGG-3 filters of the metadata may have them",
+    query: "{ artist { name } }",
+    role: "fans",
+    data: { artist: [{ name: "Abba" }] },
+  },
+  {
+    title: "X-AGG-3 no field for columns that the role may not read",
+    query: "{ album_aggregate { aggregate { median { sold } } } }",
+    role: "part",
+    error: { message: expect.stringMatching(/^field '(median|sold)' not found/) },
+  },
+  {
+    title: "X-GQL-6 a loaded field neither",
+    query: "{ album { sales } }",
+    role: "part",
+    error: { message: "field 'sales' not found in type: 'album'" },
+  },
+  {
+    title: "X-GQL-6 a cell that is masked is null for its function",
+    query: "{ album(order_by: {id: asc}, limit: 3) { sold sales } }",
+    role: "mixed",
+    session: { "artist-id": "1" },
+    data: {
+      album: [
+        { sold: 5000, sales: "sold 5000" },
+        { sold: 5000, sales: "sold 5000" },
+        { sold: null, sales: "sold null" },
+      ],
+    },
+  },
+  {
+    title: "X-GQL-2 a plan reads the rows that the role sees",
+    query: "{ charts(top: 10) { artist_id } }",
+    role: "some",
+    session: { "artist-id": "1" },
+    data: { charts: [{ artist_id: 1 }, { artist_id: 1 }] },
+  },
+]);
