@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { gqlCases } from "../support/cases.ts";
 import { gqlApi } from "./start.ts";
 
@@ -298,3 +298,12 @@ gqlCases(api, [
     },
   },
 ]);
+
+test("G-COE-11 G-DOC-14 a path that is wrong is refused where nothing is updated too, whoever came before", async () => {
+  const query =
+    "mutation ($p: String) { update_artist_many(updates: []) { affected_rows returning { stats(path: $p) } } }";
+  for (let i = 0; i < 2; i++) {
+    expect(await api.gql(query, { p: "label" })).toEqual({ data: { update_artist_many: [] } });
+    expect((await api.gql(query, { p: "[" })).errors?.[0]?.extensions.code).toBe("parse-failed");
+  }
+});

@@ -132,7 +132,7 @@ test("R-PRF-7 a mistake in its code is logged with the plugin and the preference
     ...forGraphql(),
     parts: [faulty],
     logger: {
-      error: (message, facts) => void logged.push(`${message} ${String(facts?.["cause"])}`),
+      error: (_message, facts) => void logged.push(`${facts?.["plugin"]}, ${facts?.["hook"]}: ${facts?.["cause"]}`),
       warn: quiet,
       info: quiet,
       debug: quiet,
@@ -141,7 +141,7 @@ test("R-PRF-7 a mistake in its code is logged with the plugin and the preference
   });
   const answer = await other.get("/stamp", { headers: { prefer: "faulty=yes" } });
   expect([answer.status, answer.json().code]).toEqual([500, "PGRSTX00"]);
-  expect(logged.join("\n")).toContain('plugin "faulty", preference "faulty": not today');
+  expect(logged.join("\n")).toMatch(/^faulty, preferences\("faulty"\)\.\w+: Error: not today/);
 });
 
 describe("at the start", () => {
