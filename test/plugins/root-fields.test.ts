@@ -331,6 +331,31 @@ describe("in other places", async () => {
   });
 });
 
+test("X-GQL-3 a live query with a statement is answered again when something has changed", async () => {
+  const api = await startApi(
+    forGraphql({
+      parts: [
+        adding(
+          "live-count",
+          "subscription_root",
+          () => ({ things: { config: { type: GraphQLInt }, toPlan: { kind: "custom", statement: "things" } } }),
+          { statements: [{ name: "things", compile: () => sql`select count(*) from public.thing` }] },
+        ),
+      ],
+    }),
+  );
+  await api.sql("create table thing (id int primary key)");
+  await api.reload();
+  const socket = await openSocket(api);
+  socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
+  await socket.next();
+  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { things }" } });
+  expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { things: 0 } } });
+  await api.sql("insert into thing values (1)");
+  expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { things: 1 } } });
+  await socket.close();
+});
+
 describe("fields under a namespace", async () => {
   const namespace = definePlugin({
     name: "namespace",
@@ -401,6 +426,7 @@ describe("refusals", () => {
     );
   });
 
+  const listed: GqlField = { config: { type: GraphQLString }, toPlan: { kind: "constant", text: "1" } };
   const yielding = definePlugin({
     name: "yields",
     requires: ["graphql-queries"],
@@ -413,6 +439,7 @@ describe("refusals", () => {
   test.each([
     ["overwrites it", adding("second", "query_root", () => ({ mine: run })), "second"],
     ["would yield", yielding, "yields"],
+    ["gives a part of the surface", adding("lists", "query_root", () => ({ mine: listed })), "lists"],
   ])("X-GQL-5 one field given by two plugins is refused, also where the other %s", async (_, other, name) => {
     expect(
       await errorOf(

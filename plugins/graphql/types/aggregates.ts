@@ -1,7 +1,14 @@
 /** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in
  *  `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLString, type GraphQLOutputType } from "graphql";
-import { definePlugin, matchesType, surfaceName, type AggregateSpec, type Registry } from "../../../core/index.ts";
+import {
+  definePlugin,
+  matchesType,
+  surfaceName,
+  type AggregateSpec,
+  type PgType,
+  type Registry,
+} from "../../../core/index.ts";
 import { hasEmbed, lensOf, type Lens } from "./lens.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
@@ -35,8 +42,16 @@ export const takes = (build: GqlBuild, fn: string, value: GqlValueType): boolean
   return spec !== undefined && isTaken(spec, value);
 };
 
-const isTaken = ({ types = [], exceptTypes = [] }: AggregateSpec, value: GqlValueType): boolean =>
-  value.enumTable === undefined && matchesType({ types, exceptTypes }, value.type);
+/** Asked for each column of each table: remembered by type. */
+const verdicts = onceFor<AggregateSpec, WeakMap<PgType, boolean>>(() => new WeakMap());
+
+const isTaken = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean => {
+  const known = verdicts(spec);
+  let verdict = known.get(type);
+  if (verdict === undefined)
+    known.set(type, (verdict = matchesType({ types: spec.types ?? [], exceptTypes: spec.exceptTypes ?? [] }, type)));
+  return verdict && enumTable === undefined;
+};
 
 /** What the aggregate of such values is. */
 export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {

@@ -18,11 +18,8 @@ const WAYS: Readonly<Partial<Record<GqlScope, readonly Way[]>>> = {
 
 const wayOf = (part: CustomPart): Way | undefined => ALL_WAYS.find((way) => way in part);
 
-const isCustom = (field: GqlField | undefined): field is GqlField & { readonly toPlan: CustomPart } =>
-  field?.toPlan.kind === "custom";
-
-const ownerOf = (field: GqlField | undefined): string | undefined =>
-  isCustom(field) ? field.toPlan.plugin : undefined;
+const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: CustomPart } =>
+  field.toPlan.kind === "custom";
 
 /** Undefined: the role may not read what the field needs. @throws Error that names the plugin */
 const checked = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
@@ -55,26 +52,33 @@ const checked = (plugin: string, name: string, field: GqlField, context: GqlFiel
   return { ...field, toPlan: { ...part, plugin } };
 };
 
-const twice = (name: string, { typeName }: GqlFieldContext, first: string | undefined, second: string): Error =>
+/** Names that plugins outside the surface gave, and which. */
+type Owners = Map<string, string>;
+
+const twice = (name: string, { typeName }: GqlFieldContext, owners: Owners, second: string): Error =>
   new Error(
-    `field "${name}" of type "${typeName}" is given by "${first ?? "?"}" and by "${second}": rename one or drop one of the plugins`,
+    `field "${name}" of type "${typeName}" is given by "${owners.get(name) ?? "?"}" and by "${second}": rename one or drop one of the plugins`,
   );
 
-/** The fields after a foreign tap. A name of the database stays; other plugins' names are refused. */
-const taken = (before: GqlFields, after: GqlFields, plugin: string, context: GqlFieldContext): GqlFields => {
+/** The fields after a foreign tap. A name of the database stays; other plugins' names are refused. What only changes the
+ *  description or type of a field keeps its part. */
+const taken = (
+  before: GqlFields,
+  after: GqlFields,
+  plugin: string,
+  owners: Owners,
+  context: GqlFieldContext,
+): GqlFields => {
   const fields: Record<string, GqlField> = {};
   for (const [name, field] of Object.entries(after)) {
     const was = Object.hasOwn(before, name) ? before[name] : undefined;
-    if (field === was || !isCustom(field) || field.toPlan === was?.toPlan) {
+    if (was !== undefined && field.toPlan === was.toPlan) {
       fields[name] = field;
       continue;
     }
-    if (was !== undefined && !isCustom(was)) {
-      fields[name] = was;
-      continue;
-    }
-    if (was !== undefined) throw twice(name, context, ownerOf(was), plugin);
-    const own = checked(plugin, name, field, context);
+    if (was !== undefined && owners.has(name)) throw twice(name, context, owners, plugin);
+    const own = isCustom(field) ? (was ?? checked(plugin, name, field, context)) : field;
+    if (was === undefined) owners.set(name, plugin);
     if (own !== undefined) fields[name] = own;
   }
   return fields;
@@ -83,18 +87,21 @@ const taken = (before: GqlFields, after: GqlFields, plugin: string, context: Gql
 type FieldTap = (fields: GqlFields, context: GqlFieldContext) => GqlFields;
 
 /** A tap that yields to what is there would hide that it gives the same name: it is asked without others' fields. */
-const refuseHidden = (before: GqlFields, run: FieldTap, plugin: string, context: GqlFieldContext): void => {
-  const others = Object.entries(before).filter(([, field]) => isCustom(field));
-  if (others.length === 0) return;
-  const rest = Object.fromEntries(Object.entries(before).filter(([, field]) => !isCustom(field)));
+const refuseHidden = (
+  before: GqlFields,
+  run: FieldTap,
+  plugin: string,
+  owners: Owners,
+  context: GqlFieldContext,
+): void => {
+  if (owners.size === 0) return;
   let alone: GqlFields;
   try {
-    alone = run(rest, context);
+    alone = run(Object.fromEntries(Object.entries(before).filter(([name]) => !owners.has(name))), context);
   } catch {
     return; // it changes what others give, which is not to be seen here
   }
-  for (const [name, field] of others)
-    if (Object.hasOwn(alone, name)) throw twice(name, context, ownerOf(field), plugin);
+  for (const name of owners.keys()) if (Object.hasOwn(alone, name)) throw twice(name, context, owners, plugin);
 };
 
 /** The taps of `buildGqlField`, in order. */
@@ -102,12 +109,14 @@ export const createFieldBuilder = (hooks: RelApiHooks): ((context: GqlFieldConte
   const { taps } = hooks.buildGqlField;
   const none: GqlFields = Object.freeze({});
   if (!taps.some(isForeign)) return (context) => hooks.buildGqlField.call(none, context) as GqlFields; // taps of this surface give fields of it
-  return (context) =>
-    taps.reduce((before, tap): GqlFields => {
+  return (context) => {
+    const owners: Owners = new Map();
+    return taps.reduce((before, tap): GqlFields => {
       const run = tap.fn as FieldTap; // what was tapped
       const after = run(before, context);
       if (after === undefined || after === before || !isForeign(tap)) return after ?? before;
-      refuseHidden(before, run, tap.name, context);
-      return taken(before, after, tap.name, context);
+      refuseHidden(before, run, tap.name, owners, context);
+      return taken(before, after, tap.name, owners, context);
     }, none);
+  };
 };

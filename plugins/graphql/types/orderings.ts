@@ -15,9 +15,13 @@ const offered = ({ schema }: GqlBuild, value: GqlValueType): readonly OrderingSp
   );
 
 /** What a column of the type takes in `order_by`: a direction, or with orderings an object. */
-export const columnOrder = (build: GqlBuild, value: GqlValueType): GraphQLInputType | undefined =>
-  offered(build, value).length === 0
-    ? orderDirection(build)
+export const columnOrder = (
+  build: GqlBuild,
+  value: GqlValueType,
+  direction: GraphQLInputType,
+): GraphQLInputType | undefined =>
+  build.schema.registry.orderings.length === 0 || offered(build, value).length === 0
+    ? direction
     : build.inputObject({
         name: build.sharedTypeName(value.type.name, "column_order_by"),
         scope: "column_order_by",

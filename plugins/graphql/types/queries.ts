@@ -4,7 +4,16 @@
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { lensOf, type Lens, type LensColumn } from "./lens.ts";
-import { boolExp, keyArguments, listArguments, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import {
+  boolExp,
+  keyArguments,
+  listArguments,
+  orderDirection,
+  quoted,
+  rootComment,
+  rootNameOf,
+  rowType,
+} from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { columnOrder, columnOrderFields, orderingFields } from "./orderings.ts";
 import { list, required, requiredList } from "./wrap.ts";
@@ -112,10 +121,11 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
 const orderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = tableAt(context);
-  if (table === undefined) return {};
+  const direction = orderDirection(build);
+  if (table === undefined || direction === undefined) return {};
   return fieldsOf(
     lensOf(build, table).readable.map((each) => {
-      const type = columnOrder(build, each.value);
+      const type = columnOrder(build, each.value, direction);
       return type && [each.name, { config: { type }, toPlan: each.part }];
     }),
   );
