@@ -304,6 +304,6 @@ test("G-COE-11 G-DOC-14 a path that is wrong is refused where nothing is updated
     "mutation ($p: String) { update_artist_many(updates: []) { affected_rows returning { stats(path: $p) } } }";
   for (let i = 0; i < 2; i++) {
     expect(await api.gql(query, { p: "label" })).toEqual({ data: { update_artist_many: [] } });
-    expect((await api.gql(query, { p: "[" })).errors?.[0]?.extensions.code).toBe("parse-failed");
+    expect((await api.gql(query, { p: "[" })).errors?.[0]?.extensions.code).toBe("validation-failed");
   }
 });
