@@ -57,6 +57,7 @@ export interface FieldHook {
   readonly taps: readonly { readonly name: string; readonly fn: object }[];
 }
 
+/** A fresh set of hooks, without taps. */
 export const createHooks = (): CoreHooks => ({
   introspect: new AsyncSeriesWaterfallHook(["model", "context"]),
   buildRestRoute: new SyncWaterfallHook(["route", "context"]),
@@ -68,6 +69,7 @@ export const createHooks = (): CoreHooks => ({
   compileMedia: new HookMap(() => new SyncBailHook(["context"])),
 });
 
+/** What `introspect` taps work with. */
 export interface IntrospectContext {
   /** Runs in one read-only, repeatable-read transaction with an empty search path. `json` columns arrive parsed. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
@@ -78,13 +80,14 @@ export interface IntrospectContext {
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
 }
 
+/** What the compiler of an operator works with. */
 export interface FilterContext {
   readonly model: Model;
   /** Left side, quoted; JSON path and casts applied. */
   readonly column: Sql;
   /** Its type below all domains, where known. A JSON path: `json`, `jsonb` or `text`. */
   readonly type: PgType | undefined;
-  /** The plain column it is, where it is one. */
+  /** The column, if the left side is a plain one. */
   readonly declared: Column | undefined;
   /** Right side, bound; absent for keyword operands. Parts of an operand of fields: `field(name)`. */
   readonly operand: Sql;
@@ -92,15 +95,16 @@ export interface FilterContext {
   readonly keyword: string | undefined;
   readonly option: Sql | undefined;
   readonly quantifier: "any" | "all" | undefined;
-  /** Null-safe comparison etc. for operands the plan made of other shapes. */
+  /** For operands that the plan builds from other parts. */
   readonly compileOperand: (operand: Operand) => Sql;
 }
 
+/** The request that a plan belongs to, for `transformPlan` taps. */
 export interface PlanContext {
   readonly model: Model;
   readonly session: Session;
   readonly surface: string;
-  /** What of the plan's rows is answered: a key for `Location` is read as well. */
+  /** What the result contains; a key for `Location` is read too. */
   readonly envelope: Envelope;
   readonly options: ResolvedOptions;
 }
@@ -113,20 +117,20 @@ export interface EmbedContext {
   readonly parent: Sql;
   /** A fresh alias. */
   alias(): string;
-  /** The relation the embed leads to, where it is one. */
+  /** The relation that the embed leads to, if it leads to one. */
   readonly target: Relation | undefined;
   readonly isToOne: boolean;
-  /** The relationship itself promises one row at most. */
+  /** The relationship itself guarantees at most one row. */
   readonly isCertainlyOne: boolean;
-  /** The parent groups by its columns: JSON values must be jsonb, since json has no equality (R-AGG-2). */
+  /** The parent groups by its columns: JSON values must be jsonb, because json has no equality operator (R-AGG-2). */
   readonly isGrouped: boolean;
-  /** The parent sorts by it: a join with `row` must be answered. */
+  /** The parent sorts by it: `compile` must return a join with `row`. */
   readonly needsJoin: boolean;
   /** The rows: every output under its key. */
   rows(read?: Read): Sql;
-  /** All rows as one json array, `[]` when there are none. */
+  /** All rows as one JSON array, `[]` if there are none. */
   array(read?: Read): Sql;
-  /** The first row as a json object, NULL when there is none. */
+  /** The first row as a JSON object, NULL if there is none. */
   object(read?: Read): Sql;
   /** The aggregate read as one json object. */
   aggregate(read?: Read): Sql;
@@ -134,24 +138,26 @@ export interface EmbedContext {
   arrayOf(element: Sql): Sql;
   /** `left join lateral (…) as alias on true`, or `join`, by `embed.join`. */
   lateral(rows: Sql, alias: string): Sql;
-  /** Outputs with `*` written out, also in the embeds of the same mode among them. */
+  /** Outputs with `*` expanded, including those of nested embeds of the same mode. */
   expand(outputs: readonly Output[]): readonly Output[];
 }
 
+/** What an embedding mode adds to the SELECT of the parent. */
 export interface EmbedSql {
-  /** Absent: the columns stand alone (scalar subqueries), which lets the database sort and limit the parents first. */
+  /** Absent: the columns are scalar subqueries, which lets the database sort and limit the parents first. */
   readonly join?: Sql;
   /** What it adds to the parent's row. `isAggregate`: an aggregate of the parent's level. */
   readonly columns: readonly { readonly as: string; readonly value: Sql; readonly isAggregate?: boolean }[];
   /** Alias of the joined row, for related orders. */
   readonly row?: Sql;
-  /** The join drops parents without rows; else core adds an EXISTS for inner embeds. */
+  /** The join drops parents without rows; otherwise core adds an EXISTS for inner embeds. */
   readonly isInnerJoined?: boolean;
 }
 
+/** What the compiler of a media type works with. */
 export interface MediaContext {
   readonly model: Model;
-  /** A row of the answer, as an expression. */
+  /** A row of the result, as an expression. */
   readonly row: Sql;
   /** Alias of the rows, for their columns. */
   readonly rowAlias: string;
@@ -161,7 +167,7 @@ export interface MediaContext {
   readonly returns: "rows" | "row" | "value" | "values";
   /** Output names in order, when known without running. */
   readonly outputs: readonly string[];
-  /** Relation whose rows they are, where they are of one. */
+  /** The relation that the rows belong to, if any. */
   readonly relation: Relation | undefined;
   /** The select is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;

@@ -1,4 +1,4 @@
-/** The public API. Plugins and presets import from here alone (compile functions and catalog queries also use
+/** The public API. Plugins and presets import only from here (compile functions and catalog queries also from
  *  `core/sql/fragment.ts`). */
 export { relApi, type RelApi } from "./relapi.ts";
 export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/preset.ts";

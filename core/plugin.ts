@@ -18,7 +18,7 @@ import type { BoundValue, Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program } from "./engine/sql/program.ts";
 
-/** `operand` shapes. `fields`: an input object whose parts `compile` asks for by `context.field(name)`. */
+/** Shapes of operands. `fields`: an input object, whose parts `compile` reads with `context.field(name)`. */
 export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";
 
 export interface OperatorSpec extends BuiltIn {
@@ -26,7 +26,7 @@ export interface OperatorSpec extends BuiltIn {
   readonly name: string;
   /** REST name; absent: `name`; false: not in REST. */
   readonly rest?: string | false;
-  /** GraphQL name; absent: `_name`; false: not in GraphQL. `keywords`: the GraphQL values that stand for each keyword
+  /** GraphQL name; absent: `_name`; false: not in GraphQL. `keywords`: the GraphQL values for each keyword
    *  (`_is_null: true` is `null`). */
   readonly graphql?: string | false | { readonly name: string; readonly keywords: Readonly<Record<string, string>> };
   /** `typname`s of base types, or groups: `any`, `array`, `enum`, `range`, `composite`. Whose comparison_exp offers it;
@@ -35,7 +35,7 @@ export interface OperatorSpec extends BuiltIn {
   readonly exceptTypes?: readonly string[];
   readonly operand: OperandKind;
   readonly keywords?: readonly string[];
-  /** Type of the operand where it is not the column's own: a `typname` (`lquery`, `text`, `jsonb`, `_text`). */
+  /** Type of the operand, if it is not the column's own: a `typname` (`lquery`, `text`, `jsonb`, `_text`). */
   readonly operandType?: string;
   /** `fields` operands: name of the GraphQL input type and its fields, each an SDL type with default (`Float!`,
    *  `Boolean = true`) over GraphQL names. */
@@ -59,9 +59,9 @@ export interface EmbedSpec extends BuiltIn {
   readonly mode: string;
   /** `~vessels(name)`; with `takesAlias` also `biggest:~vessels(name)`. */
   readonly rest?: { readonly prefix: string; readonly takesAlias?: boolean };
-  /** A field per relationship, its name and the suffix: `albums_first`; "": the relationship's name alone. It leads to
-   *  the rows as the relationship does, or with `row` to at most one of them. Fields that `aggregate` answers for are a
-   *  plugin's own (`buildGqlField`). */
+  /** A field per relationship, named after it with the suffix: `albums_first`; "": just the name of the relationship.
+   *  It returns the rows as the relationship does, or with `row` at most one of them. With `aggregate`, the plugin adds
+   *  the fields itself (`buildGqlField`). */
   readonly graphql?: { readonly suffix: string; readonly answers?: "row" | "aggregate" };
   readonly compile: (embed: Embed, context: EmbedContext) => EmbedSql;
 }
@@ -73,12 +73,12 @@ export interface UpdateOperatorSpec extends BuiltIn {
   readonly graphql: string;
   /** `typname`s of columns it applies to; `any`. */
   readonly types: readonly string[];
-  /** `typname` of the operand where it is not the column's own. */
+  /** `typname` of the operand, if it is not the column's own. */
   readonly operandType?: string;
   /** A null operand is refused also where the column may be null (G-UPD-5). */
   readonly refusesNull?: boolean;
   readonly description: string;
-  /** Description of the input type; `$table` stands for the table's quoted name. */
+  /** Description of the input type; `$table` is replaced by the quoted table name. */
   readonly inputDescription: string;
   /** The new value of the column. */
   readonly compile: (column: Sql, operand: Sql) => Sql;
@@ -155,6 +155,7 @@ export interface StatementSpec extends BuiltIn {
   readonly compile: (argument: (name: string, type: string) => Sql, model: Model) => Sql;
 }
 
+/** A named object that adds a feature. */
 export interface Plugin {
   /** Kebab-case, unique in a preset; also the tap name. */
   readonly name: string;
@@ -206,18 +207,17 @@ export interface Execution {
   readonly keepsLoginPath?: boolean;
   /** Settings beside those of role and session: `request.*`, time zone, hoisted function settings. In order. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
-  /** Run in this order. `path`: where errors of its statements belong in the request when the statement does not say.
-   *  */
+  /** Run in this order. `path`: the place in the request for errors of statements that have no path of their own. */
   readonly programs: readonly {
     readonly program: Program;
     readonly values: readonly BoundValue[];
     readonly path?: string;
   }[];
   readonly end: "commit" | "rollback";
-  /** Looks at the rows before the end; what it throws rolls back. Costs a second round trip: leave it out where nothing
-   *  is checked. */
+  /** Checks the rows before the end; if it throws, the transaction is rolled back. Costs a second round trip, so omit
+   *  it if there is nothing to check. */
   readonly check?: (rows: readonly ResultRow[]) => void;
-  /** Registers how to hear that the client went away. */
+  /** Registers a listener for the client's disconnection. */
   readonly onGone?: (listener: () => void) => () => void;
   /** May be run on a replica. */
   readonly mayUseReplica?: boolean;
@@ -229,11 +229,13 @@ export interface Execution {
  *  `response_headers`, `response_status`, …). */
 export type ResultRow = Readonly<Record<string, string | null>>;
 
+/** A plan and the envelope of its result. */
 export interface Planned {
   readonly plan: Plan;
   readonly envelope: Envelope;
 }
 
+/** What core offers to a plugin beside the hooks. */
 export interface PluginContext {
   /** The options in force: another object after a reload that changed some, so read them when they are used. */
   readonly options: ResolvedOptions;
@@ -241,7 +243,7 @@ export interface PluginContext {
   readonly registry: Registry;
   /** What `/metrics` shows. */
   readonly counters: Counters;
-  /** Where whatever outlives a request is kept. */
+  /** Where everything that outlives a request is stored. */
   readonly caches: Caches;
   /** The model in force. @throws RelApiError `model-not-loaded` */
   model(): Model;
@@ -256,7 +258,7 @@ export interface PluginContext {
   execute(execution: Execution): Promise<readonly ResultRow[]>;
   /** Runs a statement of the plugin's own as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
-  /** Asks the authorize taps. @throws RelApiError when nobody knows the caller */
+  /** Asks the authorize taps. @throws RelApiError if no scheme identifies the caller */
   authorize(credentials: Credentials): Promise<Session>;
   /** A request of the application itself: the steps of every request, without HTTP. @throws CallError for statuses from
    *  400 on @rule X-CALL-1 */
@@ -267,23 +269,24 @@ export interface PluginContext {
   /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been
    *  lost. */
   listen(channel: string, listener: (payload: string) => void, missed?: () => void): () => void;
-  /** Committed changes from now on, by logical replication. @throws RelApiError when the database does not tell them:
-   *  no `wal_level` logical, no right, no slot */
+  /** Committed changes from now on, by logical replication. @throws RelApiError if the database cannot send them: no
+   *  `wal_level` logical, no right, or no slot */
   openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
   addSurface(surface: Surface): void;
   /** Something to be done around each request. @rule X-STEP-1 */
   addStep(step: RequestStep): void;
-  /** What a plugin writes itself (sockets, event streams) and the client has not read yet: counted, and closed when
-   *  nothing of it moves. To be told again when more was written. */
+  /** Counts what a plugin has written itself (sockets, event streams) and the client has not read yet, and closes the
+   *  connection when it stalls. Call it again after writing more. */
   watchUnread(outgoing: Outgoing): void;
   /** What a plugin offers to others, under the name of a `Token` of its `api.ts`. Twice the same name is a preset
    *  error. */
   offer<Service extends AnyToken = never>(name: Service["name"], service: Service["value"]): void;
-  /** What was offered, looked up when needed, not while plugins are applied; undefined: that plugin is not there. */
+  /** What another plugin offers; undefined: that plugin is missing. Look it up when you need it, not while plugins are
+   *  applied. */
   service<Service extends AnyToken = never>(name: Service["name"]): Service["value"] | undefined;
-  /** WebSocket upgrades: true when taken. Asked in order of the plugins, with the path below the mount; where that is
-   *  out of view, with the whole path first and then with what is left of it below each possible mount: take known
-   *  paths alone. `refusal`: text of the 404 for an upgrade that nobody takes. */
+  /** WebSocket upgrades: true when taken. Called in the order of the plugins, with the path below the mount path. If
+   *  the mount path is unknown, with the whole path and then with the rest of it below each possible mount path, so
+   *  take only known paths. `refusal`: body of the 404 for an upgrade that no handler takes. */
   addUpgrade(
     handler: (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean,
     refusal?: string,

@@ -1,4 +1,4 @@
-/** From a preset to a middleware: plugins are applied, hooks sealed, the model loaded, requests answered. */
+/** From a preset to a middleware: applies the plugins, seals the hooks, loads the model, serves requests. */
 import type { ServerResponse } from "node:http";
 import { createCaches, type Caches } from "./kernel/cache.ts";
 import { createConfig, type Config } from "./engine/config.ts";
@@ -34,13 +34,13 @@ import { createUpgrades, type AnyServer, type Upgrades } from "./http/upgrade.ts
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
   (request: HttpRequest, response: ServerResponse, next?: Next): void;
-  /** Settles with the first load of the schema. Rejects only for mistakes in settings; a database that is away is tried
-   *  again. */
+  /** Resolves with the first load of the schema. Rejects only for wrong settings; an unreachable database is
+   *  retried. */
   readonly ready: Promise<void>;
   /** Reads the schema again; running requests end with the old one. */
   reload(): Promise<void>;
-  /** WebSocket upgrades of that server. Needed only where the server's listener hides this middleware from view.
-   *  `mount`: the path it is below there, so that two apis of one server are told apart. */
+  /** Takes WebSocket upgrades of that server. Needed only if the server's listener hides this middleware. `mount`: its
+   *  mount path there, which distinguishes several apis on one server. */
   attach(server: AnyServer, mount?: string): void;
   /** @throws RelApiError `model-not-loaded` */
   model(): Model;
@@ -48,9 +48,10 @@ export interface RelApi extends ApiMethods {
   close(): Promise<void>;
 }
 
-/** The caller has no part in it, so that none of its words and no status of theirs are his. @rule R-AUT-13 G-AUTH-21 */
+/** The scheme failed, not the caller, so the caller gets neither its message nor its status. @rule R-AUT-13
+ *  G-AUTH-21 */
 const faultOfScheme = (error: RelApiError, logger: Logger): RelApiError => {
-  if (error.status === 503) return error; // it may be well again soon
+  if (error.status === 503) return error; // it may recover soon
   logger.error("an auth scheme failed in the database", { code: error.code, reason: error.message });
   return internalError(error);
 };
@@ -89,7 +90,7 @@ export const relApi = (preset: Preset): RelApi => {
   const closers: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
   const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
-    // the first load brings the settings kept in the database, on which it depends who may call
+    // the first load reads the settings stored in the database, which decide who may call
     if (!loader.isTried) await loader.tried;
     let session = given;
     try {
@@ -185,8 +186,7 @@ const SECOND_MS = 1000;
 
 const loginSessions = new WeakMap<Session, Session>();
 
-/** A role whose rights are not the database's acts as the login role there; the session keeps its name. @rule G-PRM-3
- *  */
+/** A role whose rights come from metadata acts as the login role; the session keeps its name. @rule G-PRM-3 */
 const actingSession = (session: Session, surface: string, model: Model | undefined): Session => {
   if (session.databaseRole === undefined || model?.loginRoles?.get(surface)?.has(session.role) !== true) return session;
   let acting = loginSessions.get(session);

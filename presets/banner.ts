@@ -1,4 +1,4 @@
-/** What the standalone server says when it is ready: where it is, and three requests to copy. */
+/** The banner of the standalone server: its URLs and three requests to copy. */
 import {
   mayUseAnyColumn,
   mayUseColumn,
@@ -72,7 +72,7 @@ const exampleRelation = (model: Model, role: string): Relation | undefined => {
   return candidates.sort((a, b) => rank(b) - rank(a) || (nameKey(a) < nameKey(b) ? -1 : 1))[0];
 };
 
-/** The column that says most about a row: the first text, else the first. */
+/** The most descriptive column: the first text column, otherwise the first column. */
 const labelOf = (model: Model, role: string, relation: Relation): string => {
   const readable = relation.columns.filter(
     (column) => WORD.test(column.name) && mayUseColumn(model, role, relation, column, "select"),

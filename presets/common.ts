@@ -1,4 +1,4 @@
-/** What both surfaces stand on. */
+/** The plugins that both surfaces need. */
 import type { Plugin } from "../core/index.ts";
 import { adminSecret } from "../plugins/auth/admin-secret.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
@@ -28,7 +28,7 @@ export const common: readonly Plugin[] = [
   relationships,
   computedRelationships,
   reloadChannel,
-  // what metadata says of it
+  // names and permissions of the metadata
   metadataLoader,
   metadata,
   metadataPermissions,

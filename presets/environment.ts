@@ -129,7 +129,7 @@ export const readEnvironment = (environment: Environment): EnvironmentSettings =
   }
   checkTogether(options, server, faults);
   if (faults.length > 0) throw presetError(faults.join("\n"));
-  return { options: options as RelApiOptions, server: server as unknown as ServerSettings }; // each value was read by the kind of its setting
+  return { options: options as RelApiOptions, server: server as unknown as ServerSettings }; // each value was read by its setting's kind
 };
 
 const readAppSettings = (environment: Environment): Readonly<Record<string, string>> => {

@@ -22,6 +22,7 @@ import { legacyWebsocket, websocketTransport } from "../plugins/subscriptions/in
 import { common } from "./common.ts";
 import { knownPlugins } from "./known-plugins.ts";
 
+/** The GraphQL surface of Hasura v2, live queries included. */
 export const gqlCompat = (options: RelApiOptions): Preset =>
   compose(
     { plugins: common, options, known: knownPlugins },

@@ -4,6 +4,7 @@ export const knownPlugins: readonly string[] = [
   "admin-secret",
   "admin-server",
   "aggregate-embeds",
+  "aggregate-functions",
   "aggregate-predicates",
   "anonymous",
   "array-range-operators",

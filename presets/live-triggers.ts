@@ -5,7 +5,7 @@ import { fullCompat } from "./full-compat.ts";
 
 export { liveTriggers };
 
-/** @throws RelApiError `preset` without a database of one's own */
+/** @throws RelApiError `preset` without a DATABASE_URL */
 export const buildLiveTriggers = async (options: RelApiOptions): Promise<string> => {
   if (options.databaseUrl === undefined)
     throw presetError("live-triggers needs DATABASE_URL: the embedded database is polled");

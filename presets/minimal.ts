@@ -1,4 +1,4 @@
-/** REST over tables and views with plain JSON, and nothing else: the ground to compose one's own preset on. */
+/** REST over tables and views with plain JSON, and nothing else: a starting point for your own preset. */
 import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
@@ -10,6 +10,7 @@ import { rest } from "../plugins/rest/index.ts";
 import { restWrites } from "../plugins/rest/write.ts";
 import { knownPlugins } from "./known-plugins.ts";
 
+/** REST for tables and views, with plain JSON and the comparison operators: a starting point for your own preset. */
 export const minimal = (options: RelApiOptions): Preset =>
   compose({
     plugins: [

@@ -20,6 +20,7 @@ import { restWrites } from "../plugins/rest/write.ts";
 import { common } from "./common.ts";
 import { knownPlugins } from "./known-plugins.ts";
 
+/** The REST surface of PostgREST 16. */
 export const restCompat = (options: RelApiOptions): Preset =>
   compose(
     { plugins: common, options, known: knownPlugins },

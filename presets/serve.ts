@@ -29,7 +29,7 @@ export interface Served {
 /** The role that the demo's access rules are written for. */
 const DEMO_ANON_ROLE = "anon";
 
-/** Idle connections are kept longer than those of the usual proxies, which else run into closed ones. */
+/** Idle connections stay open longer than common proxies keep theirs, which would otherwise reuse closed ones. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_MS = 5000;
 const SWEEP_MS = 50;
@@ -120,7 +120,7 @@ const stop = async (server: Server, api: RelApi): Promise<void> => {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  // connections become idle one by one, as their last requests are answered
+  // connections become idle one by one, as their last responses end
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const patience = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE_MS);
   await api.close();

@@ -8,7 +8,7 @@ import { buildLiveTriggers } from "./live-triggers.ts";
 import { serve, type Served } from "./serve.ts";
 import { runWorkers, WORKER_INDEX } from "./workers.ts";
 
-/** Mistakes in settings are told in their own words, anything else with where it came from. */
+/** Wrong settings print only their message; anything else prints a stack trace. */
 const giveUp = (error: unknown): never => {
   const text = isRelApiError(error)
     ? error.message
@@ -33,11 +33,11 @@ const isPlain = (error: Error): boolean => typeof (error as NodeJS.ErrnoExceptio
 const handleSignals = (served: Served): void => {
   let isStopping = false;
   const stop = (): void => {
-    if (isStopping) process.exit(1); // asked twice
+    if (isStopping) process.exit(1); // second signal
     isStopping = true;
     served.stop().then(() => process.exit(0), giveUp);
   };
-  // a terminal sends SIGINT to every process of the group: workers are told to end by theirs
+  // a terminal sends SIGINT to every process of the group; workers wait for the primary to stop them
   process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
   const reload = (): void => {
     served.api.reload().catch(() => undefined); // it was logged

@@ -1,13 +1,13 @@
 /** Several processes of the standalone server that share its port. */
 import cluster, { type Worker } from "node:cluster";
 
-/** Tells a worker its number; the first has the admin listener and prints the banner. */
+/** The number of a worker; the first one has the admin listener and prints the banner. */
 export const WORKER_INDEX = "RELAPI_WORKER";
 
 const RESTART_MS = 1000;
 
-/** A worker that ends while the others run is replaced; one that ends before it listens ends all: its settings are
- *  those of the others. */
+/** A worker that exits while the others run is replaced. One that exits before it listens stops all, because they share
+ *  its settings. */
 export const runWorkers = (count: number): void => {
   const listening = new Set<Worker>();
   let isStopping = false;

@@ -1,4 +1,4 @@
-/** The options in force: those of the preset, and over them the settings kept in the database. */
+/** The current options: those of the preset, overridden by the settings stored in the database. */
 import { isRelApiError } from "../kernel/errors.ts";
 import type { Query } from "./database/database.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
@@ -94,7 +94,7 @@ const readKept = async (query: Query, preConfig: string | undefined): Promise<Re
     if (setting === undefined || text === null || (text === "" && setting.isEmptyMeant !== true)) continue;
     options[setting.option] = readSetting(name, text, setting.kind, setting.isSecret);
   }
-  return options as RelApiOptions; // each value was read by the kind of its setting
+  return options as RelApiOptions; // each value was read by its setting's kind
 };
 
 interface KeptRow {

@@ -1,4 +1,4 @@
-/** The model in force: loaded at the start, again on request, kept when a load fails. */
+/** The current model: loaded at the start, reloaded on request, and kept if a reload fails. */
 import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Database } from "./database/database.ts";
@@ -76,7 +76,7 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
     const startedAtMs = performance.now();
     clearTimeout(retryTimer);
     try {
-      // the settings of a connection's role and database are those of its start
+      // a connection keeps the role and database settings that it started with
       if (model !== undefined) database.renew();
       const { loaded, options } = await introspect();
       if (isClosed) return;
@@ -128,7 +128,7 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       });
       return current;
     }
-    // what is under way may have read the catalogs before the change it is asked for
+    // a running load may have read the catalogs before the change
     following ??= current
       .catch(() => undefined)
       .then(() => {
@@ -159,7 +159,7 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       listeners.push(listener);
     },
     start: () => {
-      reload().catch(() => undefined); // it was logged, and `ready` tells
+      reload().catch(() => undefined); // it was logged, and `ready` rejects
     },
     reload,
     requestReload: () => {

@@ -1,4 +1,4 @@
-/** Compiled plans: found by the plan object first, then by what it says. */
+/** Compiled plans, found by the plan object first and then by its contents. */
 import type { Ask, Caches, Question } from "../kernel/cache.ts";
 import type { CoreHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
@@ -11,7 +11,7 @@ import { sightOf } from "./sight.ts";
 import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
 
-/** What a program is made of. */
+/** What a program is compiled from. */
 interface Wanted extends WithSession {
   readonly plan: Plan;
   readonly envelope: Envelope;
@@ -26,7 +26,7 @@ const ENVELOPE_TEXT: Question<Wanted, Envelope> = { ...ENVELOPE, key: planKey };
 const MODEL: Question<Wanted, Model> = { name: "model", of: (wanted) => wanted.model };
 const SURFACE: Question<Wanted, string> = { name: "surface", of: (wanted) => wanted.surface };
 
-/** Text, its parts once more, and what is made of them. */
+/** The text, its parts, and what is derived from them. */
 const BYTES_PER_CHARACTER = 4;
 
 const bytesOf = ({ statements }: Program): number =>
@@ -67,7 +67,7 @@ export const createPreparer = (
     },
     bytesOf,
   });
-  // the same plan object says the same, and its text need not be written to know that
+  // the same plan object needs no serialization to be found
   const byObject = caches.create({
     name: "programs of plans",
     make: (ask: Ask<Wanted>): Program => {

@@ -29,7 +29,7 @@ const declared = <Spec>(
 ): readonly Declared<Spec>[] =>
   plugins.flatMap((plugin) => (specs(plugin) ?? []).map((spec) => ({ spec, plugin: plugin.name })));
 
-/** @throws RelApiError `preset` when two parts would answer for the same thing */
+/** @throws RelApiError `preset` if two declared parts conflict */
 export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const operators = declared(plugins, (plugin) => plugin.operators);
   const embeds = declared(plugins, (plugin) => plugin.embeds);
@@ -128,6 +128,7 @@ const ofPlugin = ({ spec, plugin }: Declared<PreferenceSpec>): PreferenceSpec =>
 export const restNameOf = (spec: OperatorSpec): string | undefined =>
   spec.rest === false ? undefined : (spec.rest ?? spec.name);
 
+/** The operator's name on the GraphQL surface; undefined: not offered there. */
 export const graphqlNameOf = (spec: OperatorSpec): string | undefined => {
   if (spec.graphql === false) return undefined;
   return typeof spec.graphql === "object" ? spec.graphql.name : (spec.graphql ?? `_${spec.name.replaceAll("-", "_")}`);
@@ -193,7 +194,7 @@ const sharedType = (a: Typed, b: Typed): string | undefined => {
   return undefined;
 };
 
-/** What two names have in common, by name alone: `_int4` is an array, `int4range` a range. */
+/** The overlap of two type names, by name only: `_int4` is an array, `int4range` a range. */
 const narrower = (a: string, b: string): string | undefined => {
   if (a === b || isOfGroup(b, a)) return b;
   return isOfGroup(a, b) ? a : undefined;

@@ -72,7 +72,7 @@ export const readBody = async (
   if (decode === undefined && coding !== "" && coding !== "identity")
     throw bodyEncodingUnknown(coding, [...DECODERS.keys()]);
   if (length !== undefined && Number(length) > maxBytes) throw tooLarge();
-  // it went away while its credential was looked at: nothing will be heard of it
+  // it disconnected while its credentials were checked: no event will follow
   if (request.destroyed) throw requestCancelled();
   return new Promise((resolve, reject) => {
     const decoder = decode?.();
@@ -93,7 +93,7 @@ export const readBody = async (
     };
     const refuse = (error: RelApiError): void => {
       leave();
-      request.resume(); // what is left is thrown away, so that the answer can be read
+      request.resume(); // discards the rest, so that the client can read the response
       reject(error);
     };
     const late = (): void => {
@@ -102,7 +102,7 @@ export const readBody = async (
     };
     const garbled = (): void => refuse(bodyUnreadable(coding));
     const gone = (): void => {
-      if (request.readableEnded) return; // all of it is there, and still being unpacked
+      if (request.readableEnded) return; // it has arrived in full and is still being decompressed
       leave();
       reject(requestCancelled());
     };
@@ -127,8 +127,8 @@ export const readBody = async (
 
 let hasWarned = false;
 
-/** The stream was read by somebody else: their value is written as JSON (or the form it was) again, which loses what
- *  parsing loses. */
+/** Other middleware has read the stream: its value is serialized as JSON (or as a form) again, which loses what parsing
+ *  lost. */
 const restoreBody = (request: ParsedRequest, warn: (message: string) => void): Buffer => {
   const { body } = request;
   if (body === undefined || body === null) return NOTHING;

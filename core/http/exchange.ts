@@ -1,7 +1,8 @@
-/** One request on its way through the pipeline, and its answer. */
+/** A request on its way through the pipeline, and its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Session } from "../kernel/session.ts";
 
+/** A request and its response on their way through the pipeline. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -16,7 +17,7 @@ export interface Exchange {
   header(name: string): string | undefined;
   /** The whole body; refused beyond `maxBodyBytes`. */
   body(): Promise<Buffer>;
-  /** Called when the client goes away before its answer. Returns how to forget it. */
+  /** Calls the listener if the client disconnects before its response. Returns a function that removes the listener. */
   onGone(listener: () => void): () => void;
   /** Milliseconds since the request came in, for Server-Timing: `mark("parse")` ends a phase. */
   mark(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
@@ -30,17 +31,19 @@ export interface Exchange {
 /** An exchange whose caller may not be known yet. */
 export type OpenExchange = Omit<Exchange, "session"> & { readonly session?: Session };
 
+/** Header names and values, in the order in which they are written. */
 export type Headers = readonly (readonly [name: string, value: string])[];
 
+/** A response: status, headers, and a body or a stream. */
 export interface Answer {
   readonly status: number;
   readonly statusText?: string;
   readonly headers: Headers;
   readonly body?: string | Uint8Array;
-  /** The surface has written the answer itself (static files). */
+  /** The surface has written the response itself (static files). */
   readonly isSent?: boolean;
-  /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). With a
-   *  promise the request is being answered until that settles. */
+  /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). If it
+   *  returns a promise, the request counts as running until that settles. */
   readonly stream?: (response: ServerResponse) => Promise<void> | void;
 }
 
@@ -69,13 +72,14 @@ export interface RequestStep {
   after?(exchange: OpenExchange, done: Done): void;
 }
 
-/** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches answers. */
+/** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches serves the
+ *  request. */
 export interface Surface {
   readonly name: string;
   /** The path, below the mount, belongs to this surface. `request`: for pages that share a path with something else and
    *  go by `Accept`. */
   match(path: string, method: string, request: IncomingMessage): boolean;
-  /** Answered before the credential is looked at (playground, health, WebSocket hints); undefined: go on. */
+  /** Serves requests that need no credentials (playground, health, WebSocket hints); undefined: continue. */
   beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
   handle(exchange: Exchange): Promise<Answer> | Answer;
   /** Called with a RelApiError only. */
@@ -83,7 +87,7 @@ export interface Surface {
   /** Which rules of the auth plugins hold for its callers: `database-role` (a token names the database role; the
    *  default), `session-roles` (a token brings session variables and the roles allowed), or those of a plugin. */
   readonly credentialRules?: string;
-  /** Response headers of its own that pages of other origins may read. Everything else of CORS is the same for all
-   *  surfaces (R-COR). */
+  /** Its own response headers that pages of other origins may read. The rest of CORS is the same for all surfaces
+   *  (R-COR). */
   readonly exposedHeaders?: readonly string[];
 }

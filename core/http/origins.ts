@@ -1,7 +1,7 @@
 /** Which pages of other origins count as trusted: for CORS, for sockets, and for tokens in cookies. */
 import type { ResolvedOptions } from "../kernel/options.ts";
 
-/** Which origins may read answers. */
+/** Which origins may read responses. */
 export interface OriginPolicy {
   /** Any origin, without credentials. */
   readonly isOpen: boolean;

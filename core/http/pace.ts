@@ -1,10 +1,10 @@
-/** Requests whose bodies are still coming in: how fast they come. */
+/** Requests whose bodies are still arriving, and how fast. */
 import type { IncomingMessage } from "node:http";
 
 export interface Pace {
-  /** From now on the rest of the request has to come in time. `late`: called when it does not, before anything else
-   *  happens; absent: the connection is closed. The answer: to be called when it is there, so that it is not held until
-   *  the next look. */
+  /** From now on the rest of the request has to arrive in time. `late`: called if it does not, before anything else
+   *  happens; absent: the connection is closed. Call the returned function when the body is complete, so that it is not
+   *  held until the next check. */
   watch(request: IncomingMessage, late?: () => void): (() => void) | undefined;
   /** Requests that were given up, since the start. */
   readonly closed: number;
@@ -22,13 +22,13 @@ interface Entry {
   hasLeft: boolean;
 }
 
-/** What comes as fast as this on average may take as long as it is long: slower than any line that somebody would send
- *  a large body over. */
+/** A body that arrives at this average rate may take any time; it is slower than any line that one would send a large
+ *  body over. */
 export const MIN_BYTES_PER_SECOND = 8 * 1024;
 
 const LOOK_MS = 1000;
 
-/** Of a request that was answered before it was there Node tells no end. */
+/** Node emits no end for a request that got its response before its body arrived. */
 const isOver = (request: IncomingMessage): boolean => request.complete || request.destroyed || request.socket.destroyed;
 
 /** One timer for all: a body is mostly there before it looks. @rule R-BND-4 */
@@ -49,7 +49,7 @@ export const createPace = (patienceMs: number): Pace => {
   const lookAt = (entry: Entry, now: number): void => {
     const { request, late } = entry;
     if (isOver(request)) return leave(entry);
-    // the clock is not looked at for bodies that are there before the first look
+    // bodies that arrive before the first check cost no clock reading
     entry.startedAtMs ??= now;
     entry.bytesBefore ??= request.socket.bytesRead;
     const tookMs = now - entry.startedAtMs;

@@ -44,7 +44,7 @@ export interface Pipeline {
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
   /** The same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule X-CALL-1 */
   call(call: ApiCall): Promise<ApiAnswer>;
-  /** Settles when no request is being answered, or when `patienceMs` have passed. */
+  /** Resolves when no request is running, or after `patienceMs`. */
   settled(patienceMs: number): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       exchange.mark("jwt");
       return undefined;
     },
-    // a model is there
+    // the model is loaded
     () => void loader.demand(),
     ...authorized,
     (exchange) => exchange.owner.handle(exchange),
@@ -157,7 +157,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   };
 
-  /** A promise: the answer goes on until it settles. */
+  /** A promise: the response continues until it settles. */
   const respond = (exchange: RequestExchange, answered: Answer): Promise<void> | void => {
     const { request, response } = exchange;
     let streaming: Promise<void> | void = undefined;
@@ -167,7 +167,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let bytes = 0;
     let { status } = given;
     if (given.isSent !== true) {
-      if (response.destroyed) return; // nobody is there to read it
+      if (response.destroyed) return; // the client is gone
       const extra = extraHeaders(exchange);
       try {
         bytes = writeAnswer(request, response, given, extra, unread);
@@ -194,7 +194,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       exchange.response.destroy();
     } finally {
       exchange.releaseBody();
-      // nobody has read the body, or not all of it: Node throws away what still comes, for as long as it comes
+      // the body has not been read in full: Node discards the rest as it arrives
       if (!exchange.request.complete) pace.watch(exchange.request);
       runningCount--;
       if (runningCount === 0) whenSettled?.();
@@ -214,7 +214,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         if (next !== undefined) return next();
         const last = surfaces.at(-1);
         if (last === undefined) return void response.writeHead(404).end();
-        // standing alone: the last surface words the 404, after the credential was looked at (R-PIPE-2)
+        // the only listener: the last surface encodes the 404, after the credentials were checked (R-PIPE-2)
         owner = {
           name: last.name,
           match: last.match,

@@ -16,7 +16,7 @@ export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly 
   }
 }
 
-/** Of a `Cookie` header; quotes around a value are none of it. */
+/** From a `Cookie` header; quotes around a value are removed. */
 function* cookiesOf(header: string | undefined): Iterable<readonly [name: string, value: string]> {
   for (const part of header?.split(";") ?? []) {
     const equals = part.indexOf("=");
@@ -37,7 +37,7 @@ export const cookieOf = (header: string | undefined, name: string): string | und
   return undefined;
 };
 
-/** Cookies have a setting of their own, the admin secret is for nobody. */
+/** Cookies have their own setting, and SQL never sees the admin secret. */
 const HIDDEN: ReadonlySet<string> = new Set(["cookie", "x-session-admin-secret", "x-hasura-admin-secret"]);
 
 const encodeHeaders = (rawHeaders: readonly string[]): string => {

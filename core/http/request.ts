@@ -1,5 +1,5 @@
-/** The exchange as surfaces see it, and the credentials as auth plugins see them: one object, nothing read before it is
- *  asked for. */
+/** The exchange as surfaces see it and the credentials as auth plugins see them: one object that reads everything on
+ *  demand. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { readBody, type BodyLimits } from "./body.ts";
@@ -25,7 +25,7 @@ export class RequestExchange implements Exchange, Credentials {
   readonly method: string;
   readonly path: string;
   readonly query: string | undefined;
-  /** Who answers. */
+  /** The surface that serves it. */
   readonly owner: Surface;
   readonly isSocket = false;
   /** Set by the authorize step; before it where a call says who calls. */

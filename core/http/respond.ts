@@ -1,4 +1,4 @@
-/** Writes answers. */
+/** Writes responses. */
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
 import { VERSION } from "../kernel/version.ts";
 import type { Answer, Headers } from "./exchange.ts";
@@ -6,9 +6,9 @@ import type { Unread } from "./unread.ts";
 
 const SERVER = `relapi/${VERSION}`;
 
-/** `extra`: headers of the pipeline, each dropped where the answer has one of that name. Content-Length is always ours.
- *  @returns bytes of the body. @throws Error of Node on headers it refuses, with nothing written @rule R-HDR-2 R-HDR-12
- *  R-HDR-13 */
+/** `extra`: headers of the pipeline, each dropped if the response has one of that name. Content-Length is always set
+ *  here. @returns bytes of the body. @throws Error from Node for headers that it refuses, before anything is written
+ *  @rule R-HDR-2 R-HDR-12 R-HDR-13 */
 export const writeAnswer = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -17,7 +17,7 @@ export const writeAnswer = (
   unread: Unread,
 ): number => {
   const { status, headers } = answer;
-  // 205 says by its length that it is empty
+  // a 205 needs a length of 0
   const given = status === 205 ? undefined : answer.body;
   // Node takes three times as long to write a long text than bytes
   const body = typeof given === "string" && given.length > MAX_TEXT_LENGTH ? Buffer.from(given) : given;
@@ -45,11 +45,11 @@ export const writeAnswer = (
   return hasNoBody ? 0 : bytes;
 };
 
-/** Middleware that has put a `writeHead` of its own in place (`compression`, `express-session`, `morgan`) looks for
- *  headers that were set before; versions of it take a list for something else. */
+/** Middleware that replaces `writeHead` (`compression`, `express-session`, `morgan`) expects headers that were set
+ *  before; some versions misread an array. */
 const writeHead = (response: ServerResponse, status: number, statusText: string, flat: readonly string[]): void => {
   if (response.writeHead === ServerResponse.prototype.writeHead)
-    return void response.writeHead(status, statusText, flat as string[]); // it changes nothing of the list
+    return void response.writeHead(status, statusText, flat as string[]); // it does not modify the array
   const written = new Set<string>();
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const [name, value] = [flat[i], flat[i + 1]] as [string, string]; // i is within its length

@@ -1,15 +1,15 @@
-/** Answers that were written and that nobody reads yet: how much of them the process holds, and for how long. */
+/** Responses that were written but not read yet: how many bytes of them the process holds, and for how long. */
 import type { OutgoingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** An answer, or the socket of a conversation. */
+/** A response, or the socket of a connection. */
 export type Outgoing = OutgoingMessage | Duplex;
 
 export interface Unread {
-  /** It was given more than the system took. Forgotten when it has drained or is closed; to be told again when more was
-   *  written. */
+  /** More was written to it than the system took. Forgotten when it has drained or is closed; call it again after
+   *  writing more. */
   watch(outgoing: Outgoing): void;
-  /** Bytes that wait, as far as they are watched. */
+  /** Watched bytes that wait. */
   readonly bytes: number;
   /** Connections closed since the start. */
   readonly closed: number;
@@ -28,8 +28,8 @@ interface Entry {
 /** Also how exactly it is known who moved last. */
 const LOOK_MS = 500;
 
-/** Node counts a write as done when all of it has gone out; how far it is stands in the handle alone, where Node looks
- *  as well before it says that a socket is idle. */
+/** Node counts a write as done when all of it has gone out. Only the handle knows its progress; Node reads it there too
+ *  before it reports a socket as idle. */
 const queuedOf = (outgoing: Outgoing): number => {
   const socket = "socket" in outgoing ? outgoing.socket : outgoing;
   return (

@@ -1,4 +1,4 @@
-/** WebSocket upgrades on the servers that the middleware is reached through, without a word from the application. */
+/** WebSocket upgrades on the servers that lead to the middleware, without any wiring by the application. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
@@ -11,7 +11,7 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 export type AnyServer = Server | HttpsServer;
 
 export interface Upgrades {
-  /** `refusal`: text of the 404 for an upgrade that nobody takes. */
+  /** `refusal`: body of the 404 for an upgrade that no handler takes. */
   add(handler: UpgradeHandler, refusal?: string): void;
   /** `mount`: the path that the api is below, where the server's listener does not show it. */
   attach(server: AnyServer, mount?: string): void;
@@ -20,16 +20,15 @@ export interface Upgrades {
   close(): void;
 }
 
-/** One api, to a server that several may share. */
+/** One api on a server that several may share. */
 interface Guest {
-  /** What is left of the path below each mount of the api; undefined: its place is out of view. */
+  /** The rest of the path below each mount path of the api; undefined: the mount paths are unknown. */
   paths(path: string): readonly string[] | undefined;
   take(request: IncomingMessage, socket: Duplex, head: Buffer, path: string): boolean;
   refusal(): string;
 }
 
-/** One listener per server, for all apis that it leads to: each of their own would answer, or refuse, what is
- *  another's. */
+/** One listener per server, for all its apis: separate listeners would take or refuse each other's upgrades. */
 interface Door {
   readonly guests: Set<Guest>;
   close(): void;
@@ -69,7 +68,7 @@ const receive = (
 ): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void readmit(server, request, socket, head);
   if (repeatsHost(request.rawHeaders)) return refuse(socket, 400, "The request has more than one Host header");
-  const path = (request.url ?? "/").split("?", 1)[0] as string; // split never answers nothing
+  const path = (request.url ?? "/").split("?", 1)[0] as string; // split always returns at least one item
   const hidden: Guest[] = [];
   for (const guest of all) {
     const below = guest.paths(path);
@@ -77,15 +76,15 @@ const receive = (
     else if (below.some((rest) => guest.take(request, socket, head, rest))) return;
   }
   for (const guest of hidden) if (pathsOf(path).some((rest) => guest.take(request, socket, head, rest))) return;
-  if (server.listenerCount("upgrade") > 1) return; // somebody else's, perhaps
+  if (server.listenerCount("upgrade") > 1) return; // another listener may take it
   refuse(socket, 404, [...all].map((guest) => guest.refusal()).find((text) => text !== "") ?? "");
 };
 
-/** What Node gives headers to arrive, unless a server was told otherwise. */
+/** Node's default timeout for headers. */
 const HEADERS_MS = 60_000;
 
-/** Headers that trickle are the server's matter. One whose limit is Node's gets a shorter one; a limit that somebody
- *  has set is theirs. @rule R-BND-4 */
+/** The server itself times out slow headers. Node's default timeout is shortened; one that the application set stays.
+ *  @rule R-BND-4 */
 const limitHeaders = (server: AnyServer, headersMs: number): void => {
   if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
 };
@@ -102,7 +101,7 @@ export const createUpgrades = (api: () => unknown, headersMs: number): Upgrades 
   const attach = (server: AnyServer, mount?: string): void => {
     if (mount !== undefined) mounts.set(server, mount);
     limitHeaders(server, headersMs);
-    // without a handler upgrades are nobody's, and the server should go on treating them as plain requests
+    // without a handler, the server should keep treating upgrades as plain requests
     if (handlers.length === 0 || servers.has(server)) return;
     servers.add(server);
     const guest: Guest = {
@@ -175,7 +174,7 @@ const UPGRADING: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-
  *  some clients offer with each first request) is an ordinary request to a server that does not upgrade: it goes back
  *  in without the offer. */
 const readmit = (server: AnyServer, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-  if (server.listenerCount("upgrade") > 1) return; // somebody else's, perhaps
+  if (server.listenerCount("upgrade") > 1) return; // another listener may take it
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i] as string; // i is within its length
@@ -226,7 +225,7 @@ const pathsTo = (api: unknown, server: AnyServer, path: string): readonly string
   return server.listeners("request").filter((listener) => visit(listener, [path], 0)).length > 0 ? found : undefined;
 };
 
-/** Express 4 throws when it is asked for its router. */
+/** Express 4 throws when its router is read. */
 const memberOf = (of: object, name: string): unknown => {
   try {
     return (of as Readonly<Record<string, unknown>>)[name];
@@ -235,7 +234,7 @@ const memberOf = (of: object, name: string): unknown => {
   }
 };
 
-/** As the router would. Newer ones answer what they matched, older ones note it on the layer, where whoever asks next
+/** As the router does. Newer routers return what they matched; older ones store it on the layer, where the next match
  *  overwrites it. */
 const restOf = (layer: Layer, path: string): readonly string[] => {
   if (typeof layer.route === "string") return pathBelow(layer.route, path);
@@ -244,7 +243,7 @@ const restOf = (layer: Layer, path: string): readonly string[] => {
   try {
     found = layer.match(path);
   } catch {
-    return []; // an escape that is none
+    return []; // malformed percent-escape
   }
   if (found === false || found === undefined || found === null) return [];
   const matched = found === true ? layer.path : (found as { readonly path?: unknown }).path;

@@ -1,54 +1,56 @@
-/**
- * Everything that is kept between requests is kept here, under one rule: what a value is made of is the key it is kept
- * under.
- *
- * Whoever makes a value is given no request, no session and no settings, but `ask`, which answers questions about them.
- * Each question with its answer becomes part of the key, in the order asked. A later source is led along the same
- * questions and finds the value if it gives the same answers. So a key cannot leave out something that was looked at:
- * there is no other way to look.
- */
+/** Everything that outlives a request is cached here, under one rule: the key of a value is whatever the value was
+ *  computed from. A maker gets no request, no session and no settings. It gets `ask`, which answers questions about
+ *  them. Each question and its answer become part of the key, in the order asked. A later source is asked the same
+ *  questions and finds the value if it gives the same answers. So a key cannot miss anything that the maker read: there
+ *  is no other way to read it. */
 import type { Counters } from "./counters.ts";
 
-/** A question about a source. Answers are compared by `key`, or by what they are: text and numbers by value, objects by
- *  identity. */
+/** A question about a source. Answers are compared by `key` if there is one, otherwise strings and numbers by value and
+ *  objects by identity. */
 export interface Question<Source, Answer> {
-  /** Its own in its cache. */
+  /** Unique in its cache. */
   readonly name: string;
   readonly of: (source: Source) => Answer;
-  /** Equal for answers that are the same to whoever asks; no two others may share one. */
+  /** Must be equal for answers that the maker cannot tell apart, and different for all others. */
   key?(answer: Answer): unknown;
 }
 
+/** Asks a question of the source; the answer becomes part of the cache key. */
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
 
+/** A value from a cache, new or cached. */
 export interface Found<Made> {
   readonly made: Made;
-  /** To be called once the value has proven itself: what fails at its first use is not kept. Nothing to do where it is
-   *  kept already. */
+  /** Call it after the first use succeeded: a value that fails at its first use is not cached. Does nothing if the
+   *  value is already cached. */
   keep(): void;
 }
 
+/** Values computed from a source, found again by the answers to the questions that computing them asked.
+ *  @rule R-CAC-1 */
 export interface Cache<Source, Made> {
   get(source: Source): Found<Made>;
-  /** What is proven by having been made is kept at once. */
+  /** For values that cannot fail later: caches at once. */
   take(source: Source): Made;
-  /** For the maker of another value: what this one was made of is what that one is made of, too. */
+  /** For the maker of another value, which then also depends on everything that this one was computed from. */
   within(ask: Ask<Source>): Found<Made>;
 }
 
+/** How a cache computes its values. */
 export interface CacheSpec<Source, Made> {
   readonly name: string;
-  /** Sees the source through `ask` alone: a function that closes over nothing of a request. What it throws is not kept.
-   *  */
+  /** Sees the source only through `ask`, so it must not close over anything from a request. What it throws is not
+   *  cached. */
   readonly make: (ask: Ask<Source>) => Made;
-  /** Bytes that the value holds on to, roughly; its key is counted by itself. */
+  /** Roughly how many bytes the value occupies; its key is counted separately. */
   readonly bytesOf: (made: Made) => number;
 }
 
+/** All caches of an api. They share one bound in bytes. */
 export interface Caches {
   create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
-  /** Forgets everything: another model or other settings are in force. What was being made before is not kept either.
-   *  */
+  /** Forgets everything, because the model or the settings have changed. Values that are still being computed are not
+   *  cached either. */
   clear(): void;
 }
 
@@ -59,7 +61,7 @@ interface Step {
 
 interface Branch {
   readonly question: Question<unknown, unknown>;
-  /** Most questions have had one answer: that one, and the others. */
+  /** Most questions have only one answer, so the first is stored without a map. */
   only: { readonly key: unknown; readonly next: Branch | Leaf } | undefined;
   others: Map<unknown, Branch | Leaf> | undefined;
   readonly parent: Branch | undefined;
@@ -82,7 +84,7 @@ const forget = (branch: Branch, key: unknown): boolean => {
   return branch.only !== undefined || (branch.others?.size ?? 0) > 0;
 };
 
-/** A kept value: the end of a line of answers, and a member of the list of all values by their last use. */
+/** A cached value: the end of a path of answers, and an entry in the list of all values by last use. */
 interface Leaf extends Found<unknown> {
   readonly question?: undefined;
   readonly root: Root;
@@ -97,10 +99,10 @@ interface Root {
   top: Branch | Leaf | undefined;
 }
 
-/** A branch or a value costs this much beside the texts in it. */
+/** What a branch or a value costs beside its strings. */
 const BYTES_PER_STEP = 500;
 
-/** Values that were made of more answers are made anew each time: finding them would cost as much. */
+/** Values that depend on more answers are not cached: finding them would cost as much as computing them. */
 const MAX_STEPS = 4000;
 
 const bytesOfKey = (key: unknown): number => (typeof key === "string" ? key.length * 2 : 0);
@@ -110,14 +112,14 @@ const keyOf = (question: Question<unknown, unknown>, answer: unknown): unknown =
 
 const nothing = (): void => undefined;
 
-/** Of all values together; those used longest ago make room. 0: nothing is kept. */
+/** For all values together; the least recently used are evicted. 0: nothing is cached. */
 export interface CacheLimits {
   maxBytes(): number;
   maxEntries?(): number;
 }
 
-/** `name`: before those of its counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`,
- *  `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
+/** `name`: prefix of its counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`, `cache-evictions`,
+ *  `cache-conflicts`. @rule R-CAC-1 */
 export const createCaches = (
   name: string,
   { maxBytes, maxEntries = () => Infinity }: CacheLimits,
@@ -157,7 +159,7 @@ export const createCaches = (
     newest = leaf;
   };
 
-  /** The branches that led to it alone go with it. */
+  /** Also drops the branches that led only to it. */
   const drop = (leaf: Leaf): void => {
     unlink(leaf);
     bytes -= leaf.bytes;
@@ -176,7 +178,7 @@ export const createCaches = (
     for (const next of [...(only === undefined ? [] : [only.next]), ...(others?.values() ?? [])]) dropAll(next);
   };
 
-  /** What is there cannot be trusted, and neither can what was to be put beside it. */
+  /** Neither the cached value nor the new one can be trusted. */
   const disagree = (there: Branch | Leaf): void => {
     conflicts++;
     dropAll(there);
@@ -193,19 +195,19 @@ export const createCaches = (
     let path = 0;
     for (const { question, key } of steps) {
       let branch = next();
-      // after equal answers another question came: the maker looked at something past `ask`
+      // a different question after equal answers: the maker read something without `ask`
       if (branch !== undefined && branch.question?.name !== question.name) return disagree(branch);
       if (branch === undefined) {
         branch = { question, only: undefined, others: undefined, parent, at };
         set(branch);
       }
-      parent = branch as Branch; // a value has no question, and would have disagreed
+      parent = branch as Branch; // a value has no question, so it cannot be reached here
       at = key;
       path += BYTES_PER_STEP + bytesOfKey(key);
     }
     const known = next();
     if (known?.question !== undefined) return disagree(known);
-    if (known !== undefined) return; // somebody else was faster
+    if (known !== undefined) return; // another request was faster
     const leaf: Leaf = {
       made,
       keep: nothing,
@@ -244,7 +246,7 @@ export const createCaches = (
           if (answers.has(question.name)) return answers.get(question.name) as Answer; // to this very question
           const answer = answerTo(question);
           answers.set(question.name, answer);
-          const step = question as Question<unknown, unknown>; // kept beside questions about the same kind of source alone
+          const step = question as Question<unknown, unknown>; // stored only beside questions about the same kind of source
           steps.push({ question: step, key: keyOf(step, answer) });
           return answer;
         });

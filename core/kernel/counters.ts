@@ -1,14 +1,14 @@
-/** Numbers that parts of an api keep for whoever shows them (R-ADM-2). */
+/** Counters of an api, shown at `/metrics` (R-ADM-2). */
 
 /** Names in use: `model-loads`, `model-load-failures`, `model-load-seconds` (of the last load); `pool-timeouts`,
  *  `pool-available`, `pool-waiting`, `pool-max`; those of each store of caches, `cache` and `jwt-cache`: `-requests`,
  *  `-hits`, `-evictions`, `-conflicts`, `-entries`, `-bytes`; `results-refused`, `unread-bytes`, `unread-closed`,
  *  `prepared-statements`, `prepared-bytes`, `body-bytes`, `bodies-refused`, `requests-late`, `live-query-bytes`,
- *  `live-queries-refused`; `refused-<limit>`, by the names of the limits. A name nobody wrote reads 0. */
+ *  `live-queries-refused`; `refused-<limit>`, by the names of the limits. An unknown name reads 0. */
 export interface Counters {
   add(name: string, by?: number): void;
   set(name: string, to: number): void;
-  /** The number is asked for when it is shown. */
+  /** Read when it is shown. */
   watch(name: string, read: () => number): void;
   get(name: string): number;
 }

@@ -1,10 +1,11 @@
 /** The one error thrown on purpose. `code` is a kebab-case name of this table or a SQLSTATE; surfaces map it to their
- *  own code, status and envelope. Plugins outside core keep a table of their own. */
+ *  own code, status and envelope. Plugins have their own tables. */
 import type { Json } from "../engine/plan/plan.ts";
 
+/** The fields of a `RelApiError`. */
 export interface RelApiErrorFields {
   readonly code: string;
-  /** HTTP status where the surface has none of its own for the code. */
+  /** HTTP status, unless the surface has its own for the code. */
   readonly status: number;
   readonly message: string;
   readonly details?: Json;
@@ -18,6 +19,8 @@ export interface RelApiErrorFields {
   readonly facts?: Readonly<Record<string, Json>>;
 }
 
+/** The one error that is thrown on purpose. `code` is a kebab-case name or a SQLSTATE; each surface maps it to its own
+ *  code and status. */
 export class RelApiError extends Error {
   readonly code: string;
   readonly status: number;
@@ -42,6 +45,7 @@ export class RelApiError extends Error {
   }
 }
 
+/** Whether the error was thrown on purpose. */
 export const isRelApiError = (error: unknown): error is RelApiError => error instanceof RelApiError;
 
 // --- start-up -------------------------------------------------------------------------------------------------------
@@ -51,7 +55,7 @@ export const presetError = (message: string): RelApiError => new RelApiError({ c
 
 // --- database -------------------------------------------------------------------------------------------------------
 
-/** A statement of ours beyond what the protocol carries, in the words and with the code of the server's own limits. */
+/** A statement of ours exceeds the protocol's limits; worded like the server's own limits. */
 export const tooManyValues = (limit: number): RelApiError =>
   new RelApiError({ code: "54000", status: 500, message: `the statement has more than ${limit} values` });
 
@@ -64,12 +68,13 @@ export const resultTooLarge = (limitBytes: number): RelApiError =>
     message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)`,
   });
 
-/** Every 503 says when to come again. @rule R-ERR-2 */
+/** Every 503 says when to retry. @rule R-ERR-2 */
 const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [
   ["Retry-After", String(Math.max(1, Math.ceil(seconds)))],
 ];
 
-/** `facts.sqlstate`: what the server refused the connection with, where it did. @rule R-ERR-1 PGRST000, G-DBE-13 */
+/** `facts.sqlstate`: the code with which the server refused the connection, if it did. @rule R-ERR-1 PGRST000,
+ *  G-DBE-13 */
 export const connectionFailed = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
   new RelApiError({
     code: "connection-failed",
@@ -109,7 +114,7 @@ export const poolTimeout = (): RelApiError =>
     message: "Timed out acquiring connection from connection pool.",
   });
 
-/** The client went away; nobody reads this answer. */
+/** The client disconnected; nobody will read this response. */
 export const requestCancelled = (): RelApiError =>
   new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });
 
@@ -135,18 +140,18 @@ export const permissionCheckFailed = (path: string): RelApiError =>
 export const stepWroteNothing = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "step-wrote-nothing", status: 400, message, path });
 
-/** A step of a sequence that contradicts itself, told when it is reached. @rule G-NST-11 */
+/** A contradictory step of a sequence, reported when it is reached. @rule G-NST-11 */
 export const stepRefused = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path });
 
-/** `none` is how PostgreSQL gives a role back, so it is nobody's name. @rule R-AUT-11 */
+/** `none` resets the role in PostgreSQL, so no role can have that name. @rule R-AUT-11 */
 export const roleNotFound = (role: string): RelApiError =>
   new RelApiError({ code: "22023", status: 401, message: `role "${role}" does not exist` });
 
 // --- plans ----------------------------------------------------------------------------------------------------------
 
-/** A name that is no column of the rows at hand, in the words of the database. `row`: what they are called; `near`:
- *  names that may have been meant, of those the caller may see. @rule R-NAM-1 R-NAM-3 */
+/** A name that is not a column of the rows, worded like the database's error. `row`: alias of the rows; `near`: similar
+ *  names that the caller may see. @rule R-NAM-1 R-NAM-3 */
 export const columnUnknown = (row: string, name: string, near: readonly string[] = []): RelApiError =>
   new RelApiError({
     code: "42703",
@@ -155,7 +160,7 @@ export const columnUnknown = (row: string, name: string, near: readonly string[]
     hint: nearHint(row, near),
   });
 
-/** A column of a conflict target, which the database calls by its name alone. @rule R-NAM-1 R-UPS-1 */
+/** A column of a conflict target; the database names it without its relation. @rule R-NAM-1 R-UPS-1 */
 export const targetColumnUnknown = (relation: string, name: string, near: readonly string[] = []): RelApiError =>
   new RelApiError({
     code: "42703",
@@ -169,7 +174,7 @@ const nearHint = (row: string, near: readonly string[]): string | null =>
     ? null
     : `Perhaps you meant to reference ${near.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
 
-/** The embedding mode answers no join, so there is no row to sort by. @rule R-ORD-3 */
+/** The embedding mode does not return a join, so there is no row to sort by. @rule R-ORD-3 */
 export const orderByEmbedImpossible = (embed: string): RelApiError =>
   new RelApiError({
     code: "related-order-impossible",
@@ -180,6 +185,7 @@ export const orderByEmbedImpossible = (embed: string): RelApiError =>
 
 // --- http -----------------------------------------------------------------------------------------------------------
 
+/** The body of a request is larger than `maxBodyBytes`. @rule R-BND-3 */
 export const bodyTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "body-too-large",
@@ -226,10 +232,10 @@ export const bodyUnreadable = (encoding: string): RelApiError =>
     message: `The request body cannot be unpacked as ${encoding}`,
   });
 
-/** Statuses of requests that never came to be: they stand on every address, whatever a surface else answers errors
- *  with. @rule R-BND-3 R-BND-4, G-HTTP-15 */
+/** Statuses of requests that never arrived in full. Every path uses them, whatever status the surface uses for other
+ *  errors. @rule R-BND-3 R-BND-4, G-HTTP-15 */
 export const STATUSES_OF_BODIES: ReadonlySet<number> = new Set([408, 413, 415]);
-/** A body that somebody else has parsed, and that cannot be written again. @rule R-LIM-2 G-LIM-2 */
+/** A body that other middleware parsed and that cannot be serialized again. @rule R-LIM-2 G-LIM-2 */
 export const bodyNestedTooDeep = (): RelApiError =>
   new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });
 
@@ -237,7 +243,7 @@ export const bodyNestedTooDeep = (): RelApiError =>
 export const pathNotFound = (): RelApiError =>
   new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });
 
-/** A bug: nothing of it is shown. */
+/** A bug: the client sees no details. */
 export const internalError = (cause: unknown): RelApiError =>
   new RelApiError({ code: "internal", status: 500, message: "internal error", cause });
 

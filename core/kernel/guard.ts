@@ -8,7 +8,7 @@ import type { CoreHooks, RelApiHooks } from "../hooks.ts";
 export interface HookGuard {
   /** What plugins are given. */
   readonly hooks: RelApiHooks;
-  /** Whose taps the next ones are. */
+  /** The plugin that is being applied. */
   plugin: string;
   /** From now on a tap throws. */
   seal(): void;

@@ -1,10 +1,10 @@
-/** How deep arrays and objects stand in each other, found without building them: what walks over a value recurses, and
- *  a body decides how deep. */
+/** How deeply arrays and objects are nested, found without parsing: code that walks a value recurses, and the client
+ *  decides how deep. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Behind the string that begins before `from`; the end where it is not closed. */
+/** The position after the string that begins before `from`; the end of the text if it is not closed. */
 const skipString = (bytes: Buffer, from: number): number => {
   for (let quote = bytes.indexOf(QUOTE, from); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let escapes = quote;

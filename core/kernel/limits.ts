@@ -1,5 +1,5 @@
-/** Limits on what one request may ask for, each an option of its own. They are looked at while a request is read, so
- *  that one beyond them costs no more than its reading. @rule R-LIM-1 G-LIM-1 */
+/** Limits on what one request may ask for; each is an option. They are checked while a request is read, so that a
+ *  request beyond them costs no more than reading it. @rule R-LIM-1 G-LIM-1 */
 import type { Counters } from "./counters.ts";
 import { isRelApiError, RelApiError, type RelApiErrorFields } from "./errors.ts";
 
@@ -28,11 +28,13 @@ export const LIMITS = [
   "maxBatchBytes",
 ] as const;
 
+/** The option that sets a request limit. */
 export type Limit = (typeof LIMITS)[number];
 
+/** The request limits in effect. */
 export type Limits = Readonly<Record<Limit, number>>;
 
-/** An error that says which limit was passed. @rule R-LIM-1 G-LIM-1 */
+/** An error that names the limit that was exceeded. @rule R-LIM-1 G-LIM-1 */
 export const limitExceeded = (
   limit: Limit,
   fields: Pick<RelApiErrorFields, "code" | "message" | "path"> & Partial<Pick<RelApiErrorFields, "status">>,
@@ -41,10 +43,10 @@ export const limitExceeded = (
 
 const counterOf = (limit: Limit): string => `refused-${limit}`;
 
-/** An error may be put into words twice, on its way through two surfaces. */
+/** Two surfaces may encode the same error. */
 const counted = new WeakSet<RelApiError>();
 
-/** Counts what a limit refused; called where errors become answers. @rule R-ADM-2 */
+/** Counts requests that a limit refused; called where errors become responses. @rule R-ADM-2 */
 export const countRefusal = (counters: Counters, error: unknown): void => {
   if (!isRelApiError(error) || counted.has(error)) return;
   const limit = LIMITS.find((one) => one === error.facts["limit"]);

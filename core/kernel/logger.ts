@@ -6,7 +6,7 @@ const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"]
 /** Whether a message of that level is written. */
 export const logs = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(of) <= LEVELS.indexOf(level);
 
-/** Whether the request log takes an answer with that status. @rule R-ADM-3 */
+/** Whether the access log includes responses with that status. @rule R-ADM-3 */
 export const logsAccess = (level: LogLevel, status: number): boolean => {
   if (level === "info" || level === "debug") return true;
   return level === "warn" ? status >= 400 : level === "error" && status >= 500;
@@ -21,7 +21,7 @@ export const createLogger = (level: LogLevel): Logger => {
       process.stderr.write(`${new Date().toISOString()} ${of} ${message}${told}\n`);
     };
   };
-  // lines of one turn of the event loop go out in one write: a write per request costs as much as a small answer
+  // one write per turn of the event loop: a write per request costs as much as a small response
   let lines = "";
   const flush = (): void => {
     const text = lines;

@@ -1,4 +1,4 @@
-/** Names that somebody may have meant. */
+/** Suggestions for misspelt names. */
 
 /** Number of single-character changes that turn one text into the other. */
 export const levenshtein = (a: readonly string[], b: readonly string[]): number => {
@@ -15,7 +15,7 @@ export const levenshtein = (a: readonly string[], b: readonly string[]): number 
   return row[b.length - 1] ?? a.length;
 };
 
-/** An identifier has no more bytes: what is longer is close to none, and the comparison would be slow. */
+/** Identifiers have no more bytes: a longer name is close to none of them, and comparing it would be slow. */
 const MAX_NAME_LENGTH = 63;
 
 const MAX_CHANGES = 3;

@@ -1,8 +1,9 @@
-/** A session as makers of kept values see it: each look at it is a question, and so part of their key. @rule R-CAC-1 */
+/** A session as makers of cached values see it: every read is a question, and so part of the key. @rule R-CAC-1 */
 import type { Ask, Question } from "./cache.ts";
 import { planKey } from "./key.ts";
 import type { Session } from "./session.ts";
 
+/** A source of cache questions that has a session. */
 export interface WithSession {
   readonly session: Session;
 }
@@ -44,7 +45,7 @@ const observedVariables = (ask: Ask<WithSession>): Session["variables"] => {
   });
 };
 
-/** Absent and undefined are the same to whoever reads a member, so the optional ones are always there. */
+/** Readers cannot tell an absent member from an undefined one, so all optional members are defined. */
 export const observeSession = (ask: Ask<WithSession>): Session => {
   const session = {
     get role() {

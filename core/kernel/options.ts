@@ -1,8 +1,10 @@
 /** Options of a preset: the settings of docs/reference/settings.md in camelCase. */
 import type { Duplex } from "node:stream";
 
+/** From which level on messages are logged. */
 export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
 
+/** Where log lines go. The second argument holds structured fields. */
 export interface Logger {
   error(message: string, facts?: Readonly<Record<string, unknown>>): void;
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
@@ -12,7 +14,7 @@ export interface Logger {
   access(line: string, status: number): void;
 }
 
-/** A database that is reached through streams of our own instead of a connection string (the embedded one). */
+/** A database that is reached through streams instead of a connection string (the embedded one). */
 export interface DatabaseSource {
   readonly stream: () => Duplex;
   readonly ready?: Promise<void>;
@@ -23,6 +25,7 @@ export interface DatabaseSource {
  *  list of them. */
 export type JwtSecret = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
 
+/** Options of a preset. Described in docs/reference/settings.md under the names of their environment variables. */
 export interface RelApiOptions {
   readonly databaseUrl?: string;
   readonly database?: DatabaseSource;
@@ -56,7 +59,7 @@ export interface RelApiOptions {
   readonly dbPreparedStatements?: boolean;
   /** Per connection; those unused for longest go. */
   readonly dbMaxPreparedStatements?: number;
-  /** bytes of their texts, per connection */
+  /** bytes of their SQL, per connection */
   readonly dbMaxPreparedBytes?: number;
   readonly dbMaxRows?: number;
   readonly dbPreRequest?: string;
@@ -98,8 +101,7 @@ export interface RelApiOptions {
   readonly stringifyNumericTypes?: boolean;
   readonly v1BooleanNullCollapse?: boolean;
   readonly disablePostgresArrays?: boolean;
-  /** A nullable variable that is neither given nor has a default is left out where it stands, instead of counting as
-   *  null. */
+  /** A nullable variable without a value or default is omitted where it is used, instead of counting as null. */
   readonly noNullUnboundVariableDefault?: boolean;
   /** Object relationships are nullable wherever the related row may be hidden from the role. */
   readonly nullableRelationships?: boolean;
@@ -110,28 +112,28 @@ export interface RelApiOptions {
   readonly maxBodyBytes?: number;
   /** bytes of request bodies that are not answered yet, all together; a body beyond it is refused with 413 */
   readonly maxPendingBodyBytes?: number;
-  /** Arrays and objects inside each other: in a body, the variables of an operation, the claims of a token */
+  /** Nesting of arrays and objects: in a body, the variables of an operation, the claims of a token */
   readonly maxJsonDepth?: number;
   /** Columns that one REST body or `columns` names */
   readonly maxColumns?: number;
   /** Parameters of one URL */
   readonly maxParameters?: number;
-  /** Fields of one REST `select`, those of its embeds included */
+  /** Fields of one REST `select`, including those of its embeds */
   readonly maxSelectFields?: number;
   /** Embeds of one REST `select` */
   readonly maxEmbeds?: number;
-  /** Relationships inside each other: embeds, conditions of a GraphQL `where` */
+  /** Nesting of relationships: embeds, conditions of a GraphQL `where` */
   readonly maxRelationDepth?: number;
   /** Conditions of one request: those of a URL, in logic trees too; comparisons and boolean expressions of a GraphQL
    *  operation */
   readonly maxFilters?: number;
-  /** Groups of a logic tree inside each other */
+  /** Nesting of logic trees */
   readonly maxLogicDepth?: number;
   /** Terms of one `order` or `order_by` */
   readonly maxOrderTerms?: number;
   /** bytes of a GraphQL document */
   readonly maxDocumentBytes?: number;
-  /** Selection sets inside each other, fragments put in place */
+  /** Nesting of selection sets, with fragments expanded */
   readonly maxDocumentDepth?: number;
   /** Fields of an operation, fragments put in place */
   readonly maxDocumentFields?: number;
@@ -140,7 +142,7 @@ export interface RelApiOptions {
   readonly maxRootFields?: number;
   /** Relationships in the conditions of an operation */
   readonly maxRelatedConditions?: number;
-  /** Lists of fields inside each other in introspection */
+  /** Nesting of lists of fields in introspection */
   readonly maxIntrospectionDepth?: number;
   /** bytes of a request beside its document */
   readonly maxVariablesBytes?: number;
@@ -150,21 +152,22 @@ export interface RelApiOptions {
   readonly maxInsertValues?: number;
   /** Requests of one batch */
   readonly maxBatchEntries?: number;
-  /** bytes of the answers of one batch; entries beyond are refused */
+  /** bytes of the responses of one batch; further entries are refused */
   readonly maxBatchBytes?: number;
-  /** bytes of plans, statements, documents and whatever else is kept between requests; 0: nothing is */
+  /** bytes of cached plans, statements, documents and so on; 0 disables caching */
   readonly cacheBytes?: number;
-  /** bytes; a larger answer of the database is refused before it is read */
+  /** bytes; a larger database result is refused before it is read */
   readonly maxResultBytes?: number;
-  /** bytes of answers that clients have not read yet; beyond it those go that have not moved for longest */
+  /** bytes written to clients that have not read them; beyond it, the connections that have been stalled longest are
+   *  closed */
   readonly maxUnreadBytes?: number;
-  /** seconds without a byte read, after which the connection of an answer is closed */
+  /** seconds after which a connection that reads nothing of its response is closed */
   readonly unreadTimeout?: number;
   /** seconds for headers, and for a body that comes in slower than 8 KiB a second */
   readonly requestTimeout?: number;
 }
 
-/** Defaults, written here alone. */
+/** Defaults; they are not repeated anywhere else. */
 export const DEFAULTS = {
   compatMode: false,
   restPath: "/api",
@@ -246,6 +249,7 @@ export const DEFAULTS = {
 /** Options with every default filled in. */
 export type ResolvedOptions = RelApiOptions & Required<Pick<RelApiOptions, keyof typeof DEFAULTS>>;
 
+/** The options with all defaults filled in. */
 export const resolveOptions = (options: RelApiOptions): ResolvedOptions => {
   const given = Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
   return { ...DEFAULTS, ...given } as ResolvedOptions; // an absent key is the same as undefined, which a spread would keep

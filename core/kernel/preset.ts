@@ -7,13 +7,14 @@ import type { Plugin } from "../plugin.ts";
 /** Order of application between plugins that do not name each other. */
 export const Stage = { early: -100, normal: 0, late: 100 } as const;
 
+/** A value: plugins and their options. `compose` builds one. */
 export interface Preset {
   readonly plugins: readonly Plugin[];
   readonly options: RelApiOptions;
   /** Names of plugins that its own may go before though they are not there. A name in `before` that is neither here nor
    *  a plugin's is a mistake. @rule X-START-2 */
   readonly known?: readonly string[];
-  /** What `without` took away, and in which part, so that a plugin that misses it can be told. */
+  /** Plugins that `without` removed, and in which part, so that the error for a missing plugin can name it. */
   readonly removed?: ReadonlyMap<string, number>;
 }
 
@@ -21,9 +22,10 @@ export interface Without {
   readonly without: string;
 }
 
+/** What `compose` takes. */
 export type PresetPart = Preset | Plugin | Without;
 
-/** The plugin of that name is left out of what stands before it. */
+/** Removes the plugin of that name from the preceding parts. */
 export const without = (name: string): Without => ({ without: name });
 
 /** Presets, plugins and `without(name)`, left to right: plugins add up, options merge shallowly and the later wins. The
@@ -73,7 +75,7 @@ const list = (names: Iterable<string>): string => {
 };
 
 /** Plugins in the order of their application: `requires` and `before` as a graph, then stage, then list order.
- *  @throws RelApiError `preset` on bad or doubled names, missing requirements and circles */
+ *  @throws RelApiError `preset` on bad or duplicate names, missing requirements and cycles */
 export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   const positions = new Map<string, number>();
   preset.plugins.forEach((plugin, i) => {
@@ -126,7 +128,7 @@ export const KEBAB_CASE = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 interface Edge {
   readonly first: string;
   readonly second: string;
-  /** Who says so. */
+  /** Which declaration the edge comes from. */
   readonly because: "before" | "requires";
 }
 
@@ -177,7 +179,7 @@ const unknownBefore = (name: string, later: string, preset: Preset) =>
     `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${suggestion(later, preset)}`,
   );
 
-/** Walks from edge to edge until a name comes up again; what hangs on the circle without being in it is not told. */
+/** Follows edges until a name repeats; nodes that merely lead into the cycle are omitted. */
 const circle = (edges: readonly Edge[]) => {
   const path: Edge[] = [];
   let at = edges[0]?.first;

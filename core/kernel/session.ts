@@ -2,17 +2,18 @@
 import type { IncomingMessage } from "node:http";
 import type { Json } from "../engine/plan/plan.ts";
 
+/** Who calls. Return the same frozen object for the same caller: what is derived from it is cached with it. */
 export interface Session {
   /** The role acted as, as messages and policies name it; `admin` for an administrator without a role. */
   readonly role: string;
   /** The database role of `SET ROLE`; absent: statements run as the login role. */
   readonly databaseRole?: string;
   readonly isAdmin: boolean;
-  /** Nobody said who it is, or was led to the anonymous role (R-AUT-10). */
+  /** The caller sent no credentials, or a token led to the anonymous role (R-AUT-10). */
   readonly isAnonymous?: boolean;
   /** Claims of the verified token, `role` included. */
   readonly claims: Readonly<Record<string, Json>>;
-  /** The claims as JSON text for SQL, where JavaScript's numbers would lose digits of theirs. */
+  /** The claims as JSON text for SQL, if JavaScript numbers would lose digits. */
   readonly claimsText?: string;
   /** Session variables by lower-case `x-session-` name; values are text. */
   readonly variables: Readonly<Record<string, string>>;
@@ -22,6 +23,7 @@ export interface Session {
   readonly expiresAtMs?: number;
 }
 
+/** What a request or socket brings to show who calls. */
 export interface Credentials {
   /** First value of the header, name in any case. */
   header(name: string): string | undefined;

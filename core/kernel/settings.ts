@@ -1,16 +1,17 @@
-/** The settings of docs/reference/settings.md as texts: how they are named where options cannot be given as values
- *  (environment variables, settings kept in the database), how their texts are read, and what is accepted. */
+/** The settings of docs/reference/settings.md as strings: their names where options cannot be given as values
+ *  (environment variables, settings stored in the database), how the strings are parsed, and which values are valid. */
 import { presetError, type RelApiError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 import type { RelApiOptions } from "./options.ts";
 
+/** A setting: its environment variables, its option, and how its value is read. */
 export interface Setting {
   /** Environment variables that set it: its own name, then the aliases; the first that is set wins. */
   readonly names: readonly [string, ...string[]];
   readonly option: keyof RelApiOptions;
   /** Never printed. */
   readonly isSecret?: boolean;
-  /** The empty text is a value too (a list of nothing); else it counts as not set. */
+  /** The empty string is a value (an empty list); otherwise it counts as not set. */
   readonly isEmptyMeant?: boolean;
   readonly kind: SettingKind;
 }
@@ -19,7 +20,7 @@ export interface Setting {
 export interface SettingKind<Value = unknown> {
   /** For messages: `a whole number`. */
   readonly accepts: string;
-  /** Undefined: not accepted. */
+  /** Undefined: invalid. */
   readonly read: (text: string) => Value | undefined;
   /** The setting as an option of a preset; absent: a text that `read` takes. */
   readonly option?: { readonly accepts: string; readonly takes: (given: unknown) => boolean };
@@ -29,7 +30,7 @@ const isTexts = (given: unknown): boolean => Array.isArray(given) && given.every
 
 const text: SettingKind<string> = { accepts: "any text", read: (given) => given };
 
-/** As an option it may be what the text says. */
+/** As an option, it may also be the parsed value. */
 const document: SettingKind = {
   ...text,
   option: {
@@ -50,6 +51,7 @@ const flag: SettingKind<boolean> = {
   option: { accepts: "true or false", takes: (given) => typeof given === "boolean" },
 };
 
+/** Whole numbers in a range, both ends included. */
 export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<number> => ({
   accepts: to === Number.MAX_SAFE_INTEGER ? `a whole number from ${from} on` : `a whole number from ${from} to ${to}`,
   read: (given) => {
@@ -244,7 +246,7 @@ export const SETTINGS: readonly Setting[] = [
   ...LIMITS.map((limit) => plain(limit, wholeNumber(1), [limit.replace(/[A-Z]/g, "_$&").toUpperCase()])),
 ];
 
-/** One line: setting, value (never a secret's), what is accepted. */
+/** One line: setting, value (never that of a secret), what was expected. */
 const settingRefused = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
   presetError(
     `${name} ${isSecret ? "has a value that is not accepted" : `is ${JSON.stringify(given)}`}: ${accepts} is accepted`,
@@ -266,8 +268,8 @@ export const checkKind = (name: string, given: unknown, kind: SettingKind, isSec
   if (!takes(given)) throw settingRefused(name, given, accepts, isSecret);
 };
 
-/** Options come from programs that no compiler may have looked at. @throws RelApiError `preset` at the first that is
- *  none of its kind */
+/** Options may come from JavaScript that no compiler has checked. @throws RelApiError `preset` at the first invalid
+ *  one */
 export const checkKinds = (options: RelApiOptions): void => {
   for (const { option, kind, isSecret } of SETTINGS) {
     const given: unknown = options[option];

@@ -17,4 +17,5 @@ const readVersion = (): string => {
   return "0.0.0";
 };
 
+/** The version of relapi. */
 export const VERSION = readVersion();

@@ -1,7 +1,7 @@
 /** `GET /config`: the settings in force, without secrets. */
 import type { ResolvedOptions } from "../../core/index.ts";
 
-/** Options whose value is a secret, holds one, or is no setting. */
+/** Options that are secret, contain a secret, or are not settings. */
 const SECRET = new Set([
   "jwtSecret",
   "adminSecret",

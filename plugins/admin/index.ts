@@ -1,4 +1,4 @@
-/** `GET :3001/ready`: liveness, readiness, metrics, the model and the settings on a listener of their own. */
+/** `GET :3001/ready`: liveness, readiness, metrics, the model and the settings on a separate listener. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { definePlugin, sql, type Plugin, type PluginContext } from "../../core/index.ts";
 import { encodeConfig } from "./config.ts";
@@ -36,7 +36,7 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
     context.model();
     return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), late]);
   } catch {
-    return false; // not ready is the answer, whatever the reason; the api itself logs it
+    return false; // not ready, whatever the reason; the api itself logs it
   } finally {
     clearTimeout(timer);
   }

@@ -51,7 +51,7 @@ export const adminSecret = definePlugin({
 /** Equal lengths for the comparison, whatever was sent. */
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** Headers that say how to act and are no variables. @rule G-SES-6 */
+/** Headers that control the session and are not variables. @rule G-SES-6 */
 const NO_VARIABLES: ReadonlySet<string> = new Set([
   "x-session-admin-secret",
   "x-session-role",

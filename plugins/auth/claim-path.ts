@@ -1,6 +1,6 @@
 import type { Json } from "../../core/index.ts";
 
-/** What stands at the keys, outermost first; undefined: nothing. @rule G-AUTH-11 */
+/** The value at the keys, outermost first; undefined: there is none. @rule G-AUTH-11 */
 export const readClaimPath = (from: Json, keys: readonly string[]): Json | undefined => {
   let at: Json | undefined = from;
   for (const key of keys) {

@@ -12,9 +12,9 @@ import type { ClaimsPlace, MappedClaim, TokenConfiguration } from "./token-setti
 export type SessionClaims = ReadonlyMap<string, Json>;
 
 export type ClaimsReading =
-  /** `areTopLevel`: they stand among the registered claims, where the default role alone will do. */
+  /** `areTopLevel`: they are among the registered claims, where only the default role is required. */
   | { readonly claims: SessionClaims; readonly areTopLevel: boolean }
-  /** Nothing is said of roles the way this service has it. */
+  /** The token has no roles in this format. */
   | { readonly others: SessionClaims }
   | { readonly refusal: RelApiError };
 
@@ -166,7 +166,7 @@ export const buildVariables = (claims: SessionClaims, role: string): Readonly<Re
 
 const variableText = (value: Json): string => {
   const isList = Array.isArray(value) && (value as readonly Json[]).every(isText);
-  return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : textOf(value); // texts, by the line before
+  return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : textOf(value); // strings, checked in the line before
 };
 
 /** `"a \"b\""` of a PostgreSQL array literal. */

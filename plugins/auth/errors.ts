@@ -4,7 +4,7 @@ import { limitExceeded, presetError, RelApiError } from "../../core/index.ts";
 
 // --- settings -------------------------------------------------------------------------------------------------------
 
-/** A mistake in the key configuration; says nothing of the key itself. @rule R-AUT-3 G-AUTH-11 */
+/** An error in the key configuration; never contains the key itself. @rule R-AUT-3 G-AUTH-11 */
 export const jwtSecretMistake = (what: string): RelApiError => presetError(`jwtSecret (JWT_SECRET) ${what}`);
 
 /** @rule R-AUT-7 */
@@ -40,7 +40,7 @@ export const claimsTooDeep = (code: "token-claims-refused" | "invalid-jwt", mess
 export const jwtSecretMissing = (): RelApiError =>
   new RelApiError({ code: "jwt-secret-missing", status: 500, message: "Server lacks JWT secret" });
 
-/** The token is well signed, what it says does not hold. @rule R-AUT-4 R-AUT-5 PGRST303 */
+/** The signature is valid, but a claim is not. @rule R-AUT-4 R-AUT-5 PGRST303 */
 export const tokenClaimsRefused = (message: string): RelApiError =>
   new RelApiError({ code: "token-claims-refused", status: 401, message });
 

@@ -1,8 +1,8 @@
-/** JSON of tokens with the digits of its numbers kept: user 12345678901234567890 must not become another one. */
+/** JSON of tokens with all digits of its numbers: user 12345678901234567890 must not become another user. */
 import { randomUUID } from "node:crypto";
 import type { Json } from "../../core/index.ts";
 
-/** In front of numbers that are kept as text. Nobody outside knows it, so no string of a token begins with it. */
+/** Prefix of numbers stored as text. It is random, so no string of a token begins with it. */
 const MARK = `${randomUUID()}:`;
 
 // A number that a JavaScript number may not hold: `12345678901234567`, `0.1234567890123456`, `1e400`. Strings may match
@@ -20,8 +20,8 @@ const isExact = (number: string): boolean => {
   return String(Number(number)) === number || (digits.length < 16 && Number.isFinite(Number(number)));
 };
 
-/** Like `JSON.parse`; numbers beyond JavaScript's are marked text: for `textOf` and `exactJson` alone. `parsed`: what
- *  `JSON.parse` gave. */
+/** Like `JSON.parse`; numbers that JavaScript cannot represent become marked strings, for `textOf` and `exactJson`
+ *  only. `parsed`: the result of `JSON.parse`. */
 export const parseExact = (text: string, parsed: Json): Json => {
   if (!MAY_LOSE_DIGITS.test(text)) return parsed;
   return JSON.parse(

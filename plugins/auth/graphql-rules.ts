@@ -78,7 +78,7 @@ const reasonOf = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>)
 const partsReason = (count: number): string =>
   `JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got ${count})`;
 
-/** Seconds; undefined: not said. */
+/** Seconds; undefined: absent. */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
   if (said === undefined || said === null) return undefined;

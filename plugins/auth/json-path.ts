@@ -1,9 +1,9 @@
-/** `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`: where the REST role stands in the claims. */
+/** `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`: where the claims contain the REST role. */
 import { JSONPathEnvironment } from "json-p3";
 import type { Json } from "../../core/index.ts";
 import { roleClaimKeyMistake } from "./errors.ts";
 
-/** The first result, undefined where there is none. */
+/** The first result, undefined if there is none. */
 export type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
 
 const environment = new JSONPathEnvironment({ strict: true });
@@ -56,7 +56,7 @@ const parseDotted = (expression: string): ReadRoleClaim => {
       throw roleClaimKeyMistake(expression, `cannot be read at ${JSON.stringify(rest)}`);
     const [whole, key, quoted, index, operator, operand] = match;
     if (operator !== undefined) {
-      const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern knows these alone
+      const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern matches only these
       const text = unescape(operand ?? "");
       steps.push({ kind: "filter", test: (item) => test(item, text) });
     } else if (index !== undefined) {

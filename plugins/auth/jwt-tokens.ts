@@ -1,4 +1,4 @@
-/** `Authorization: Bearer eyJ…`: who calls is said by a signed token. */
+/** `Authorization: Bearer eyJ…`: a signed token identifies the caller. */
 import { createHash } from "node:crypto";
 import {
   createCaches,
@@ -37,11 +37,11 @@ interface State {
   readonly configurations: readonly TokenConfiguration[];
   readonly find: FindToken;
   readonly roles: RoleSettings;
-  /** The header that asks for a role counts. */
+  /** The header that requests a role applies. */
   readonly takesRoleHeader: boolean;
 }
 
-/** A verified token with what it leads to, made when it is asked for first. */
+/** A verified token and its sessions, computed on first use. */
 interface KnownToken extends VerifiedToken {
   grant?: Grant;
   /** By role. */
@@ -126,12 +126,12 @@ const refuseUnreadable = (credentials: Credentials, rules: TokenRules): undefine
   return undefined;
 };
 
-/** A token where it was found, and the surface that judges it. */
+/** A token, where it was found, and the surface whose rules apply. */
 interface TokenSource extends FoundToken {
   readonly rules: TokenRules;
 }
 
-/** By its hash, so that no token is kept. */
+/** Keyed by its hash, so that no token is stored. */
 const TOKEN: Question<TokenSource, string> = {
   name: "token",
   of: ({ token }) => token,

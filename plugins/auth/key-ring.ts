@@ -103,7 +103,7 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
   return { address, headers: { ...accept, authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
 };
 
-/** What is no encoding stays as it is. */
+/** Malformed escapes stay as they are. */
 const percentDecoded = (text: string): string =>
   text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
 
@@ -129,13 +129,13 @@ const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
   return parsed;
 };
 
-/** Of fetches: `fetch failed` says nothing, its cause does. */
+/** For `fetch`: its message says nothing, its cause does. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 };
 
-/** Milliseconds until the keys are asked for again. @rule G-AUTH-11 */
+/** Milliseconds until the keys are fetched again. @rule G-AUTH-11 */
 export const refreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): number => {
   const directives = new Map(
     (headers.get("cache-control") ?? "").split(",").map((part): [string, string] => {

@@ -1,5 +1,5 @@
-/** Keys that tokens are verified with: a secret, PEM, JWK or JWKS. Each says which algorithms it is for; a token never
- *  does. */
+/** Keys that tokens are verified with: a secret, PEM, JWK or JWKS. Each key determines its algorithms; the token does
+ *  not. */
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import type { Json } from "../../core/index.ts";
 
@@ -8,7 +8,7 @@ export interface VerificationKey {
   readonly algorithms: readonly string[];
   /** Of a JWK. */
   readonly kid: string | undefined;
-  /** It stands alone in a key object, where no `kid` can be said: tokens with any fit. */
+  /** The only key of a key object, which has no `kid`: it matches tokens with any `kid`. */
   readonly takesAnyKid: boolean;
 }
 
@@ -17,7 +17,7 @@ export type JsonObject = Readonly<Record<string, Json>>;
 /** What is wrong with a key, without a word of it. */
 export class KeyMistake extends Error {}
 
-/** RFC 7518 asks for as many as the hash has; so do the engines whose settings these are. */
+/** RFC 7518 requires as many as the hash has; so do PostgREST and Hasura. */
 const MIN_SECRET_BYTES = 32;
 
 const MIN_RSA_BITS = 2048;
@@ -32,7 +32,7 @@ const CURVES: Readonly<Record<string, string>> = { prime256v1: "ES256", secp384r
 /** Every algorithm some key may be for. */
 export const ALGORITHMS: ReadonlySet<string> = new Set([...HS, ...RS, ...PS, ...Object.values(CURVES), ...EDDSA]);
 
-/** Algorithms that fit a public key, and those it is for when nothing more is said. */
+/** Algorithms that a public key supports, and its defaults. */
 const algorithmsOf = (key: KeyObject): { readonly fitting: readonly string[]; readonly usual: readonly string[] } => {
   switch (key.asymmetricKeyType) {
     case "rsa": {
@@ -121,7 +121,7 @@ export const typedKey = (type: string, text: string): VerificationKey => {
 export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   const { kty, alg, use, kid, key_ops: operations } = jwk;
   if (use !== undefined && use !== "sig") return undefined;
-  // a private key, or a secret, may be told for signing alone; it verifies as well
+  // a private key or secret may be marked for signing only; it can verify too
   if (Array.isArray(operations) && !operations.includes("verify") && !operations.includes("sign")) return undefined;
   if (alg !== undefined && !(typeof alg === "string" && ALGORITHMS.has(alg))) return undefined;
   if (kid !== undefined && typeof kid !== "string") throw new KeyMistake('is a JWK whose "kid" is no string');

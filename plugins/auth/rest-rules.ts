@@ -19,7 +19,7 @@ const TOLERANCE_SECONDS = 30;
 export const restRules: TokenRules = {
   unreadable: jwtSecretMissing,
   readBearer: (value) => {
-    // `Bearer eyJ…`, the scheme in any case; alone it is an empty token
+    // `Bearer eyJ…`, case-insensitive; without a token, the token is empty
     const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];
     return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;
   },
@@ -80,7 +80,7 @@ const wordFailure = (failure: TokenFailure): RelApiError => {
   }
 };
 
-/** Seconds; undefined: not said. What is no whole number of 64 bits counts as 0. @rule R-AUT-4 */
+/** Seconds; undefined: absent. Anything but a 64-bit integer counts as 0. @rule R-AUT-4 */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
   if (said === undefined || said === null) return undefined;

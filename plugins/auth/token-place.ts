@@ -1,4 +1,4 @@
-/** Where the token of a request stands: the `Authorization` header, a cookie, a header of its own. */
+/** Where the token of a request stands: the `Authorization` header, a cookie, or another header. */
 import { createOriginPolicy, type Credentials } from "../../core/index.ts";
 import type { TokenRules } from "./token-rules.ts";
 import type { TokenConfiguration, TokenPlace } from "./token-settings.ts";
@@ -28,7 +28,7 @@ export const createTokenFinder = (
     else known.candidates.push(configuration);
   }
   const cors = createOriginPolicy(allowedOrigins);
-  // `*` is no list: any page may ask, none may use somebody's cookies
+  // with `*`, any page may send requests, but none may use cookies
   const isAllowedOrigin = (origin: string): boolean => !cors.isOpen && cors.allows(origin);
 
   const look = (place: TokenPlace, credentials: Credentials, rules: TokenRules): string | undefined => {

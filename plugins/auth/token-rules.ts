@@ -19,9 +19,9 @@ export interface RoleSettings {
 /** Which roles a token is good for. */
 export interface Grant {
   readonly defaultRole: string;
-  /** Undefined: the header that asks for another role does not count. */
+  /** Undefined: the header that requests another role is ignored. */
   readonly allowedRoles: readonly string[] | undefined;
-  /** What session variables are made of. */
+  /** The claims that session variables come from. */
   readonly claims: SessionClaims;
 }
 
@@ -34,7 +34,7 @@ export interface TokenRules {
   readBearer(value: string): string | undefined;
   /** The words for a token that cannot be verified. */
   failed(failure: TokenFailure): RelApiError;
-  /** Tokens stand in several places. */
+  /** Tokens may be in several places. */
   severalTokens(): RelApiError;
   /** No configuration is for who issued it. */
   strangeIssuer(): RelApiError;
@@ -42,11 +42,11 @@ export interface TokenRules {
   judge(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
   /** @throws RelApiError when the token leads to no role */
   grant(token: VerifiedToken, settings: RoleSettings): Grant;
-  /** The role acted as. `requested`: the header, where it counts. @throws RelApiError when it is not allowed */
+  /** The role acted as. `requested`: the header, if it applies. @throws RelApiError if it is not allowed */
   choose(grant: Grant, requested: string | undefined): string;
 }
 
-/** The token's audiences; undefined: it says none. `"wrong"`: neither text nor a list of texts. */
+/** The token's audiences; undefined: absent. `"wrong"`: neither a string nor a list of strings. */
 export const audiencesOf = ({ aud }: JsonObject): readonly string[] | undefined | "wrong" => {
   if (aud === undefined || aud === null) return undefined;
   if (typeof aud === "string") return [aud];

@@ -1,5 +1,5 @@
-/** `JWT_SECRET` and the settings beside it, read once: where tokens stand, what they are verified with, what they must
- *  say. */
+/** `JWT_SECRET` and the settings beside it, read once: where tokens are, how they are verified, which claims they
+ *  need. */
 import { parseJsonPath, type Json, type JwtSecret, type ResolvedOptions } from "../../core/index.ts";
 import { jwtSecretMistake } from "./errors.ts";
 import { fixedKeys, type KeyRing } from "./key-ring.ts";
@@ -76,7 +76,7 @@ export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): read
   }
 };
 
-/** What one configuration is made of: keys alone, or a key object. */
+/** A configuration: either keys or a key object. */
 type Source = readonly VerificationKey[] | JsonObject;
 
 const readSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonly Source[] => {

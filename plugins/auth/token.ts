@@ -1,5 +1,5 @@
-/** A token in compact form: taken apart, its signature verified. What it says is judged elsewhere, by the rules of each
- *  surface. */
+/** A token in compact form: decodes it and verifies its signature. Its claims are checked elsewhere, by the rules of
+ *  each surface. */
 import { verify as verifySignature } from "node:crypto";
 import jwt, { type Algorithm } from "jsonwebtoken";
 import { isNestedDeeper, type Json } from "../../core/index.ts";
@@ -16,7 +16,7 @@ export interface SignedClaims {
 export type TokenFailure =
   | { readonly kind: "empty" }
   | { readonly kind: "parts"; readonly count: number }
-  /** A part is no base64url, the header no JSON object, its algorithm unknown, … */
+  /** A part is not base64url, the header is not a JSON object, its algorithm is unknown, … */
   | { readonly kind: "undecodable"; readonly reason: string }
   | { readonly kind: "unsecured" }
   /** No key is for its `kid` and algorithm. */
@@ -24,15 +24,15 @@ export type TokenFailure =
   | { readonly kind: "bad-signature" }
   /** The claims have more levels than they may. */
   | { readonly kind: "too-deep"; readonly levels: number }
-  /** The payload is no JSON object. */
+  /** The payload is not a JSON object. */
   | { readonly kind: "no-claims"; readonly reason: string };
 
 export type TokenReading = { readonly failure: TokenFailure } | { readonly signed: SignedClaims };
 
-/** What Node takes for all headers together, and then some: sockets have no limit of their own. */
+/** More than Node allows for all headers together; sockets have no limit otherwise. */
 export const MAX_TOKEN_CHARACTERS = 32_768;
 
-// `eyJhbGciOiJIUzI1NiJ9`; the length of four characters and one more stands for no bytes
+// `eyJhbGciOiJIUzI1NiJ9`; a length of 4n + 1 characters is invalid
 const isBase64url = (part: string): boolean => /^[A-Za-z0-9_-]*$/.test(part) && part.length % 4 !== 1;
 
 const failed = (failure: TokenFailure): TokenReading => ({ failure });
@@ -56,14 +56,14 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   if (typeof alg !== "string" || !ALGORITHMS.has(alg)) return undecodable("the header's alg is missing or unknown");
   // extensions that must be understood, and none is
   if (crit !== undefined) return undecodable("the header names critical extensions");
-  // RFC 7797: a payload that is not base64url; whoever signs so means other bytes than are read here
+  // RFC 7797: a payload that is not base64url: the signed bytes differ from those read here
   if (b64 !== undefined && b64 !== true) return undecodable("the header says that the payload is not base64url");
   const fitting = keys.filter(
     (key) => key.algorithms.includes(alg) && (kid === undefined || kid === null || key.takesAnyKid || key.kid === kid),
   );
   if (fitting.length === 0) return failed({ kind: "no-key" });
   const bytes = Buffer.from(body, "base64url");
-  // looked at before the signature: walks over claims recurse
+  // checked before the signature, because code that walks the claims recurses
   if (isNestedDeeper(bytes, maxJsonDepth)) return failed({ kind: "too-deep", levels: maxJsonDepth });
   const text = bytes.toString("utf8");
   const claims = parseObject(text);

@@ -1,13 +1,13 @@
-/** What the backend says in the PostgreSQL wire protocol, put in order for the client. */
+/** Reorders the backend's protocol messages for the client. */
 
 export const idleStatus = 0x49; // "I", the status in a ReadyForQuery outside a transaction
 
 const readyForQuery = 0x5a;
 const notification = 0x41;
 
-/** What the backend answered to one group. */
+/** The backend's response to one group. */
 export interface GroupAnswer {
-  /** Where the answer ends after surplus messages were taken out of it. */
+  /** The end of the response after surplus messages were removed. */
   readonly end: number;
   /** Transaction status of the last ReadyForQuery; `undefined` if there was none. */
   readonly status: number | undefined;
@@ -15,9 +15,9 @@ export interface GroupAnswer {
   readonly notifications: readonly Uint8Array[];
 }
 
-/** Puts the answer to one group in order, in place: one ReadyForQuery for a synced group and none for a flushed one.
- *  Some releases of PGlite send one at an error and another at the Sync, and a refused copy brings a Sync of its own; a
- *  client would count them as two answers. `bytes`: the answer stands from `start` to `end`. */
+/** Fixes the response to one group in place: one ReadyForQuery for a synced group and none for a flushed one. Some
+ *  releases of PGlite send one at an error and another at the Sync, and a refused copy adds another Sync; a client
+ *  would count them as two responses. `bytes`: the response is between `start` and `end`. */
 export function readAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
   const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   const notifications: Uint8Array[] = [];

@@ -11,7 +11,7 @@ export const threadUrl = new URL("worker.js", builtFolder);
 /** Path of a prebuilt image; the file exists after `npm run build`. */
 export const imagePath = (name: "demo" | "empty"): string => fileURLToPath(new URL(`${name}.image`, builtFolder));
 
-/** Path of the file that says what the images were built from. */
+/** Path of the file that records what the images were built from. */
 export const stampPath = fileURLToPath(new URL("images.json", builtFolder));
 
 /** The demo's SQL files beside the compiled code, where the build copies them. */
@@ -19,7 +19,7 @@ export const demoFolder = fileURLToPath(new URL("demo/", builtFolder));
 
 /** The demo's SQL files, in the order in which they are run. */
 export function demoScripts(): string[] {
-  const folders = [fileURLToPath(new URL("../../../plugins/embedded/demo/", builtFolder)), demoFolder]; // the sources first, where there are sources
+  const folders = [fileURLToPath(new URL("../../../plugins/embedded/demo/", builtFolder)), demoFolder]; // prefer the sources, if they exist
   const folder = folders.find((path) => existsSync(path));
   if (folder === undefined) throw new Error("the demo database is missing: run npm run build");
   return readdirSync(folder)

@@ -8,7 +8,7 @@ import type { PGlite } from "@electric-sql/pglite";
 import { demoFolder, demoScripts, imagePath, stampPath } from "./assets.ts";
 import { dumpCluster, initDbParams, openCluster, pgliteVersion, runScripts } from "./cluster.ts";
 
-/** Builds both images if what they are made of has changed. Answers whether it did. */
+/** Builds both images if their inputs have changed. Returns whether it did. */
 export async function buildImages(): Promise<boolean> {
   const scripts = demoScripts();
   const stamp = computeStamp(scripts);
@@ -16,7 +16,7 @@ export async function buildImages(): Promise<boolean> {
   if (paths.every((path) => existsSync(path)) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp)
     return false;
 
-  const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB"] }); // old log kept for reuse would only fill the image
+  const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB"] }); // WAL kept for reuse would only bloat the image
   // One database is all there is to connect to: its templates would be two thirds of the image.
   await pg.exec("update pg_database set datistemplate = false where datname in ('template0', 'template1')");
   await pg.exec("drop database template0");
@@ -26,7 +26,7 @@ export async function buildImages(): Promise<boolean> {
   await writeImage(pg, "demo");
   await pg.close();
 
-  // The published package has no sources, but must carry the licences, which stand in the scripts.
+  // The published package has no sources, but must include the licences, which are in the scripts.
   mkdirSync(demoFolder, { recursive: true });
   for (const script of scripts) {
     const copy = join(demoFolder, basename(script));

@@ -40,7 +40,7 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
       onStderr: (line) => {
         lastWords.push(line);
         if (lastWords.length > 5) lastWords.shift();
-        return false; // nothing of it to the console
+        return false; // keeps its output off the console
       },
     });
   } catch (error) {
@@ -81,8 +81,7 @@ interface Engine {
   };
 }
 
-/** The extension of this name out of PGlite itself or out of a package of its own, such as
- *  `@electric-sql/pglite-postgis`. */
+/** The extension of this name from PGlite itself or from a separate package, such as `@electric-sql/pglite-postgis`. */
 async function loadExtension(name: string): Promise<Extension> {
   if (!/^[a-z][a-z0-9_-]*$/.test(name)) throw new Error(`"${name}" is no name of an extension`);
   const packageName = `@electric-sql/pglite-${name}`;
@@ -103,7 +102,7 @@ async function loadExtension(name: string): Promise<Extension> {
   return extension;
 }
 
-/** Extensions are compiled for one release of PGlite; with another they fail later, in words that help nobody. */
+/** Extensions are compiled for one release of PGlite; with another one they fail later, with unhelpful messages. */
 function checkPeer(packageName: string, folder: string): void {
   const path = join(folder.slice(0, folder.lastIndexOf(packageName)), packageName, "package.json");
   const { version, peerDependencies } = readPackage(path);
@@ -115,7 +114,7 @@ function checkPeer(packageName: string, folder: string): void {
   );
 }
 
-/** A file URL; `undefined` where there is no such module. */
+/** A file URL; `undefined` if there is no such module. */
 function tryResolve(resolve: () => string): string | undefined {
   try {
     const url = resolve();

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 export interface DataFolder {
   /** The cluster itself. */
   readonly clusterPath: string;
-  /** There is no cluster yet, or an unfinished one, which has been removed. */
+  /** There is no cluster yet, or an unfinished one was removed. */
   readonly isFresh: boolean;
   /** The cluster is filled; before this an interrupted start is begun again from nothing. */
   markFilled(): void;
@@ -15,7 +15,7 @@ export interface DataFolder {
 
 interface Lock {
   readonly pid: number;
-  /** What the system says about the start of that process: pids are used again, in containers all the time. */
+  /** The start time of that process: pids are reused, in containers all the time. */
   readonly startedAt: string;
   readonly isFilled: boolean;
 }
@@ -79,6 +79,6 @@ function startOf(pid: number): string {
     // Field 22, counted behind the name, which may hold spaces and brackets: `4711 (node) S 1 ...`
     return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[19] ?? "running";
   } catch {
-    return "running"; // no /proc: the pid alone must do
+    return "running"; // without /proc, only the pid is available
   }
 }

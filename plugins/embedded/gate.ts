@@ -1,28 +1,28 @@
-/** Who may talk to the one backend. */
+/** Whose turn it is to use the one backend. */
 import type { Answer, Request } from "./thread.ts";
 
-/** Somebody who has something to say to the backend. */
+/** A client that sends requests to the backend. */
 export interface Speaker {
-  /** What to say now; `undefined`: nothing. Asked for only when it is the speaker's turn. */
+  /** The next request; `undefined`: none. Called only when it is the client's turn. */
   nextRequest(): Request | undefined;
   onAnswer(answer: Answer): void;
 }
 
-/** One speaker at a time: it keeps the backend from its first message until the backend is out of a transaction again.
- *  */
+/** One client at a time: it holds the backend from its first message until the backend is outside a transaction
+ *  again. */
 export interface Gate {
-  /** The speaker has something to say. */
+  /** The client has a request. */
   speak(speaker: Speaker): void;
-  /** The backend has answered the request that was sent last. */
+  /** The backend has finished the last request. */
   answer(answer: Answer): void;
   /** The backend takes requests. */
   open(): void;
-  /** The backend is gone: nobody holds it, nobody waits. */
+  /** The backend is gone: clears the holder and the queue. */
   close(): void;
   readonly isBusy: boolean;
 }
 
-/** `send` gets one request at a time: the next after the answer to the last. */
+/** `send` gets one request at a time: the next one after the response to the last. */
 export function createGate(send: (request: Request) => void): Gate {
   const waiting = new Set<Speaker>(); // in order of arrival
   let holder: Speaker | undefined;

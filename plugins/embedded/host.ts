@@ -12,22 +12,21 @@ const stackMb = 512;
 const heapMb = 512;
 
 export interface ThreadEvents {
-  /** `greeting`: what a client hears after its startup packet. */
+  /** `greeting`: the response to a client's startup packet. */
   onReady(greeting: Uint8Array): void;
   onAnswer(answer: Answer): void;
-  /** It could not start, or has stopped without being asked to. Called once. */
+  /** It failed to start, or stopped unexpectedly. Called once. */
   onEnd(message: string): void;
 }
 
 export interface Thread {
   send(request: Request): void;
-  /** Shuts the database down in order, after what it is doing now; cuts it off after `waitMs`. Nothing is reported any
-   *  more. */
+  /** Shuts the database down cleanly after the current request; terminates it after `waitMs`. Reports nothing from then
+   *  on. */
   stop(waitMs: number): Promise<void>;
 }
 
-/** Starts a thread with a database. An idle one does not keep the process alive; one that starts or owes an answer
- *  does. */
+/** Starts a thread with a database. An idle one does not keep the process alive; one that is starting or busy does. */
 export function launchThread(boot: Boot, events: ThreadEvents): Thread {
   const worker = new Worker(threadUrl, {
     workerData: boot,

@@ -1,6 +1,6 @@
-/** A PostgreSQL inside the process, for those who have none at hand: `new pg.Pool({ stream:
- *  startEmbeddedDatabase().stream })`. It is PGlite (PostgreSQL compiled to WebAssembly) in a thread of its own;
- *  docs/guides/embedded-database.md says what it is not for. */
+/** A PostgreSQL inside the process, for those who do not have a server:
+ *  `new pg.Pool({ stream: startEmbeddedDatabase().stream })`. It is PGlite (PostgreSQL compiled to WebAssembly) in a
+ *  thread; docs/guides/embedded-database.md says what it is not for. */
 import { existsSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { demoScripts, imagePath } from "./assets.ts";
@@ -93,7 +93,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
         },
       });
     });
-    greeting.catch(() => {}); // who waits for it hears of it
+    greeting.catch(() => {}); // the waiting caller gets the error
     return greeting;
   };
 

@@ -1,4 +1,4 @@
-/** What clients say in the PostgreSQL wire protocol, made fit for many of them to share one backend. */
+/** Rewrites clients' protocol messages so that many clients can share one backend. */
 import { createHash } from "node:crypto";
 
 /** Messages that go to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a Flush.
@@ -39,7 +39,7 @@ const syncMessage = Uint8Array.of(type.sync, 0, 0, 0, 4);
  *  where no copy runs. */
 const refuseCopy = [encodeMessage(type.copyFail, "the embedded database takes no COPY FROM STDIN"), syncMessage];
 
-/** Example: `copy artist (name) from stdin`. The word alone is enough, refuseCopy does no harm. */
+/** Example: `copy artist (name) from stdin`. The keyword is enough; a false match does no harm. */
 const mayCopyFromStdin = /\bstdin\b/i;
 
 /** A message with a single text as its body. */
@@ -52,17 +52,17 @@ function encodeMessage(messageType: number, text: string): Uint8Array {
   return message;
 }
 
-/** What a client says, message by message, with its statement names made its own. */
+/** A client's messages, with its statement names made unique. */
 export interface MessageReader {
-  /** Takes in bytes, cut anywhere. @throws Error on bytes that are no message */
+  /** Accepts bytes split anywhere. @throws Error on bytes that are not a message */
   write(chunk: Uint8Array): void;
   /** All complete groups so far; `undefined` when there are none. */
   take(): Batch | undefined;
   readonly hasGroups: boolean;
-  /** The client has said Terminate; nothing after it counts. */
+  /** The client has sent Terminate; the rest is ignored. */
   readonly isTerminated: boolean;
-  /** What brings the shared session back to where the client found it. `inTransaction`: it ended in the middle of one.
-   *  */
+  /** Restores the shared session to the state in which the client found it. `inTransaction`: the client ended inside a
+   *  transaction. */
   farewell(inTransaction: boolean): Batch;
 }
 
@@ -237,8 +237,8 @@ export function buildQuery(text: string): Batch {
   return buildBatch([{ parts: [encodeMessage(type.query, text)], isSynced: true }]);
 }
 
-/** What a client says first: protocol 3 startup, a request for encryption, a request to cancel. `undefined`: not all
- *  bytes are there. */
+/** A client's first message: protocol 3 startup, a request for encryption, or a cancel request. `undefined`:
+ *  incomplete. */
 export function readOpening(
   bytes: Uint8Array,
 ): { readonly kind: "startup" | "encryption" | "cancel"; readonly bytes: number } | undefined {
@@ -254,7 +254,7 @@ export function readOpening(
   return { kind: "startup", bytes: length };
 }
 
-/** The startup packet that the thread sends once; its answer greets every client. */
+/** The startup packet that the thread sends once; every client gets the response to it. */
 export const startupPacket = ((): Uint8Array => {
   const body = Buffer.from("user\0postgres\0database\0postgres\0client_encoding\0UTF8\0\0");
   const packet = new Uint8Array(8 + body.length);

@@ -1,4 +1,4 @@
-/** What a `pg` client takes for its socket. */
+/** What a `pg` client uses as its socket. */
 import { Duplex } from "node:stream";
 import { createMessageReader, readOpening } from "./messages.ts";
 import type { Gate, Speaker } from "./gate.ts";
@@ -7,7 +7,7 @@ export interface ClientStream {
   readonly duplex: Duplex;
   /** Hands over a NotificationResponse that another client's statement brought. */
   notify(message: Uint8Array): void;
-  /** The database is going away. A client that was leaving anyway hears of no error. */
+  /** The database is shutting down. A client that was disconnecting anyway gets no error. */
   cutOff(reason: string): void;
 }
 
@@ -15,14 +15,14 @@ export interface ClientStreamOptions {
   /** Unique among the clients of a database. */
   readonly prefix: string;
   readonly gate: Gate;
-  /** The answer to a startup packet, once the database is up. */
+  /** The response to a startup packet, once the database is up. */
   readonly greeting: () => Promise<Uint8Array>;
-  /** An answer to this client brought a notification, which is for everybody. */
+  /** A response to this client contained a notification, which goes to all clients. */
   readonly onNotification: (message: Uint8Array, from: ClientStream) => void;
   readonly onClose: (stream: ClientStream) => void;
 }
 
-/** One client's way to the backend. It holds no place at the gate until it has said something. */
+/** One client's connection to the backend. It does not queue until it has sent something. */
 export function createClientStream(options: ClientStreamOptions): ClientStream {
   const { gate } = options;
   const reader = createMessageReader(options.prefix);
@@ -30,8 +30,8 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   let isGreeted = false;
   let isClosed = false;
   let isAsking = false;
-  let isEnding = false; // the client says no more, by Terminate or by ending its side
-  let isEnded = false; // and has been told the end
+  let isEnding = false; // the client is done: it sent Terminate or closed its side
+  let isEnded = false; // and was closed
   let hasSpoken = false;
   let isInTransaction = false;
 
@@ -113,7 +113,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   };
 
   const duplex = new Duplex({
-    read() {}, // answers are pushed as they come
+    read() {}, // responses are pushed as they arrive
     write: (chunk: Uint8Array, _encoding, done) => receive(chunk, done),
     writev: (chunks, done) => receive(Buffer.concat(chunks.map(({ chunk }) => chunk as Uint8Array)), done),
     final(done) {
@@ -124,13 +124,13 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     destroy(error, done) {
       isClosed = true;
       options.onClose(stream);
-      // The backend is everybody's: what this client left in it is cleared away in a turn of its own.
+      // All clients share the backend: what this client left behind is cleared in a separate turn.
       if (hasSpoken) gate.speak(speaker);
       done(error);
     },
   });
 
-  // What pg asks of a socket beyond a Duplex.
+  // What pg needs from a socket beyond a Duplex.
   Object.assign(duplex, {
     connect: () => {
       process.nextTick(() => duplex.emit("connect"));

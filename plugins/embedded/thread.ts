@@ -24,8 +24,8 @@ export interface Answer {
   readonly notifications: readonly Uint8Array[];
 }
 
-/** `greeting`: what a client hears after its startup packet. `failed`: it could not start. `died`: it started and can
- *  go on no more. */
+/** `greeting`: the response to a client's startup packet. `failed`: it could not start. `died`: it started and can no
+ *  longer continue. */
 export type FromThread =
   | { readonly kind: "ready"; readonly greeting: Uint8Array }
   | Answer

@@ -1,4 +1,5 @@
-/** The thread in which the embedded database runs, so that a long statement holds up no other answer of the process. */
+/** The thread in which the embedded database runs, so that a long statement does not block other responses of the
+ *  process. */
 import { parentPort, workerData } from "node:worker_threads";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -13,7 +14,7 @@ const smallAnswerBytes = 1024 * 1024;
 const batchesBetweenWalChecks = 256;
 const slowBatchMs = 100;
 
-/** Without a checkpointer process nobody else bounds the log; in memory it would grow for ever. */
+/** Without a checkpointer process, nothing else limits the WAL; in memory it would grow forever. */
 const longLog =
   "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 32 * 1024 * 1024 from pg_control_checkpoint()";
 
@@ -28,7 +29,7 @@ function die(message: string): never {
   process.exit(1);
 }
 
-/** Collects what the backend says into one buffer that is used again and again. */
+/** Collects the backend's output in one reused buffer. */
 function createBackend(pg: PGlite) {
   let buffer = new Uint8Array(smallAnswerBytes);
   let used = 0;

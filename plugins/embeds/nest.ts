@@ -1,4 +1,4 @@
-/** `author(name)`: the related rows as an object, or as an array of objects, under a key of their own. */
+/** `author(name)`: the related rows as an object, or as an array of objects, under a key. */
 import { definePlugin, sql, ident, type EmbedContext, type EmbedSql } from "../../core/index.ts";
 import type { Embed } from "../../core/index.ts";
 

@@ -16,7 +16,7 @@ import {
 interface LiftedColumn {
   /** Key in the parent's row. */
   readonly as: string;
-  /** The column of the joined rows: the key, or a name of its own where the key is taken or another level's. */
+  /** The column of the joined rows: the key, or a new name if the key is taken or belongs to another level. */
   readonly name: string;
   readonly aggregate?: { readonly fn: string; readonly cast?: string; readonly isRowCount: boolean };
 }
@@ -26,9 +26,9 @@ interface Lifted {
   readonly columns: readonly LiftedColumn[];
 }
 
-/** The read with a name of its own for every column, those of the spreads in it included: both levels may have the same
- *  keys. Aggregates belong to the parent's level: of them the spread selects the arguments. `read`: with every `*`
- *  written out. @rule R-AGG-6 R-SPR-3 */
+/** The read with a unique name for every column, including those of nested spreads: both levels may have the same keys.
+ *  Aggregates belong to the parent's level, so the spread selects their arguments. `read`: with every `*` expanded.
+ *  @rule R-AGG-6 R-SPR-3 */
 const lift = (read: Read, taken = new Set<string>()): Lifted => {
   const columns: LiftedColumn[] = [];
   const outputs: Output[] = [];

@@ -1,21 +1,21 @@
-/** `POST /v1/graphql [{"query":…},{"query":…}]`: requests one after another, their answers in one array. @rule G-HTTP-5
- *  G-LIM-6 */
+/** `POST /v1/graphql [{"query":…},{"query":…}]`: requests run one after another, their responses in one array.
+ *  @rule G-HTTP-5 G-LIM-6 */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { limitExceeded, type Limits } from "../../core/index.ts";
 import type { GqlRequest } from "./operations.ts";
 
-/** Answers of one batch, as far as they go. */
+/** The responses of a batch so far. */
 export type Batch =
   /** All of them. */
   | { readonly body: string }
-  /** Too much to wait for: writes the array from its beginning, each answer once the one before is out. */
+  /** The batch is too large to buffer: streams the array, each response after the previous one. */
   | { readonly write: (response: ServerResponse) => Promise<void> };
 
-/** Answers up to here are sent as one body, with its length and compressed. */
+/** Responses up to this size are sent as one body, with a length and compressed. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
 
-/** A client that does not read keeps the next answer from being made. */
+/** While the client does not read, the next entry is not run. */
 const drained = async (response: ServerResponse): Promise<void> => {
   if (response.destroyed || !response.writableNeedDrain) return;
   const gone = new AbortController();
@@ -30,7 +30,7 @@ const drained = async (response: ServerResponse): Promise<void> => {
   }
 };
 
-/** `answer`: the text of one answer. `refuse`: that of an entry that is not run any more. */
+/** `answer`: the text of one response. `refuse`: the text for an entry that is no longer run. */
 export const answerBatch = async (
   requests: readonly GqlRequest[],
   { maxBatchBytes }: Limits,
@@ -38,7 +38,7 @@ export const answerBatch = async (
   refuse: (error: Error) => string,
 ): Promise<Batch> => {
   let bytes = 0;
-  /** Of the answer of one entry, with what stands in front of it. */
+  /** Bytes of the response of one entry, including its separator. */
   const textOf = async (request: GqlRequest, at: number): Promise<string> => {
     const text =
       bytes > maxBatchBytes

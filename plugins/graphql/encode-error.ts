@@ -1,15 +1,15 @@
-/** Errors as this surface says them: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`. @rule G-ERR-1
- *  G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
+/** Errors in the format of this surface: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`.
+ *  @rule G-ERR-1 G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
 import { isRelApiError, type Json, type Session } from "../../core/index.ts";
 import { errorWords } from "./errors.ts";
 
 export interface EncodedErrors {
   readonly body: string;
-  /** Of `/v1alpha1/graphql`; the other addresses answer 200. */
+  /** For `/v1alpha1/graphql`; the other endpoints return 200. */
   readonly status: number;
 }
 
-/** What administrators are told of an error of the database: its own words, never the statement. @rule G-ERR-7 */
+/** What administrators see of a database error: its message, never the statement. @rule G-ERR-7 */
 const internalOf = (error: unknown): Json | undefined => {
   if (!isRelApiError(error)) return undefined;
   const description = typeof error.details === "string" ? error.details : null;

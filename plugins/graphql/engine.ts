@@ -1,5 +1,5 @@
-/** From a request to the text of its answer: documents are prepared once per role and text, then it is values, one
- *  transaction, and splicing. */
+/** From a request to the text of its response: documents are parsed and validated once per role and text; then come
+ *  values, one transaction, and splicing. */
 import { countRefusal, faultFacts, isNestedDeeper, isRelApiError, type PluginContext } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";

@@ -111,7 +111,7 @@ export const functionRefused = ({ code, status, message, path }: RelApiError, at
 export const functionFailed = (path: string): RelApiError =>
   new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
 
-// --- what the database says -----------------------------------------------------------------------------------------
+// --- errors of the database -----------------------------------------------------------------------------------------
 
 /** An error as a client of the GraphQL surface reads it. */
 export interface GqlErrorWords {
@@ -169,7 +169,7 @@ const CORE_ERRORS: Readonly<
   "connection-lost": CONNECTION_ERROR,
   "model-not-loaded": CONNECTION_ERROR,
   "pool-timeout": MAX_CONNECTIONS,
-  // schemes beside those of the contract refuse in words of their own
+  // other auth schemes refuse with their own messages
   "token-refused": { code: "access-denied", status: 401 },
   "anonymous-refused": { code: "access-denied", status: 401 },
   "admin-secret-refused": { code: "access-denied", status: 401 },

@@ -30,7 +30,8 @@ const PATHS: ReadonlySet<string> = new Set([PATH, "/v1alpha1/graphql", "/api/gra
 const OLD_PATH = "/v1alpha1/graphql";
 const SOCKET_PATH = "/v1/graphql/ws";
 
-/** Below these nothing else is served: paths of the dialect's other APIs answer 404 here, not as tables (§21). */
+/** Nothing else is served below these: paths of Hasura's other APIs return 404 here, instead of being read as tables
+ *  (§21). */
 const FAMILIES = /^\/(?:v1|v2|v1alpha1|v1beta1)\//;
 
 const ALLOW = "OPTIONS, GET, HEAD, POST";
@@ -46,7 +47,7 @@ const MAX_SYNC_GZIP_BYTES = 16 * 1024;
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** A transaction without statements: whether the database answers at all. */
+/** A transaction without statements, to check that the database responds. */
 const NOTHING: Execution = {
   session: { role: "admin", isAdmin: true, claims: {}, variables: {} },
   access: "read only",
@@ -109,8 +110,8 @@ interface Answered {
   readonly status: number;
 }
 
-/** Statuses: errors have one of their own on the old address alone, but for bodies that never came to be read. @rule
- *  G-HTTP-2 G-HTTP-3 G-HTTP-15 */
+/** Statuses: only the old endpoint has error statuses, apart from bodies that could not be read. @rule G-HTTP-2
+ *  G-HTTP-3 G-HTTP-15 */
 const statusFor = (exchange: AnyExchange, status: number): number =>
   exchange.path === OLD_PATH || STATUSES_OF_BODIES.has(status) ? status : 200;
 
@@ -136,7 +137,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
 
   // The request's way through the handler is the package's; reading and answering are ours: the dialect takes batches
   // and any content type,
-  // has words of its own, and its answers are text that the database wrote.
+  // has its own messages, and its responses are text from the database.
   const handle = createHandler<Posted>({
     parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
     onSubscribe: async ({ raw: { exchange } }, request) =>
@@ -183,10 +184,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
   const health = async (): Promise<Answer> => {
     const headers: Headers = [["Content-Type", "text/plain; charset=utf-8"]];
     try {
-      await context.execute(NOTHING); // its settings alone go there and back
+      await context.execute(NOTHING); // only its settings make the round trip
       return { status: 200, headers, body: "OK" };
     } catch {
-      return { status: 500, headers, body: "ERROR" }; // whatever the reason, the answer is that it is not well
+      return { status: 500, headers, body: "ERROR" }; // unhealthy, whatever the reason
     }
   };
 

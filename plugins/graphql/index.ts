@@ -1,5 +1,5 @@
-/** The GraphQL surface. `graphql` is the ground: schemas per role, documents, HTTP; each family of fields is a plugin
- *  of its own. */
+/** The GraphQL surface. `graphql` is the base: schemas per role, documents, HTTP. Each family of fields is a separate
+ *  plugin. */
 import { definePlugin } from "../../core/index.ts";
 import type { GraphqlService } from "./api.ts";
 import { createEngine } from "./engine.ts";

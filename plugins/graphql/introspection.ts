@@ -73,7 +73,7 @@ interface Selected {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** What a document asks of one selection set: fragments inlined, equal response names merged. */
+/** The fields of one selection set: fragments inlined, equal response names merged. */
 const createCollector = (document: DocumentNode, variables: Variables) => {
   const fragments = new Map(
     document.definitions.flatMap((definition) =>
@@ -123,7 +123,7 @@ const text = (value: string | null | undefined): string =>
 const listOf = <Source>(sources: readonly Source[], write: (source: Source) => string): string =>
   `[${sources.map(write).join(",")}]`;
 
-/** Texts kept of one kind: enough for what is met again soon, little beside the text of a large schema. */
+/** Cached texts per kind: enough for what repeats soon, small compared with the text of a large schema. */
 const MAX_KEPT = 4000;
 const MAX_FIELDS_KEPT = 100;
 
@@ -186,7 +186,7 @@ const sorted = <Item extends { readonly name: string }>(items: readonly Item[]):
 const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Variables) => {
   const { collect, valueOf } = createCollector(document, variables);
 
-  /** An object whose members write themselves; `memberOf` says how. */
+  /** An object written member by member; `memberOf` writes one. */
   const object = <Source>(
     typeName: string,
     parents: readonly FieldNode[],
@@ -297,11 +297,11 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
     }
   };
 
-  /** Each type is written once per selection: `[album!]!` stands in many places. */
+  /** Each type is written once per selection: `[album!]!` occurs in many places. */
   const describeType = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) =>
     object("__Type", nodes, typeMember);
 
-  /** A reference: each type is written once per selection, `[album!]!` stands in many places. */
+  /** A reference: each type is written once per selection, `[album!]!` occurs in many places. */
   const type = (nodes: readonly FieldNode[]): ((type: GraphQLType) => string) => keeping(describeType(nodes));
 
   const directive = (nodes: readonly FieldNode[]) =>

@@ -2,21 +2,21 @@
 import type { BoundValue, Json, Planned, Session } from "../../core/index.ts";
 import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
 
+/** A GraphQL request: document, operation name, variables. */
 export interface GqlRequest {
   readonly query: string;
   readonly operationName?: string;
   readonly variables?: Readonly<Record<string, Json>>;
 }
 
-/** What depends on the role's schema and the document text alone: parsed, chosen, checked as far as values do not
- *  matter. */
+/** A document parsed and validated for one role schema, before any values are known. */
 export interface PreparedDocument {
   readonly operation: "query" | "mutation" | "subscription";
   /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */
   bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
 }
 
-/** Ready to run: one transaction, its statements in order, and how their bodies make the answer. */
+/** Ready to run: the statements of one transaction in order, and how their bodies form the response. */
 export interface GqlOperation {
   readonly kind: "query" | "mutation" | "subscription";
   /** `read write` also for queries that call VOLATILE functions. */
@@ -27,10 +27,11 @@ export interface GqlOperation {
   readonly calls: readonly GqlCall[];
   /** Fields of rows that functions of plugins answer when the transaction is over. */
   readonly loads: readonly GqlLoads[];
-  /** To be called when it has run: document and plan are kept from then on. */
+  /** Call it after the operation has run: caches document and plan. */
   keep(): void;
 }
 
+/** One program of an operation, with its values. */
 export interface GqlStep {
   readonly planned: Planned;
   readonly values: readonly BoundValue[];
@@ -71,18 +72,18 @@ export type GqlOutput =
   | { readonly as: string; readonly text: string }
   /** the body of a step is the value */
   | { readonly as: string; readonly step: number }
-  /** the body of a step is an object whose keys stand here (`Bundle`) */
+  /** the body of a step is an object whose keys belong here (`Bundle`) */
   | { readonly bundle: number }
   /** what a call answers */
   | { readonly as: string; readonly call: number }
-  /** a list, one element per step: its body; text where it is known already (`update_T_many`) */
+  /** a list with one element per step: its body, or text that is known already (`update_T_many`) */
   | { readonly as: string; readonly list: readonly (number | string)[] }
   /** a namespace of a mutation */
   | { readonly as: string; readonly of: readonly GqlOutput[] };
 
 /** What the GraphQL plugin offers to others (`GraphqlService`). */
 export interface GqlEngine {
-  /** The document, from the cache where it is there. @throws RelApiError */
+  /** The document, from the cache if possible. @throws RelApiError */
   prepare(request: GqlRequest, session: Session): PreparedDocument;
   /** Runs it; the text of the `data` object. @throws RelApiError */
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
@@ -94,10 +95,12 @@ export interface GqlEngine {
   parseJson(text: string): Json;
   /** A request object (G-HTTP-1) from such a value. @throws RelApiError */
   readRequest(value: Json): GqlRequest;
-  /** `{"errors":[…]}` (G-ERR-1) of an error; anything but a RelApiError is logged and answered as an internal one. */
+  /** `{"errors":[…]}` (G-ERR-1) for an error; anything but a RelApiError is logged and reported as an internal
+   *  error. */
   encodeErrors(error: unknown, session: Session | undefined): { readonly body: string; readonly status: number };
 }
 
+/** Options of one run of an operation. */
 export interface GqlRunOptions {
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;

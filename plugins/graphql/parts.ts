@@ -1,6 +1,6 @@
-/** The GraphQL surface as data: graphql-js types whose fields, arguments, input fields and enum values carry in
- *  `extensions.relapi` what they stand for (`GqlPart`), so that whoever plans a document reads parts and never names.
- *  Types are made per role, lazily: fields of a type are built when a document first touches it. */
+/** The GraphQL surface as data: graphql-js types whose fields, arguments, input fields and enum values carry what they
+ *  stand for (`GqlPart`) in `extensions.relapi`, so that planners read parts and never names. Types are built per role
+ *  and lazily: the fields of a type are built when a document first needs them. */
 import type {
   DocumentNode,
   FieldNode,
@@ -43,8 +43,9 @@ import type {
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
 import type { GqlColumn, GqlRoleView, GqlSource, GqlTable, GqlTableRights, GqlWord } from "./served.ts";
 
-// --- what a place of the schema stands for --------------------------------------------------------------------------
+// --- parts --------------------------------------------------------------------------
 
+/** Arguments whose meaning does not depend on a column. */
 export type GqlArgumentName =
   // lists
   | "where"
@@ -73,6 +74,7 @@ export type GqlArgumentName =
   | "X"
   | "Y";
 
+/** Kinds of root fields of a table. */
 export type GqlRootKind =
   | "list"
   | "aggregate"
@@ -85,6 +87,7 @@ export type GqlRootKind =
   | "delete"
   | "delete-by-pk";
 
+/** What a field, argument, input field or enum value stands for. Planners read parts and never names. */
 export type GqlPart =
   // root fields
   | { readonly kind: GqlRootKind; readonly relation: Relation }
@@ -97,12 +100,12 @@ export type GqlPart =
       readonly sessionArgument?: number;
     }
   | { readonly kind: "namespace" }
-  /** `no_queries_available`: answered with this text */
+  /** `no_queries_available`: returns this string */
   | { readonly kind: "constant"; readonly text: string }
   // rows, bool_exp, order_by, inputs, by-pk arguments, pk_columns, `_select_column` and `_update_column` values
   | { readonly kind: "column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
-  /** In inputs: `data` is inserted along it. `isAfter`: to-one rows that are inserted after this one though no column
-   *  says so (G-NST-9). `mode`: how the rows are embedded, in rows. */
+  /** In inputs: `data` is inserted along it. `isAfter`: to-one rows that are inserted after this one although no
+   *  foreign key requires it (G-NST-9). `mode`: how the rows are embedded, in rows. */
   | {
       readonly kind: "relationship";
       readonly relationship: Relationship;
@@ -160,7 +163,7 @@ export type GqlPart =
   | { readonly kind: "constraint"; readonly name: string; readonly columns: readonly string[] }
   /** `_PLACEHOLDER` */
   | { readonly kind: "placeholder" }
-  // functions: `index` in `routine.parameters`; `name` absent: unnamed, so positional alone
+  // functions: `index` in `routine.parameters`; without `name`: unnamed, so only positional
   | {
       readonly kind: "function-argument";
       readonly parameter: RoutineParameter;
@@ -208,6 +211,7 @@ export interface GqlSelection {
   readonly arguments: Readonly<Record<string, Json>>;
 }
 
+/** What `output` of a `custom` field works with. */
 export interface GqlSelectionContext {
   readonly schema: RoleSchema;
   readonly relation: Relation | undefined;
@@ -237,13 +241,15 @@ export interface GqlSelected {
   readonly selection: readonly GqlSelected[];
 }
 
-/** Key of `extensions` under which parts and scopes stand. */
+/** Key of `extensions` that holds parts and scopes. */
 export const GQL_EXTENSION = "relapi";
 
 type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputField | GraphQLEnumValue;
 
-export const gqlPart = (place: WithPart): GqlPart | undefined => place.extensions[GQL_EXTENSION] as GqlPart | undefined; // written by `withPart` alone
+/** The part of a field, argument, input field or enum value; undefined for those of introspection. */
+export const gqlPart = (place: WithPart): GqlPart | undefined => place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes it
 
+/** The `extensions` of an argument, input field or enum value that stands for the part. */
 export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });
 
 // --- types and the hook ---------------------------------------------------------------------------------------------
@@ -279,6 +285,7 @@ export type GqlScope =
   | "function_args"
   | "enum";
 
+/** What a GraphQL type was built for; stored in its `extensions`. */
 export interface GqlTypeFacts {
   readonly scope: GqlScope;
   readonly relation?: Relation;
@@ -286,10 +293,12 @@ export interface GqlTypeFacts {
   readonly value?: GqlValueType;
 }
 
+/** What a type was built for; undefined for types that the builder did not make. */
 export const gqlTypeFacts = (
   type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
-): GqlTypeFacts | undefined => type.extensions[GQL_EXTENSION] as GqlTypeFacts | undefined; // written by the type builder alone
+): GqlTypeFacts | undefined => type.extensions[GQL_EXTENSION] as GqlTypeFacts | undefined; // only the type builder writes it
 
+/** A field of a GraphQL type: its definition and what it stands for. */
 export interface GqlField {
   /** For graphql-js: type, arguments, description. Arguments carry their parts in `extensions` (`withPart`). */
   readonly config: GraphQLFieldConfig<unknown, unknown> | GraphQLInputFieldConfig;
@@ -300,6 +309,7 @@ export interface GqlField {
 /** By field name; the builder sorts. */
 export type GqlFields = Readonly<Record<string, GqlField>>;
 
+/** The type whose fields a tap of `buildGqlField` adds to. */
 export interface GqlFieldContext {
   readonly scope: GqlScope;
   /** Name of the GraphQL type whose fields these are. */
@@ -321,15 +331,16 @@ export interface GqlFieldContext {
 export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
   readonly name: string;
   readonly description?: string | null;
-  /** Look at the fields now, and make no type when there are none. */
+  /** Build the fields now, and omit the type if it has none. */
   readonly isOptional?: boolean;
 }
 
+/** A GraphQL enum to be built. */
 export interface GqlEnumSpec {
   readonly name: string;
   readonly description?: string | null;
   readonly relation?: Relation;
-  /** Asked when first needed. */
+  /** Called when first needed. */
   readonly values: () => readonly {
     readonly name: string;
     readonly value: unknown;
@@ -338,7 +349,7 @@ export interface GqlEnumSpec {
   }[];
 }
 
-/** What fields are built from. Types are kept by name; undefined: the role has no such type, or its name is another's
+/** What fields are built from. Types are cached by name; undefined: the role has no such type, or its name is taken
  *  (G-NAM-3). */
 export interface GqlBuild {
   readonly schema: RoleSchema;

@@ -1,4 +1,4 @@
-/** A document as it is kept: parsed and chosen once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36
+/** A cached document: parsed and validated once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36
  *  R-CAC-1 */
 import { planKey, type Ask, type Cache, type Caches, type Found, type Json, type Question } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
@@ -12,11 +12,11 @@ import { openBudget, type Planner } from "./plan/planner.ts";
 import type { RoleSchema } from "./parts.ts";
 import type { GqlOperation, GqlRequest, PreparedDocument } from "./operations.ts";
 
-/** Syntax trees take so much more than their text, plans so much more than theirs. */
+/** Memory of syntax trees and plans, as multiples of their text. */
 const BYTES_PER_CHARACTER = 60;
 const BYTES_PER_PLANNED_CHARACTER = 8;
 
-/** What nests too deeply for a walk over it is refused by `refuse`. */
+/** Throws `refuse()` if the input nests too deeply for a recursive walk. */
 const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
   try {
     return walk();
@@ -26,7 +26,7 @@ const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
   }
 };
 
-/** What depends on the role's schema and the text alone. */
+/** What depends only on the role schema and the text. */
 interface ReadDocument {
   readonly schema: RoleSchema;
   readonly parsed: ParsedDocument;
@@ -51,7 +51,7 @@ interface OperationSource extends WithVariables {
 }
 
 const DOCUMENT: Question<OperationSource, ReadDocument> = { name: "document", of: ({ document }) => document };
-/** Asked when the planner is made, as what is at hand; whoever plans sees it through questions. */
+/** Read once when the planner is created; planning sees the values only through questions. */
 const AT_HAND: Question<OperationSource, VariableValues> = {
   name: "variables",
   of: ({ variables }) => variables,

@@ -66,7 +66,7 @@ const readBatch = (elements: readonly Json[], { maxBatchEntries }: Limits): read
 
 /** @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
 export const parseBody = (bytes: Buffer, limits: Limits): GqlBody => {
-  // else bytes that are no characters would be stored as other characters
+  // otherwise invalid bytes would be stored as other characters
   if (!isUtf8(bytes)) throw invalidJson("the body is not UTF-8");
   if (isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
   let body: Json;

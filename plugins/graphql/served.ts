@@ -1,9 +1,9 @@
-/** What the GraphQL surface serves, under which names, and to whom: read from the model, from metadata where there is
- *  some. */
+/** What the GraphQL surface serves, under which names and for which roles: from metadata if there is any, otherwise
+ *  from the model. */
 import type { Column, QualifiedName, Relation, Relationship, Routine, Session } from "../../core/index.ts";
 import type { GqlComputedField, GqlEnumTable } from "./value-types.ts";
 
-// --- what metadata says ---------------------------------------------------------------------------------------------
+// --- metadata ---------------------------------------------------------------------------------------------
 
 /** Root fields by the names of metadata's `custom_root_fields`. */
 export type GqlRootFieldName =
@@ -47,6 +47,7 @@ export interface GqlTableEntry {
   readonly enumValues?: readonly { readonly key: string; readonly comment: string | null }[];
 }
 
+/** A computed field of the metadata. @rule G-MET-9 */
 export interface GqlComputedEntry {
   readonly name: string;
   readonly routine: QualifiedName;
@@ -83,13 +84,14 @@ export interface GqlMetadata {
   readonly functions?: readonly GqlFunctionEntry[];
   /** Roles without `__schema` and `__type`, whatever their rights come from. @rule G-INT-9 */
   readonly introspectionClosedFor?: ReadonlySet<string>;
-  /** What the role may by the metadata; undefined: it is not in there (grants count, G-PRM-2). Never asked for the
-   *  administrator. */
+  /** What the role may do according to the metadata; undefined: the metadata does not name the role, so grants apply
+   *  (G-PRM-2). Never called for the administrator. */
   view(session: Session): GqlRoleView | undefined;
 }
 
 // --- what is served -------------------------------------------------------------------------------------------------
 
+/** A column as the GraphQL surface serves it. */
 export interface GqlColumn {
   readonly column: Column;
   /** Field name. */
@@ -99,6 +101,7 @@ export interface GqlColumn {
   readonly enumTable?: GqlEnumTable;
 }
 
+/** A relationship as the GraphQL surface serves it. */
 export interface GqlRelationshipField {
   readonly name: string;
   readonly relationship: Relationship;
@@ -106,6 +109,7 @@ export interface GqlRelationshipField {
   readonly isAfter?: boolean;
 }
 
+/** A table, or view, as the GraphQL surface serves it. */
 export interface GqlTable {
   readonly relation: Relation;
   /** Words of its name; custom ones keep their case. */
@@ -121,6 +125,7 @@ export interface GqlTable {
   readonly enumTable?: GqlEnumTable;
 }
 
+/** A function served as a root field. @rule G-FN-1 */
 export interface GqlFunction {
   readonly routine: Routine;
   /** Whose rows it returns. */
@@ -140,6 +145,7 @@ export interface GqlWord {
   readonly isCustom: boolean;
 }
 
+/** The tables and functions that the GraphQL surface serves, independent of roles. */
 export interface GqlSource {
   /** By (schema, name). */
   readonly tables: readonly GqlTable[];
@@ -149,7 +155,7 @@ export interface GqlSource {
   readonly customization: GqlCustomization;
 }
 
-// --- to whom --------------------------------------------------------------------------------------------------------
+// --- rights --------------------------------------------------------------------------------------------------------
 
 /** What a role may do with one relation. Absent parts: nothing. */
 export interface GqlTableRights {
@@ -161,7 +167,7 @@ export interface GqlTableRights {
     /** Absent: all. @rule G-ROOT-16 */
     readonly queryRootFields?: ReadonlySet<GqlRootFieldName>;
     readonly subscriptionRootFields?: ReadonlySet<GqlRootFieldName>;
-    /** Columns and computed fields that may be null though the table says otherwise. @rule G-PRM-14 */
+    /** Columns and computed fields that may be null although the table says otherwise. @rule G-PRM-14 */
     readonly masked?: ReadonlySet<string>;
     /** There may be rows that the role does not see. */
     readonly isFiltered?: true;
@@ -172,12 +178,13 @@ export interface GqlTableRights {
   readonly delete?: true;
 }
 
+/** What a role may do on the GraphQL surface. */
 export interface GqlRoleView {
   readonly role: string;
   /** The database's role, whose row policies hold; absent: the login role. */
   readonly actsAs?: string;
   rights(table: GqlTable): GqlTableRights;
-  /** The function itself; the returned table's rights are looked at besides. */
+  /** The function itself; the rights on the returned table are checked separately. */
   mayCall(fn: GqlFunction): boolean;
   /** @rule G-INT-9 */
   readonly isIntrospectionClosed?: boolean;

@@ -3,7 +3,7 @@ import type { PgType, Relation, Routine } from "../../core/index.ts";
 
 /** The PostgreSQL type of a column-typed place, for coercion and casts. */
 export interface GqlValueType {
-  /** GraphQL name of the scalar or enum; of an array that of its innermost element. */
+  /** GraphQL name of the scalar or enum; for an array, that of its innermost element. */
   readonly scalar: string;
   /** Type below all domains; of an array the array type itself. */
   readonly type: PgType;

@@ -1,4 +1,4 @@
-/** One line per answer, as web servers write it. */
+/** One line per response, in the common log format of web servers. */
 import type { IncomingMessage } from "node:http";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

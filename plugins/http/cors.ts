@@ -24,7 +24,7 @@ const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: 
   ];
 };
 
-/** Of an OPTIONS request. Undefined: not a preflight that is answered here. @rule R-COR-2 */
+/** Of an OPTIONS request. Undefined: not a preflight request for us. @rule R-COR-2 */
 const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
   const origin = header("origin");
   const wanted = header("access-control-request-method");

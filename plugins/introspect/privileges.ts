@@ -1,7 +1,7 @@
 /** Who may do what: access control lists as the catalog prints them, and roles with what they inherit. */
 import { sql, type AclItem, type IntrospectContext, type Role } from "../../core/index.ts";
 
-/** Roles that may read and write every relation, which no ACL says. */
+/** Roles that may read and write every relation; ACLs do not show it. */
 const EVERYWHERE = {
   relation: [
     { grantee: "pg_read_all_data", privileges: "r" },

@@ -77,9 +77,9 @@ export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${iden
   where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify([...names]), "json")}))
 )`;
 
-/** `coded`: relations that code of users runs for when they are written. Functions in C are not theirs: who makes one
- *  owns the server. `remote`: rows of theirs come from another server. Both with what leads to them: parents, and
- *  tables whose keys cascade to them. @rule R-TX-10 */
+/** `coded`: relations whose writes run user code. C functions do not count: only a superuser can create them. `remote`:
+ *  relations with rows on another server. Both include what leads to them: parents, and tables whose keys cascade to
+ *  them. @rule R-TX-10 */
 const CODE = sql`code (class, oid) as materialized (
   select 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, routine.oid
   from pg_catalog.pg_proc routine

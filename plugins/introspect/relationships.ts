@@ -12,7 +12,7 @@ import { columnOriginsOf, type ColumnOrigins } from "./catalog.ts";
 
 /** A foreign key between two relations, each the table of the constraint or a view that shows the key. */
 interface Link {
-  /** Tells keys of one name on different tables apart. */
+  /** Distinguishes keys of the same name on different tables. */
   readonly key: object;
   readonly constraint: string;
   readonly source: Relation;

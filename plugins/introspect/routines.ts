@@ -167,7 +167,7 @@ const describeResult = (
   const declared = types.get(row.resultType);
   const base = belowDomains(declared, types);
   const common = { type: row.resultType, isSet: row.isSet, hasOutParameters: outputs.length > 0 };
-  // A single OUT parameter of a composite type is that composite as a whole, so the type is asked first.
+  // A single OUT parameter of a composite type is that composite as a whole, so the type is checked first.
   if (base?.kind === "composite") {
     const relation: QualifiedName | undefined = base.relation;
     return { ...common, kind: "composite", relation, columns: base.attributes ?? [] };

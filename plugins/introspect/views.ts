@@ -50,7 +50,7 @@ export const parseOrigins = (action: string): Origins => {
   return origins;
 };
 
-/** Index behind the `(` of the outermost query's target list, -1 where there is none. */
+/** Index after the `(` of the outermost query's target list, -1 if there is none. */
 const findTargetList = (action: string): number => {
   let depth = 0;
   for (let i = 0; i < action.length; i++) {
@@ -64,8 +64,8 @@ const findTargetList = (action: string): number => {
 };
 
 /** Follows origins that are columns of views themselves, down to columns of tables. `views`: direct origins of every
- *  view that may be followed; `isTable` tells where a trace ends. Other ends (hidden views) and cycles leave the column
- *  without origin. @rule R-REL-4 */
+ *  view that may be followed; a trace ends where `isTable` is true. Other ends (hidden views) and cycles leave the
+ *  column without an origin. @rule R-REL-4 */
 export const traceViews = (
   views: ReadonlyMap<number, Origins>,
   isTable: (oid: number) => boolean,
@@ -90,9 +90,9 @@ export const traceViews = (
   return traced;
 };
 
-/** Attribute numbers of a view's primary key: those of every table whose whole key the view shows, tables in order of
- *  their first column in the view. A key column that is shown twice counts where it stands first. @rule R-REL-5 R-REL-7
- *  */
+/** Attribute numbers of a view's primary key: those of every table whose whole key the view shows, tables in order
+ *  of their first column in the view. A key column that is shown twice counts at its first position. @rule R-REL-5
+ *  R-REL-7 */
 export const deriveViewKey = (origins: Origins, keyOf: (table: number) => readonly number[]): readonly number[] => {
   const shown = new Map<number, Map<number, number>>();
   for (const position of [...origins.keys()].sort((a, b) => a - b)) {

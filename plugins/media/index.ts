@@ -1,4 +1,4 @@
-/** Media types of REST answers, one plugin each. */
+/** Media types of REST responses, one plugin each. */
 export { csvMedia } from "./csv.ts";
 export { customMedia } from "./custom.ts";
 export { explainMedia } from "./explain.ts";

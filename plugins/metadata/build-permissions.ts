@@ -65,7 +65,7 @@ interface Builder {
 const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: Builder): Predicate | undefined =>
   isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // not undefined
 
-/** What must be said: nothing is open by being forgotten. */
+/** Required keys: an omission must not grant anything. */
 const required = (raw: RawObject, key: "check" | "filter"): Raw => {
   const given = raw[key];
   if (given === undefined || given === null) throw new Inconsistent(`it has no ${key}`);

@@ -13,7 +13,7 @@ export const metadataVersionUnknown = (version: string): RelApiError =>
     message: `metadata has version ${version}: versions 2 and 3 are read`,
   });
 
-/** A right the caller has not; in PostgreSQL's words, so that both surfaces answer as for a grant. @rule G-PRM-5 */
+/** A missing right, worded like PostgreSQL, so that both surfaces respond as for a missing grant. @rule G-PRM-5 */
 export const permissionDenied = (what: "table" | "function", name: string): RelApiError =>
   new RelApiError({ code: "42501", status: 403, message: `permission denied for ${what} ${name}` });
 

@@ -58,7 +58,7 @@ const text = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : 
 /** Scalars of the schema whose names are not those of types. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
 
-/** Where a part of a filter stands. */
+/** The position of a part of a filter. */
 interface At {
   readonly relation: Relation;
   /** The table of the permission, which `$` names. */
@@ -90,8 +90,8 @@ export const createFilterReader = (
     return found;
   };
 
-  /** Equality that takes two NULLs for equal. Plain `=`, which indexes can answer, where nobody can tell the
-   *  difference. @rule G-FIL-4 */
+  /** Equality that treats two NULLs as equal. Plain `=`, which can use indexes, if there is no difference.
+   *  @rule G-FIL-4 */
   const equality = (isEqual: boolean, left: Expression, operand: Operand, isPlain: boolean): Predicate => {
     if (isPlain) return { kind: "compare", left, operator: isEqual ? "eq" : "neq", operand };
     const distinct: Predicate = { kind: "compare", left, operator: "isdistinct", operand };
@@ -129,7 +129,7 @@ export const createFilterReader = (
     if (spec.operand === "fields") return comparison(fieldsOperand(raw, spec));
     if (raw === null) throw new Inconsistent(`${name} takes no null`);
     if (spec.operand !== "list") return comparison(values.value(raw, type));
-    // a list of arrays is no array of arrays to PostgreSQL, which compares with their elements
+    // PostgreSQL has no array of arrays and would compare with their elements
     if (
       left.base.kind === "array" &&
       type === left.declared &&
@@ -209,7 +209,7 @@ export const createFilterReader = (
     return and(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
   };
 
-  /** Of other rows: whether there are some does not tell NULL from false. */
+  /** Conditions on other rows: existence does not distinguish NULL from false. */
   const readRows = (raw: Raw, relation: Relation, at: At): Predicate =>
     readAny(raw, { relation, root: at.root, isNegated: false });
 

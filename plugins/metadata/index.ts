@@ -1,4 +1,4 @@
-/** `METADATA=./metadata`: the names, relationships and permissions a team brings from its Hasura metadata. */
+/** `METADATA=./metadata`: names, relationships and permissions from Hasura metadata. */
 import {
   columnOf,
   definePlugin,
@@ -97,7 +97,7 @@ export const metadata = definePlugin({
   apply: (hooks, context) => {
     if (context.options.metadata === undefined) return;
     hooks.introspect.tapPromise("metadata", async (model, introspection) => {
-      const document = model.parts[DOCUMENT_PART] as MetadataDocument | undefined; // put there by the loader alone
+      const document = model.parts[DOCUMENT_PART] as MetadataDocument | undefined; // only the loader writes it
       return document === undefined ? model : matchDocument(document, model, introspection, context);
     });
   },
@@ -206,7 +206,7 @@ const enumColumns = (
     : "its second column is not of type text";
 };
 
-/** Permissions written into plans, for GraphQL and, when the preset says so, for REST. @rule G-PRM-7 … G-PRM-12 */
+/** Applies permissions to plans, for GraphQL and, if the option says so, for REST. @rule G-PRM-7 … G-PRM-12 */
 export const metadataPermissions = definePlugin({
   name: "metadata-permissions",
   requires: ["metadata"],
@@ -215,7 +215,7 @@ export const metadataPermissions = definePlugin({
     hooks.transformPlan.tap("metadata-permissions", (plan, { model, session, surface, envelope, options }) => {
       const isRest = surface === "rest";
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
-      const part = model.parts["metadata"] as MetadataPart | undefined; // put there by the plugin above alone
+      const part = model.parts["metadata"] as MetadataPart | undefined; // only the plugin above writes it
       const ofRole = part?.permissions.get(session.role);
       if (part === undefined || ofRole === undefined) {
         // a session from before a reload, when the metadata still had the role: the login role's rights are not for it

@@ -31,7 +31,7 @@ export const inheritance = (document: MetadataDocument, note: Note): ReadonlyMap
   return parentsOf;
 };
 
-/** The roles a role is made of, itself first. */
+/** The roles that a role inherits from, itself first. */
 export const ancestorsOf = (role: string, parentsOf: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const found = new Set([role]);
   for (const one of found) for (const parent of parentsOf.get(one) ?? []) found.add(parent);
@@ -82,7 +82,7 @@ const anyOf = (filters: readonly (Predicate | undefined)[]): Predicate | undefin
 
 const union = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> => new Set(sets.flatMap((set) => [...set]));
 
-/** Absent stands for all. */
+/** Absent means all. */
 const unionOrAll = <Item>(sets: readonly (ReadonlySet<Item> | undefined)[]): ReadonlySet<Item> | undefined =>
   sets.some((set) => set === undefined) ? undefined : union(sets as readonly ReadonlySet<Item>[]); // none is undefined
 

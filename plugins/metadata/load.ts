@@ -17,7 +17,7 @@ const INCLUDE = /^!include\s+(.+)$/;
 
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 
-/** Where a value stands: the file it is in, and the files that led there. */
+/** The location of a value: its file, and the files that included it. */
 interface Place {
   readonly root: string;
   readonly file: string;
@@ -43,8 +43,8 @@ const copyOf = (value: unknown): Raw => {
   return value as Raw; // plain, so a scalar
 };
 
-/** Numbers of YAML are those of JSON but for a plus before them, and for `.5`, `0x1F`, `.inf` and their like, which no
- *  tool writes. */
+/** YAML numbers are JSON numbers, apart from a leading plus, `.5`, `0x1F`, `.inf` and the like, which no tool
+ *  writes. */
 const JSON_NUMBER = /^\+?(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
 
 /** With all their digits. @rule G-MET-13 */

@@ -30,7 +30,7 @@ const columnNames = (raw: Raw | undefined): readonly string[] | undefined => {
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
-/** @returns what is wrong, where it cannot be found */
+/** @returns a message if it cannot be found */
 export const matchRelationship = (
   model: Model,
   relation: Relation,
@@ -101,7 +101,7 @@ const alongOtherKey = (
   if (typeof relationship === "string")
     return `${relationship} exactly the columns ${quoted(columns)} of table "${target.name}"`;
   if (isObjectRelationship && !relationship.isToOne) {
-    // nothing says that there is one row at most: one of them is taken, as along columns of one's own choice
+    // nothing guarantees at most one row, so any of them is returned, as with manually chosen columns
     return {
       relationship: {
         ...relationship,

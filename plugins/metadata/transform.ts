@@ -44,7 +44,7 @@ export interface TransformParts {
   readonly isBackend: boolean;
   /** The surface's schema does not know the permissions, so names are checked here. */
   readonly checksNames: boolean;
-  /** Key columns of the written row that the answer tells. */
+  /** Key columns of the written row that the response contains. */
   readonly location: readonly string[];
   readonly mayCall: MayCall;
   /** The metadata has given it a name on its source, for all roles. */
@@ -108,7 +108,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     checkKeys(relationship);
     if (junction === undefined) return;
     const select = selectOf(junction.relation);
-    // a filter on the junction's rows would have to stand in the join
+    // a filter on the junction's rows would have to be part of the join
     if (select === undefined || select.filter !== undefined) throw permissionDenied("table", junction.relation.name);
   }
 
@@ -135,7 +135,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       return [output];
     });
     const next: Read = { ...read, output: outputs };
-    if (isWritten) return next; // rows are answered though the filter would hide them or the limit cut them off (G-INS-5)
+    if (isWritten) return next; // rows are returned even if the filter would hide them or the limit would drop them (G-INS-5)
     // a limit is for lists (G-PRM-8)
     const capped: Read =
       select.limit === undefined || read.shape === "aggregate" || isOne
@@ -158,7 +158,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (checksNames) throw permissionDenied("table", relation.name);
       return expression;
     }
-    // a name that nobody has is refused as such (R-NAM-1)
+    // an unknown name is refused as such (R-NAM-1)
     if (expression.kind === "column" && columnOf(relation, expression.name) === undefined) return expression;
     const name = expression.kind === "column" ? expression.name : computedField(expression.routine, select);
     const isAllowed =
@@ -183,7 +183,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       cell.value === undefined ? [] : [{ column: cell.column, operator: "set", operand: cell.value }],
     );
 
-  /** What the answer tells of the written row is read. @rule R-NAM-5 */
+  /** What the response contains of the written row counts as read. @rule R-NAM-5 */
   const checkKey = (name: QualifiedName): void => checkColumns(parts.location, unmasked(name), name);
 
   /** The primary key is the target of those who name none. @rule R-NAM-2 */

@@ -59,7 +59,7 @@ export const createFunctionRights = (
 
 export type MayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: boolean) => boolean;
 
-/** On REST, of the functions listed. `isOfTable`: its rows are those of a relation. @rule G-FN-8 */
+/** On REST, for the functions listed. `isOfTable`: it returns rows of a relation. @rule G-FN-8 */
 export const mayCallOf =
   (functions: FunctionRights, role: string, infersFunctions: boolean): MayCall =>
   (routine, isOfTable, isMutation) =>

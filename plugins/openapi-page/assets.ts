@@ -29,7 +29,7 @@ export const findAssetFolder = (): string | undefined => {
   }
 };
 
-/** Reads each file once, when it is first asked for. `own`: files that are not Swagger UI's. */
+/** Reads each file once, on first use. `own`: files that do not come from Swagger UI. */
 export const createAssets = (
   folder: string,
   own: Readonly<Record<string, { readonly contentType: string; readonly text: string }>>,

@@ -22,7 +22,7 @@ const namesHtml = (accept: string | undefined): boolean =>
 const restRoots = ({ restPath, compatMode }: ResolvedOptions): readonly string[] =>
   compatMode ? [restPath, ""] : [restPath];
 
-/** What stands before the api's own paths where it is mounted in another application. */
+/** The mount path, if the api is mounted in another application. */
 const mountOf = (exchange: Pick<Exchange, "request" | "path">): string => {
   const original = (exchange.request as { readonly originalUrl?: string }).originalUrl; // set by Express
   const path = original?.split("?", 1)[0] ?? exchange.path;
@@ -109,7 +109,7 @@ const describesSchema = ({ openapiMode, dbRootSpec }: ResolvedOptions): boolean 
 /** Needs the document, and shows itself only where the root describes the schema. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
-  // asked before the surface whose root it shares, which "openapi" comes after: so that one cannot be in `requires`
+  // must precede the surface whose root it shares, and "openapi" follows that surface, so it cannot be in `requires`
   before: ["rest"],
   apply: (_hooks, context) => {
     if (!context.registry.has("openapi")) return;

@@ -49,7 +49,7 @@ body { margin: 0; }
 </html>
 `;
 
-/** Runs in the browser: loads the document as whoever the token says, and shows it. */
+/** Runs in the browser: loads the document as the token's role, and shows it. */
 export const PAGE_SCRIPT = `"use strict";
 const config = JSON.parse(document.getElementById("config").textContent);
 const byId = (id) => document.getElementById(id);

@@ -4,7 +4,7 @@ import type { OperatorSpec } from "../../core/index.ts";
 
 const TEXT_TYPES = ["text", "varchar", "bpchar", "citext"];
 
-/** The operators that words of SQL stand for. */
+/** The operators behind SQL keywords. */
 const WORDS: Readonly<Record<string, string>> = {
   like: "~~",
   "not like": "!~~",

@@ -115,7 +115,7 @@ export const addressedPastAlias = (name: string, alias: string): RelApiError =>
     hint: `Change '${name}' to '${alias}' in filters, orders or limits.`,
   });
 
-/** `suggestion`: a similar relation, and which of the two names it may stand for. @rule R-EMB-2 R-EMB-19 PGRST200 */
+/** `suggestion`: a similar relation, and which of the two names it would replace. @rule R-EMB-2 R-EMB-19 PGRST200 */
 export const relationshipNotFound = (
   source: string,
   target: string,
@@ -146,7 +146,7 @@ export type Way = {
   readonly details: Json;
   /** `ports!voyages_origin_id_fkey` */
   readonly hint: string;
-  /** Schema, relation and column of all that it tells. */
+  /** Schema, relation and column of everything that it names. */
   readonly columns: readonly (readonly [schema: string, relation: string, column: string])[];
 };
 
@@ -173,7 +173,7 @@ export const relatedOrderImpossible = (source: string, embed: string): RelApiErr
     details: `'${source}' and '${embed}' do not form a many-to-one or one-to-one relationship`,
   });
 
-/** Two embeds of one level that answer to one name: what the database says of it. @rule R-EMB-12 */
+/** Two embeds of one level with the same name, reported in the database's words. @rule R-EMB-12 */
 export const embedTwice = (name: string): RelApiError =>
   new RelApiError({ code: "42712", status: 400, message: `table name "${name}" specified more than once` });
 

@@ -89,7 +89,7 @@ const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
 const refuseMethod = (target: RestTarget, method: string): Error =>
   target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
 
-/** Undefined: a relation that is not there. A function that is not there has no overloads. */
+/** Undefined: an unknown relation. An unknown function has no overloads. */
 const findTarget = (place: Place): PlacedTarget | undefined => {
   const { kind, model, schema, name } = place;
   if (kind === "root") return { kind, place };
@@ -113,7 +113,7 @@ const refuseUnknown = async (rest: Rest, place: Place): Promise<never> => {
   throw relationNotFound(schema, name, suggestRelation(model, schema, name));
 };
 
-/** The surface with reads of relations. The other methods are plugins of their own. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
+/** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
   preferences: PREFERENCES,

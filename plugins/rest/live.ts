@@ -1,5 +1,4 @@
-/** `GET /vessels?tonnage=gte.500` as a query that is asked again and again: planned like any read, answered as plain
- *  JSON. */
+/** `GET /vessels?tonnage=gte.500` as a live query: planned like any read, with plain JSON as its result. */
 import {
   faultFacts,
   internalError,

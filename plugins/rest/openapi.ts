@@ -25,8 +25,8 @@ import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
-/** Nothing is read: the transaction is there for the role, the pre-request function and what it sets. @rule R-OAS-1
- *  R-TX-7 */
+/** Reads nothing: the transaction only runs the pre-request function as the role, and collects its settings.
+ *  @rule R-OAS-1 R-TX-7 */
 const NOTHING_READ: Program = {
   statements: [
     {
@@ -56,7 +56,7 @@ const listeningHost = ({ request }: Exchange): string => {
   return `${host}:${localPort}`;
 };
 
-/** Where the document says the API is. @rule R-OAS-1 */
+/** The address of the API in the document. @rule R-OAS-1 */
 const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace => {
   if (options.openapiServerProxyUri !== undefined) {
     const { protocol, hostname, port, pathname } = new URL(options.openapiServerProxyUri);
@@ -68,7 +68,7 @@ const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace =>
   return { host: listeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
 };
 
-/** Who asks for the description of which schema. */
+/** What the document depends on: caller and schema. */
 interface Described extends WithSession {
   readonly request: RestRequest;
 }

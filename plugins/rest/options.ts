@@ -1,4 +1,4 @@
-/** `OPTIONS /vessels`: which methods the caller's role may use, said by the schema alone. */
+/** `OPTIONS /vessels`: which methods the caller's role may use, derived only from the schema. */
 import { definePlugin, sightOf, type Answer, type Relation, type Routine, type Sight } from "../../core/index.ts";
 import { buildAnswer } from "./answer/headers.ts";
 import type { RestTarget } from "./api.ts";
@@ -70,7 +70,7 @@ const routineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
 
 /** Methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
 const offered = ({ model, schema, name, exchange }: RestRequest, target: RestTarget): readonly string[] => {
-  // without a role of its own a session acts as the login role
+  // without a database role, a session acts as the login role
   const sight = sightOf(model, exchange.session, "rest");
   switch (target.kind) {
     case "root":
@@ -93,10 +93,10 @@ const offered = ({ model, schema, name, exchange }: RestRequest, target: RestTar
 
 /** @rule R-OPT-1 */
 const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
-  // what no plugin answers is not offered
+  // methods that no plugin serves are not listed
   const { methods } = request.rest.routeOf(request.model, request.schema, target);
   const allowed = offered(request, target).filter((method) => methods.has(method));
-  // methods of other plugins: the contract's grants say nothing of them
+  // methods of other plugins, which no grants of the contract cover
   allowed.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
   return buildAnswer(request, {
     status: 200,

@@ -13,7 +13,7 @@ export type PlannedReads = Cache<PlanSource, PlannedRead>;
  *  R-URL-4 */
 const MAX_LOCATION = 3000;
 
-/** Their keys grow with the query, and so does what is made of it. */
+/** Both the keys and the values grow with the query. */
 const BYTES_PER_CHARACTER = 30;
 
 export const plannedReads: CacheSpec<PlanSource, PlannedRead> = {

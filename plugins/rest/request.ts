@@ -38,7 +38,7 @@ export type SelectItem =
       readonly kind: "field";
       readonly field: Field;
       readonly alias?: string;
-      /** Type name, R-LEX-7. Before an aggregate: of its argument. */
+      /** Type name, R-LEX-7. Before an aggregate, the type of its argument. */
       readonly cast?: string;
       /** REST name. */
       readonly aggregate?: string;
@@ -50,7 +50,7 @@ export type SelectItem =
 
 export interface SelectEmbed {
   readonly kind: "embed";
-  /** The plan's embedding mode: the declared mode whose REST prefix stands in front (`nest` without one, `spread`,
+  /** The plan's embedding mode: the declared mode whose REST prefix precedes it (`nest` without one, `spread`,
    *  yours). */
   readonly mode: string;
   /** As written: relation, constraint, column or function name. */
@@ -104,15 +104,15 @@ export interface NodeRange {
   readonly offset?: bigint;
 }
 
-/** `filters`: every free parameter is a filter. `arguments`: one whose value is no operator expression is an argument
- *  (R-RPC-2). */
+/** `filters`: every free parameter is a filter. `arguments`: a parameter whose value is not an operator expression is
+ *  an argument (R-RPC-2). */
 export type QueryKind = "filters" | "arguments";
 
 export interface ParsedQuery {
-  /** All parameters in URL order, decoded. A parameter without `=` has no value and counts for `Content-Location`
-   *  alone. */
+  /** All parameters in URL order, decoded. A parameter without `=` has no value and only appears in
+   *  `Content-Location`. */
   readonly pairs: readonly (readonly [name: string, value: string | undefined])[];
-  /** Undefined: no `select`, or one that says nothing (R-SEL-1). */
+  /** Undefined: no `select`, or an empty one (R-SEL-1). */
   readonly select: readonly SelectItem[] | undefined;
   readonly filters: readonly Addressed<Condition>[];
   readonly logic: readonly Addressed<LogicTree>[];
@@ -122,7 +122,7 @@ export interface ParsedQuery {
   readonly range: NodeRange;
   readonly columns: readonly string[] | undefined;
   readonly onConflict: readonly string[] | undefined;
-  /** Kind `arguments` alone: name and value, in URL order, repeated ones included. */
+  /** Only for kind `arguments`: name and value in URL order, including repeated ones. */
   readonly parameters: readonly (readonly [name: string, value: string])[];
 }
 
@@ -151,7 +151,7 @@ export type AppliedPreferences = Readonly<Record<string, boolean>>;
 
 /** Rows wanted at the root, after `limit`, `offset` and the `Range` header have been brought together. */
 export interface RootRange {
-  /** 0 when nothing was said. */
+  /** 0 by default. */
   readonly offset: bigint;
   readonly limit?: bigint;
 }
@@ -168,9 +168,9 @@ export interface Rest {
   /** Media types with a tap of `compileMedia` are known. */
   readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
-  /** The route of a target: this surface's methods and what `buildRestRoute` taps made of them. Kept per model. */
+  /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. Cached per model. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
-  /** Parsed query of a text, kept. @throws RelApiError `parse-error` */
+  /** The parsed query string, cached. @throws RelApiError `parse-error` */
   parseQuery(text: string | undefined, kind: QueryKind): ParsedQuery;
 }
 
@@ -198,7 +198,7 @@ export interface Place {
   readonly kind: RestTarget["kind"];
   readonly model: Model;
   readonly schema: string;
-  /** The answer names its schema in `Content-Profile` (R-PROF-3). */
+  /** The response names its schema in `Content-Profile` (R-PROF-3). */
   readonly isProfileNamed: boolean;
   /** Decoded last segment of the path: relation or function name; "" at the root. */
   readonly name: string;
@@ -244,9 +244,9 @@ export interface ReadInput {
   readonly schema: string;
   readonly query: ParsedQuery;
   readonly from: Source;
-  /** The relation whose rows they are; undefined for functions whose result is no relation. */
+  /** The relation that the rows belong to; undefined for functions that do not return one. */
   readonly relation: Relation | undefined;
-  /** Names of the result's columns, where there is no relation. */
+  /** Names of the result's columns, if there is no relation. */
   readonly columns?: readonly string[];
   /** What messages call the source: relation or function name. */
   readonly name: string;
@@ -269,7 +269,7 @@ export interface ResolvedRead {
 
 // --- planned requests -----------------------------------------------------------------------------------------------
 
-/** The media type of an answer. */
+/** The media type of a response. */
 export interface MediaChoice {
   /** Parts of the envelope when a body is made. */
   readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "takesRowType" | "explain">;

@@ -94,7 +94,7 @@ export const createRoutes = (
   });
   return (model, schema, target) => {
     const found = routes.get({ model, schema, target });
-    // a name the model lacks would be kept for whoever asks for it
+    // an unknown name would be cached for every client that tries one
     if (target.kind !== "routine" || target.routines.length > 0) found.keep();
     return found.made;
   };

@@ -76,7 +76,7 @@ const callRoutine = async (request: RestRequest, calls: PlannedCalls): Promise<A
   const found = calls.get({ request, input: input.shape, payload: input.payload });
   return runPlanned(
     request,
-    // a form's values are in the key: nobody sends the same ones again
+    // not cached: a form's values are part of the key and rarely repeat
     input.shape.kind === "form" ? { made: found.made, keep: nothing } : found,
     (made) => {
       const isReading = request.method !== "POST" || made.routine.volatility !== "volatile";

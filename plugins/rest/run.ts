@@ -85,7 +85,7 @@ export const buildRequestSettings = ({
   return settings;
 };
 
-/** Isolation of the request's transaction by its role; what a function asks for goes before it. @rule R-TX-3 */
+/** The isolation level from the role's settings; a function's own setting takes precedence. @rule R-TX-3 */
 export const isolationOf = ({ exchange, model }: RestRequest): string | undefined => {
   const role = exchange.session.databaseRole;
   return role === undefined ? undefined : model.roles.get(role)?.isolation;

@@ -84,7 +84,7 @@ const checkOf = (
 
 type Outcome = Pick<AnswerParts, "status" | "headers" | "body">;
 
-/** Total of `Content-Range`: the affected rows where they were to be counted. @rule R-CNT-4 */
+/** Total of `Content-Range`: the affected rows, if a count was requested. @rule R-CNT-4 */
 const totalOf = ({ preferences }: RestRequest, affected: number): string =>
   preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
 

@@ -3,7 +3,7 @@ import type { SyncBailHook } from "tapable";
 import type { Execution, Plan, Session, Token } from "../../core/index.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
 
-/** A planned query: what runs, as whom, and how the bodies make the answer. */
+/** A planned query: what runs, as which caller, and how the bodies form the result. */
 export interface LiveQuery {
   readonly session: Session;
   readonly schema: string;
@@ -11,9 +11,9 @@ export interface LiveQuery {
   readonly settings?: Execution["settings"];
   readonly isolation?: string;
   readonly programs: Execution["programs"];
-  /** What the one program was compiled from, where it is one. */
+  /** The plan of the program, if there is only one program. */
   readonly read?: Plan;
-  /** Tells apart queries that make different texts of equal bodies. */
+  /** Distinguishes queries that build different results from equal bodies. */
   readonly form: string;
   assemble(bodies: readonly (string | null)[]): string;
   /** Functions of plugins answer a part of it, each time that `assemble` gives another text. They know the caller, so
@@ -23,14 +23,15 @@ export interface LiveQuery {
 
 /** Where a live query comes from. */
 export interface LiveSource {
-  /** On the model in force; asked again after each reload. @throws RelApiError when it is not (or no longer) a query */
+  /** Plans on the current model; called again after each reload. @throws RelApiError if it is not, or is no longer, a
+   *  query */
   plan(): LiveQuery;
-  /** The text of the answer that an error of a run is. */
+  /** The text of an error of a run. */
   encodeError(error: unknown): string;
 }
 
 export interface LiveAnswer {
-  /** Equal texts have equal hashes. */
+  /** Equal results have equal hashes. */
   readonly hash: string;
   readonly text: string;
   /** `text` is what `encodeError` made. */
@@ -45,10 +46,11 @@ export interface Subscriber {
 
 /** The engine of live queries. */
 export interface LiveQueries {
-  /** `lastHash`: of the answer that the subscriber has already. Returns how to stop. @throws what `plan` throws, and
-   *  `missing-session-variable` */
+  /** `lastHash`: of the result that the subscriber already has. Returns a function that unsubscribes. @throws what
+   *  `plan` throws, and `missing-session-variable` */
   subscribe(source: LiveSource, subscriber: Subscriber, lastHash?: string): () => void;
-  /** Asks the change sources anew: one has come or gone. Everything runs once, since nobody watched in between. */
+  /** Asks the change sources again, because one has come or gone. Everything runs once, since nothing was watched in
+   *  between. */
   rewatch(): void;
   /** A subscription of the GraphQL surface as a source; its answers are texts of the `data` object. */
   graphqlSource(engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource;
@@ -61,18 +63,19 @@ export type LiveQueriesService = Token<"live-queries", LiveQueries>;
 
 /** What a live query depends on. */
 export interface Interest {
-  /** `schema.name` of each relation it reads; a routine's name stands for all it may read. */
+  /** `schema.name` of each relation it reads; the name of a function stands for everything that it may read. */
   readonly relations: ReadonlySet<string>;
   /** It reads something whose relations are unknown (functions, foreign tables). */
   readonly isOpenEnded: boolean;
-  /** It reads single rows of its one relation by this column, the primary key: a source that knows which rows have
-   *  changed may say so. */
+  /** It reads single rows of its one relation by this column, the primary key, so a change source may report which rows
+   *  changed. */
   readonly keyColumn?: string;
 }
 
-/** `keys`: texts of `keyColumn` of the changed rows, before and after; absent: anything may have changed. */
+/** `keys`: values of `keyColumn` in the changed rows, before and after; absent: anything may have changed. */
 export type Changed = (keys?: ReadonlySet<string>) => void;
 
+/** Stops watching. */
 export type Unwatch = () => void;
 
 /** Asked once per live query. The first tap that answers watches; `undefined`: it cannot watch these relations. */

@@ -1,15 +1,15 @@
-/** What a relation's rows are made of: the tables behind views, the partitions of a table, what row policies look at.
- *  Read once per model. */
+/** The base tables of relations: the tables behind views, the partitions of a table, the tables that row policies read.
+ *  Loaded once per model. */
 import type { Model, PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 
 export interface Bases {
-  /** Tables whose changes can change what is read of these relations. `isOpenEnded`: and something that no change of a
-   *  table tells. */
+  /** Tables whose changes can affect reads of these relations. `isOpenEnded`: they also depend on something that no
+   *  change source reports. */
   of(relations: Iterable<string>): {
     readonly tables: ReadonlySet<string>;
     readonly isOpenEnded: boolean;
-    /** The log tells the primary keys of changed rows, of the old one too where it changes. */
+    /** The WAL contains the primary keys of changed rows, including the old key if it changes. */
     readonly tellKeys: boolean;
   };
 }
@@ -22,9 +22,9 @@ interface CatalogRow {
   readonly leads: readonly string[] | null;
 }
 
-/** `leads`: relations that the definition of a view and the policies of a table name, and children of a table.
- *  Open-ended are foreign and unlogged tables (their changes are in no log), materialized views (a refresh changes no
- *  row), and definitions that call functions of users, which may read anything, or look at the clock or at chance. */
+/** `leads`: relations in the definition of a view or in the policies of a table, and children of a table. Open-ended
+ *  are foreign and unlogged tables (their changes are not in the WAL), materialized views (a refresh changes no rows),
+ *  and definitions that call user-defined functions, which may read anything, or that depend on time or randomness. */
 const CATALOG = sql`
 with definition as (
   select r.ev_class as relation, 'pg_catalog.pg_rewrite'::regclass as class, r.oid, r.ev_action::text as tree
@@ -99,7 +99,7 @@ export const createBases = (context: PluginContext): ((model: Model) => Promise<
     if (found === undefined) {
       found = loadBases(context);
       byModel.set(model, found);
-      found.catch(() => byModel.delete(model)); // whoever asks next tries again
+      found.catch(() => byModel.delete(model)); // the next call tries again
     }
     return found;
   };

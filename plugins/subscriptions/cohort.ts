@@ -1,5 +1,5 @@
-/** Live queries that one statement answers: the same program, run as the same caller. Equal ones share an entry, which
- *  is a row of it. */
+/** Live queries that one statement serves: the same program, run as the same caller. Identical queries share an entry,
+ *  which is one row of the statement. */
 import type { Changed, LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./api.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
@@ -9,9 +9,9 @@ import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } 
 export interface Subscription {
   readonly source: LiveSource;
   readonly subscriber: Subscriber;
-  /** Of the answer it was given last. */
+  /** Hash of the last result that it received. */
   lastHash: string | undefined;
-  /** Where it stands with its first answer: not yet in a run, in the one that runs, served. */
+  /** Progress of its first result: not in a run yet, in the current run, delivered. */
   stage: "waiting" | "running" | "served";
   entry: Entry | undefined;
   /** That it counts for, once it is placed. */
@@ -22,13 +22,13 @@ export interface Entry extends Runnable {
   readonly cohort: Cohort;
   readonly key: string;
   readonly subscriptions: Set<Subscription>;
-  /** Of the answer that its served subscribers have. */
+  /** Hash of the result that its served subscribers have. */
   hash: string | undefined;
-  /** The row it reads, where it reads one and the key tells (`keyColumn` of the facts). */
+  /** The key of the row that it reads, if it reads one row by its key (`keyColumn`). */
   readonly rowKey: string | undefined;
-  /** Some subscriber waits for its first answer. */
+  /** A subscriber waits for its first result. */
   isWanted: boolean;
-  /** Failed alone: kept out of batches until it succeeds. */
+  /** It failed when run alone: excluded from batches until it succeeds. */
   isFaulty: boolean;
 }
 
@@ -54,20 +54,20 @@ export interface CohortParts {
   readonly limiter: Limiter;
   readonly batchSize: number;
   readonly whenEmpty: (cohort: Cohort) => void;
-  /** Its callers must not be answered together any more. */
+  /** Its callers must no longer share a statement. */
   readonly whenNoLongerShared: (cohort: Cohort) => void;
 }
 
 /** Subscribers that come within this time share a run. */
 const GATHER_MS = 3;
-/** Between runs of one cohort at most, so that a burst of changes is answered once; at least as long as the last run
- *  took. */
+/** Longest pause between runs of a cohort, so that a burst of changes causes one run; at least the duration of the last
+ *  run. */
 const LONGEST_GAP_MS = 100;
-/** In place of the row of an entry that may read any; no text of a key. */
+/** Stands for an entry that may read any row; never a key. */
 const ANY_ROW = "";
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3000;
-/** Runs in vain after which those who have no answer yet are told why. */
+/** Failed runs after which subscribers without a result get the error. */
 const FAILURES_TO_TELL = 3;
 
 export const createCohort = ({
@@ -79,7 +79,7 @@ export const createCohort = ({
   whenNoLongerShared,
 }: CohortParts): Cohort => {
   const entries = new Map<string, Entry>();
-  /** To run though not everything is: new subscribers, changed rows, what a lost connection has cost. */
+  /** Entries to run although not all are due: new subscribers, changed rows, losses of a broken connection. */
   const due = new Set<Entry>();
   const byRow = new Map<string, Set<Entry>>();
   let isDirty = false;
@@ -104,7 +104,7 @@ export const createCohort = ({
   const deliver = (entry: Entry, answer: LiveAnswer): void => {
     entry.hash = answer.hash;
     for (const subscription of entry.subscriptions) {
-      // who came after the statement was sent gets an answer of the next run
+      // subscribers that joined after the statement was sent get the result of the next run
       if (subscription.stage === "waiting") continue;
       subscription.stage = "served";
       if (subscription.lastHash === answer.hash) continue;

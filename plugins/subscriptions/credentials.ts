@@ -1,4 +1,4 @@
-/** The credentials of a socket: what `connection_init` brings, over what the upgrade request brought. @rule G-WS-1 */
+/** The credentials of a socket: those of `connection_init`, then those of the upgrade request. @rule G-WS-1 */
 import type { IncomingMessage } from "node:http";
 import { cookieOf, firstHeaders, utf8Text, type Credentials, type Json } from "../../core/index.ts";
 

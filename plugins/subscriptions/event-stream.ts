@@ -1,5 +1,5 @@
-/** Answers of one live query as Server-Sent Events: `id` is the answer's hash. A slow client gets the newest answer
- *  when it has read the last. */
+/** Results of one live query as Server-Sent Events; `id` is the hash of the result. A slow client gets the newest
+ *  result when it has read the previous one. */
 import type { ServerResponse } from "node:http";
 import type { Answer, Headers } from "../../core/index.ts";
 import type { Heartbeat } from "./heartbeat.ts";
@@ -11,7 +11,7 @@ export interface StreamEvent {
 }
 
 export interface EventStream {
-  /** Kept back while the client is slow; a newer one takes its place. */
+  /** Held back while the client is slow; a newer one replaces it. */
   offer(event: StreamEvent): void;
   /** Sent in any case, then the end. */
   end(last?: StreamEvent): void;
@@ -20,7 +20,7 @@ export interface EventStream {
 const HEADERS: Headers = [
   ["Content-Type", "text/event-stream; charset=utf-8"],
   ["Cache-Control", "no-cache, no-transform"],
-  // proxies that gather answers would hold events back
+  // buffering proxies would delay events
   ["X-Accel-Buffering", "no"],
 ];
 
@@ -34,7 +34,8 @@ export interface EventStreamParts {
   readonly watchUnread: (response: ServerResponse) => void;
 }
 
-/** `start` is given the stream when the headers are out; what it returns is called once at the end, whoever ends. */
+/** `start` gets the stream once the headers are sent; its return value is called once at the end, whichever side
+ *  ends. */
 export const answerEvents = (
   { heartbeat, watchUnread }: EventStreamParts,
   start: (stream: EventStream) => () => void,
@@ -48,7 +49,7 @@ export const answerEvents = (
     let isEnded = false;
     let stop: (() => void) | undefined;
     const write = (text: string): void => {
-      // what takes more than the response wants to hold is told of when it has drained
+      // beyond the response's buffer, the drain event follows
       const isRoomLeft = response.write(text);
       if (isRoomLeft || response.writableLength === 0) return;
       watchUnread(response);
@@ -71,7 +72,7 @@ export const answerEvents = (
       stop?.();
     };
     response.on("close", ended);
-    // a short answer must not wait for the next one
+    // a short event must not wait for the next one
     response.socket?.setNoDelay(true);
     stop = start({
       offer: (event) => {
@@ -93,7 +94,7 @@ export const answerEvents = (
 const encodeEvent = ({ id, event, data }: StreamEvent): string =>
   `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
 
-/** Whether the client asks for events before anything else. */
+/** Whether the client prefers events to everything else. */
 export const wantsEvents = (accept: string | undefined): boolean =>
   accept?.split(",", 1)[0]?.split(";", 1)[0]?.trim().toLowerCase() === "text/event-stream";
 

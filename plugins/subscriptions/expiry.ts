@@ -1,4 +1,4 @@
-/** Why a connection is not, or no longer, its caller's. */
+/** Why a connection was refused or has expired. */
 import type { Session } from "../../core/index.ts";
 import type { GqlEngine } from "../graphql/api.ts";
 

@@ -1,7 +1,7 @@
-/** What an error of a run says about whom it concerns. */
+/** Which subscribers an error of a run affects. */
 import { isRelApiError } from "../../core/index.ts";
 
-/** The database was not reached, or gave up for reasons that pass: no answer, run again. */
+/** The database was unreachable or failed temporarily: not a result, run again. */
 const LOST: ReadonlySet<string> = new Set([
   "connection-lost",
   "connection-failed",

@@ -1,4 +1,4 @@
-/** Live queries: the engine, the transports that bring subscribers, and the sources that tell of changes. */
+/** Live queries: the engine, the transports that connect subscribers, and the change sources. */
 export { legacyWebsocket } from "./legacy-websocket.ts";
 export { liveQueries } from "./live-queries.ts";
 export { liveTriggers, notifyChanges } from "./notify-changes.ts";

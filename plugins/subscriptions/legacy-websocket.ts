@@ -75,7 +75,7 @@ const converse = (connection: Connection): Conversation => {
     }
     outbox.send('{"type":"connection_ack"}');
     leaveHeartbeat = heartbeat.join(() => {
-      // it hears from us soon enough
+      // the client gets our next message soon enough
       if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
     });
     forgetExpiry = atExpiry(session, () => connection.close(4403, EXPIRED));
@@ -180,7 +180,7 @@ interface Message {
   readonly payload?: Json;
 }
 
-/** @throws Error that says what is wrong @rule G-WSL-8 */
+/** @throws Error with the reason @rule G-WSL-8 */
 const readMessage = (value: Json): Message => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("expected an object");
   const { type, id, payload } = value as Readonly<Record<string, Json>>;

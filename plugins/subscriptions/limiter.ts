@@ -1,4 +1,4 @@
-/** So many at a time, in the order asked for: requests keep connections of the pool for themselves. */
+/** Limits concurrency, in order of arrival, so that requests always find connections in the pool. */
 export interface Limiter {
   run<Result>(task: () => Promise<Result>): Promise<Result>;
 }

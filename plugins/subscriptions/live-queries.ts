@@ -1,6 +1,6 @@
-/** `subscription { album(where: {id: {_eq: 1}}) { title sold } }`: any query as a live one, answered at once and again
- *  whenever its answer changes. The engine behind all transports; change sources are plugins on `watchChanges`. @rule
- *  G-SUB-3 … G-SUB-8 */
+/** `subscription { album(where: {id: {_eq: 1}}) { title sold } }`: any query as a live query, with a result at once and
+ *  again whenever it changes. The engine behind all transports; change sources tap `watchChanges`. @rule G-SUB-3 …
+ *  G-SUB-8 */
 import { SyncBailHook } from "tapable";
 import {
   definePlugin,
@@ -47,7 +47,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
   const watches = new Map<Cohort, Unwatch>();
   const all = new Set<Subscription>();
   const slots = new WeakMap<Program, readonly Slot[]>();
-  /** Kept by program: what it depends on is part of its text. */
+  /** Cached by program: its text contains everything that it depends on. */
   const rowKeys = new WeakMap<Program, { readonly key: RowKey | undefined }>();
   const programNumbers = new WeakMap<Program, number>();
   /** Proven by the model in force, but the database has changed since. @rule G-SUB-11 */
@@ -122,7 +122,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
           return context.logger.warn("no plugin watches for changes of a live query: it is answered once", {
             relations: [...relations],
           });
-        // nobody watched until now
+        // nothing was watched until now
         cohort.changed();
       },
       () => setTimeout(() => cohorts.get(cohort.facts.key) === cohort && watch(cohort), RETRY_MS),
@@ -175,7 +175,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
   const place = (subscription: Subscription): void => {
     const query = subscription.source.plan();
     if (query.programs.length === 0) {
-      // known from the types alone: the first answer is the last
+      // known from the types: the first result is the last
       const text = query.assemble([]);
       const hash = hashOf(text);
       if (subscription.lastHash === hash) return;
@@ -281,7 +281,7 @@ const concurrencyOf = (poolCount: number, isEmbedded: boolean): number =>
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** The key is made of the very things that the statement is run with. @rule G-SUB-6 G-SUB-10 */
+/** The key consists of exactly what the statement runs with. @rule G-SUB-6 G-SUB-10 */
 const factsOf = (
   query: LiveQuery,
   row: string | undefined,

@@ -9,7 +9,7 @@ export const refuseMissing = ({ programs, session }: LiveQuery): void => {
     for (const statement of program.statements) fillSlots(statement.slots, values, session);
 };
 
-/** A subscription of the GraphQL surface; its answers are texts of the `data` object. */
+/** A subscription of the GraphQL surface; its results are the text of the `data` object. */
 export const graphqlSource = (
   context: PluginContext,
   engine: GqlEngine,

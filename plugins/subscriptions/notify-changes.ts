@@ -1,5 +1,5 @@
-/** Changes by `NOTIFY`: of tables that carry the triggers which `relapi live-triggers` prints. For databases whose log
- *  may not be read. */
+/** Detects changes by `NOTIFY`, on tables with the triggers that `relapi live-triggers` prints. For databases without
+ *  access to logical replication. */
 import { definePlugin, type Model, type PluginContext } from "../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../core/engine/sql/fragment.ts";
 import { loadBases } from "./bases.ts";
@@ -44,7 +44,7 @@ const createNotifications = (context: PluginContext): Notifications => {
     if (context.model() !== model) return;
     const had = triggered.size;
     triggered = new Set(rows.map((row) => row.name));
-    // whoever was refused before may be taken now
+    // live queries that were refused before may be accepted now
     if (had > 0 || triggered.size > 0) context.service<LiveQueriesService>("live-queries")?.rewatch();
   };
 

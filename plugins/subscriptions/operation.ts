@@ -4,7 +4,7 @@ import type { LiveAnswer } from "./api.ts";
 import type { Connection } from "./sockets.ts";
 import type { GqlRequest } from "../graphql/api.ts";
 
-/** How a protocol says what becomes of an operation. */
+/** How a protocol reports the progress of an operation. */
 export interface OperationSink {
   /** Request, document, variables or session variables were refused: nothing was started. */
   refused(error: unknown): void;
@@ -12,7 +12,7 @@ export interface OperationSink {
   failed(error: unknown): void;
   /** A query or mutation has run; the text of the `data` object. */
   done(data: string): void;
-  /** An answer of a live query. */
+  /** A result of a live query. */
   live(answer: LiveAnswer): void;
   /** A live query has ended without the client's doing. */
   liveEnded(error: unknown): void;

@@ -1,12 +1,12 @@
-/** What goes out on a socket. Replies go at once; answers of live queries wait while the client is slow, and only the
- *  newest of each is kept. */
+/** Outgoing messages of a socket. Replies are sent at once; results of live queries wait while the client is slow, and
+ *  only the newest of each is stored. */
 import type { Duplex } from "node:stream";
 
 export interface Outbox {
   send(text: string): void;
   /** A message encoded before (`encodeFrame`). */
   sendFrame(frame: Uint8Array): void;
-  /** An answer of the live query `id`. `encode` makes the message when it is sent. */
+  /** A result of the live query `id`. `encode` builds the message when it is sent. */
   offer(id: string, hash: string, encode: () => Uint8Array): void;
   /** The live query has ended: nothing more goes out for it. */
   forget(id: string): void;
@@ -14,7 +14,7 @@ export interface Outbox {
 }
 
 interface Kept {
-  /** Of the answer sent last. */
+  /** Hash of the last result sent. */
   sent: string;
   waiting: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
 }
@@ -35,7 +35,7 @@ export const createOutbox = (
 
   const write = (frame: Uint8Array): void => {
     if (isOpen()) socket.write(frame);
-    // a socket whose buffer is larger than ours says nothing of draining before it is full
+    // a socket with a larger buffer emits no drain event before that is full
     if (socket.writableLength === 0 || !socket.writableNeedDrain) return;
     whenSlow();
     if (isDraining || socket.writableLength <= MAX_BUFFERED_BYTES) return;

@@ -1,5 +1,5 @@
-/** Changes by asking: every `LIVE_QUERY_INTERVAL` one small question, whether anything was committed. What no commit
- *  tells runs each time. @rule G-SUB-4 */
+/** Detects changes by polling: one small query per `LIVE_QUERY_INTERVAL` asks whether anything was committed.
+ *  Open-ended live queries run each time. @rule G-SUB-4 */
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 import type { Changed, Interest, WatchChanges } from "./api.ts";
@@ -18,7 +18,7 @@ export const pollChanges = definePlugin({
   },
 });
 
-/** Equal texts: no transaction that had written has ended in between. */
+/** Equal strings: no writing transaction has ended in between. */
 const QUESTION = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 
 const createPoll = (context: PluginContext): ((interest: Interest, changed: Changed) => () => void) => {
@@ -39,7 +39,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
       snapshot = row?.snapshot;
       return isChanged;
     } catch {
-      snapshot = undefined; // whatever is the matter, the next answer counts as new
+      snapshot = undefined; // whatever the reason, treat the next result as a change
       return false;
     }
   };
@@ -72,7 +72,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
       if (watchers.size > 0) return;
       clearTimeout(timer);
       timer = undefined;
-      // what is committed while nobody watches is nobody's change, so the next answer counts as new
+      // commits while nothing is watched are not reported, so treat the next result as a change
       snapshot = undefined;
     };
   };

@@ -21,7 +21,7 @@ export const replicationChanges = definePlugin({
   },
 });
 
-/** A feed that nobody needs is kept so long: clients come and go. */
+/** How long an unused feed stays open, because clients come and go. */
 const IDLE_MS = 30_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
@@ -40,7 +40,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   let idleTimer: NodeJS.Timeout | undefined;
   const dispatch = createDispatch(context, (relations) => {
     for (const [relation, keys] of relations) {
-      // a live query of several relations hears of each: it runs once all the same
+      // a live query of several relations gets one call per relation, but runs once
       for (const [changed, { keyColumn }] of byRelation.get(relation) ?? [])
         changed(keyColumn !== undefined && keyColumn === keyColumns.get(relation) ? keys : undefined);
     }
@@ -141,9 +141,9 @@ const reasonOf = (error: unknown): string => {
 const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 const PAUSE_MS = 2;
 
-/** A commit is told when it stands in the log, which is a moment before other sessions see it (much longer with
- *  synchronous replication): a live query that ran in between would miss it for good. So the snapshot is looked at
- *  first, once for all commits that came meanwhile. */
+/** A commit is reported when it is in the WAL, a moment before other sessions see it (much longer with synchronous
+ *  replication). A live query that ran in between would miss it for good, so the snapshot is checked first, once for
+ *  all commits that arrived meanwhile. */
 const createDispatch = (
   context: PluginContext,
   changed: (changes: RowChanges) => void,

@@ -1,4 +1,4 @@
-/** Live queries of one row: which row, where the primary key tells. Changes of other rows are none of theirs. */
+/** Live queries of one row, identified by its primary key: changes of other rows do not concern them. */
 import {
   baseTypeOf,
   columnOf,
@@ -27,8 +27,8 @@ const TEXTS: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
 };
 
-/** Undefined: the answer may depend on other rows too. What `transformPlan` adds only narrows a read, so the plan
- *  before it tells enough. */
+/** Undefined: the result may depend on other rows too. `transformPlan` only narrows a read, so the plan before it is
+ *  sufficient. */
 export const rowKeyOf = (plan: Plan | undefined, program: Program, model: Model): RowKey | undefined => {
   const read = readOf(plan);
   if (read === undefined || !("relation" in read.from) || program.isOpenEnded || program.relations.size !== 1)

@@ -24,9 +24,9 @@ export interface Runnable {
 /** What all queries of a cohort have in common. */
 export interface CohortFacts {
   readonly key: string;
-  /** One of its callers; where it is not shared they are all equal. */
+  /** One of its callers; if the cohort is not shared, they are all equal. */
   readonly session: Session;
-  /** Its callers may differ, in their claims and session variables. @rule G-SUB-10 */
+  /** Its callers may differ in claims and session variables. @rule G-SUB-10 */
   readonly isShared: boolean;
   readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
   readonly relations: ReadonlySet<string>;
@@ -36,8 +36,8 @@ export interface CohortFacts {
 }
 
 export interface Runner {
-  /** Answers in the order of the entries; undefined where the hash is that of the entry. `hashes`: undefined asks for
-   *  the text whatever it is. @throws RelApiError of the first statement that fails, `NoLongerShared` */
+  /** Results in the order of the entries; undefined if the hash has not changed. `hashes`: undefined requests the text
+   *  in any case. @throws RelApiError of the first statement that fails, `NoLongerShared` */
   run(
     facts: CohortFacts,
     entries: readonly Runnable[],
@@ -45,8 +45,8 @@ export interface Runner {
   ): Promise<readonly (LiveAnswer | undefined)[]>;
 }
 
-/** What different callers were answered together for does not hold any more: the answers of the run are nobody's. @rule
- *  G-SUB-11 */
+/** The condition for sharing one statement between callers no longer holds: the results of the run are discarded.
+ *  @rule G-SUB-11 */
 export class NoLongerShared extends Error {}
 
 export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
@@ -60,7 +60,7 @@ const NO_JIT = ["jit", "off"] as const;
 
 /** @rule G-SUB-5 G-SUB-6 */
 export const createRunner = (context: PluginContext): Runner => {
-  /** By role and schema: which operator a value without a type stands at depends on what they find. */
+  /** By role and schema, because they decide which operator an untyped value belongs to. */
   const multiplexed = new WeakMap<Program, Map<string, Promise<Program | undefined>>>();
   let typesCount = 0;
 
@@ -99,7 +99,7 @@ export const createRunner = (context: PluginContext): Runner => {
     if (found === undefined) {
       found = prepare(facts, only.program);
       made.set(key, found);
-      found.catch(() => made.delete(key)); // the next run asks again
+      found.catch(() => made.delete(key)); // the next run tries again
     }
     return found;
   };
@@ -113,7 +113,7 @@ export const createRunner = (context: PluginContext): Runner => {
     let rows = "[";
     entries.forEach((entry, i) => {
       const hash = hashes[i];
-      // hashes are digits and dots, or texts of ours
+      // hashes consist of digits and dots, or are strings of ours
       rows += `${i === 0 ? "" : ","}{"id":${i}${entry.row}${hash === undefined ? "" : `,"hash":"${hash}"`}}`;
     });
     rows += "]";

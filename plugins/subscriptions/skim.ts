@@ -1,5 +1,5 @@
-/** Thousands of clients say every five seconds that they are there. What says nothing else is taken from the socket
- *  before it is read as a WebSocket's. */
+/** Thousands of clients send a pong every five seconds. Plain pongs are dropped before they are parsed as WebSocket
+ *  messages. */
 import type { Duplex } from "node:stream";
 
 /** Frames of a client: one frame, masked, of a text of less than 126 bytes. */
@@ -10,9 +10,8 @@ const MASKED = 0x80;
 
 type OnData = (this: Duplex, chunk: Buffer) => void;
 
-/** Drops each chunk of the socket that is one whole text message of `texts` (of up to 125 bytes each) and nothing more;
- *  all else goes on to the reader. A chunk from within a longer message is no masked message of these but by its
- *  sender's own doing. */
+/** Drops each chunk of the socket that is exactly one of the text messages `texts` (of up to 125 bytes each); passes
+ *  everything else to the reader. A chunk from within a longer message can match only if the sender crafted it. */
 export const skim = (socket: Duplex, texts: readonly Uint8Array[]): void => {
   const readers = socket.listeners("data");
   const read = readers[0] as OnData | undefined;
@@ -23,7 +22,7 @@ export const skim = (socket: Duplex, texts: readonly Uint8Array[]): void => {
   };
   socket.on("data", onData);
   socket.off("data", read);
-  // who takes the reader off takes this off, as with `once`
+  // removing the reader removes this too, as with `once`
   onData.listener = read;
 };
 

@@ -67,7 +67,7 @@ export const socketsOf = (context: PluginContext): Sockets => {
 
 /** Messages that wait for an earlier one to finish, before reading stops. */
 const MAX_WAITING = 16;
-/** For clients to answer the close. */
+/** How long clients have to reply to the close. */
 const CLOSE_PATIENCE_MS = 1000;
 const MAX_REASON_BYTES = 123;
 
@@ -193,7 +193,7 @@ const createSockets = (context: PluginContext): Sockets => {
       if (waiting.length >= MAX_WAITING) webSocket.pause();
     });
     if (conversation.idleTexts !== undefined) skim(socket, conversation.idleTexts);
-    webSocket.on("error", () => undefined); // the close that follows tells
+    webSocket.on("error", () => undefined); // the close that follows says why
     webSocket.on("close", () => {
       waiting.length = 0;
       conversation.ended();

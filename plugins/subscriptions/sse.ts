@@ -43,7 +43,7 @@ const liveOf = (context: PluginContext): LiveQueries => {
 
 const PATHS: ReadonlySet<string> = new Set(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"]);
 
-/** Events as the package `graphql-sse` reads them: `next` with an answer, `complete` at the end. */
+/** Events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
 const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surface => {
   const engineOf = (): GqlEngine | undefined => context.service<GraphqlService>("graphql");
 
@@ -128,12 +128,12 @@ const readJson = (engine: GqlEngine, text: string) => {
   }
 };
 
-/** Hashes of ours hold one blank at most. */
+/** Our hashes contain at most one space. */
 const idOf = (hash: string): string => hash.replace(" ", "-");
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 
-/** The handler of GET, but for clients that ask for events. */
+/** Wraps the handler of GET, for clients that ask for events. */
 const orEvents =
   (context: PluginContext, heartbeat: Heartbeat, get: RestHandler): RestHandler =>
   (exchange, target: RestTarget) => {
@@ -145,7 +145,7 @@ const orEvents =
       plan: () => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
       encodeError: (error) => rest.encodeError(error, exchange),
     };
-    refuseMissing(source.plan()); // what is wrong with the request is answered as for any other
+    refuseMissing(source.plan()); // errors in the request get the usual response
     return answerEvents({ heartbeat, watchUnread: context.watchUnread }, (events) => {
       const end = (error?: unknown): void =>
         events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) });

@@ -12,7 +12,7 @@ import { socketsOf, type Connection, type Conversation, type SocketProtocol } fr
 const INIT_MS = 3000;
 
 const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
-/** What most clients answer it with. */
+/** What most clients reply with. */
 const USUAL_PONGS = ['{"type":"pong"}', '{"type":"pong","payload":{"message":"keepalive"}}'].map((text) =>
   Buffer.from(text),
 );
@@ -31,7 +31,7 @@ interface Message {
 }
 
 const transport = (): SocketProtocol => {
-  // equal answers for equal ids are encoded once: many subscribers of one row mostly come under one id
+  // equal results with equal ids are encoded once, because many subscribers of one row use the same id
   let lastId = "";
   let lastText = "";
   let lastIsError = false;
@@ -73,7 +73,7 @@ const converse = (
   const initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
 
   const ping = (): void => {
-    // it hears from us soon enough
+    // the client gets our next message soon enough
     if (!outbox.isSlow) outbox.sendFrame(PING);
   };
 
@@ -174,7 +174,7 @@ const converse = (
 
 const OF_CLIENTS: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
 
-/** @throws Error that says what is wrong @rule G-WS-8 */
+/** @throws Error with the reason @rule G-WS-8 */
 const readMessage = (value: Json): Message => {
   const message = validateMessage(value) as unknown as Message; // the package's union of the same shapes
   if (!OF_CLIENTS.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);

@@ -1,32 +1,34 @@
 /** Which tables committed transactions have changed, by logical replication: a temporary slot with the output plugin
- *  `test_decoding`, which comes with PostgreSQL and needs neither publication nor trigger. Only names are read of what
- *  it tells. */
+ *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. Only names are read from
+ *  its output. */
 import { randomBytes } from "node:crypto";
 import { connectionFailed, isRelApiError } from "../../kernel/errors.ts";
 import { catalogText, ident, sql, toStatement } from "../sql/fragment.ts";
 import { fromStatement } from "./pg-errors.ts";
 import { openConnection, type Connection, type Target } from "./pool.ts";
 
-/** By `schema.name`, partitions under their own names: texts of the wanted column in changed rows, before and after;
+/** By `schema.name`, partitions under their own names: values of the key column in the changed rows, before and after;
  *  undefined: any row. */
 export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
 
+/** What a change feed calls. */
 export interface ChangeFeedHandlers {
-  /** `xid`: the transaction, low 32 bits. It may be told before other sessions see it. */
+  /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. */
   committed(xid: number, changes: RowChanges): void;
-  /** The column whose values are wanted of changed rows of a relation. */
+  /** The column whose values in changed rows of the relation are needed. */
   keyColumn(relation: string): string | undefined;
   /** The feed has ended by itself. */
   lost(reason: string): void;
 }
 
+/** An open change feed. */
 export interface ChangeFeed {
   end(): Promise<void>;
 }
 
 const CONNECT_MS = 10_000;
-/** The server gives up on a receiver it has not heard of for `wal_sender_timeout`, a minute usually; and keeps the log
- *  until it hears. */
+/** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute, and keeps the log until
+ *  it hears from it. */
 const STATUS_MS = 10_000;
 
 /** @throws RelApiError of connecting, or of the server when it refuses */
@@ -114,13 +116,13 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
     const text = bytes.toString("utf8", DATA_AT, Math.min(bytes.length, DATA_AT + NAMES_BYTES));
     if (text.startsWith("table ")) {
       const names = readNames(text, "table ".length);
-      // a list that is longer than what was looked at
+      // the list is longer than the part that was read
       const all = names.isWhole ? names : readNames(bytes.toString("utf8", DATA_AT), "table ".length);
       const [only, ...others] = all.names;
       const column =
         only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : keyColumn(only);
       if (column === undefined) for (const name of all.names) changes.set(name, undefined);
-      else addKeys(only as string, column, text, all.end, bytes); // looked at above
+      else addKeys(only as string, column, text, all.end, bytes); // checked above
     } else if (text.startsWith("COMMIT")) {
       const changed = changes;
       changes = new Map();
@@ -196,13 +198,13 @@ const endOfQuoted = (text: string, from: number): number => {
 };
 
 /** Values of a column in ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`; undefined: it is
- *  not told, or may lie beyond the end of a text that `isCut`. */
+ *  not reported, or may lie beyond the end of a text that `isCut`. */
 const readColumn = (text: string, from: number, column: string, isCut: boolean): readonly string[] | undefined => {
   const action = text.indexOf(": ", from);
   if (action === -1) return undefined;
   const found: string[] = [];
   let at = action + 2;
-  // an old key is told where it has changed; then the new row follows
+  // the old key is reported if it has changed; the new row follows it
   let wanted = 1;
   if (text.startsWith("old-key: ", at)) {
     wanted = 2;

@@ -1,12 +1,12 @@
-/** What follows a transaction in the same write, after its Sync: nothing that it has left on the connection reaches
- *  whoever has it next. Not in the transaction, whose end may run code that needs its settings (deferred triggers); and
- *  not awaited by whoever waits for the rows. */
+/** Cleaning, sent after a transaction's Sync in the same write, so that nothing it left on the connection reaches the
+ *  next caller. It is not part of the transaction, whose end may run code that needs its settings (deferred triggers),
+ *  and the response does not wait for it. */
 import { createHash } from "node:crypto";
 import { empty, ident, join, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 import { FollowingBatch, type WirePlan, type WireRow, type WireStatement } from "./wire.ts";
 
-/** `sequences`: no code of users ran, but rows were written; what they took of sequences stays readable (`lastval`). */
+/** `sequences`: no user code ran, but rows were written, so the sequence values they took stay readable (`lastval`). */
 export type CleaningKind = "sequences" | "all";
 
 export interface Cleaning {
@@ -45,8 +45,8 @@ export const CLEANER_COUNT = FIRST.length + 1;
 /** Prepared by SQL, not by us: they hold what the functions' authors wrote, values of a caller included. */
 const FOREIGN = sql`pg_catalog.pg_prepared_statement() as prepared where prepared.from_sql`;
 
-/** What functions do is done here, and what is rare is looked for: channels listened to, cursors kept open, statements
- *  prepared, another user. */
+/** Clears what functions usually leave behind, and looks for what is rare: channels listened to, open cursors, prepared
+ *  statements, a changed user. */
 const last = ({ isShared, hasNoJit }: CleaningTraits): WireStatement =>
   cleaner(sql`select
     ${isShared ? sql`false` : sql`exists (select from pg_catalog.pg_listening_channels())`},
@@ -93,7 +93,7 @@ const deallocating = (names: readonly string[]): string =>
 export interface Cleaner {
   /** To be sent with the batch that ends the transaction. */
   follow(cleaning: Cleaning, user: string): FollowingBatch;
-  /** Settles when the one asked for last is done: whether it was. Undefined: none is under way. */
+  /** Resolves when the last cleaning is done, with whether it succeeded. Undefined: none is running. */
   readonly cleaned: Promise<boolean> | undefined;
 }
 

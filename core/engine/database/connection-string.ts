@@ -14,7 +14,7 @@ export const connectionUrls = (
   };
   switch (given) {
     case undefined:
-      // encryption is asked for in another way, or there is nothing to encrypt
+      // encryption is configured elsewhere, or there is nothing to encrypt
       if (/[?&]ssl[a-z]*=/.test(url) || environment["PGSSLMODE"] !== undefined || /[?&]host=(%2f|\/)/i.test(url))
         return [url];
       return [url, withMode("require")];
@@ -32,7 +32,7 @@ export const connectionUrls = (
 export const mayBeEncryption = (message: string, code: string | undefined): boolean =>
   code === "28000" || /\b(ssl|tls)\b|encrypt|insecure/i.test(message);
 
-/** @throws Error on a text that is no list of `name=value` */
+/** @throws Error on a string that is not a list of `name=value` */
 const keywordsToUrl = (text: string): string => {
   const parts = new Map<string, string>();
   // host=/tmp password='it\'s'

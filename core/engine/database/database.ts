@@ -1,4 +1,4 @@
-/** The database as the core sees it: transactions of requests, queries of its own, notifications. */
+/** The database as core sees it: transactions of requests, queries of core itself, notifications. */
 import type { Caches } from "../../kernel/cache.ts";
 import type { Model } from "../model/model.ts";
 import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
@@ -21,7 +21,7 @@ export interface Database {
   /** Several in one read-only transaction at one snapshot, with an empty search path. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   readonly listener: Listener;
-  /** Committed changes from now on. @throws RelApiError when the database does not tell them */
+  /** Committed changes from now on. @throws RelApiError if the database cannot send them */
   openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
   /** Pooled connections are replaced as they become free. */
   renew(): void;
@@ -89,12 +89,12 @@ export const createDatabase = (
         let last: Promise<unknown> = Promise.resolve();
         const inTurn: Query = <Row>(statement: Sql) => {
           const rows = last.then(() => run<Row>(connection, statement));
-          last = rows.catch(() => undefined); // whoever asked hears of it
+          last = rows.catch(() => undefined); // the waiting request gets the error
           return rows;
         };
         const result = await work(inTurn);
         await connection.query("commit", []);
-        // a function of users may have run (`dbPreConfig`)
+        // user code may have run (`dbPreConfig`)
         await connection.run(NOTHING, { kind: "all", prepares: false });
         if ((await connection.cleaned) === false) await connection.end();
         return result;

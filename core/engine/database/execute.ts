@@ -1,5 +1,5 @@
-/** Runs a transaction: settings, pre-request function, statements and end in one round trip; two where rows are looked
- *  at first. */
+/** Runs a transaction: settings, pre-request function, statements and end in one round trip, or in two if rows are
+ *  checked first. */
 import type { Caches } from "../../kernel/cache.ts";
 import {
   isRelApiError,
@@ -26,16 +26,16 @@ export interface ExecutorParts {
   readonly options: () => ResolvedOptions;
   /** The pool an execution runs on: the primary, or a replica in turn. */
   readonly pool: (mayUseReplica: boolean) => Pool;
-  /** The model in force; its roles have settings of their own. */
+  /** The current model, whose roles have settings. */
   readonly model: () => Model | undefined;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
-  /** Hears the text of every statement of the requests, with `logQuery`. */
+  /** Called with the text of every statement of a request, with `logQuery`. */
   readonly logStatement?: (text: string) => void;
 }
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** Of one request: the first, one that trusts nobody with the role, one without prepared statements. */
+/** Per request: a first attempt, one that trusts no code with the role, and one without prepared statements. */
 const MAX_ATTEMPTS = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
@@ -54,7 +54,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const isReadOnly = execution.access === "read only";
     const looksFirst =
       execution.check !== undefined || execution.programs.some(({ program }) => program.checks.length > 0);
-    // the login role's own default must not count (R-TX-3)
+    // the login role's default must not apply (R-TX-3)
     const isolation =
       execution.isolation ??
       (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
@@ -124,8 +124,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return rows;
   };
 
-  /** What functions have had planned for another role is planned anew: some rights are checked only then. @throws
-   *  RelApiError @rule R-TX-14 */
+  /** Discards plans that functions made for another role: some rights are checked only while planning.
+   *  @throws RelApiError @rule R-TX-14 */
   const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
       const result = await batches.send(connection, DISCARD_PLANS, prepares);
@@ -142,7 +142,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return access === "read write" && programs.length > 0 ? "sequences" : undefined;
   };
 
-  /** A failed attempt that is worth another: nothing of it can have been committed. */
+  /** A failed attempt that may be repeated: nothing can have been committed. */
   const mayRepeat = (failure: BatchFailure, connection: Connection): boolean => {
     const { error } = failure.result;
     // a function may raise whatever it likes
@@ -206,13 +206,13 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
           }
         }
       } catch (error) {
-        // after a fault of ours it is unknown what of the batch was sent, and what the connection still waits for
+        // after an internal error, it is unknown what was sent and what the connection still waits for
         const isUnderstood = error instanceof BatchFailure ? !isFatal(error.result.error) : isRelApiError(error);
         isReusable ||= !connection.isEnded && isUnderstood;
         throw error;
       } finally {
         running = undefined;
-        // a request to cancel that is still under way must not hit whoever has the connection next
+        // a pending cancel request must not hit the next user of the connection
         const { cleaned } = connection;
         if (cancelling === undefined && cleaned === undefined) pool.release(connection, isReusable);
         else
@@ -231,15 +231,15 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
 
 interface Transaction {
   readonly statements: readonly WireStatement[];
-  /** Statements of it that make sure of the role alone, by index: whatever they are put behind has not switched it. */
+  /** Guard statements by index: each checks that the preceding statement has not switched the role. */
   readonly guards: ReadonlyMap<number, Switcher>;
-  /** For whom code of users is planned in it; undefined: none runs. */
+  /** The role for which user code is planned in it; undefined: no user code runs. */
   readonly owner: PlanOwner | undefined;
   /** Index of the first statement of the programs. */
   readonly offset: number;
   /** Without begin and commit: the one Sync makes all of it one transaction. */
   readonly isImplicit: boolean;
-  /** Sent apart, when the rows have been looked at. */
+  /** Sent separately, once the rows have been checked. */
   readonly last: readonly WireStatement[];
 }
 
@@ -252,7 +252,7 @@ class BatchFailure {
   readonly result: Failed;
   readonly statement: WireStatement | undefined;
   readonly path: string | undefined;
-  /** What has switched the role, where it is a guard that failed. */
+  /** What switched the role, if a guard failed. */
   readonly switcher: Switcher | undefined;
 
   constructor(
@@ -274,7 +274,7 @@ class BatchFailure {
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
 interface Batches {
-  /** One write, one answer; keeps account of what is prepared on the connection. */
+  /** One write, one result; records what is prepared on the connection. */
   send(
     connection: Connection,
     statements: readonly WireStatement[],
@@ -349,7 +349,7 @@ const noParsesBy: (readonly boolean[])[] = [];
 const noParses = (count: number): readonly boolean[] =>
   (noParsesBy[count] ??= Array.from({ length: count }, () => false));
 
-/** What a failure says of the statements that count as prepared. */
+/** What a failure means for the statements that count as prepared. */
 const settled = (
   { prepared, doubtful }: Connection,
   sent: readonly WireStatement[],
@@ -384,7 +384,7 @@ const pathOf = (execution: Execution, index: number): string | undefined => {
 
 // --- rows -----------------------------------------------------------------------------------------------------------
 
-/** The list has holes, which filter() alone would drop. */
+/** The array has holes, which only filter() drops. */
 const withoutGuards = (
   rows: readonly (WireRow | undefined)[],
   guards: Transaction["guards"],

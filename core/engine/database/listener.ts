@@ -1,4 +1,4 @@
-/** The one connection that listens: kept open while somebody wants a channel, opened again when it is lost. */
+/** The one connection that listens: open while a channel is needed, reopened when it is lost. */
 import type { Logger } from "../../kernel/options.ts";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import { openConnection, type Connection, type Target } from "./pool.ts";
@@ -58,7 +58,7 @@ export const createListener = (target: Target, logger: Logger): Listener => {
       connection = opened;
       opened.onEnd(lost);
       backoff.reset();
-      for (const channel of channels.keys()) await run(opened, "listen", channel); // those asked for meanwhile
+      for (const channel of channels.keys()) await run(opened, "listen", channel); // channels requested meanwhile
       if (wasLost) for (const listener of reconnected) listener();
       wasLost = false;
     } catch (error) {

@@ -17,7 +17,7 @@ interface PgError {
   readonly routine?: string;
 }
 
-/** Five characters of an SQLSTATE, and a severity: driver errors have neither or the one alone. */
+/** A five-character SQLSTATE and a severity: driver errors have neither, or only one of them. */
 export const isPgError = (error: unknown): error is PgError & Error =>
   error instanceof Error &&
   typeof (error as Partial<PgError>).severity === "string" &&
@@ -25,7 +25,7 @@ export const isPgError = (error: unknown): error is PgError & Error =>
 
 export const sqlstateOf = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
 
-/** What the database said on its own account; not what a function raises for the client to see (`PT401`, `PGRST`). */
+/** Errors of the database itself, not those that a function raises for the client (`PT401`, `PGRST`). */
 export const isDatabaseFault = (error: unknown): error is RelApiError =>
   isRelApiError(error) && isPgError(error.cause) && !/^P(?:T\d{3}|GRST)$/.test(error.code);
 
@@ -93,7 +93,7 @@ const statusOfSqlstate = (code: string, message: string): number => {
 /** An error that came while statements ran. `path`: place in the request of the statement it came from. @rule R-ERR-3
  *  G-DBE-1 */
 export const fromStatement = (error: unknown, path?: string): RelApiError => {
-  if (isRelApiError(error)) return error; // ours, of an answer that was too large
+  if (isRelApiError(error)) return error; // ours, for a result that was too large
   if (!isPgError(error)) return connectionLost(textOf(error), error);
   const status = statusOfSqlstate(error.code, error.message);
   return new RelApiError({
@@ -130,7 +130,7 @@ const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
   return facts;
 };
 
-/** Node packs the failures of several addresses into one error without a text of its own. */
+/** Node combines the failures of several addresses into one error without a message. */
 const textOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(textOf).join("; ");
   return error instanceof Error ? error.message : String(error);

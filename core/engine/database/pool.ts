@@ -19,9 +19,9 @@ export interface PoolOptions {
   readonly acquisitionMs: number;
   readonly lifetimeMs: number;
   readonly idleMs: number;
-  /** Of the answer to one batch. */
+  /** Bytes of the result of one batch. */
   readonly maxResultBytes: number;
-  /** Of texts read on a connection: then it is replaced. */
+  /** Bytes of SQL parsed on a connection, after which it is replaced. */
   readonly maxParsedBytes: number;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
@@ -30,11 +30,11 @@ export interface Connection {
   readonly prepared: PreparedStatements;
   /** Names that may or may not be prepared: to be closed before they are used again. */
   readonly doubtful: Set<string>;
-  /** For whom functions have had their statements planned on it: the session keeps those plans, whoever runs them next.
-   *  Undefined: for nobody. @rule R-TX-14 */
+  /** The role for which functions have planned statements on it; the database session keeps those plans for the next
+   *  caller. Undefined: none have. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
-  /** Sends one batch; the next may follow when its result is there. `cleaning`: what goes out behind it, so that
-   *  nothing stays of what it has done. */
+  /** Sends one batch; send the next when its result has arrived. `cleaning`: sent after it, to remove what it leaves
+   *  behind. */
   run(plan: WirePlan, cleaning?: Cleaning): Promise<WireResult>;
   /** Settles when the cleaning is done that was sent last: whether it was. Undefined: none is under way. */
   readonly cleaned: Promise<boolean> | undefined;
@@ -45,8 +45,8 @@ export interface Connection {
   copyBoth(text: string, take: (bytes: Buffer) => void): Promise<void>;
   /** The client's part of such a copy. */
   sendCopy(bytes: Buffer): void;
-  /** Asks the server to stop what runs. Settles when the server has taken notice, so that the request cannot hit a
-   *  later statement. */
+  /** Asks the server to cancel the running statement. Resolves when the server has received the request, so that it
+   *  cannot hit a later statement. */
   cancel(): Promise<void>;
   /** Calls for each `NOTIFY` of the channels listened to. */
   onNotification(listener: (channel: string, payload: string) => void): void;
@@ -56,7 +56,7 @@ export interface Connection {
   end(): Promise<void>;
 }
 
-/** The database role; "" for the one that logged in. An object: whoever it is that the role was switched to. */
+/** The database role; "" for the login role. An object: an unknown role that a function switched to. */
 export type PlanOwner = string | object;
 
 export interface PoolCounts {
@@ -66,7 +66,7 @@ export interface PoolCounts {
   readonly waiting: number;
   /** Acquisitions given up since the start. */
   readonly timeouts: number;
-  /** Answers that were too large, since the start. */
+  /** Results that were too large, since the start. */
   readonly refused: number;
   /** On all its connections. */
   readonly prepared: number;
@@ -116,15 +116,15 @@ const clientConfig = (target: Target, url: string, timeoutMs: number): pg.Client
   return { ...common, connectionString: url };
 };
 
-/** The one of its URLs that a target was reached by last: it is tried first. */
+/** The URL that last reached a target; it is tried first. */
 const reachedBy = new WeakMap<Target, string>();
 
 export interface ConnectionKind {
   /** It takes commands of the replication protocol too. */
   readonly replicates?: boolean;
-  /** Of the answer to one batch; a larger one ends the connection. */
+  /** Bytes of the result of one batch; a larger one ends the connection. */
   readonly maxResultBytes?: number;
-  /** Hears of each answer that was too large. */
+  /** Called for each result that was too large. */
   readonly refused?: () => void;
 }
 
@@ -222,7 +222,7 @@ const wrap = (
       return cleaner.cleaned;
     },
     query: async <Row>(text: string, values: readonly unknown[]) => {
-      limit(Number.POSITIVE_INFINITY); // of ours: the catalog may be as large as it is
+      limit(Number.POSITIVE_INFINITY); // of core itself: the catalog may be of any size
       return lastRows<Row>(await client.query(text, values as unknown[]));
     },
     copyBoth: (text, take) =>
@@ -254,7 +254,7 @@ const lastRows = <Row>(result: unknown): readonly Row[] =>
 
 const CANCEL_PATIENCE_MS = 5000;
 
-/** A cancel request goes over a connection of its own, which the server closes when it has passed the signal on. */
+/** A cancel request uses a separate connection, which the server closes when it has sent the signal. */
 const sendCancel = (client: Client): Promise<void> =>
   new Promise((resolve) => {
     const { processID, secretKey, ssl, host, port } = client;
@@ -336,13 +336,14 @@ export const createPool = (options: PoolOptions): Pool => {
       return connection;
     } catch (error) {
       openingCount--;
-      // whoever waited for it fails as fast, or finds the database back
+      // waiting requests then fail as fast, or find the database back
       serveNext();
       throw error;
     }
   };
 
-  /** The one used last; of a caller who runs code of users one that has plans of theirs, or else of nobody. */
+  /** The most recently used connection; for a caller whose request runs user code, one that has plans of the same role,
+   *  or of none. */
   const takeIdle = (owner: PlanOwner | undefined): Kept | undefined => {
     if (owner === undefined || idle.length < 2) return idle.pop();
     let at = idle.findLastIndex(({ connection }) => connection.planOwner === owner);
@@ -355,10 +356,10 @@ export const createPool = (options: PoolOptions): Pool => {
     waiter.give(connection);
   };
 
-  /** A place became free: whoever waits longest opens a connection of their own. */
+  /** A slot became free: the longest waiter opens a new connection. */
   const serveNext = (): void => {
     if (waiters.length === 0 || isClosed || all.size + openingCount >= maxCount) return;
-    const waiter = waiters.shift() as Waiter; // looked at above
+    const waiter = waiters.shift() as Waiter; // checked above
     open().then(
       (connection) => give(waiter, connection),
       (error: unknown) => {

@@ -1,11 +1,11 @@
-/** What is prepared on a connection. Each statement is kept by the server as text, parse tree and plan, many times as
- *  large as its text. */
+/** What is prepared on a connection. The server stores text, parse tree and plan of each statement, many times the size
+ *  of its text. */
 
 export interface PreparedStatements {
   readonly size: number;
-  /** Of their texts. */
+  /** Bytes of their SQL. */
   readonly bytes: number;
-  /** Of all texts that were read on the connection, prepared or not. */
+  /** Bytes of all SQL parsed on the connection, prepared or not. */
   readonly parsedBytes: number;
   has(name: string): boolean;
   /** The text goes out, prepared or not. */
@@ -65,8 +65,8 @@ export interface PreparedLimits {
   readonly maxBytes: number;
 }
 
-/** Which statements are worth it: a text that was asked for before, and that leaves room for others. Of all connections
- *  of an api. @rule R-BND-6 */
+/** Which statements are worth preparing: those used before that leave room for others. Shared by all connections of an
+ *  api. @rule R-BND-6 */
 export interface Worth {
   isWorth(name: string, text: string): boolean;
 }

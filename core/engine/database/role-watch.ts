@@ -1,5 +1,6 @@
-/** Under which names the statements of programs are sent: whoever runs before them in the same transaction may have
- *  switched the role (a function may `set role`), and then a name that holds the session's role is none to trust. */
+/** Under which names the statements of programs are sent: code that runs earlier in the same transaction may have
+ *  switched the role (a function may `set role`), and then a name that contains the session's role cannot be
+ *  trusted. */
 import type { Model } from "../model/model.ts";
 import type { Execution } from "../../plugin.ts";
 import type { Program } from "../sql/program.ts";
@@ -12,18 +13,17 @@ export type Switcher = string | Program;
 export interface RoleWatch {
   /** The pre-request function and the programs' statements. */
   build(execution: Execution, parts: WatchParts): WatchedStatements;
-  /** It has switched the role: nothing of that kind is prepared behind it from now on, until the model is loaded again.
-   *  */
+  /** It has switched the role: until the next reload, nothing that depends on the role is prepared after it. */
   remember(execution: Execution, switcher: Switcher): void;
 }
 
 export interface WatchParts {
   readonly model: Model | undefined;
-  /** Name of the pre-request function, where it is called. */
+  /** Name of the pre-request function, if it is called. */
   readonly preRequest: string | undefined;
   /** Statements are prepared at all. */
   readonly prepares: boolean;
-  /** Whoever may have switched the role has. */
+  /** Assume that everything that may have switched the role did. */
   readonly trustsNobody: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface WatchedStatements {
   readonly statements: readonly WireStatement[];
   /** Guards among them, by index, with what they are put behind. */
   readonly guards: ReadonlyMap<number, Switcher>;
-  /** All of them run as the session's role, as far as guards tell. */
+  /** All of them run as the session's role, according to the guards. */
   readonly isRoleKnown: boolean;
 }
 

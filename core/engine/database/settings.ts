@@ -1,6 +1,6 @@
-/** The first statement of each transaction: search path, role, claims, session variables and the rest, set for the
- *  transaction alone. Names are part of the text, values are bound, and everything that does not change with the
- *  request is kept. */
+/** The first statement of each transaction: search path, role, claims, session variables and the rest, set only for the
+ *  transaction. Names are part of the text, values are bound, and everything that does not depend on the request is
+ *  cached. */
 import type { Ask, Caches, Question } from "../../kernel/cache.ts";
 import type { Model } from "../model/model.ts";
 import type { Json } from "../plan/plan.ts";
@@ -17,7 +17,7 @@ export interface SettingsStatement {
 
 type Setting = readonly [name: string, value: string];
 
-/** What a session brings in front of and behind its role. */
+/** The settings of a session before and after its role. */
 interface SessionSettings {
   /** In one text, as `textOfNames` writes them. */
   readonly names: string;
@@ -42,7 +42,7 @@ export interface SettingsBuilder {
   build(execution: Execution, model: Model | undefined, isReadOnly: boolean): SettingsStatement;
 }
 
-/** What the text of a settings statement is made of. */
+/** What the text of a settings statement depends on. */
 interface Layers {
   readonly isReadOnly: boolean;
   readonly ofRole: readonly Setting[];

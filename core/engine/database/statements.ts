@@ -35,7 +35,7 @@ export const ownedNameOf = (statement: ProgramStatement, role: string | undefine
 const MAX_TEXT_NAMES = 10_000;
 const textNames = new Map<string, string>();
 
-/** For texts that call nothing but what PostgreSQL brings. */
+/** For statements that call only PostgreSQL's own functions. */
 export const nameOfText = (text: string): string => {
   let name = textNames.get(text);
   if (name === undefined) {

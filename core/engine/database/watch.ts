@@ -1,5 +1,5 @@
-/** Looks at what the server says before pg does: how long a message is stands in front of it, so that one that is too
- *  long is never put together. */
+/** Reads the server's messages before pg does. Each message starts with its length, so one that is too long is never
+ *  assembled. */
 import type { Duplex } from "node:stream";
 import { resultTooLarge } from "../../kernel/errors.ts";
 
@@ -15,9 +15,9 @@ export const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 const HEADER_BYTES = 5;
 const READY_FOR_QUERY = 0x5a;
 
-/** To be called when pg has put its listeners on the stream and before the first byte has come. What pg throws while it
- *  reads ends the connection instead of the process: nobody else could catch it. `refused`: hears of each answer that
- *  was too large. */
+/** Call it after pg has added its listeners to the stream and before the first byte arrives. What pg throws while
+ *  reading ends the connection instead of the process, since nothing else could catch it. `refused`: called for each
+ *  result that was too large. */
 export const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
   const readers = stream.listeners("data") as ((chunk: Buffer) => void)[]; // `on("data")` takes no others
   const watch: Watch = { limit: MAX_MESSAGE_BYTES };

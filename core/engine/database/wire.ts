@@ -1,5 +1,5 @@
-/** Several statements in one write, answered up to one ReadyForQuery: what pg calls a query, made for our transactions.
- *  No Describe is sent, since the columns are known, and values come back as the text PostgreSQL wrote. */
+/** Several statements in one write, up to one ReadyForQuery: what pg calls a query, built for our transactions. No
+ *  Describe is sent, since the columns are known, and values come back as the text PostgreSQL wrote. */
 import type { BoundValue } from "../sql/fragment.ts";
 
 export interface WireStatement {
@@ -46,7 +46,7 @@ const reserve = (bytes: number): void => {
   scratch = grown;
 };
 
-/** Short texts are taken for their longest possible encoding, long ones are measured. */
+/** Short strings count as their longest possible encoding; long ones are measured. */
 const reserveText = (text: string): void =>
   reserve(4 + (text.length < 8192 ? text.length * 3 : Buffer.byteLength(text)));
 
@@ -165,8 +165,8 @@ const putBatch = ({ statements, parses, closes }: WirePlan): void => {
   putBytes(SYNC);
 };
 
-/** Handed to `pg.Client.query`, which calls the `handle…` methods with what the server says. A class, since pg wants an
- *  object with methods for each batch and one prototype is cheaper than a dozen closures. */
+/** Passed to `pg.Client.query`, which calls the `handle…` methods with the server's messages. A class, since pg wants
+ *  an object with methods for each batch and one prototype is cheaper than a dozen closures. */
 export class WireBatch {
   private plan: WirePlan;
   private readonly done: (result: WireResult) => void;
@@ -281,7 +281,7 @@ export class FollowingBatch {
   handleRowDescription(): void {}
 }
 
-/** A command of the replication protocol that answers with a copy in both directions. */
+/** A command of the replication protocol that starts a copy in both directions. */
 export class CopyBoth {
   private readonly text: string;
   private readonly take: (bytes: Buffer) => void;

@@ -21,8 +21,8 @@ const fieldsOf = (model: Model): Fields => {
   return fields;
 };
 
-/** The function that `name` stands for beside the columns of the relation: of exactly one parameter, which is of its
- *  row type, in the first schema of the search path that has one. @rule R-CMP-1 */
+/** The computed field `name` of the relation: a function with exactly one parameter, of the relation's row type, in the
+ *  first schema of the search path that has one. @rule R-CMP-1 */
 export const computedFieldOf = (
   model: Model,
   relation: Relation,

@@ -15,6 +15,7 @@ import type { Sight } from "./sight.ts";
 
 export type * from "./objects.ts";
 
+/** What the database offers: one frozen value per load. */
 export interface Model {
   /** Grows by one with each load of this process; caches are keyed by it. */
   readonly version: number;
@@ -37,25 +38,29 @@ export interface Model {
   readonly mediaHandlers: readonly MediaHandler[];
   /** Schema in which each wanted extension lives (`postgis`, `ltree`, …), absent when not installed. */
   readonly extensions: ReadonlyMap<string, string>;
-  /** Names of operators and functions of PostgreSQL that somebody has made others of for built-in types, which may then
-   *  be chosen; `::` stands for casts between them. @rule R-TX-10 */
+  /** Names of built-in operators and functions for which user code defines others on built-in types, so that PostgreSQL
+   *  may choose those; `::` means casts between them. @rule R-TX-10 */
   readonly rivals: ReadonlySet<string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
-  /** By surface: roles whose rights are kept outside the database, and what they see by them. Their statements run as
-   *  the login role (G-PRM-3). */
+  /** By surface: roles whose rights come from metadata, and what those let them see. Their statements run as the login
+   *  role (G-PRM-3). */
   readonly loginRoles?: ReadonlyMap<string, ReadonlyMap<string, Sight>>;
   /** Facts that plugins add for each other, keyed by plugin name. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
 
+/** The key of `Model.relations` and `Model.routines`. */
 export const nameKey = (name: QualifiedName): string => `${name.schema}\u0000${name.name}`;
 
+/** Whether two names are equal. */
 export const sameName = (a: QualifiedName, b: QualifiedName): boolean => a.name === b.name && a.schema === b.schema;
 
+/** The relation of that name; undefined: unknown. */
 export const relationOf = (model: Model, name: QualifiedName): Relation | undefined =>
   model.relations.get(nameKey(name));
 
+/** All overloads of the function. */
 export const routinesOf = (model: Model, name: QualifiedName): readonly Routine[] =>
   model.routines.get(nameKey(name)) ?? [];
 
@@ -73,6 +78,7 @@ export const columnOf = (relation: Relation, name: string): Column | undefined =
 
 const relationshipMaps = new WeakMap<Relation, ReadonlyMap<string, Relationship>>();
 
+/** The relationship with that id among those of the relation; undefined: unknown. */
 export const relationshipOf = (relation: Relation, id: string): Relationship | undefined => {
   let map = relationshipMaps.get(relation);
   if (map === undefined) {
@@ -90,11 +96,11 @@ export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {
   return type;
 };
 
-/** The database does not make its values. @rule G-GEN-7 */
+/** The database does not generate its values. @rule G-GEN-7 */
 const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
 
-/** Columns to which values are given; of a view those it passes on. One whose triggers take only some of the writes
- *  says nothing about its columns: then all. @rule G-GEN-7 G-GEN-12 */
+/** Columns that accept values; for a view, those that it passes on. A view whose triggers handle only some writes says
+ *  nothing about its columns, so all of them. @rule G-GEN-7 G-GEN-12 */
 export const writableColumns = (relation: Relation): readonly Column[] => {
   const passing = relation.columns.filter((column) => column.isUpdatable);
   return (passing.length === 0 ? relation.columns : passing).filter(takesValues);

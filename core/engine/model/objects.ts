@@ -1,5 +1,6 @@
 /** The objects of a database as the model holds them: types, columns, relations, relationships, routines, roles. */
 
+/** The name of a relation, function or type, with its schema. */
 export interface QualifiedName {
   readonly schema: string;
   readonly name: string;
@@ -12,8 +13,10 @@ export interface AclItem {
   readonly privileges: string;
 }
 
+/** Kinds of types, as in `pg_type.typtype`; arrays apart. */
 export type TypeKind = "base" | "array" | "composite" | "domain" | "enum" | "range" | "multirange" | "pseudo";
 
+/** A type of the database. */
 export interface PgType {
   readonly oid: number;
   readonly schema: string;
@@ -40,6 +43,7 @@ export interface PgType {
   readonly comment?: string;
 }
 
+/** A column of a relation. */
 export interface Column {
   readonly name: string;
   readonly position: number;
@@ -51,8 +55,8 @@ export interface Column {
   readonly notNull: boolean;
   /** SQL text of the default as R-SC-2 has it (identity BY DEFAULT as `nextval(...)`); generated columns have none. */
   readonly default?: string;
-  /** What the database puts in place of a value left out on a view without a default of its own: the default of the
-   *  table's column. */
+  /** For a view column without a default: the default of the table's column, which the database uses for omitted
+   *  values. */
   readonly baseDefault?: string;
   readonly identity?: "always" | "by default";
   /** GENERATED ALWAYS AS (…) STORED. */
@@ -64,12 +68,14 @@ export interface Column {
   readonly isUpdatable: boolean;
 }
 
+/** A primary key or unique constraint. */
 export interface UniqueKey {
   readonly name: string;
   readonly columns: readonly string[];
   readonly isPrimary: boolean;
 }
 
+/** A foreign key of a table. */
 export interface ForeignKey {
   readonly name: string;
   readonly columns: readonly string[];
@@ -77,8 +83,10 @@ export interface ForeignKey {
   readonly targetColumns: readonly string[];
 }
 
+/** Kinds of relations, as in `pg_class.relkind`. */
 export type RelationKind = "table" | "partitioned" | "view" | "materialized" | "foreign";
 
+/** A table or view, of whatever kind. */
 export interface Relation extends QualifiedName {
   readonly oid: number;
   readonly kind: RelationKind;
@@ -96,16 +104,18 @@ export interface Relation extends QualifiedName {
   /** `pg_relation_is_updatable(oid, true)`. */
   readonly writable: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean };
   readonly hasRowSecurity: boolean;
-  /** Tables alone: `read`: reading it runs no code of users and asks no other server, whoever reads; `write`: neither
-   *  does writing (triggers, rules, defaults, checks, indexes; of children and of tables that its keys cascade to as
-   *  well). Absent: it may. @rule R-TX-10 */
+  /** Only for tables. `read`: reading it runs no user code and contacts no other server, for any role; `write`: neither
+   *  does writing it (triggers, rules, defaults, checks, indexes, including those of children and of tables that its
+   *  keys cascade to). Absent: they may. @rule R-TX-10 */
   readonly plain?: "read" | "write";
   /** All relationships whose source this relation is, R-REL order not guaranteed. */
   readonly relationships: readonly Relationship[];
 }
 
+/** How many rows a relationship connects, seen from its source. */
 export type Cardinality = "many-to-one" | "one-to-many" | "one-to-one" | "many-to-many";
 
+/** A column of the source and the column of the target that it is compared with. */
 export type ColumnPair = readonly [source: string, target: string];
 
 /** A way from one relation to another (R-REL). */
@@ -120,7 +130,7 @@ export interface Relationship {
   readonly columns: readonly ColumnPair[];
   /** Name of the foreign key constraint; "" for computed and manual ones. */
   readonly constraint: string;
-  /** The source holds the foreign key. Tells the two directions of a one-to-one key and of a self reference apart. */
+  /** The source holds the foreign key. Distinguishes the two directions of a one-to-one key and of a self reference. */
   readonly isOwnKey: boolean;
   readonly junction?: {
     readonly relation: QualifiedName;
@@ -137,8 +147,10 @@ export interface Relationship {
   readonly isManual?: boolean;
 }
 
+/** As in `pg_proc.provolatile`. */
 export type Volatility = "immutable" | "stable" | "volatile";
 
+/** A parameter that a function declares. */
 export interface RoutineParameter {
   /** "" when unnamed. */
   readonly name: string;
@@ -147,11 +159,12 @@ export interface RoutineParameter {
   readonly sqlType: string;
   readonly mode: "in" | "inout" | "variadic";
   readonly hasDefault: boolean;
-  /** The default as SQL, of functions with a variadic parameter alone: calls of those by name must say what they leave
-   *  out. */
+  /** The default as SQL, only for functions with a variadic parameter: calls by name must state the defaults they
+   *  use. */
   readonly default?: string;
 }
 
+/** A function of the database. */
 export interface Routine extends QualifiedName {
   readonly oid: number;
   readonly volatility: Volatility;
@@ -180,6 +193,7 @@ export interface Routine extends QualifiedName {
   readonly settings: readonly (readonly [name: string, value: string])[];
 }
 
+/** A role of the database. */
 export interface Role {
   readonly name: string;
   readonly isSuperuser: boolean;

@@ -2,6 +2,7 @@
 import type { AclItem, Column, Model, Relation, Routine } from "./model.ts";
 import type { Sight } from "./sight.ts";
 
+/** A privilege of `GRANT`. */
 export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
 
 const LETTERS: Readonly<Record<Privilege, string>> = {
@@ -67,9 +68,11 @@ export const mayUseAnyColumn = (model: Model, role: string, relation: Relation, 
   mayUseRelation(model, role, relation, privilege) ||
   relation.columns.some((column) => grants(model, role, relation.owner, column.acl, privilege));
 
+/** EXECUTE on the function; ownership, membership, PUBLIC and superuser count. */
 export const mayExecute = (model: Model, role: string, routine: Routine): boolean =>
   grants(model, role, routine.owner, routine.acl, "execute");
 
+/** USAGE on the schema. A schema that the model does not list is not checked. */
 export const mayUseSchema = (model: Model, role: string, schema: string): boolean => {
   const entry = model.schemaAcls.get(schema);
   return entry === undefined || grants(model, role, entry.owner, entry.acl, "usage");

@@ -3,6 +3,7 @@
  *  values. */
 import type { QualifiedName } from "../model/model.ts";
 
+/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A value known only when the statement runs. `type`: sqlName of a model type to cast to; absent: the database infers
@@ -20,6 +21,7 @@ export type ValueRef =
   /** a column of the row an earlier step of the same `Sequence` wrote */
   | { readonly step: number; readonly column: string; readonly type: string };
 
+/** One key of a path into a JSON value. */
 export interface PathStep {
   /** `#>` takes a text[] and gives json (GraphQL's `path`). */
   readonly arrow: "->" | "->>" | "#>";
@@ -28,9 +30,9 @@ export interface PathStep {
 
 /** A value computed from one row. */
 export type Expression =
-  /** `of: "root"`: of the row the outermost predicate, or the nearest one with `isRoot`, stands on (column comparison
-   *  with `$`); else of the row at hand. A name that is no column there is refused (R-NAM-1): it never reaches the
-   *  database. */
+  /** `of: "root"`: a column of the row of the outermost predicate, or of the nearest one with `isRoot` (column
+   *  comparison with `$`); otherwise of the current row. A name that is not a column is refused (R-NAM-1) and never
+   *  reaches the database. */
   | { readonly kind: "column"; readonly name: string; readonly path?: readonly PathStep[]; readonly of?: "root" }
   /** function of the row; arguments beside the row */
   | {
@@ -75,6 +77,7 @@ export type Expression =
   /** an output key of an embed of the same read (related order, R-ORD-3) */
   | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathStep[] };
 
+/** An argument of a call. */
 export interface RoutineArgument {
   /** Absent: positional. */
   readonly name?: string;
@@ -83,6 +86,7 @@ export interface RoutineArgument {
   readonly isRow?: boolean;
 }
 
+/** The right side of a comparison. */
 export type Operand =
   | ValueRef
   | { readonly expression: Expression }
@@ -90,9 +94,10 @@ export type Operand =
   | { readonly items: readonly Operand[] }
   | { readonly fields: Readonly<Record<string, Operand>> };
 
+/** A condition on a row. */
 export type Predicate =
-  /** `and` of nothing holds, `or` of nothing does not. `isRoot`: `of: "root"` inside means the row at hand, wherever
-   *  this stands (a permission's filter put into another condition) */
+  /** An empty `and` is true, an empty `or` false. `isRoot`: `of: "root"` inside means the current row (a permission's
+   *  filter inside another condition) */
   | { readonly kind: "and" | "or"; readonly of: readonly Predicate[]; readonly isRoot?: true }
   | { readonly kind: "not"; readonly of: Predicate }
   | Comparison
@@ -111,10 +116,11 @@ export type Predicate =
   /** some row of another relation (G-FIL-9) */
   | { readonly kind: "exists"; readonly from: QualifiedName; readonly where?: Predicate };
 
+/** A left side, an operator and its operand. */
 export interface Comparison {
   readonly kind: "compare";
   readonly left: Expression;
-  /** Open: answered by `compileFilter.for(operator)`. */
+  /** Open: compiled by `compileFilter.for(operator)`. */
   readonly operator: string;
   readonly operand?: Operand;
   /** `keyword` operands choose syntax and stay in the key (`null`, `true`). */
@@ -124,13 +130,14 @@ export interface Comparison {
   readonly option?: ValueRef;
 }
 
+/** One term of an order. */
 export interface OrderBy {
   readonly by: Expression;
   readonly direction?: "asc" | "desc";
   readonly nulls?: "first" | "last";
 }
 
-/** One key of an answer. */
+/** One key of the rows that a read returns. */
 export type Output =
   /** every column, in order (R-SEL-2); representations apply */
   | { readonly kind: "all" }
@@ -149,17 +156,18 @@ export type Output =
   /** in an aggregate read: an object of further outputs, the row list */
   | { readonly kind: "object"; readonly as: string; readonly of: readonly Output[] }
   | { readonly kind: "nodes"; readonly as: string; readonly of: readonly Output[]; readonly cap?: number }
-  /** rows written by the write, or by all steps of the sequence, this read answers (G-INS-4) */
+  /** the number of rows written by the write, or by all steps of the sequence, that this read belongs to (G-INS-4) */
   | { readonly kind: "affected"; readonly as: string }
   | Embed;
 
+/** Related rows inside a row. */
 export interface Embed {
   readonly kind: "embed";
   /** Output key. */
   readonly as: string;
   /** What filters, orders and null tests of the parent call it; unique in its level. */
   readonly id: string;
-  /** Open: answered by `compileEmbed.for(mode)`: `nest`, `spread`, `aggregate`, yours. */
+  /** Open: compiled by `compileEmbed.for(mode)`: `nest`, `spread`, `aggregate`, yours. */
   readonly mode: string;
   readonly via: EmbedSource;
   readonly join: "left" | "inner";
@@ -173,13 +181,14 @@ export type EmbedSource =
   | { readonly relationship: string }
   | { readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly isToOne: boolean };
 
+/** Where the rows of a read come from. */
 export type Source =
   | { readonly relation: QualifiedName }
   | { readonly call: RoutineCall }
   /** rows written by the write this read belongs to, or by steps of its sequence. They have the relation's row type. */
   | { readonly written: QualifiedName; readonly steps?: readonly number[] };
 
-/** The rows of one level and what is answered of them. */
+/** The rows of one level, and what is returned from them. */
 export interface Read {
   readonly kind: "read";
   readonly from: Source;
@@ -191,8 +200,8 @@ export interface Read {
   readonly distinctOn?: readonly Expression[];
   readonly limit?: ValueRef;
   readonly offset?: ValueRef;
-  /** Hard limit on rows (DB_MAX_ROWS, permission limits); the smaller of it and `limit` counts. In an aggregate read it
-   *  caps `nodes` alone. */
+  /** Row limit (DB_MAX_ROWS, permission limits); the smaller of it and `limit` applies. In an aggregate read it applies
+   *  only to `nodes`. */
   readonly cap?: number;
 }
 
@@ -213,6 +222,7 @@ export interface Cell {
   readonly value?: ValueRef;
 }
 
+/** The rows of an insert or update. */
 export type WriteRows =
   /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent
    *  key takes the default; `"computed-default"`: which is computed for every row, wanted or not, so that each takes a
@@ -226,12 +236,14 @@ export type WriteRows =
   /** a single row cell by cell (steps of a nested insert) */
   | { readonly cells: readonly Cell[] };
 
+/** A column that is read from a payload. */
 export interface PayloadColumn {
   readonly name: string;
   /** A declared function put around the value, read as text (GeoJSON input). */
   readonly apply?: string;
 }
 
+/** What an insert does with rows that exist already. @rule R-UPS-1 G-UPS-1 */
 export interface OnConflict {
   /** Conflict target: columns, or a constraint by name. */
   readonly target: { readonly columns: readonly string[] } | { readonly constraint: string };
@@ -252,6 +264,7 @@ interface Write {
   readonly returning?: Read;
 }
 
+/** Inserts rows, or updates them on conflict. */
 export interface Insert extends Write {
   readonly kind: "insert";
   readonly into: QualifiedName;
@@ -263,13 +276,15 @@ export interface Insert extends Write {
   readonly only?: readonly { readonly column: string; readonly value: ValueRef }[];
 }
 
+/** How an update changes one column. */
 export interface Assignment {
   readonly column: string;
-  /** Open: `set`, `inc`, `append`, … answered by the declared update operators. */
+  /** Open: `set`, `inc`, `append`, … compiled by the declared update operators. */
   readonly operator: string;
   readonly operand: ValueRef;
 }
 
+/** Updates the rows that match. */
 export interface Update extends Write {
   readonly kind: "update";
   readonly relation: QualifiedName;
@@ -279,14 +294,15 @@ export interface Update extends Write {
   readonly assignments?: readonly Assignment[];
 }
 
+/** Deletes the rows that match. */
 export interface Delete extends Write {
   readonly kind: "delete";
   readonly from: QualifiedName;
   readonly where?: Predicate;
 }
 
-/** A function called for its own value (`rows`: it returns rows, read by `result`; of `values` the result says the
- *  window alone). */
+/** A function called for its own value (`rows`: it returns rows, read by `result`; for `values`, `result` holds only
+ *  the range). */
 export interface Call {
   readonly kind: "call";
   readonly call: RoutineCall;
@@ -295,12 +311,13 @@ export interface Call {
   readonly result?: Read;
 }
 
-/** Several reads answered as one object by one statement (root fields of a GraphQL query). */
+/** Several reads that one statement returns as one object (root fields of a GraphQL query). */
 export interface Bundle {
   readonly kind: "bundle";
   readonly fields: readonly BundleField[];
 }
 
+/** One key of a bundle: a constant, a read, or a further bundle. */
 export type BundleField =
   | { readonly as: string; readonly value: string }
   /** `one`: the first row as an object, or null. A further bundle: a namespace. */
@@ -309,19 +326,20 @@ export type BundleField =
   | { readonly as: string; readonly statement: string; readonly arguments: Readonly<Record<string, ValueRef>> }
   | { readonly as: string; readonly bundle: Bundle };
 
-/** Writes that build on each other's rows, in order, one statement each; then the answer read from them (nested
- *  inserts, and answers that look at relationships after the write). */
+/** Writes that build on each other's rows, in order, one statement each; then the result is read from them (nested
+ *  inserts, and results that follow relationships after the write). */
 export interface Sequence {
   readonly kind: "sequence";
   readonly steps: readonly SequenceStep[];
   /** Reads `{ written, steps }`. */
   readonly result: Read;
   readonly one?: boolean;
-  /** What would come next contradicts itself: nothing is answered, and the steps run because their errors come before
-   *  this one (G-NST-11). */
+  /** The rest of the request is contradictory: the steps run only because their errors take precedence over this one
+   *  (G-NST-11). */
   readonly refusal?: Refusal;
 }
 
+/** An error that a sequence ends with after its steps have run. @rule G-NST-11 */
 export interface Refusal {
   readonly message: string;
   readonly path: string;
@@ -329,18 +347,19 @@ export interface Refusal {
   readonly requires: NonNullable<SequenceStep["requires"]>;
 }
 
+/** One write of a sequence. */
 export interface SequenceStep {
   readonly write: Insert | Update | Delete;
-  /** Where in the request it stands, for errors of the database. */
+  /** Its place in the request, for database errors. */
   readonly path?: string;
   /** The step needs a row of that earlier step; without one the request fails with this text at that place (G-NST-6).
    *  */
   readonly requires?: readonly { readonly step: number; readonly message: string; readonly path: string }[];
 }
 
-/** How the one row that a statement answers is made up. Part of the statement's key. */
+/** What the one row of a statement contains. Part of the cache key. */
 export interface Envelope {
-  /** Open: `compileMedia.for(media)` makes the body. Absent: no body. */
+  /** Open: `compileMedia.for(media)` compiles the body. Absent: no body. */
   readonly media?: string;
   /** Whatever the media type's compiler takes (`{ stripped: true }`). */
   readonly mediaOptions?: Json;
@@ -354,8 +373,9 @@ export interface Envelope {
   readonly location?: readonly string[];
   /** Count the inserted rows apart from the updated ones (R-UPS-4). */
   readonly countInserted?: boolean;
-  /** EXPLAIN of the statement instead of its answer (R-MED-7). */
+  /** Return the execution plan of the statement instead of its result (R-MED-7). */
   readonly explain?: { readonly format: "text" | "json"; readonly options: readonly string[] };
 }
 
+/** What a request asks for. */
 export type Plan = Read | Insert | Update | Delete | Call | Bundle | Sequence;

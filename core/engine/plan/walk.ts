@@ -1,5 +1,4 @@
-/** The only traversals of plans. Both know at each node whose rows it stands on, which relationship ids need to be
- *  understood. */
+/** The only traversals of plans. Both track the relation of each node, which relationship ids depend on. */
 import {
   nameKey,
   relationOf,
@@ -34,17 +33,17 @@ import type {
   WriteRows,
 } from "./plan.ts";
 
-/** Where a node stands. */
+/** The position of a node. */
 export interface PlanScope {
   /** Whose row it is about; undefined: rows of no relation. */
   readonly relation: Relation | undefined;
-  /** Whose row the outermost predicate stands on (`of: "root"`). */
+  /** The relation of the outermost predicate (`of: "root"`). */
   readonly root: Relation | undefined;
-  /** Of a read: it answers one row (by key, along a to-one relationship), not a list. */
+  /** Of a read: it returns one row (by key, or along a to-one relationship), not a list. */
   readonly isOne?: boolean;
 }
 
-/** Each is called when the parts of its node are mapped already; what it returns takes the node's place. */
+/** Each is called after the parts of its node have been mapped; its result replaces the node. */
 export interface PlanMapper {
   /** `scope.relation`: whose rows are read. */
   readonly read?: (read: Read, scope: PlanScope) => Read;

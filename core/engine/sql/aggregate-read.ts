@@ -12,9 +12,9 @@ const hasDistinct = (outputs: readonly Output[]): boolean =>
     output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.of),
   );
 
-/** A scalar subquery with the object as `json`. Three levels: the rows with what the aggregates and node lists need of
- *  each; the aggregates over them; the object made of those. `affected`: the number of written rows, where it is not
- *  that of the rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
+/** A scalar subquery with the object as `json`. Three levels: the rows, with what the aggregates and node lists need;
+ *  the aggregates over them; the object built from those. `affected`: the number of written rows, if it differs from
+ *  the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
 export const compileAggregateRead = (compiler: Compiler, read: Read, place: ReadPlace = {}, affected?: Sql): Sql => {
   const inner = compiler.alias("_n");
   const outer = compiler.alias("_a");

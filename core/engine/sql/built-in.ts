@@ -1,7 +1,6 @@
-/** Part of a plugin that says what its SQL is made of. */
+/** A declared part that states what its SQL consists of. */
 export interface BuiltIn {
-  /** Names of the operators and functions of PostgreSQL that it writes without their schema. Given (be it empty) it
-   *  promises that its SQL calls nothing but what PostgreSQL brings and asks for nothing of the caller. Absent: it may
-   *  do anything. @rule R-TX-10 */
+  /** Built-in operators and functions that its SQL names without a schema. If present, even if empty, it promises that
+   *  the SQL calls only built-ins and does not depend on the caller. Absent: the SQL may do anything. @rule R-TX-10 */
   readonly builtIn?: readonly string[];
 }

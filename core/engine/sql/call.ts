@@ -5,7 +5,7 @@ import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragm
 import { noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
-/** `row, $1, "b" => $2`. `row`: goes first unless an argument says it is the row. */
+/** `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the row. */
 export const routineArguments = (compiler: Compiler, given: readonly RoutineArgument[], row?: Sql): Sql => {
   const parts = given.map((argument) => {
     const argumentValue = argument.isRow === true && row !== undefined ? row : compileValue(compiler, argument.value);
@@ -20,8 +20,8 @@ const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
   return routine;
 };
 
-/** `"b" => $2, variadic "c" => $3`. Where a variadic parameter is there PostgreSQL finds no function by fewer names
- *  than it has parameters, so that defaults are written out. @rule R-RPC-5 R-SQL-14 */
+/** `"b" => $2, variadic "c" => $3`. If there is a variadic parameter, PostgreSQL does not find the function by fewer
+ *  names than it has parameters, so defaults are written out. @rule R-RPC-5 R-SQL-14 */
 const namedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql =>
   join(
     routine.parameters.flatMap(({ name, mode, default: default_ }) => {

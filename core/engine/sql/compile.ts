@@ -1,4 +1,4 @@
-/** From a plan to the statements that answer it. */
+/** Compiles a plan to statements. */
 import type { CoreHooks } from "../../hooks.ts";
 import { relationOf, type Model } from "../model/model.ts";
 import type { Sight } from "../model/sight.ts";
@@ -36,6 +36,7 @@ export interface CompileParts {
 /** Media types core makes itself, compact, for surfaces that splice bodies: the rows (or the aggregate object) as JSON;
  *  the first row or null. */
 export const DOCUMENT = "document";
+/** Media type that core builds itself: the first row as compact JSON, or null. */
 export const DOCUMENT_ONE = "document-one";
 
 const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
@@ -263,7 +264,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
     ...(counts
       ? [{ name: "total", sql: called === undefined ? sql`count(*)` : sql`(select count(*) from ${called} as _c)` }]
       : []),
-    // the whole row is counted, so that a function whose value nobody looks at is called all the same
+    // counts the whole row, so that a function is called even if nothing reads its value
     { name: "page_total", sql: sql`count(${ident(row)}.*)` },
     {
       name: "body",
@@ -339,14 +340,14 @@ const relationOfCall = (compiler: Compiler, read: Read) => {
 const targetOfWrite = (write: Insert | Update | Delete) =>
   write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
-/** One statement per step, each leaving its rows in a setting of the transaction for those after it; then the answer.
- *  All are sent at once. @rule G-NST-2 G-INS-5 */
+/** One statement per step, each storing its rows in a transaction setting for later steps; then the result. All are
+ *  sent at once. @rule G-NST-2 G-INS-5 */
 const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   const statements: ProgramStatement[] = [];
   const checks: ProgramCheck[] = [];
   const relations: { readonly schema: string; readonly name: string }[] = [];
   sequence.steps.forEach((step, i) => {
-    // aliases need to differ within a statement alone
+    // aliases need to be unique only within a statement
     const own = createCompiler(compiler);
     stepRelations.set(own, relations);
     const write = compileWrite(own, step.write, {

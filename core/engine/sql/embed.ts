@@ -1,4 +1,4 @@
-/** Embedded reads: sets up what a mode's compiler works with and asks it. */
+/** Embedded reads: builds the context of a mode's compiler and calls it. */
 import type { EmbedContext, EmbedSql } from "../../hooks.ts";
 import { nameKey, relationOf, relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Output } from "../plan/plan.ts";
@@ -86,7 +86,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   };
 };
 
-/** Outputs with `*` written out, also in the embeds of the same mode among them. @rule R-SPR-3 */
+/** Outputs with `*` expanded, including those of nested embeds of the same mode. @rule R-SPR-3 */
 const expandDeep = (
   compiler: Compiler,
   relation: Relation | undefined,

@@ -1,4 +1,4 @@
-/** The one row a statement answers: body, counts, location, response settings. */
+/** The one row that a statement returns: body, counts, location, response settings. */
 import type { MediaContext } from "../../hooks.ts";
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
@@ -15,7 +15,7 @@ export interface EnvelopeColumn {
 
 const setting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${literal(name)}, true), '')`;
 
-/** What SQL asked for in the answer's headers and status. @rule R-GUC-1 R-GUC-3 */
+/** Response headers and status set by SQL. @rule R-GUC-1 R-GUC-3 */
 export const responseSettings = (): readonly EnvelopeColumn[] => [
   { name: "response_headers", sql: setting("response.headers") },
   { name: "response_status", sql: setting("response.status") },
@@ -31,7 +31,7 @@ export const bodyOf = (
   const body = compiler.hooks.compileMedia.for(envelope.media).call({
     ...facts,
     model: compiler.model,
-    // the row itself, though one of its columns may have the alias' name
+    // the row itself, even if one of its columns has the name of the alias
     row: sql`(${ident(facts.rowAlias)}.*)`,
     envelope,
     options: envelope.mediaOptions,
@@ -71,7 +71,7 @@ export const locationOf = (
 
 export const insertedCount = (): EnvelopeColumn => ({ name: "inserted", sql: setting(INSERTED) });
 
-/** Output names in order, where the read tells them. */
+/** Output names in order, if the read determines them. */
 export const outputNames = (read: Read, relation: Relation | undefined): readonly string[] =>
   read.output.flatMap((output: Output) => {
     if (output.kind === "all") return relation === undefined ? [] : relation.columns.map((column) => column.name);

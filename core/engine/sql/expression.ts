@@ -14,7 +14,7 @@ import { compileValue, typeName } from "./value.ts";
 
 export interface Compiled {
   readonly sql: Sql;
-  /** Below all domains; undefined where the model cannot tell. */
+  /** The type below all domains; undefined if the model does not know it. */
   readonly type: PgType | undefined;
   /** The plain column it is. */
   readonly declared: Column | undefined;
@@ -43,7 +43,7 @@ const followPath = (
   declared: Column | undefined,
   path: readonly PathStep[],
 ): Compiled => {
-  // a domain over json counts as another type, so it is the declared type that is looked at
+  // a domain over json counts as a different type, so this checks the declared type
   const own = declared === undefined ? type : compiler.model.types.get(declared.type);
   const isJson = own?.schema === "pg_catalog" && (own.name === "json" || own.name === "jsonb");
   let result = isJson ? start : sql`pg_catalog.to_jsonb(${start})`;

@@ -21,12 +21,13 @@ type Chunk = string | { readonly slot: Slot };
 
 declare const sqlBrand: unique symbol;
 
+/** A fragment of SQL. Only the functions of this file make one. */
 export interface Sql {
   readonly [sqlBrand]: true;
   readonly chunks: readonly Chunk[];
 }
 
-const make = (chunks: readonly Chunk[]): Sql => ({ chunks }) as unknown as Sql; // the brand exists in types alone
+const make = (chunks: readonly Chunk[]): Sql => ({ chunks }) as unknown as Sql; // the brand exists only in types
 
 const isSql = (value: unknown): value is Sql =>
   typeof value === "object" && value !== null && Array.isArray((value as { chunks?: unknown }).chunks);
@@ -44,6 +45,7 @@ export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sq
   return make(chunks);
 };
 
+/** The empty fragment. */
 export const empty: Sql = make([]);
 
 export const isEmpty = (fragment: Sql): boolean => fragment.chunks.length === 0;
@@ -66,6 +68,7 @@ export const slot = (source: Slot, type?: string): Sql =>
 /** Text that the catalog wrote (type names, default expressions). Never for anything from a request. */
 export const catalogText = (text: string): Sql => make([text]);
 
+/** Fragments with a separator between them. */
 export const join = (parts: readonly Sql[], separator = ", "): Sql => {
   const chunks: Chunk[] = [];
   parts.forEach((part, i) => {
@@ -82,11 +85,13 @@ export const literal = (text: string): Sql => {
   return make([clean.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`]);
 };
 
+/** A whole number, written into the SQL. @throws TypeError if it is not a safe integer */
 export const integer = (number: number): Sql => {
   if (!Number.isSafeInteger(number)) throw new TypeError("integer() takes a whole number");
   return make([String(number)]);
 };
 
+/** The text of a statement, and its slots in the order of `$1`, `$2`, … */
 export interface Statement {
   readonly text: string;
   readonly slots: readonly Slot[];

@@ -9,8 +9,8 @@ const MAX_NAME_BYTES = 63;
 export const isLongName = (name: string): boolean =>
   name.length > MAX_NAME_BYTES / 4 && Buffer.byteLength(name) > MAX_NAME_BYTES;
 
-/** An array of the rows named `row`, NULL when there are none. `compact`: array_to_json prints no blanks and is faster.
- *  */
+/** An array of the rows named `row`, NULL when there are none. `compact`: array_to_json writes no spaces and is
+ *  faster. */
 export const arrayOf = (style: JsonStyle, element: Sql): Sql =>
   style === "spaced" ? sql`json_agg(${element})` : sql`array_to_json(array_agg(${element}))`;
 

@@ -1,16 +1,16 @@
-/** One statement over many subscribers: the values of a program's slots become columns of a row set, the program itself
- *  a lateral subquery over it. Only answers whose hash differs from the one known come back. */
+/** One statement over many subscribers: the values of a program's slots become columns of a row set, and the program a
+ *  lateral subquery over it. Only results whose hash differs from the last one are returned. */
 import type { QualifiedName } from "../model/model.ts";
 import { catalogText, empty, ident, join, literal, slot, sql, toStatement, type Slot, type Sql } from "./fragment.ts";
 import type { Program, ProgramStatement } from "./program.ts";
 
-/** Cannot stand raw in JSON text. */
+/** Cannot occur unescaped in JSON text. */
 export const ANSWER_SEPARATOR = "\u001e";
 
 /** Longer than any alias the compiler takes from a relation's name by chance. */
 const SUBSCRIBERS = "_relapi_subscribers";
 
-/** A single statement with a JSON body that nobody looks at before the end. */
+/** A single statement with a JSON body and no checks. */
 export const isMultiplexable = (program: Program): boolean => {
   const [only] = program.statements;
   return (
@@ -33,8 +33,8 @@ const isPerSubscriber = (source: Slot): boolean => !("fixed" in source);
 
 const isCast = (chunk: unknown): boolean => typeof chunk === "string" && chunk.startsWith("::");
 
-/** Asks the database for the types it infers. `name`: of a prepared statement nobody else has. The row's `types`: a
- *  JSON array of type names, one per parameter. */
+/** Asks the database which types it infers. `name`: name of a prepared statement that nothing else uses. `types` of the
+ *  row: a JSON array of type names, one per parameter. */
 export const typesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
   const prepared = ident(name);
@@ -59,7 +59,7 @@ export const typesProgram = (program: Program, name: string): Program => {
   };
 };
 
-/** What `p0`, `p1`, … of its rows stand for. */
+/** The slots that `p0`, `p1`, … of its rows fill. */
 export const subscriberSlots = (program: Program): readonly Slot[] => {
   const slots = new Map<string, Slot>();
   for (const { slot: source } of slotChunks(program)) if (isPerSubscriber(source)) slots.set(slotKey(source), source);
@@ -71,8 +71,8 @@ const slotKey = (source: Slot): string => JSON.stringify(source);
 const slotChunks = (program: Program) =>
   (program.statements[0]?.fragment?.chunks ?? []).filter((chunk) => typeof chunk !== "string");
 
-/** Whether one of the tables has become something whose rows are not the same for everybody: row policies count now, or
- *  the name is another relation's. Looked at by the statement that reads them, so that nothing can come in between.
+/** Whether the rows of one of the tables may now differ between callers, because row policies were enabled or the name
+ *  belongs to another relation. The statement that reads the tables checks it, so that nothing can happen in between.
  *  @rule G-SUB-11 */
 const haveChanged = (tables: readonly QualifiedName[]): Sql => {
   const oids = tables.map(
@@ -81,10 +81,10 @@ const haveChanged = (tables: readonly QualifiedName[]): Sql => {
   return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${join(oids)}))`;
 };
 
-/** The program over many subscribers. Its own value is their JSON text, `[{"id":0,"hash":"…","p0":"5"}]`; its one
- *  column `answers` is made of `<id> <hash> <body>`, joined by `ANSWER_SEPARATOR`; NULL when no answer differs.
- *  `types`: of the parameters of the program's text, in order; needed where `needsTypes` says so. `tables`: what must
- *  stay plain tables; a second column `changed` says whether they have not. */
+/** The program over many subscribers. Its one value is their JSON, `[{"id":0,"hash":"…","p0":"5"}]`. Its column
+ *  `answers` holds `<id> <hash> <body>` per result, joined by `ANSWER_SEPARATOR`; NULL if no result differs. `types`:
+ *  types of the program's parameters, in order; required if `needsTypes`. `tables`: tables that must stay plain; a
+ *  second column `changed` says whether one has not. */
 export const multiplex = (
   program: Program,
   types: readonly string[] = [],

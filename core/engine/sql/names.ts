@@ -1,5 +1,5 @@
-/** Names that are nobody's: refused here, since PostgreSQL reads `"row"."name"` as a function of the row or a system
- *  column where no column has the name. @rule R-NAM-1 */
+/** Unknown names are refused here, because PostgreSQL reads `"row"."name"` as a function of the row or a system column
+ *  if no column has the name. @rule R-NAM-1 */
 import { columnUnknown, targetColumnUnknown } from "../../kernel/errors.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import type { Relation } from "../model/model.ts";

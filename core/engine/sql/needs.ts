@@ -1,5 +1,5 @@
-/** Which columns of the written rows an answer needs: RETURNING names no others, so that a caller without SELECT on
- *  them may write. */
+/** Which columns of the written rows the result needs: RETURNING names only these, so that a caller without SELECT on
+ *  the others may write. */
 import { columnOf, relationshipOf, type Relation } from "../model/model.ts";
 import type { Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
 
@@ -10,7 +10,7 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
   const expression = (value: Expression): void => {
     switch (value.kind) {
       case "column":
-        // a name that is no column is refused where the row is read
+        // an unknown name is refused where the row is read
         if (columnOf(relation, value.name) !== undefined) names.add(value.name);
         return;
       case "cast":
@@ -42,7 +42,7 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
   const predicate = (condition: Predicate | undefined): void => {
     if (condition === undefined) return;
     if (condition.kind === "and" || condition.kind === "or") {
-      // which of its columns conditions on other rows look at is not worth finding out
+      // finding the columns that conditions on other rows use is not worth it
       if (condition.isRoot === true) isWholeRow = true;
       condition.of.forEach(predicate);
     } else if (condition.kind === "not") predicate(condition.of);

@@ -7,7 +7,7 @@ import { relatedRows } from "./related.ts";
 import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
-/** A condition on the row at hand, in parentheses where precedence asks for them. */
+/** A condition on the current row, in parentheses where precedence requires them. */
 export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {
   switch (predicate.kind) {
     case "and":
@@ -114,7 +114,7 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
 };
 
 const right = (compiler: Compiler, comparison: Comparison, scope: Scope, declaredType: number | undefined): Sql => {
-  const operand = comparison.operand as NonNullable<Comparison["operand"]>; // asked for by the caller, who looked
+  const operand = comparison.operand as NonNullable<Comparison["operand"]>; // the caller has checked it
   let fragment = compileOperand(compiler, operand, scope);
   if (declaredType !== undefined && "param" in operand && operand.type === undefined) {
     const parsed = represented(compiler, comparison.operator, declaredType, operand);
@@ -127,13 +127,13 @@ const right = (compiler: Compiler, comparison: Comparison, scope: Scope, declare
       : sql`all(${fragment})`;
 };
 
-/** A text read by the domain's own function; undefined where it has none. @rule R-REP-3 */
+/** Text converted by the domain's cast from text; undefined if it has none. @rule R-REP-3 */
 export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined => {
   const parser = compiler.model.representations.get(type)?.fromText;
   return parser && sql`${qualified(parser)}(${compileValue(compiler, { ...ref, type: "text" })})`;
 };
 
-/** The operand, where the operator takes what the domain's function makes of its text. @rule R-REP-3 */
+/** The operand, converted by the domain's cast if the operator takes representations. @rule R-REP-3 */
 const represented = (
   compiler: Compiler,
   operator: string,

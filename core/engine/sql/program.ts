@@ -7,11 +7,11 @@ export interface ProgramStatement {
   readonly slots: readonly Slot[];
   /** Names of its result columns, in order. */
   readonly columns: readonly string[];
-  /** It answers several rows of one column: they are joined by line feeds (EXPLAIN). */
+  /** It returns several rows of one column, which are joined by line feeds (EXPLAIN). */
   readonly isMultiRow?: boolean;
   /** Place in the request, for errors the database raises in it. */
   readonly path?: string;
-  /** What the text was made of, so that statements over many subscribers can be made of it too (`multiplex`). */
+  /** The fragment behind the text, from which `multiplex` builds statements over many subscribers. */
   readonly fragment?: Sql;
 }
 
@@ -26,9 +26,10 @@ export interface ProgramCheck {
   readonly path?: string;
 }
 
+/** The statements that a plan compiles to. */
 export interface Program {
-  /** Run in order in one transaction. The answer is the row of `main`, with the columns of the others merged in under
-   *  their names. */
+  /** Run in order in one transaction. The result is the row of `main`, with the columns of the others merged in by
+   *  name. */
   readonly statements: readonly ProgramStatement[];
   readonly main: number;
   /** Non-empty: the executor looks at the rows before it commits. */
@@ -37,7 +38,7 @@ export interface Program {
   readonly relations: ReadonlySet<string>;
   /** It calls functions, so that the relations are not all. */
   readonly isOpenEnded: boolean;
-  /** It runs no code of users; and where it only reads, its answer is the same for all who act as the same database
-   *  role, but for the values in its slots. Absent: nobody knows. @rule R-TX-10 G-SUB-10 */
+  /** It runs no user code; and if it only reads, its result is the same for all callers with the same database role,
+   *  except for the values in its slots. Absent: unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
 }

@@ -1,5 +1,5 @@
-/** What a plan is known to do without asking the database: a list of what is allowed, so that whatever is not on it is
- *  not proven. */
+/** What is known about a plan without asking the database: an allowlist, so anything that is not on it is not
+ *  proven. */
 import type { CoreHooks } from "../../hooks.ts";
 import { columnOf, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
 import type {
@@ -34,7 +34,7 @@ interface Tapped {
   readonly taps: readonly object[];
 }
 
-/** Media types that core makes itself. */
+/** Media types that core compiles itself. */
 export type OwnMedia = ReadonlySet<string>;
 
 /** Casts, and what core writes by its bare name around whatever a column is. Where both sides have the types that
@@ -54,10 +54,10 @@ const WRITTEN_BY_CORE: readonly string[] = [
   "to_json",
 ];
 
-/** Oids from here on are of objects that were made after the database was. */
+/** Oids from here on belong to objects created after the database. */
 const FIRST_USER_OID = 16_384;
 
-/** Words of SQL's grammar for types of PostgreSQL; other names are those of the catalog. */
+/** Type names of SQL's grammar; all others are names of the catalog. */
 const GRAMMAR: readonly string[] = ["int", "decimal", "float"];
 
 /** Values of the type are read, written, compared and printed by PostgreSQL's own code. */
@@ -97,8 +97,8 @@ const typeNamesOf = (model: Model): ReadonlySet<string> => {
 /** Lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
-/** The plan runs no code of users; and its answer, where it only reads, is the same for all who act as the same
- *  database role, but for the values in its slots. @rule R-TX-10 G-SUB-10 */
+/** The plan runs no user code; and if it only reads, its result is the same for all callers with the same database
+ *  role, except for the values in its slots. @rule R-TX-10 G-SUB-10 */
 export const isProvenPlan = (
   plan: Plan,
   envelope: Envelope,
@@ -107,9 +107,9 @@ export const isProvenPlan = (
 ): boolean => {
   const isKnown = (part: BuiltIn | undefined): boolean =>
     part?.builtIn?.every((name) => !model.rivals.has(name)) === true;
-  /** Every tap that may answer. */
+  /** Every tap that may compile it. */
   const areKnown = (hook: Tapped | undefined): boolean =>
-    hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // a tap's options are kept with it
+    hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // tapable stores a tap's options with it
   const isAggregate = (fn: string): boolean => isKnown(registry.aggregates.get(fn));
 
   const type = (name: string | undefined): boolean =>
@@ -185,7 +185,7 @@ export const isProvenPlan = (
         );
       }
       case "embedded":
-        return path(given.path); // the embed itself is looked at where it stands
+        return path(given.path); // the embed itself is checked as an output
       default:
         return false;
     }
@@ -293,7 +293,7 @@ export const isProvenPlan = (
       model,
       given.kind === "insert" ? given.into : given.kind === "update" ? given.relation : given.from,
     );
-    // rows are made and looked at as a whole: constraints, keys, what is answered
+    // writes touch whole rows: constraints, keys, what is returned
     if (relation?.plain !== "write" || !allColumns(relation)) return false;
     const row: Row = { relation, root: relation };
     if (!predicate(given.check, row) || (given.returning !== undefined && !read(given.returning))) return false;

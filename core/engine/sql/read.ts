@@ -11,13 +11,13 @@ import type { RelatedRows } from "./related.ts";
 import { lookUp, noEmbeds, planFault, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
 import { compileValue, rowsOfSteps, typeName } from "./value.ts";
 
-/** Where the rows come from, when the read does not say it itself. */
+/** Where the rows come from, if the read itself does not determine it. */
 export interface ReadPlace {
   /** Rows of the parent's relationship. */
   readonly related?: RelatedRows;
   /** Rows of a write: the name of its CTE. */
   readonly written?: Sql;
-  /** Stands inside another level: outermost scope of predicates there. */
+  /** For a nested level: the outermost scope of predicates. */
   readonly root?: Scope;
   /** A ready FROM item with its scope (computed rows). */
   readonly from?: { readonly from: Sql; readonly scope: Scope };
@@ -38,7 +38,7 @@ const openLevel = (compiler: Compiler, source: Source, place: ReadPlace): Level 
   if ("relation" in source) {
     const relation = lookUp(compiler, source.relation);
     const row = compiler.alias(source.relation.name);
-    // the bare name where it can be: messages of the database then name the relation
+    // the relation's own name if possible, so that database messages name the relation
     const from =
       row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
     return { from, scope: { row, relation, isRecord: false, root: undefined, embeds: noEmbeds }, on: undefined };
@@ -94,7 +94,7 @@ const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
   return predicate.kind === "embedded" && predicate.embed === id;
 };
 
-/** The value an output column shows: a domain's JSON representation where it has one. @rule R-REP-2 */
+/** The value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
 const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql => {
   if (expression.kind === "cast")
     return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
@@ -143,7 +143,7 @@ export const compileRows = (
     ? []
     : items.map((item) => (item.as === "*" || item.as === "" ? item.sql : sql`${item.sql} as ${ident(item.as)}`));
   const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
-  // by position: an expression with parameters is not recognised when it is said again (R-SQL-15)
+  // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
   const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [integer(i + 1)])) : [];
   return {
     sql: join(
@@ -161,7 +161,7 @@ export const compileRows = (
     keys: names ?? items.flatMap((item) => (item.as === "*" ? every : [item.as])),
   };
 
-  /** Computed once, under a name: said twice with parameters, an expression is not recognised as that of ORDER BY.
+  /** Computed once, under a name: PostgreSQL does not recognise an expression with parameters as the one of ORDER BY.
    *  @rule G-DIS-1 */
   function distinctValue(expression: Expression): Sql {
     const compiled = compileExpression(compiler, expression, scope).sql;
@@ -197,7 +197,7 @@ export const compileRows = (
         return;
       }
       case "object": {
-        // one value made of further outputs of the same row
+        // one value built from further outputs of the same row
         const before = items.length;
         for (const one of output.of) addOutput(one);
         const members = items.splice(before);

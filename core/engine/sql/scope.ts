@@ -6,7 +6,7 @@ import type { Embed, Predicate, Read } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 
-/** How JSON is printed: `spaced` is what json_agg prints (R-FMT-1), `compact` has no blanks (G-HTTP-13). */
+/** How JSON is printed: `spaced` is what json_agg prints (R-FMT-1), `compact` has no spaces (G-HTTP-13). */
 export type JsonStyle = "spaced" | "compact";
 
 export interface Compiler {
@@ -16,12 +16,12 @@ export interface Compiler {
   readonly style: JsonStyle;
   /** Columns come as they are stored, not as the JSON that represents their domains. */
   readonly showsStored?: boolean;
-  /** Of the caller, for hints of errors alone: what is compiled is shared. Absent: nothing is hinted at. */
+  /** What the caller may see, only for hints in errors: compiled programs are shared. Absent: no hints. */
   readonly sight?: () => Sight;
   /** Relations and functions seen so far. */
   readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean };
-  /** A row name no other level of the statement has. The first one asked for under a name gets the bare name, so that
-   *  the database's messages name the relation as the request does. */
+  /** A row alias that is unique in the statement. The first request for a name gets the name itself, so that database
+   *  messages name the relation as the request does. */
   alias(name: string): string;
   /** Conditions hold expressions, which hold conditions; reads hold embeds, which hold reads. The second half of each
    *  pair is reached through here, so that the files import each other in one direction only. */
@@ -33,13 +33,13 @@ export interface Compiler {
 export interface Scope {
   readonly row: string;
   readonly relation: Relation | undefined;
-  /** Types of columns where there is no relation (function results), by name. */
+  /** Types of columns by name, if there is no relation (function results). */
   readonly columns?: ReadonlyMap<string, number>;
   /** The function whose result the row is. */
   readonly routine?: Routine;
   /** The row is a record that must be cast to the relation's row type before functions of the row take it. */
   readonly isRecord: boolean;
-  /** The level the outermost predicate stands on. */
+  /** The scope of the outermost predicate. */
   readonly root: Scope | undefined;
   /** Reads embedded at this level, by embed id: for null tests and related orders. */
   readonly embeds: ReadonlyMap<string, EmbeddedRead>;
@@ -88,7 +88,7 @@ export const lookUp = (compiler: Compiler, name: QualifiedName): Relation | unde
   return relationOf(compiler.model, name);
 };
 
-/** A bug of a surface or plugin: plans are checked before they come here. */
+/** A bug in a surface or plugin: plans are validated before they are compiled. */
 export const planFault = (message: string): Error => new Error(`bad plan: ${message}`);
 
 export const qualified = (name: QualifiedName): Sql => ident(name.schema, name.name);

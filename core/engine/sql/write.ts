@@ -22,7 +22,7 @@ export interface WriteUse {
   readonly columns?: readonly string[];
   readonly isWholeRow?: boolean;
   readonly countInserted?: boolean;
-  /** Steps whose rows an insert builds on: without them it writes nothing, and the check that follows says why
+  /** Steps whose rows an insert builds on: without them it writes nothing, and the following check reports why
    *  (G-NST-6). */
   readonly requires?: readonly number[];
 }
@@ -84,7 +84,7 @@ const payloadRows = (
       valueOf: read,
     };
   }
-  // element by element, so that an absent key is told from a null
+  // element by element, to distinguish an absent key from a null
   const element = compiler.alias("_j");
   const elements =
     rows.shape === "object"
@@ -136,7 +136,7 @@ const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: Wr
 const counter = (step: "+ 1" | "- 1"): Sql =>
   sql`pg_catalog.set_config(${literal(INSERTED)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
 
-/** Setting that says, row by row, whether the row at hand was updated: where there is no `xmax` to tell. */
+/** Setting that records for each row whether it was updated, for relations without `xmax`. */
 const UPDATED = "relapi.updated";
 
 const markUpdated = (flag: "0" | "1"): Sql =>
@@ -252,7 +252,7 @@ const compileConflict = (
       .map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
     ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${cellValue(compiler, relation, cell)}`),
   ];
-  // first, since a row that the condition leaves alone was not inserted either
+  // first, because a row that the condition skips was not inserted either
   const conditions = countInserted ? [counter("- 1")] : [];
   if (conflict.where !== undefined)
     conditions.push(compilePredicate(compiler, conflict.where, targetScope(relation, false)));
@@ -304,7 +304,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
       from = sql` from ${source.from}`;
       for (const { name: column } of columns) assignments.push(sql`${ident(column)} = ${source.valueOf(column)}`);
     } else {
-      // a row of its own, not pulled into the statement: a default is computed once, whatever the number of rows
+      // a separate row, not inlined: the default is computed once, whatever the number of rows
       const body = compiler.alias("_b");
       once = sql`with ${ident(body)} as (select ${join(columns.map(({ name: column }) => sql`${source.valueOf(column)} as ${ident(column)}`))} from ${source.from}) `;
       from = sql` from ${ident(body)}`;

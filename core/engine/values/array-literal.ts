@@ -1,9 +1,10 @@
+/** An element of an array: text, NULL, or an array of one dimension less. */
 export type ArrayItem = string | null | readonly ArrayItem[];
 
 const SPECIAL = /["\\]/;
 
-/** `{"1","a \"b\"",NULL,{"2"}}`: every text quoted, so that none is NULL. `elementType`: elements of `box` stand
- *  between semicolons. */
+/** `{"1","a \"b\"",NULL,{"2"}}`: quotes every string, so that none reads as NULL. `elementType`: elements of `box` are
+ *  separated by semicolons. */
 export const arrayLiteral = (items: readonly ArrayItem[], elementType?: string): string => {
   const separator = elementType === "box" ? ";" : ",";
   let parts = "";

@@ -1,4 +1,4 @@
-/** Numbers that a JavaScript number would change, kept as they were written among JSON values. @rule G-TYP-3 G-TYP-6
+/** Numbers that a JavaScript number cannot represent, stored as text among JSON values. @rule G-TYP-3 G-TYP-6
  *  G-MET-13 */
 import type { Json } from "../plan/plan.ts";
 
@@ -11,9 +11,11 @@ export interface RawNumber {
   readonly isFloatLiteral?: boolean;
 }
 
+/** A number that keeps all its digits among JSON values. */
 export const rawNumber = (text: string, isFloatLiteral = false): Json =>
   ({ [RAW]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // travels among JSON values; only this file looks inside
 
+/** Whether the value is a number that is stored as text. */
 export const isRawNumber = (value: unknown): value is RawNumber =>
   typeof value === "object" && value !== null && RAW in value;
 
@@ -21,6 +23,7 @@ export const isRawNumber = (value: unknown): value is RawNumber =>
 export const numberText = (value: unknown): string | undefined =>
   typeof value === "number" ? String(value) : isRawNumber(value) ? value[RAW] : undefined;
 
+/** Whether the number was written as a float. */
 export const isFloatLiteral = (value: unknown): boolean => isRawNumber(value) && value.isFloatLiteral === true;
 
 /** The number itself where that loses nothing. */

@@ -16,7 +16,8 @@ const unquote = (quoted: string): string | undefined => {
   }
 };
 
-/** The keys, outermost first; `$` alone: none. Undefined: no path. @rule G-AUTH-11 G-AUTH-18 G-COE-11 G-COE-12 */
+/** The keys, outermost first; none for a bare `$`. Undefined: not a path. @rule G-AUTH-11 G-AUTH-18 G-COE-11
+ *  G-COE-12 */
 export const parseJsonPath = (text: string): readonly string[] | undefined => {
   if (text === "") return undefined;
   let rest = text.startsWith("$") ? text.slice(1) : text;

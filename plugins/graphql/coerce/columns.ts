@@ -7,7 +7,7 @@ import { enumLiteralName, foundInVariable, kindOf } from "./leaf.ts";
 import { decimalOf, fixedText, integerOf, isFloatLiteral, numberText, shownNumber, writeJson } from "./numbers.ts";
 import type { GqlEnumTable, GqlValueType } from "../value-types.ts";
 
-/** What the value of a base type may be; undefined: refused by nobody. */
+/** Which values a base type accepts; undefined: all. */
 type Coercion = (value: Json, path: string) => string;
 
 const stringOf = (value: Json): string | undefined => (typeof value === "string" ? value : enumLiteralName(value));
@@ -141,7 +141,7 @@ export const inputFunction = (value: GqlValueType): string | undefined => {
   return value.type.name === "raster" ? "from-hexwkb" : undefined;
 };
 
-/** As message texts call the type: `Int`, `[String!]`. */
+/** The type as messages name it: `Int`, `[String!]`. */
 export const shownType = (value: GqlValueType): string =>
   value.element === undefined ? value.scalar : `[${shownType(value.element)}!]`;
 

@@ -1,5 +1,5 @@
-/** Values as the coercions of column types see them: JSON, with numbers as written and enum literals told from strings.
- *  */
+/** Values as the coercions of column types see them: JSON, with numbers as written and enum literals distinguished from
+ *  strings. */
 import type { ValueNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { exactNumber, isRawNumber, numberText, rawNumber } from "./numbers.ts";
@@ -12,7 +12,7 @@ const enumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Jso
 export const enumLiteralName = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null && ENUM in value ? (value[ENUM] as string) : undefined;
 
-/** Value of a variable, or what stands for an absent one. */
+/** The value of a variable, or the default of an absent one. */
 export type LookUp = (variable: string) => Json;
 
 /** A literal as JSON. `inJson`: enum literals are strings there. @rule G-TYP-33 */

@@ -1,4 +1,4 @@
-/** Numbers with all their digits, read from JSON, and what their text says. @rule G-TYP-3 G-TYP-6 */
+/** Numbers with all their digits, read from JSON, and the value of their text. @rule G-TYP-3 G-TYP-6 */
 import { exactNumber, type Json } from "../../../core/index.ts";
 
 export { exactNumber, isFloatLiteral, isRawNumber, numberText, rawNumber, writeJson } from "../../../core/index.ts";
@@ -6,7 +6,7 @@ export { exactNumber, isFloatLiteral, isRawNumber, numberText, rawNumber, writeJ
 // --- reading JSON ---------------------------------------------------------------------------------------------------
 
 // 16 digits and more, exponents, a fraction that ends in 0, minus zero: `12345678901234567`, `1e400`, `1.50`, `-0`.
-// Strings may match too; that costs time alone.
+// Strings may match too, which only costs time.
 const MAY_LOSE_DIGITS = /\d{16}|[\d.]{17}|\d[eE][-+]?\d|\.\d*0(?!\d)|-0(?![.\d])/;
 
 /** Like `JSON.parse`, but a number that would not come back as it was written stays text (`numberText`). @throws

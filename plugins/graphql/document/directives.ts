@@ -1,4 +1,4 @@
-/** Which directives may stand where, and whether a selection is wanted. @rule G-DOC-12 */
+/** Where directives are allowed, and whether a selection is included. @rule G-DOC-12 */
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
@@ -76,7 +76,7 @@ const checkArguments = (
   }
 };
 
-/** Is the selection wanted? `path`: of the selection set it stands in. @throws RelApiError */
+/** Whether the selection is included. `path`: of its selection set. @throws RelApiError */
 export const isIncluded = (
   context: InputContext,
   directives: readonly DirectiveNode[] | undefined,

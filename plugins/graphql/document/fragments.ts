@@ -28,7 +28,7 @@ export const checkFragments = (set: SelectionSetNode, fragments: Fragments): voi
           throw validationFailed(`the fragment definition(s) ${listed(open.slice(start))} form a cycle`, path);
         const fragment = fragments.get(name);
         if (fragment === undefined) throw validationFailed(`reference to undefined fragment "${name}"`, path);
-        // looked through once: what it holds does not depend on where it is spread
+        // checked once: its contents do not depend on where it is spread
         if (done.has(name)) continue;
         walk(fragment.selectionSet, `${path}.${name}.selectionSet`, [...open, name]);
         done.add(name);

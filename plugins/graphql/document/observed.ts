@@ -1,12 +1,12 @@
-/** Variables as planning sees them: each look at a value is a question, whose answer is part of the key that the plan
- *  is kept under. What is bound alone is not looked at, so that one plan serves all its values. */
+/** Variables as planning sees them: every read of a value is a question whose answer becomes part of the plan's cache
+ *  key. Values that are only bound are not read, so that one plan serves all of them. */
 import type { ValueNode } from "graphql";
 import { planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
 import { foundInVariable, isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "./variables.ts";
 
-/** Where something stands: a variable, or what stands under a key of something else. */
+/** A variable, or a key of another such place. */
 type Place = { readonly variable: string } | { readonly of: Place; readonly key: string | number };
 
 /** A part of what a variable holds. */
@@ -19,21 +19,20 @@ export interface Held {
   /** Names of the members of an object, in order; undefined: something else. */
   members(): readonly string[] | undefined;
   member(name: string): Held;
-  /** The items of a list; undefined: something else. `check`: may refuse their number before anything is made of them.
-   *  */
+  /** The items of a list; undefined: something else. `check`: may refuse their number before they are processed. */
   items(check: (count: number) => void): readonly Held[] | undefined;
   /** All of it. */
   value(): Json;
-  /** What `describe` makes of it; `name` says which description it is. */
+  /** The result of `describe`; `name` identifies the description. */
   described<Description>(name: string, describe: (value: Json) => Description): Description;
-  /** What it is, in the words of messages. Nothing is kept of a request that ends with one. */
+  /** The value as messages describe it. A request that ends in a message is not cached. */
   readonly found: string;
   /** To be bound. */
   readonly bound: Json;
 }
 
 export interface ObservedVariables {
-  /** What stands for the variable; undefined: nothing was given, and it has no default. */
+  /** The value of the variable or its default; undefined: neither. */
   open(name: string): Held | { readonly literal: ValueNode } | undefined;
   /** The values themselves, to be bound. */
   readonly bound: VariableValues;
@@ -47,7 +46,7 @@ export interface WithVariables {
 const partOf = (value: Json, key: string | number): Json =>
   (value as Readonly<Record<string | number, Json>>)[key] as Json; // the questions about what holds it came before
 
-/** What stands at that place of other values of the variable. */
+/** The value at that place in other values of the variable. */
 export const heldIn = (variables: VariableValues, place: Place): Json => {
   if ("of" in place) return partOf(heldIn(variables, place.of), place.key);
   const value = variables.get(place.variable);
@@ -86,7 +85,7 @@ const shapeKey = (shape: Shape): unknown => (typeof shape === "object" ? planKey
 
 const whole = (value: Json): Json => value;
 
-/** Tells parts apart by their numbers, which equal answers give equally: their ways would be long. */
+/** Identifies parts by numbers, which equal answers assign equally, because their paths would be long. */
 interface Observer {
   ask: Ask<WithVariables>;
   count: number;
@@ -122,8 +121,7 @@ const held = (observer: Observer, bound: Json, variable: string, place: Place, d
   };
 };
 
-/** `variables`: those at hand. `close`: lets go of them; what was planned may look at its variables for as long as it
- *  is kept. */
+/** `variables`: those of this request. `close`: releases them, because the plan outlives the request. */
 export const observeVariables = (
   ask: Ask<WithVariables>,
   variables: VariableValues,
@@ -156,6 +154,6 @@ const kindOf = (variables: VariableValues, name: string): Kind => {
   return value === undefined ? "absent" : "json" in value ? "given" : "default";
 };
 
-/** For values that are read anew at each request, under a plan that is there already. */
+/** For values that each request reads again under a cached plan. */
 export const unobserved = (variables: VariableValues): ObservedVariables =>
   observeVariables((question) => question.of({ variables }), variables);

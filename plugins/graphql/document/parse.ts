@@ -100,7 +100,7 @@ const chooseOperation = (
   return found;
 };
 
-/** `{ … }` without the word `query`: only the tokens tell. */
+/** `{ … }` without the keyword `query`: only the tokens show it. */
 const hasShortForm = (text: string): boolean =>
   parse(text).definitions.some(
     (definition) => definition.kind === "OperationDefinition" && definition.loc?.startToken.kind === "{",

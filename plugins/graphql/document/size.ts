@@ -55,7 +55,7 @@ const sizeOfFragment = (name: string, fragments: Fragments, known: Map<string, S
   return size;
 };
 
-/** What stands twice counts twice, also where it is merged. Fragments have been checked. @throws RelApiError
+/** Repeated fields count each time, even if they are merged. Fragments have been checked. @throws RelApiError
  *  `validation-failed` @rule G-LIM-3 */
 export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): void => {
   const size = sizeOf(set, fragments, new Map());

@@ -150,7 +150,7 @@ export const fits = (declaration: Declaration, type: GraphQLInputType, hasDefaul
   return sameShape(declaration.type, type);
 };
 
-/** Lists of the same depth of the same named type; `!` is not looked at. */
+/** Lists of the same depth of the same named type; `!` is ignored. */
 const sameShape = (declared: TypeNode, type: GraphQLInputType): boolean => {
   if (declared.kind === "NonNullType") return sameShape(declared.type, type);
   const place = isNonNullType(type) ? type.ofType : type;

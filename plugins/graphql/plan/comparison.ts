@@ -114,7 +114,7 @@ const planOperator = (
   }
 };
 
-/** A list is one array parameter, so that the statement does not depend on how many there are. Values that are no text
+/** A list is one array parameter, so that the statement does not depend on how many there are. Values that are not text
  *  (arrays, geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
 const planList = (
   planner: Planner,
@@ -149,14 +149,14 @@ export const bindList = (planner: Planner, input: Input, place: Place, item: Gql
   return { param, type: `${item.type.sqlName}[]` };
 };
 
-/** Paths are written for items that are refused alone. */
+/** Paths are built only for refused items. */
 const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): readonly (string | null)[] => {
   const texts: (string | null)[] = [];
   try {
     for (const one of items) texts.push(coerceColumn(item, one, path));
   } catch {
     const at = texts.length;
-    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // throws again, and says where
+    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // throws again, with the path
   }
   return texts;
 };

@@ -48,7 +48,7 @@ export interface InputContext {
 export type Input =
   { readonly kind: "literal"; readonly node: ValueNode } | { readonly kind: "held"; readonly held: Held };
 
-/** What the schema says of the place. */
+/** The schema's definition of an input position. */
 export interface Place {
   readonly type: GraphQLInputType;
   readonly hasDefault: boolean;
@@ -80,8 +80,7 @@ export const open = (context: InputContext, input: Input, place: Place, path: st
   return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", held: value };
 };
 
-/** A variable that is not given and has no default, where the option says that such a place counts as not written.
- *  @rule G-VAR-11 */
+/** A variable without a value or default, if the option says that it counts as not written. @rule G-VAR-11 */
 export const isAbsent = (context: InputContext, input: Input, place: Place, path: string): boolean => {
   if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable")
     return false;
@@ -163,8 +162,8 @@ const membersOf = (context: InputContext, given: Input, place: Place, path: stri
   return { names, inputOf: (name) => (known.has(name) ? { kind: "held", held: held.member(name) } : undefined) };
 };
 
-/** The fields of an input object in name order; answers their order in the request. Unknown keys are refused, then each
- *  field is visited, a missing one refused in its turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
+/** Visits the fields of an input object in name order and returns their order in the request. Refuses unknown keys
+ *  first, then missing fields in turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const readObject = (
   context: InputContext,
   given: Input,
@@ -181,7 +180,7 @@ export const readObject = (
   for (const name of names) if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name));
   const absent = new Set<string>();
   for (const name of names) {
-    const field = fields[name] as GraphQLInputField; // looked at just above
+    const field = fields[name] as GraphQLInputField; // checked just above
     const input = inputOf(name);
     const at = atKey(path, name);
     if (input === undefined) throw missingField(name, at);
@@ -204,7 +203,7 @@ export const checkCount = ({ schema: { options } }: InputContext, count: number,
 };
 
 /** The items of a list; a single value is a list of one. `null` is refused. `check`: may refuse their number before
- *  anything is made of them. @rule G-COE-6 G-ERR-6 */
+ *  they are processed. @rule G-COE-6 G-ERR-6 */
 export const readList = (
   context: InputContext,
   given: Input,
@@ -316,14 +315,14 @@ const holdsVariable = (node: ValueNode): boolean => {
   return node.kind === "ObjectValue" && node.fields.some((field) => holdsVariable(field.value));
 };
 
-/** A value that is bound and not looked at otherwise: now, and again for other values of the variables. */
+/** A value that is only bound: coerced now, and again for other values of the variables. */
 export interface Leaf {
   readonly now: Json;
   /** Undefined: it does not depend on variables. */
   readonly again: ((variables: VariableValues) => Json) | undefined;
 }
 
-/** `isJson`: enum literals in it are strings, and its own lists are no lists of the schema. */
+/** `isJson`: enum literals in it are strings, and its lists are not lists of the schema. */
 export const leafInput = (context: InputContext, input: Input, place: Place, path: string, isJson: boolean): Leaf => {
   if (input.kind === "held") {
     const { bound, place } = input.held;

@@ -12,7 +12,7 @@ import { columnsOfRows, quickRows } from "./quick-rows.ts";
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
-/** A text: nothing is written, the answer is known. */
+/** A string: nothing is written, and the response is known. */
 export const planInsert = (
   planner: Planner,
   selected: Selected,
@@ -63,8 +63,8 @@ const readPlainRows = (planner: Planner, given: GivenArgument): readonly InputRo
   return columns === null ? undefined : readAside(planner, given, planner.variables.bound);
 };
 
-/** A list that a variable holds is read anew each time, since the number of its rows changes; its cells alone do not
- *  make the plan. */
+/** A list in a variable is read again each time, because the number of its rows varies; its cells do not decide the
+ *  plan. */
 const payloadSource = (
   planner: Planner,
   given: GivenArgument,

@@ -1,5 +1,5 @@
-/** Arguments of everything that answers a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`. @rule
- *  G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
+/** Arguments of everything that returns a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`.
+ *  @rule G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
 import { type Expression, type Json, type Read, type ValueRef } from "../../../core/index.ts";
 import { decimalOf, isFloatLiteral, numberText } from "../coerce/numbers.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
@@ -17,7 +17,7 @@ export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "lim
 export const capOf = ({ schema }: Planner): { readonly cap?: number } =>
   schema.options.dbMaxRows === undefined ? {} : { cap: schema.options.dbMaxRows };
 
-/** `other` takes the arguments that are none of a list. */
+/** `other` receives the arguments that do not belong to a list. */
 export const planListArguments = (
   planner: Planner,
   selected: Selected,

@@ -8,7 +8,7 @@ import { checkPlain } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 
-/** Checked like any other field, then answered by the schema: its JSON text. */
+/** Validated like any other field, then resolved by the schema, as JSON text. */
 export const planMetaField = (planner: Planner, selected: Selected): string => {
   checkField(planner, selected, 0);
   return planner.schema.introspect(answeredNode(selected), planner.document, valuesOf(planner));
@@ -42,7 +42,7 @@ const answeredNode = ({ node, selections }: Selected): FieldNode => {
   return { ...node, selectionSet };
 };
 
-/** All of them: those in directives and arguments decide what is answered. */
+/** All of them: variables in directives and arguments decide the result. */
 const valuesOf = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
   const lookUp = lookUpIn(variables.bound);
   return Object.fromEntries(

@@ -11,7 +11,7 @@ import { planCustomField } from "./custom-root.ts";
 import type { StepTemplate } from "./writes.ts";
 import type { GqlOutput } from "../operations.ts";
 
-/** Adds the steps of a root (or namespace); returns where their answers go. */
+/** Adds the steps of a root (or namespace); returns where their results go. */
 export const planMutationFields = (
   planner: Planner,
   type: GraphQLObjectType,

@@ -18,7 +18,7 @@ import { sequenceStep, type Answer, type StepTemplate } from "./writes.ts";
 interface Parent {
   readonly relation: Relation;
   readonly step: number;
-  /** Where the row stands, for G-NST-6. */
+  /** The place of the row in the request, for G-NST-6. */
   readonly path: string;
 }
 
@@ -93,7 +93,7 @@ const insertRow = (
       undefined,
       `${at}.data`,
     ); // to-one data is one row
-    // where two parents share a column the later one's value stands, and the keys say whether that fits both (G-NST-12)
+    // if two parents share a column, the later value wins, and the foreign keys check that it fits both (G-NST-12)
     for (const [own, other] of related.relationship.columns) cells.set(own, stepCell(own, step, related.target, other));
     const message = `cannot proceed to insert object relation "${related.name}" since insert to table "${related.target.name}" affects zero rows`;
     requires.push({ step, message, path: at });

@@ -1,5 +1,5 @@
-/** A whole operation: the fields of its root become steps, and the answer is put together from theirs. @rule G-DOC-13
- *  G-DOC-14 G-SUB-2 G-INT-9 G-INT-10 */
+/** A whole operation: its root fields become steps, and their results form the response. @rule G-DOC-13 G-DOC-14
+ *  G-SUB-2 G-INT-9 G-INT-10 */
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { BoundValue, BundleField, Limits } from "../../../core/index.ts";
 import { checkOperationDirectives, hasDirective } from "../document/directives.ts";
@@ -87,8 +87,8 @@ interface Reads {
   readonly outputs: GqlOutput[];
 }
 
-/** Fields that read are one statement, unless there are very many; an introspection field between them divides it,
- *  since answers are in the order of selection. */
+/** Fields that read are one statement, unless there are very many; an introspection field between them splits it,
+ *  because the response follows the order of selection. */
 const planReads = (
   planner: Planner,
   root: GraphQLObjectType,
@@ -198,7 +198,7 @@ const addMetaField = (reads: Reads, selected: Selected): void => {
   reads.outputs.push({ as: selected.as, text: planMetaField(reads.planner, selected) });
 };
 
-/** Answers that are known already need no statement. */
+/** Results that are known already need no statement. */
 const closeBundle = (reads: Reads): void => {
   const { fields, step } = reads;
   if (fields.length === 0) return;

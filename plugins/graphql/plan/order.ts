@@ -36,7 +36,7 @@ export const planOrderBy = (planner: Planner, input: Input, place: Place, path: 
 const planTerms = (planner: Planner, input: Input, place: Place, lift: Lift, path: string): readonly OrderBy[] =>
   inWrittenOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
 
-/** Looked at in name order, taken in the order written. @rule G-ORD-2 G-DOC-14 */
+/** Validated in name order, applied in the order written. @rule G-ORD-2 G-DOC-14 */
 const inWrittenOrder = (
   planner: Planner,
   input: Input,

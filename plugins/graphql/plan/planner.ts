@@ -17,16 +17,16 @@ import type { LoadTemplate } from "./function-field.ts";
 import type { RoleSchema } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-/** A value of a step: fixed by the document, or made of the variables each time. */
+/** A value of a step: fixed by the document, or computed from the variables each time. */
 export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };
 
-/** Counted while an operation is planned: what it may still have, where nothing else is said. */
+/** Counters while an operation is planned; unless stated otherwise, what it may still use. */
 export interface Budget {
   /** Planned so far. */
   fields: number;
   conditions: number;
   relatedConditions: number;
-  /** Relationships that may still stand inside the condition at hand. */
+  /** How much deeper relationships may nest in the current condition. */
   relationLevels: number;
   /** Objects and their fields in inserts. */
   insertValues: number;
@@ -90,7 +90,7 @@ export const countBound = (
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
-/** Binds a value that the plan does not look at. Coerced now, for the errors, and again for other values of its
+/** Binds a value that the plan does not depend on. Coerced now, for its errors, and again for other values of its
  *  variables. */
 export const bindLeaf = (
   planner: Planner,
@@ -107,7 +107,7 @@ export const bindLeaf = (
   return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
 };
 
-/** A string literal is no enum value, a string in a variable is. @rule G-COE-7 */
+/** A string literal is not an enum value; a string in a variable is. @rule G-COE-7 */
 export const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
   const { enumTable } = value.element ?? value;
   if (

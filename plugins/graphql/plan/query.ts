@@ -12,7 +12,7 @@ import { eachArgument, subselection, type GivenArgument, type Selected } from ".
 import { allOf, nameOf } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 
-/** A field that reads; undefined: the part is none. */
+/** A field that reads; undefined: the part is not one. */
 export const planReadField = (planner: Planner, selected: Selected): BundleField | undefined => {
   const { part, as } = selected;
   switch (part?.kind) {
@@ -93,7 +93,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
     : { as, read: rowsOf(planner, selected, { call }, given), one: true };
 };
 
-/** A row of nothing but NULLs is no row. A key tells by itself. @rule G-FN-3 */
+/** A row of only NULLs counts as no row. A key is enough to tell. @rule G-FN-3 */
 const isSomething = (relation: Relation): Predicate => {
   const names =
     relation.primaryKey.length > 0 ? relation.primaryKey.slice(0, 1) : relation.columns.map((column) => column.name);

@@ -9,13 +9,13 @@ import { found, isNull, type Input, type Place } from "./input.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
 
-/** Types answered as strings with the option `stringifyNumericTypes`. @rule G-TYP-30 */
+/** Types that become strings with the option `stringifyNumericTypes`. @rule G-TYP-30 */
 const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
 
 export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
   planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
 
-/** Put around values that JSON functions would not answer as the contract has them. @rule G-TYP-23 G-TYP-34 */
+/** Wraps values that JSON functions would not print as the contract requires. @rule G-TYP-23 G-TYP-34 */
 export const shown = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
   const { name } = value.type;
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
@@ -50,7 +50,7 @@ const planJsonPath = (
 
 const bindPath = (planner: Planner, input: Input, place: Place, path: string): number =>
   bindLeaf(planner, input, place, path, false, (value) => {
-    // a variable that is null asks for the whole value, as an argument that is not given
+    // a null variable means the whole value, like an absent argument
     if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
     if (typeof value !== "string")
@@ -84,7 +84,7 @@ export const planComputedValue = (
   return shown(planner, value, computedExpression(part.field, given, path));
 };
 
-/** The expression alone, for aggregates over it. */
+/** Only the expression, for aggregates over it. */
 export const planComputedOperand = (planner: Planner, selected: Selected, part: ComputedPart): Expression =>
   computedExpression(part.field, planFieldArguments(planner, selected, part));
 

@@ -110,7 +110,7 @@ const planComputedRows = (planner: Planner, selected: Selected, part: ComputedPa
   );
 };
 
-/** Does the answer look beyond the written rows themselves? Such answers are read after the write. @rule G-INS-5 */
+/** Whether the result needs more than the written rows. Such results are read after the write. @rule G-INS-5 */
 export const looksFurther = (outputs: readonly Output[]): boolean =>
   outputs.some((output) => {
     if (output.kind === "embed") return true;

@@ -180,7 +180,7 @@ export const eachArgument = (planner: Planner, selected: Selected, visit: (argum
   const names = [...new Set([...given.keys(), ...required])].sort();
   for (const name of names) if (!byName.has(name)) throw noSuchArgument(selected.name, name, selected.path);
   for (const name of names) {
-    const argument = byName.get(name) as GraphQLArgument; // looked at just above
+    const argument = byName.get(name) as GraphQLArgument; // checked just above
     const node = given.get(name);
     const path = atKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);

@@ -16,7 +16,7 @@ import { allOf, narrowed, nameOf, planWhere } from "./where.ts";
 import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
 
-/** What an update is made of, collected from arguments or from an element of `updates`. */
+/** The parts of an update, collected from arguments or from an element of `updates`. */
 interface Parts {
   readonly assignments: { readonly column: Column; readonly operator: string; readonly operand: ValueRef }[];
   where: Predicate | undefined;
@@ -81,7 +81,7 @@ const planOperand = (
   const part = gqlPart(field);
   if (part?.kind !== "update-column") return undefined;
   const place = placeOf(field);
-  // an operand that is a list of its own (keys of a path), not a column's array
+  // an operand that is itself a list (keys of a path), not a column's array
   if (refusesNull && part.value.element !== undefined) {
     return {
       column: part.column,

@@ -24,7 +24,7 @@ export const allOf = (parts: readonly Predicate[]): Predicate =>
 export const narrowed = (predicate: Predicate): Predicate | undefined =>
   predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate;
 
-/** What `plan` makes stands on the rows of a relationship. @rule G-LIM-4 */
+/** The result of `plan` applies to the rows of a relationship. @rule G-LIM-4 */
 const onRelated = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
   if (--budget.relatedConditions < 0) throw tooMany(options, "maxRelatedConditions", "relationships in its conditions");
   if (--budget.relationLevels < 0) throw tooMany(options, "maxRelationDepth", "levels of relationships in a condition");

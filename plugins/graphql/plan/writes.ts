@@ -1,4 +1,4 @@
-/** What all writes share: their answers, and how they become steps. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
+/** What all writes share: their results, and how they become steps. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
 import type { GraphQLObjectType } from "graphql";
 import type {
   Delete,
@@ -23,7 +23,7 @@ export interface StepTemplate extends Omit<GqlStep, "values"> {
   readonly sources: readonly ValueSource[];
 }
 
-/** The JSON of the whole answer, or of the first row, compact. */
+/** Compact JSON of the whole result, or of the first row. */
 const DOCUMENT: Envelope = Object.freeze({ media: "document" });
 const DOCUMENT_ONE: Envelope = Object.freeze({ media: "document-one" });
 
@@ -33,7 +33,7 @@ const stepOf = (planner: Planner, plan: Plan, path: string, isOne = false): Step
   path,
 });
 
-/** What is answered of a write: an object over the written rows, or the one row. */
+/** The result of a write: an object over the written rows, or the one row. */
 export interface Answer {
   readonly isOne: boolean;
   readonly output: readonly Output[];
@@ -57,7 +57,7 @@ export const planResponse = (planner: Planner, selected: Selected): Answer => {
 };
 
 export const planOneRow = (planner: Planner, selected: Selected): Answer => {
-  const type = subselection(selected) as GraphQLObjectType; // fields that write one row answer it
+  const type = subselection(selected) as GraphQLObjectType; // fields that write one row return it
   return { isOne: true, output: planRow(planner, type, selected.selections, selected.path) };
 };
 
@@ -73,14 +73,13 @@ type Write = Insert | Update | Delete;
 const targetOf = (write: Write): QualifiedName =>
   write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
-/** One write. Where the answer looks at related rows it is read after the write, by a statement of its own. @rule
- *  G-INS-5 */
+/** One write. If the result contains related rows, a separate statement reads it after the write. @rule G-INS-5 */
 export const writeStep = (planner: Planner, write: Write, answer: Answer, path: string): StepTemplate => {
   if (looksFurther(answer.output)) return sequenceStep(planner, targetOf(write), [{ write, path }], [0], answer, path);
   return stepOf(planner, { ...write, returning: readWritten(targetOf(write), answer) }, path, answer.isOne);
 };
 
-/** Several writes; the answer is read from the rows of some of them. */
+/** Several writes; the result is read from the rows of some of them. */
 export const sequenceStep = (
   planner: Planner,
   target: QualifiedName,
@@ -100,7 +99,7 @@ export const sequenceStep = (
   return stepOf(planner, plan, path, answer.isOne);
 };
 
-/** The answer of a write that has nothing to write. @rule G-INS-2 */
+/** The result of a write without rows. @rule G-INS-2 */
 export const emptyAnswer = (answer: Answer): string =>
   answer.isOne
     ? "null"

@@ -1,4 +1,4 @@
-/** The files of the page: bundled by the build, read when first asked for. */
+/** The files of the page: bundled by the build, read on first use. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -30,7 +30,7 @@ export const findAssetFolder = (): string | undefined =>
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((folder) => existsSync(join(folder, "main.js")));
 
-/** Changes with the files, so that they can be kept for good. */
+/** Changes with the files, so that browsers may cache them forever. */
 export const digestOf = (folder: string): string => {
   const hash = createHash("sha256");
   for (const name of Object.keys(CONTENT_TYPES))
@@ -53,7 +53,7 @@ export const createAssets = (folder: string): ((name: string) => Promise<Asset> 
     let asset = loaded.get(name);
     if (asset === undefined) {
       asset = load(name, contentType);
-      asset.catch(() => loaded.delete(name)); // tried again next time; whoever waits hears of it
+      asset.catch(() => loaded.delete(name)); // retried next time; the waiting request gets the error
       loaded.set(name, asset);
     }
     return asset;

@@ -75,7 +75,7 @@ const createSurface = (folder: string): Surface => {
 
 export const playground = definePlugin({
   name: "playground",
-  // the surface of that address answers the other methods; it comes after, so it cannot be in `requires`
+  // the surface at that path serves the other methods; it comes later, so it cannot be in `requires`
   before: ["graphql"],
   apply: (_hooks, context) => {
     if (!context.registry.has("graphql")) return;

@@ -28,7 +28,7 @@ export const buildPage = (assets: string, nonce: string): string => `<!doctype h
 const socketSources = (host: string | undefined): string =>
   host !== undefined && /^[A-Za-z0-9.\-[\]:]+$/.test(host) ? ` ws://${host} wss://${host}` : "";
 
-/** Editors write styles of their own and load their font and workers from beside the page. */
+/** Editors add inline styles, and load their font and workers from the same folder. */
 export const policyOf = (nonce: string, host: string | undefined): string =>
   [
     "default-src 'none'",

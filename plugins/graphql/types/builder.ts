@@ -1,5 +1,5 @@
-/** The types of one role: made by name when first asked for, their fields by the `buildGqlField` taps when first looked
- *  at. @rule G-GEN-1 G-GEN-4 G-GEN-5 G-GEN-6 G-GEN-15 G-NAM-3 */
+/** The types of one role: built by name on first use, their fields by `buildGqlField` taps on first access.
+ *  @rule G-GEN-1 G-GEN-4 G-GEN-5 G-GEN-6 G-GEN-15 G-NAM-3 */
 import {
   GraphQLEnumType,
   GraphQLNonNull,
@@ -109,7 +109,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   };
   const fieldSource: FieldSource = { fieldsOf, made: new Map() };
 
-  /** Kept by name. A name that is not legal, another type's, or a table's own gives no type. */
+  /** Cached by name. An invalid name, or one that belongs to another type or table, yields no type. */
   const keep = <Type extends MadeType>(
     spec: GqlTypeSpec,
     make: (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) => Type,
@@ -227,7 +227,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     },
   };
 
-  /** With a namespace all fields of the source stand under one field. @rule G-NAM-6 */
+  /** With a namespace, all fields of the source are below one field. @rule G-NAM-6 */
   const root = (
     name: string,
     scope: "query_root" | "mutation_root" | "subscription_root",
@@ -295,7 +295,7 @@ const enumValues = (spec: GqlEnumSpec) => {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 };
 
-/** Types whose values travel in a form of their own, by the function that makes it. @rule G-TYP-22 G-TYP-23 */
+/** Types whose values have a special form, with the function that produces it. @rule G-TYP-22 G-TYP-23 */
 const WRITERS: ReadonlyMap<string, string> = new Map([
   ["geometry", "to-geojson"],
   ["geography", "to-geojson"],
@@ -307,8 +307,8 @@ interface Owner {
   readonly scope: GqlScope;
 }
 
-/** Words between a table's name and the end of one of its generated types: `album_max_order_by` could be of `album` or
- *  of `album_max`. */
+/** What may stand between a table's name and the suffix of a generated type: `album_max_order_by` could belong to
+ *  `album` or to `album_max`. */
 const innerWords = ({ aggregates }: Registry): RegExp => {
   const functions = [...aggregates.values()].flatMap(({ name, graphql, types }) =>
     types === undefined ? [] : (surfaceName(graphql, name) ?? []),
@@ -318,8 +318,8 @@ const innerWords = ({ aggregates }: Registry): RegExp => {
 
 const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
-/** Names that only one table may have: that of its rows, and where another table's generated type could come by the
- *  same name, what the table cannot do without. @rule G-NAM-3 */
+/** Names reserved for one table: that of its row type, and those of its essential types if another table could generate
+ *  the same name. @rule G-NAM-3 */
 const ownTypeNames = ({ tables, names }: Source, registry: Registry): ReadonlyMap<string, Owner> => {
   const inner = innerWords(registry);
   const own = new Map<string, Owner>();

@@ -15,7 +15,7 @@ import { list, required } from "./wrap.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-/** Enum-table columns offer these alone. */
+/** Enum-table columns offer only these. */
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);
 
 /** `Int_comparison_exp`, `String_array_comparison_exp`. */

@@ -1,5 +1,4 @@
-/** Relationships that nobody named: one per foreign key and direction, with names from the tables. @rule G-REL-5 …
- *  G-REL-10 */
+/** Default relationships: one per foreign key and direction, with names from the tables. @rule G-REL-5 … G-REL-10 */
 import { pluralize, singularize } from "inflection";
 import {
   columnOf,
@@ -31,7 +30,7 @@ const camelize = (name: string): string =>
 interface Candidate {
   readonly relationship: Relationship;
   readonly target: Relation;
-  /** What the name is made of when nothing is in the way. */
+  /** The name, unless it is taken. */
   readonly name: string;
   readonly columns: readonly string[];
 }

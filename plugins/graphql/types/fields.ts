@@ -41,8 +41,8 @@ const makeArguments = (configs: GraphQLFieldConfigArgumentMap | undefined): read
   return known;
 };
 
-/** What all fields have. Classes, since there are hundreds of thousands: what is the same for all stands on the
- *  prototype, and a field is itself the object of its extensions. */
+/** What all fields share. Classes, because there are hundreds of thousands: shared properties are on the prototype, and
+ *  a field doubles as its extensions object. */
 abstract class Field {
   readonly name: string;
   readonly description: string | null | undefined;
@@ -69,7 +69,7 @@ abstract class Field {
 
 class OutputField extends Field implements GraphQLField<unknown, unknown> {
   readonly type: GraphQLOutputType;
-  /** Made to arguments when they are looked at. */
+  /** Converted to arguments on first access. */
   #config: GraphQLFieldConfig<unknown, unknown> | undefined;
   #args: readonly GraphQLArgument[] | undefined;
 

@@ -45,8 +45,8 @@ export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-/** The `args` argument, when something can be given: required when an argument has no default. `spec.fn`: index of a
- *  function's session argument. */
+/** The `args` argument, if the function has arguments; required if one has no default. `spec.fn`: index of a function's
+ *  session argument. */
 export const argsArgument = (
   build: GqlBuild,
   {

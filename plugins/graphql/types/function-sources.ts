@@ -55,7 +55,7 @@ const fitting = (
     const relation = returnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
   });
-  if (fits.length > 1) warn(`function ${describedName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // length was looked at
+  if (fits.length > 1) warn(`function ${describedName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // length was checked
   return fits.length === 1 ? fits[0] : undefined;
 };
 

@@ -75,7 +75,7 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
   ];
 };
 
-/** Of a single row it is asked whether it is one. @rule G-FN-3 */
+/** For a single row, checks whether there is one. @rule G-FN-3 */
 const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean =>
   routine.returns.isSet || hasOperator(build, "is");
 

@@ -1,6 +1,6 @@
-/** Object and input object types of graphql-js whose fields are made when they are first asked for. A schema of a
- *  thousand tables has fifty thousand of them, so each has what is its own and no more: graphql-js's constructors
- *  check, copy and bind for every one. @rule G-GEN-1 */
+/** Object and input object types of graphql-js whose fields are built on first use. A schema with a thousand tables has
+ *  fifty thousand types, so each stores only what is its own: graphql-js's constructors check, copy and bind for every
+ *  one. @rule G-GEN-1 */
 import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLFieldMap, type GraphQLInputFieldMap } from "graphql";
 import { makeInputFields, makeOutputFields } from "./fields.ts";
 import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../parts.ts";
@@ -8,11 +8,11 @@ import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } fr
 /** Where the fields of a schema's types come from. */
 export interface FieldSource {
   fieldsOf(spec: GqlTypeSpec): GqlFields;
-  /** What was made of the same fields for another type. */
+  /** What another type built from the same fields. */
   readonly made: Map<GqlFields, unknown>;
 }
 
-/** Scopes whose types often have the very fields of another: those of `avg` are those of `stddev`. */
+/** Scopes whose types often share all fields with another type: `avg` and `stddev` have the same. */
 const SHARING: ReadonlySet<string> = new Set(["aggregate_columns", "aggregate_order_by_columns"]);
 
 const NONE: readonly never[] = Object.freeze([]);
@@ -27,7 +27,7 @@ const lazyType = <FieldMap>(prototype: object, make: (fields: GqlFields) => Fiel
     #given: GqlFields | undefined;
     #fields: FieldMap | undefined;
 
-    /** `given`: its fields, where they are known. */
+    /** `given`: its fields, if known. */
     constructor(spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) {
       this.name = spec.name;
       this.description = spec.description;

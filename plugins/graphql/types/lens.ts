@@ -1,4 +1,4 @@
-/** What of a table one role sees: its columns by what may be done with them, each with its value type. Made once per
+/** A table as one role may use it: its columns by what may be done with them, each with its value type. Built once per
  *  table and role. */
 import { once } from "./once.ts";
 import type { GqlBuild, GqlPart } from "../parts.ts";
@@ -47,7 +47,7 @@ export const lensOf = (build: GqlBuild, table: GqlTable): Lens => {
 
 const none: ReadonlySet<string> = new Set();
 
-/** Fields whose plans need an operator or an embedding mode are there only where a plugin brings it. */
+/** Fields whose plans need an operator or an embedding mode exist only if a plugin provides it. */
 export const hasOperator = ({ schema }: GqlBuild, name: string): boolean =>
   schema.registry.operators.some((operator) => operator.name === name);
 
@@ -82,7 +82,7 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
   const key = once(() =>
     table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []),
   );
-  /** One column is looked up alone: this is asked of every table, most of whose columns are never looked at. */
+  /** Looks up a single column: this runs for every table, and most columns are never used. */
   const hasValue = (name: string): boolean => {
     const column = table.columns.find((each) => each.column.name === name);
     return column !== undefined && build.columnValue(column) !== undefined;

@@ -1,4 +1,5 @@
-/** How GraphQL names are made of words: customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7 G-NAM-8 */
+/** How GraphQL names are built from parts: customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7
+ *  G-NAM-8 */
 import type { QualifiedName } from "../../../core/index.ts";
 import type { GqlCustomization, GqlWord } from "../served.ts";
 
@@ -77,7 +78,7 @@ const camel = (words: readonly Word[]): string => {
 
 const pascal = (words: readonly Word[]): string => camel(words).replace(/^_*./, (start) => start.toUpperCase());
 
-/** Splits a prefix at `_` but keeps the case of its own first letter. */
+/** Splits a prefix at `_` but keeps the case of its first letter. */
 const prefixWord = (prefix: string): GqlWord => ({ text: prefix.charAt(0) + camel([prefix]).slice(1), isCustom: true });
 
 const plainNames = (customization: GqlCustomization): Names => {

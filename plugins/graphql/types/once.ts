@@ -1,4 +1,4 @@
-/** Made when first asked for, then kept: most roles touch few tables of a large schema. */
+/** Computed on first use and then cached: most roles use few tables of a large schema. */
 export const once = <Value>(make: () => Value): (() => Value) => {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;

@@ -49,7 +49,7 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   );
 };
 
-/** Each embedding mode that answers rows is a field of its own per relationship: `albums`, `albums_first`. */
+/** Each embedding mode that returns rows adds a field per relationship: `albums`, `albums_first`. */
 const modesOf = ({ schema }: GqlBuild) =>
   schema.registry.embeds.flatMap(({ mode, graphql }) =>
     graphql === undefined || graphql.answers === "aggregate"

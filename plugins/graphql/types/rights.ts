@@ -74,7 +74,7 @@ const grantView = (model: Model, role: string): GqlRoleView => {
     rights: (table) => {
       const readable = mayRead(table);
       if (readable.length === 0) return writeRights(model, role, table.relation);
-      // the function is given the whole row, which the database hands over to those alone who may read all of it
+      // the function receives the whole row, which PostgreSQL passes only if the role may read all of it
       const mayPassRow = readable.length === table.relation.columns.length;
       const mayRun = ({ routine }: GqlComputedField): boolean =>
         mayPassRow && mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema);
@@ -92,7 +92,7 @@ const emptyView: GqlRoleView = { role: "", rights: () => NOTHING, mayCall: () =>
 
 export const viewOf = (model: Model, session: Session): GqlRoleView => {
   if (session.isAdmin && session.role === "admin") return adminView(model);
-  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // written by the metadata plugin alone
+  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes it
   const view = metadata?.view(session);
   if (view !== undefined) return view;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;

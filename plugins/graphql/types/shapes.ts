@@ -18,7 +18,7 @@ import type { GqlRootFieldName, GqlTable, GqlWord } from "../served.ts";
 /** `"album"` as descriptions quote it. */
 export const quoted = (table: GqlTable): string => `"${describedName(table.relation)}"`;
 
-/** A key column where it is given: never null, whatever the column of a view says. */
+/** A key column as input: never null, whatever a view's column says. */
 export const keyPart = (table: GqlTable, { column, value }: LensColumn) =>
   ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
@@ -36,7 +36,7 @@ export const rootComment = (table: GqlTable, key: GqlRootFieldName, standard: st
   return comment === undefined ? standard : comment || null;
 };
 
-/** One answer per table and role. */
+/** Computed once per table and role. */
 const perTable = <Answer>(
   make: (build: GqlBuild, table: GqlTable) => Answer,
 ): ((build: GqlBuild, table: GqlTable) => Answer) => {
@@ -149,7 +149,7 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
       })),
   });
 
-/** Arguments of everything that answers a list of rows: one object per table. @rule G-ROOT-5 */
+/** Arguments of everything that returns a list of rows: one object per table. @rule G-ROOT-5 */
 export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
   listArgumentsOf(lensOf(build, table));
 

@@ -1,6 +1,6 @@
-/** What the GraphQL surface serves of a model, independent of roles: tables with their names, columns, relationships
- *  and computed fields, and functions. Without metadata everything of the exposed schemas, with it what it lists. @rule
- *  G-NAM-1 … G-NAM-5 G-GEN-2 */
+/** What the GraphQL surface serves from a model, independent of roles: tables with their names, columns, relationships
+ *  and computed fields, and functions. Without metadata, everything in the exposed schemas; with metadata, what it
+ *  lists. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
 import {
   nameKey,
   relationOf,
@@ -32,7 +32,7 @@ export interface Source extends GqlSource {
 
 type Warn = (message: string) => void;
 
-/** Only plain tables have a key that by-pk fields go by; views have one when metadata says so. @rule G-GEN-13 */
+/** Only plain tables have a key for by-pk fields; a view has one if metadata declares it. @rule G-GEN-13 */
 const primaryKeyOf = (relation: Relation, entry: GqlTableEntry | undefined): readonly string[] => {
   if (relation.kind === "view" || relation.kind === "materialized") return entry?.primaryKey ?? [];
   return relation.uniqueKeys.find((key) => key.isPrimary)?.columns ?? [];
@@ -118,7 +118,7 @@ const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Name
   return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
 };
 
-/** Types without which there is no schema: the roots, those below a namespace, and the scalars of the language. */
+/** Types that every schema needs: the roots, those below a namespace, and the built-in scalars. */
 const ownTypesOf = ({ namespace }: GqlCustomization): readonly string[] => [
   ...["query", "mutation", "subscription"].flatMap((root) => [
     `${root}_root`,
@@ -131,7 +131,7 @@ const ownTypesOf = ({ namespace }: GqlCustomization): readonly string[] => [
   "ID",
 ];
 
-/** Drops what has no legal name, one of the schema's own, or one that an earlier object has. @rule G-NAM-3 */
+/** Drops objects whose name is invalid, reserved, or taken by an earlier object. @rule G-NAM-3 */
 const nameTables = (
   relations: readonly { readonly relation: Relation; readonly entry?: GqlTableEntry }[],
   names: Names,
@@ -160,7 +160,7 @@ const nameTables = (
 
 /** Reads the model once; every role looks at the same source. */
 export const createSource = (model: Model, convention: GqlCustomization["namingConvention"], warn: Warn): Source => {
-  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // written by the metadata plugin alone
+  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes it
   const customization: GqlCustomization = {
     ...metadata?.customization,
     namingConvention: metadata?.customization?.namingConvention ?? convention,

@@ -18,8 +18,8 @@ export const isForeign = (tap: object): boolean => !("isOfGraphql" in tap);
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
-/** Adds to the fields of the scopes named. A name that is there already stays with what it is (G-NAM-3). Fields that
- *  nobody adds to are passed on as they are: types whose fields are one object share what is made of them. */
+/** Adds to the fields of the scopes named. An existing name is never replaced (G-NAM-3). Fields without additions are
+ *  returned as the same object, because types with the same fields object share what is built from it. */
 export const tapFields = (
   hooks: RelApiHooks,
   plugin: string,
@@ -31,7 +31,7 @@ export const tapFields = (
     return isEmpty(fields) ? added : merge(fields, added);
   });
 
-/** A column may be called `constructor`: what an object has from its prototype is no field. */
+/** A column may be called `constructor`: inherited properties are not fields. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 
 /** What is there stays, unless it is a plugin's own: the database's names come first. @rule X-GQL-5 */

@@ -16,7 +16,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   char: "bpchar",
 };
 
-/** Types that stand for others of the same scalar where only the scalar is known (comparisons). */
+/** The representative type of a scalar, where only the scalar is known (comparisons). */
 const CANONICAL: Readonly<Record<string, string>> = {
   varchar: "text",
   char: "bpchar",
@@ -80,7 +80,7 @@ export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
     if (byName === undefined) {
       byName = new Map();
       for (const type of model.types.values()) {
-        // a user's type of the same name must not stand for the one that operators mean
+        // a user-defined type of the same name must not replace the one that operators mean
         if (!byName.has(type.name) || type.schema === "pg_catalog") byName.set(type.name, type);
       }
       for (const type of BUILT_IN) if (byName.get(type.name)?.schema !== "pg_catalog") byName.set(type.name, type);

@@ -1,7 +1,7 @@
-/** `T!`, `[T!]`, `[T!]!`: one object per type, since a large schema refers to each of its types many times. */
+/** `T!`, `[T!]`, `[T!]!`: one object per type, because a large schema refers to each of its types many times. */
 import { GraphQLList, GraphQLNonNull, type GraphQLNullableType, type GraphQLType } from "graphql";
 
-/** Kept on the type itself: weak maps of this size cost the collector seconds. */
+/** Stored on the type itself: weak maps of this size cost the garbage collector seconds. */
 const REQUIRED = Symbol("required");
 const LIST = Symbol("list");
 

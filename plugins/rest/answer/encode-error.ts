@@ -1,4 +1,4 @@
-/** Errors as this surface says them: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
+/** Errors in the format of this surface: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
 import {
   RelApiError,
   sightOf,
@@ -15,7 +15,7 @@ import { readRaised } from "./raised-error.ts";
 import { overrideHeaders } from "./headers.ts";
 import { dependsOnRights, shownError } from "./shown-error.ts";
 
-/** Code of the contract for codes of ours; SQLSTATEs stay as they are. @rule R-ERR-1 R-ERR-2 */
+/** Maps our codes to those of the contract; SQLSTATEs stay as they are. @rule R-ERR-1 R-ERR-2 */
 const CODES: Readonly<Record<string, string>> = {
   "connection-failed": "PGRST000",
   "connection-lost": "PGRST001",
@@ -61,7 +61,7 @@ const CODES: Readonly<Record<string, string>> = {
   "anonymous-refused": "PGRST302",
   "admin-secret-refused": "PGRST302",
   "token-claims-refused": "PGRST303",
-  // permissions of metadata: what the database says of a lacking privilege, a row policy, a setting that is not there
+  // metadata permissions, reported like the database's missing privilege, row policy or setting
   "role-not-allowed": "42501",
   "permission-denied": "42501",
   "permission-check-failed": "42501",
@@ -98,7 +98,7 @@ export interface ErrorPlace {
   readonly session?: Session;
 }
 
-/** `ignored`: told of headers that SQL set and has no say in. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
+/** `ignored`: called for headers that SQL may not set. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
 export const encodeError = (
   { options, model }: Pick<PluginContext, "options" | "model">,
   given: RelApiError,
@@ -132,7 +132,7 @@ const asShown = (error: RelApiError, model: () => Model, { session }: ErrorPlace
     ? shownError(error, model(), sightOf(model(), session, "rest"))
     : error;
 
-/** Lacking privileges of someone nobody knows are a matter of logging in. @rule R-AUT-10 */
+/** Anonymous callers that lack a privilege get 401. @rule R-AUT-10 */
 const statusOf = (error: RelApiError, code: string, { session }: ErrorPlace): number => {
   if (code !== "42501" || error.code === "role-not-allowed") return error.status;
   return session?.isAnonymous === true ? 401 : 403;

@@ -1,4 +1,4 @@
-/** Headers of answers, and the answer put together. */
+/** Response headers, and the finished response. */
 import {
   VERSION,
   type Answer,
@@ -32,7 +32,7 @@ export interface Ran {
   readonly legacyNames?: ResolvedRead["legacyNames"];
 }
 
-/** A success answer, with the headers that every one has. @throws RelApiError as `readResponseSettings` @rule R-HDR-1
+/** A successful response, with the headers common to all. @throws RelApiError as `readResponseSettings` @rule R-HDR-1
  *  R-HDR-5 R-HDR-8 R-HDR-10 R-GUC-1 R-GUC-3 */
 export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: Ran): Answer => {
   const { exchange, schema, rest } = request;
@@ -175,8 +175,8 @@ const readHeaders = (text: string): Headers => {
   return parsed.map(readHeader).filter(([name]) => name !== "");
 };
 
-/** How an answer is cut out of its connection is between this server and the next hop: two words on it, and what
- *  follows could be read as another answer. */
+/** The framing of a response is between this server and the next hop: with two framings, what follows could be read as
+ *  another response. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -201,8 +201,8 @@ const readHeader = (item: unknown): readonly [string, string] => {
   return [name, headerText(value)];
 };
 
-/** The answer's headers, those that SQL set in place of the server's. `ignored`: told of each that SQL has no say in.
- *  @rule R-GUC-1 R-GUC-5 R-ERR-5 */
+/** The response headers, with those that SQL set replacing the server's. `ignored`: called for each header that SQL may
+ *  not set. @rule R-GUC-1 R-GUC-5 R-ERR-5 */
 export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: string) => void): Headers => {
   if (set.length === 0) return own;
   const names = new Set<string>();

@@ -1,4 +1,4 @@
-/** `raise sqlstate 'PT402'`, `raise sqlstate 'PGRST'`: errors whose answer the database writes itself. */
+/** `raise sqlstate 'PT402'`, `raise sqlstate 'PGRST'`: errors whose response the database determines. */
 import { RelApiError, type Json } from "../../../core/index.ts";
 import { headerText } from "./header-text.ts";
 
@@ -7,7 +7,7 @@ export interface Raised {
   readonly statusText?: string;
 }
 
-/** What the raiser wants answered; undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
+/** The response that the error asks for; undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
 export const readRaised = (error: RelApiError): Raised | undefined => {
   if (error.code === "PGRST") return readWhole(error);
   if (!error.code.startsWith("PT")) return undefined;
@@ -18,7 +18,7 @@ export const readRaised = (error: RelApiError): Raised | undefined => {
   return { error: new RelApiError({ code, status, message, details, hint }), statusText: reasonPhrase(message) };
 };
 
-/** One line; what has no place in a status line is left out. */
+/** One line, without characters that a status line cannot contain. */
 const reasonPhrase = (text: string): string => headerText(text.replace(/\p{Cc}+/gu, " ")).trim();
 
 const MESSAGE_HINT =
@@ -44,7 +44,7 @@ const parseObject = (text: string): Fields | undefined => {
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as Fields) : undefined;
   } catch {
-    return undefined; // not JSON: the caller says so in the contract's words
+    return undefined; // not JSON: the calling function throws the contract's error
   }
 };
 

@@ -5,7 +5,7 @@ import type { MediaChoice, Preferences, RestRequest } from "../request.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import type { AnswerParts } from "./headers.ts";
 
-/** Rows that may be a window on more. `total`: undefined when no count was asked for. @rule R-RNG-7 R-RNG-8 */
+/** Rows that may be a window on more. `total`: undefined if no count was requested. @rule R-RNG-7 R-RNG-8 */
 export const answerRows = (
   { range: { offset }, rest }: RestRequest,
   media: MediaChoice,

@@ -1,4 +1,4 @@
-/** What errors tell of rows and columns, as far as this caller may see them. */
+/** The rows and columns that errors name, limited to what this caller may see. */
 import {
   columnOf,
   relationOf,
@@ -11,12 +11,12 @@ import {
 } from "../../../core/index.ts";
 import { relationshipAmbiguous, type Way } from "../errors.ts";
 
-/** Errors whose hints name what was not asked for. */
+/** Errors whose hints name things that the request did not. */
 const SUGGESTING: ReadonlySet<string> = new Set(["relation-not-found", "relationship-not-found", "routine-not-found"]);
 
-/** The caller's rights decide what may be shown: of suggested names; of ambiguous relationships, which are told by
- *  their columns; of integrity constraints, and of rows that a view with CHECK OPTION does not admit, unless a function
- *  has raised the error in its own words. */
+/** The caller's rights decide what is shown of suggested names, of ambiguous relationships (which are described by
+ *  their columns), of integrity constraints, and of rows that a view's CHECK OPTION rejects, unless a function raised
+ *  the error itself. */
 export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
   SUGGESTING.has(code)
     ? hint !== null
@@ -24,9 +24,8 @@ export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRais
       (code === "relationship-ambiguous" ||
         (isRaised !== true && typeof sqlstate === "string" && (sqlstate.startsWith("23") || sqlstate === "44000")));
 
-/** Of a constraint's error: null where something in it is not the caller's to see, or where that cannot be told. Under
- *  grants PostgreSQL itself hides values; under rights kept outside of it statements run as the login role. @rule
- *  R-NAM-4 */
+/** Details of a constraint error; null if the caller may not see all of them, or if that is unknown. Under grants,
+ *  PostgreSQL itself hides values; under metadata permissions, statements run as the login role. @rule R-NAM-4 */
 const shownDetails = (error: RelApiError, model: Model, sight: Sight): Json => {
   const { code, details, facts } = error;
   const relation = relationOfError(error, model);

@@ -12,7 +12,7 @@ import { columnSchema, literalDefault } from "./types.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** The column a foreign key of this one column leads to, where it may be named; tables before views over them. */
+/** The column that a foreign key on just this column references, if it may be named; tables before views over them. */
 const foreignKeyTarget = (
   model: Model,
   relation: Relation,

@@ -19,7 +19,7 @@ export interface DocumentInput {
   readonly place: DocumentPlace;
   readonly hasSecurity: boolean;
   readonly version: string;
-  /** What the plugins answer for a target. */
+  /** The methods that plugins serve for a target. */
   readonly methodsOf: (target: RestTarget) => ReadonlyMap<string, unknown>;
 }
 
@@ -126,7 +126,7 @@ export const buildDocument = (input: DocumentInput): Part => {
   });
 };
 
-/** The path with the operations that some plugin answers; none: no path. */
+/** The path with the operations that plugins serve; no path if there are none. */
 const answered = (
   path: string,
   operations: Part,
@@ -250,7 +250,7 @@ const routinePath = (model: Model, routine: Routine): Part => {
       parameters,
       responses: { 200: { description: "OK" } },
     });
-  // a body that is itself the argument has no name in the arguments' object
+  // a body that is itself the argument has no key
   const named = takesRaw(routine) ? [] : routine.parameters;
   const required = named.filter((parameter) => !parameter.hasDefault).map((parameter) => parameter.name);
   const schema = part({

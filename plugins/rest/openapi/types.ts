@@ -31,7 +31,7 @@ const typeSchema = (model: Model, type: PgType): TypeSchema => {
   return { type: "array", items: items.type === undefined ? {} : { type: items.type } };
 };
 
-/** The end of a chain of domains where it lies in `pg_catalog`, else the type itself. */
+/** The type below all domains if it is in `pg_catalog`, otherwise the type itself. */
 const shownType = (model: Model, oid: number): PgType | undefined => {
   const base = baseTypeOf(model, oid);
   return base?.schema === "pg_catalog" ? base : model.types.get(oid);
@@ -81,7 +81,7 @@ export const queryParameterSchema = (
 /** `'text'::type` as the catalog prints constants of string types. */
 const TEXT_CONSTANT = /^'((?:[^']|'')*)'::[^']+$/;
 
-/** The default as a JSON value where it is a literal. @rule R-OAS-6 */
+/** The default as a JSON value, if it is a literal. @rule R-OAS-6 */
 export const literalDefault = (text: string | undefined, type: string | undefined): unknown => {
   if (text === undefined) return undefined;
   if (type === "string") return TEXT_CONSTANT.exec(text)?.[1]?.replaceAll("''", "'");

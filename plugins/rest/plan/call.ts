@@ -41,7 +41,7 @@ export interface CallInput {
 export interface PlannedCall extends PlannedRequest {
   readonly plan: Call;
   readonly routine: Routine;
-  /** Values by index; the body's own place, where it is taken, is 0. Those of the window come after them. */
+  /** Values by index; the body, if used, is at index 0. The values of the range come last. */
   readonly values: readonly BoundValue[];
   /** The result takes the window. */
   readonly hasWindow: boolean;
@@ -146,7 +146,7 @@ const namedCall = (planning: Planning, routine: Routine, { names }: CallShape, v
 
 /** What the body is bound as. */
 export const bodyValue = (input: CallInput, body: PlannedCall["body"]): BoundValue => {
-  // bytes that are no text are the database's to refuse
+  // the database refuses bytes that are not text
   const { shape, payload, isEmpty } = input;
   if (input.body !== undefined)
     return (shape.kind === "raw" && shape.type === "bytea") || !isUtf8(input.body)

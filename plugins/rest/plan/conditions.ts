@@ -16,7 +16,7 @@ import {
 } from "../../../core/index.ts";
 import type { Condition, Field, JsonStep, LogicTree } from "../request.ts";
 
-/** The row that fields and conditions stand on. */
+/** The row that fields and conditions refer to. */
 export interface Row {
   readonly model: Model;
   readonly relation: Relation | undefined;
@@ -39,8 +39,7 @@ export const buildPath = (values: BoundValue[], path: readonly JsonStep[]): read
     key: isIndex ? { ...bind(values, key), type: "integer" } : bind(values, key),
   }));
 
-/** A column, or the function of the row that stands for one; a name that is neither is refused with the plan's other
- *  names. @rule R-CMP-1 R-NAM-1 */
+/** A column or a computed field; any other name is refused when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
 export const buildField = (
   { model, relation, searchPath, values }: Omit<Row, "embedOf">,
   { name, path }: Field,
@@ -84,7 +83,7 @@ const buildComparison = (row: Row, { field, specs, quantifier, option, value, ke
  *  database's to refuse. */
 const chooseOperator = (row: Row, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
   const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, typeOfField(row, field)));
-  return fitting ?? (specs[0] as OperatorSpec); // the grammar has no name without one
+  return fitting ?? (specs[0] as OperatorSpec); // in the grammar, every name has one
 };
 
 const typeOfField = ({ model, relation }: Row, { name, path }: Field): PgType | undefined => {

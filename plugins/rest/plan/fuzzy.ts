@@ -42,7 +42,7 @@ interface Entry {
   readonly runs: ReadonlyMap<number, { readonly counts: ReadonlyMap<string, number>; readonly magnitude: number }>;
 }
 
-/** Indexes names by the runs of characters they share with what may be asked. @rule R-FUZ-1 R-SC-7 */
+/** Indexes names by the n-grams that they share with a query. @rule R-FUZ-1 R-SC-7 */
 export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
   const byRun = new Map<string, Entry[]>();
   const lowerNames = new Set<string>();

@@ -1,4 +1,4 @@
-/** `Accept: text/csv, application/json;q=0.5`: which media type an answer has (section 17 of the contract). */
+/** `Accept: text/csv, application/json;q=0.5`: which media type the response has (section 17 of the contract). */
 import {
   baseTypeOf,
   sameName,
@@ -35,11 +35,11 @@ const contentTypeOf = (type: MediaType): string =>
     ? `${type.text}; charset=utf-8`
     : type.text;
 
-/** What the media type of an answer is chosen for. */
+/** What the choice of the media type depends on. */
 export interface MediaWanted {
-  /** Whose rows are answered. */
+  /** The relation whose rows are returned. */
   readonly relation?: Relation;
-  /** Whose value or rows are answered. */
+  /** The function whose value or rows are returned. */
   readonly routine?: Routine;
   /** `select` is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
@@ -47,7 +47,7 @@ export interface MediaWanted {
   readonly isRoot?: boolean;
 }
 
-/** The envelope where no body is made; of a plan it is still the plan that is asked for. @rule R-MED-3 */
+/** The envelope of a response without a body; a requested execution plan is still one. @rule R-MED-3 */
 export const headOf = ({ envelope }: MediaChoice): Envelope => ({ explain: envelope.explain });
 
 /** Where a type is looked up. */
@@ -56,8 +56,8 @@ interface Lookup {
   readonly wanted: MediaWanted;
 }
 
-/** Picks the first accepted type that can be answered. @throws RelApiError `media-type-unavailable` @rule R-MED-1
- *  R-MED-3 R-MED-5 R-OAS-1 */
+/** Picks the first accepted type that is available. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3
+ *  R-MED-5 R-OAS-1 */
 export const chooseMedia = (
   planning: Pick<Planning, "rest" | "model" | "header" | "maySeePlans">,
   wanted: MediaWanted,
@@ -86,7 +86,7 @@ const choiceFor = (type: MediaType, lookup: Lookup): MediaChoice | undefined => 
 };
 
 const builtIn = (type: MediaType, media: string, { planning: { rest } }: Lookup): MediaChoice | undefined => {
-  // names without a slash are those of handlers that no client can ask for
+  // names without a slash belong to handlers that clients cannot request
   if (!media.includes("/") || rest.hooks.compileMedia.get(media) === undefined) return undefined;
   const contentType = type.name === "*/*" ? "application/json; charset=utf-8" : contentTypeOf(type);
   return { envelope: { media }, contentType, isSingular: type.name === OBJECT, isBinary: false };

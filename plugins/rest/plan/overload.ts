@@ -42,8 +42,8 @@ const isNamedMatch = (routine: Routine, { names, raw }: CallShape): boolean => {
   );
 };
 
-/** A type as it is declared: the names for casts tell `character` and `bit` without a length from those of length one.
- *  */
+/** A type as it is declared: names for casts distinguish `character` and `bit` without a length from those of length
+ *  one. */
 export const declaredName = ({ schema, sqlName }: PgType): string =>
   schema === "pg_catalog" ? sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit") : sqlName;
 

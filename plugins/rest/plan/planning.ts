@@ -1,5 +1,4 @@
-/** What planning sees of a request: each look at it is a question, whose answer is part of the key that the plan is
- *  kept under. */
+/** What planning sees of a request: every read is a question whose answer becomes part of the plan's cache key. */
 import { planKey, sightOf, type Ask, type Model, type Question, type Relation } from "../../../core/index.ts";
 import type { ParsedQuery, Preferences, QueryKind, Rest, RestRequest, Window } from "../request.ts";
 import type { Payload } from "../syntax/payload.ts";
@@ -7,7 +6,7 @@ import type { Payload } from "../syntax/payload.ts";
 /** The body of a write or a call without its text: the values in it are bound. */
 export type PayloadShape = Omit<Payload, "text">;
 
-/** Where a call's arguments come from, as far as that decides the plan. */
+/** Where a call's arguments come from, if that affects the plan. */
 export type InputShape =
   | { readonly kind: "query" }
   /** a form: text, in order, names possibly repeated */
@@ -38,7 +37,7 @@ export interface Planning {
   readonly schema: string;
   readonly name: string;
   readonly query: ParsedQuery;
-  /** Marks stand in the query in place of values. */
+  /** The query contains marks in place of values. */
   readonly hasMarks: boolean;
   readonly window: Window;
   readonly preferences: ObservedPreferences;

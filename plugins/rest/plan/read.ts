@@ -10,7 +10,7 @@ import type { Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { resolveRead } from "./rows.ts";
 
-/** A read ready to run, the same for every request that says the same. */
+/** A read ready to run, shared by equal requests. */
 export interface PlannedRead extends PlannedRequest {
   /** Those of the filters and paths of one request, then those of its root's limit and offset. */
   readonly valuesOf: (request: RestRequest) => readonly BoundValue[];

@@ -45,12 +45,12 @@ interface EmbedLevel extends Level {
 interface Building {
   readonly model: Model;
   readonly searchPath: readonly string[];
-  /** A bare `count` may stand for the number of rows. */
+  /** A bare `count` may mean the number of rows. */
   readonly takesBareCount: boolean;
   readonly aggregates: Grammar["aggregates"];
   readonly orderings: Grammar["orderings"];
   readonly values: BoundValue[];
-  /** `dbMaxRows`, where it applies. @rule R-RNG-5 */
+  /** `dbMaxRows`, if it applies. @rule R-RNG-5 */
   readonly cap: number | undefined;
 }
 
@@ -227,7 +227,8 @@ const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonl
   };
 };
 
-/** `select=count`, `vessels(count)`: the number of rows, where nothing of the row has the name. @rule R-AGG-7 */
+/** `select=count`, `vessels(count)`: the number of rows, unless the row has a column or computed field of that name.
+ *  @rule R-AGG-7 */
 const bareCount = (
   { model, searchPath, takesBareCount }: Building,
   { node, relation }: Level,

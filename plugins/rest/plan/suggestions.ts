@@ -1,4 +1,4 @@
-/** Names a model has to suggest, indexed when first asked for and kept as long as the model. */
+/** Names a model has to suggest, indexed on first use and cached with the model. */
 import { nameKey, type Model, type Relation } from "../../../core/index.ts";
 import type { Instead } from "../errors.ts";
 import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";

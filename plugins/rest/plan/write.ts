@@ -23,14 +23,14 @@ import { resolveRead, resolveWhere } from "./rows.ts";
 
 export type WriteMethod = "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** A write ready to run; the same for every request that says the same, so that it can be kept. */
+/** A write ready to run, cached and shared by equal requests. */
 export interface PlannedWrite extends PlannedRequest {
   readonly plan: Insert | Update | Delete;
-  /** Values by index; the payload's own place, where there is one, is 0. */
+  /** Values by index; the payload, if there is one, is at index 0. */
   readonly values: readonly BoundValue[];
-  /** The answer shows the rows. */
+  /** The response contains the rows. */
   readonly hasBody: boolean;
-  /** POST and PUT: what became of conflicts can be told by the count of inserted rows. */
+  /** POST and PUT: the count of inserted rows shows how conflicts were resolved. */
   readonly countsInserted: boolean;
   /** Rows that may be affected at most. */
   readonly maxAffected: number | undefined;
@@ -40,7 +40,7 @@ export interface PlannedWrite extends PlannedRequest {
  *  @throws RelApiError */
 export const planWrite = (planning: Planning): PlannedWrite => {
   const { relation, payload } = planning;
-  const method = planning.method as WriteMethod; // whose handlers alone plan writes
+  const method = planning.method as WriteMethod; // only its handlers plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
   const shown = planReturning(planning, relation, values);
   const written = withReturning(planOf(planning, relation, method, payload, values), shown.read);

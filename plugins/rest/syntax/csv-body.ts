@@ -1,4 +1,4 @@
-/** `Content-Type: text/csv` bodies: a strict reader whose error texts are part of the contract. */
+/** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
 import { bodyTooLarge, type Limits, type ResolvedOptions } from "../../../core/index.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "../errors.ts";
 

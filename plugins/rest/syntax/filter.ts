@@ -94,7 +94,7 @@ const longestOperator = (
   text: string,
   at: number,
 ): readonly [name: string, specs: readonly OperatorSpec[]] | undefined => {
-  // what stands before the delimiter is the name in a text that is right; the search is for texts that are not
+  // in valid input, the text before the delimiter is the name; the search handles invalid input
   const end = indexOfAny(text, at, ".(");
   const exact = grammar.operators.get(text.slice(at, end));
   if (exact !== undefined) return [text.slice(at, end), exact];
@@ -112,7 +112,7 @@ type Suffix = Pick<Condition, "quantifier" | "option">;
 
 const LANGUAGE = /[\p{L}0-9_]*/uy;
 
-/** `.`, `(any).`, `(english).`: answers the position of the operand. @rule R-FLT-6 */
+/** `.`, `(any).`, `(english).`: returns the position of the operand. @rule R-FLT-6 */
 const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): Token<Suffix> | Failure => {
   if (text[at] === ".") return { value: {}, end: at + 1 };
   if (text[at] !== "(") return { at, expecting: [OPERATOR] };

@@ -22,7 +22,7 @@ const byRestName = <Spec>(
 };
 
 export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
-  // operands of several parts have no text form
+  // operands with several fields have no text form
   const operators = byRestName(registry.operators, (spec) =>
     spec.operand === "fields" ? undefined : restNameOf(spec),
   );

@@ -29,7 +29,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Functions below return the position behind what they skip, or a number below 0 that says why they cannot. */
+/** The functions below return the position after what they skip, or a negative number that says why they cannot. */
 const INVALID = -1;
 const TOO_DEEP = -2;
 const TOO_MANY = -3;
@@ -227,7 +227,7 @@ const scanArray = (
         firstSet = keySet(bytes, spans);
       } else if (!sameBytes(bytes, first, spans) && !sameSet(firstSet, keySet(bytes, spans))) isMismatch = true;
     } else {
-      isMismatch = true; // the rest is read on: text that is no JSON is the graver mistake
+      isMismatch = true; // reads on, because invalid JSON takes precedence
       i = skipValue(bytes, i, maxJsonDepth - 1);
       if (i < 0) return failureOf(i);
     }

@@ -1,9 +1,6 @@
-/**
- * Tokens of the query string, and errors that say where a text stopped making sense and what could have stood there.
- *
- * Scanning functions take the text and a position and answer a token with the position behind it, or a `Failure`; so
- * one can be tried without consequences. `fail` turns a failure into the error.
- */
+/** Tokens of the query string, and errors that say where parsing failed and what was expected. Scanning functions take
+ *  the text and a position, and return a token with its end position, or a `Failure`, so trying one has no side
+ *  effects. `fail` turns a failure into the error. */
 import { parseError } from "../errors.ts";
 import type { Field, JsonStep } from "../request.ts";
 
@@ -12,8 +9,8 @@ export interface Failure {
   readonly at: number;
   /** In the grammar's order. */
   readonly expecting: readonly string[];
-  /** Where the character stands that is shown; `at` when absent (a keyword is one token at its first column, R-LEX-12).
-   *  */
+  /** Position of the character that the message shows; `at` if absent (a keyword is one token at its first column,
+   *  R-LEX-12). */
   readonly shownAt?: number;
 }
 
@@ -101,7 +98,7 @@ export const skipBlanks = (text: string, at: number): number => {
   return i;
 };
 
-/** How far the text agrees with a keyword: where the character stands at which it leaves it. @rule R-LEX-12 */
+/** The position at which the text stops matching the keyword. @rule R-LEX-12 */
 export const leaves = (text: string, at: number, keyword: string): number => {
   let i = 0;
   while (i < keyword.length && text[at + i] === keyword[i]) i++;
@@ -132,7 +129,7 @@ export const scanQuoted = (text: string, at: number): Token<string> | Failure =>
 
 export interface Name {
   readonly text: string;
-  /** What could have continued it: of runs joined by dashes only another dash is told. */
+  /** What could have continued the name: after runs joined by dashes, only another dash is reported. */
   readonly more: readonly string[];
 }
 
@@ -248,7 +245,7 @@ export const scanField = (text: string, at: number): Token<ScannedField> | Failu
   if (isFailure(name)) return name;
   const path = scanPath(text, name.end);
   if (isFailure(path)) return path;
-  // behind a path only another step is told
+  // after a path, only another key is reported
   const more = path.value.length > 0 ? MORE_PATH : [...name.value.more, ...MORE_PATH];
   return { value: { field: { name: name.value.text, path: path.value }, more }, end: path.end };
 };

@@ -37,8 +37,8 @@ interface Reader {
   readonly source: Source;
 }
 
-/** A condition where one can be read; only what is none may be a group, so that columns may be called `and`, `or` and
- *  `not`. @rule R-LOG-6 */
+/** A condition if it parses as one; only otherwise a group, so that columns may be called `and`, `or` and `not`.
+ *  @rule R-LOG-6 */
 const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree> => {
   const { source } = reader;
   const at = skipBlanks(source.text, start);

@@ -7,8 +7,8 @@ import type { Grammar } from "../request.ts";
 export const decodePart = (text: string): string =>
   decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
 
-/** Percent-decoding that takes what it is given: escapes that are none stay, bytes that are not UTF-8 become U+FFFD.
- *  Bytes above 127 may stand unescaped; Node hands them over one by one. @rule R-URL-1 */
+/** Lenient percent-decoding: malformed escapes stay, bytes that are not UTF-8 become U+FFFD. Bytes above 127 may be
+ *  unescaped; Node passes each as one character. @rule R-URL-1 */
 export const decodePercent = (text: string): string => {
   if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
   try {
@@ -35,7 +35,7 @@ export const isReserved = (name: string): boolean => {
 
 // --- `?id=eq.5&select=name` and `?id=eq.7&select=name` are one query with another value ----------------------------------
 
-/** Private-use characters stand around the number of a value; a text that has them itself is taken as it is. */
+/** Private-use characters enclose the number of a value; a query string that contains them is used unchanged. */
 const OPEN = "\ue000";
 const CLOSE = "\ue001";
 const OWN = /%ee%80|\u00ee/i;
@@ -50,8 +50,8 @@ export interface QueryTemplate {
 // a bare name with its embed path: `tonnage`, `voyages.fare`
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
-/** Undefined: nothing in it can be marked. Values that the grammar reads as they are (`eq.…`, not lists, words or
- *  patterns) are. */
+/** Undefined: there is nothing to mark. Marks values that the grammar takes verbatim (`eq.…`, but not lists, keywords
+ *  or patterns). */
 export const templateOf = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
   if (query === undefined || OWN.test(query)) return undefined;
   const values: string[] = [];
@@ -96,7 +96,7 @@ export const fillHoles = (
   return filled;
 };
 
-/** A text in which marks stand percent-encoded, taken apart at them. */
+/** Splits a string at its percent-encoded marks. */
 export const splitAtMarks = (
   encoded: string,
   encode: (text: string) => string,

@@ -1,4 +1,4 @@
-/** A request, read as far as that goes without its body and without the database: steps 4 to 8 of R-PIPE-1. */
+/** Everything about a request that can be parsed without its body and the database: steps 4 to 8 of R-PIPE-1. */
 import { utf8Text, type Exchange, type Model, type PluginContext, type ResolvedOptions } from "../../../core/index.ts";
 import { limitOnPut, pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
 import type { Grammar, Place, Preferences, Rest, RestRequest } from "../request.ts";

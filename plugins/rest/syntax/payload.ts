@@ -1,5 +1,4 @@
-/** Request bodies of writes and function calls. JSON goes to the database as it came: only its keys are looked at here.
- *  */
+/** Request bodies of writes and function calls. JSON goes to the database unchanged; only its keys are read here. */
 import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, utf8Text, type Limits } from "../../../core/index.ts";
 import { bodyTooDeep, contentTypeError, csvError, jsonError, keysError, tooManyColumns } from "../errors.ts";
@@ -16,7 +15,7 @@ export interface Payload {
   readonly keys: readonly string[];
   /** No row at all. */
   readonly isEmpty: boolean;
-  /** The body was JSON and `columns` kept it from being looked at (R-BODY-4). */
+  /** The body was JSON and was not inspected, because `columns` was given (R-BODY-4). */
   readonly isUninspected: boolean;
 }
 
@@ -59,8 +58,8 @@ const readJson = (body: Buffer, hasColumns: boolean, limits: Limits): Payload =>
   return { text: body.toString("utf8"), ...scan, isUninspected: false };
 };
 
-/** The first character that is no blank tells objects from the rest; what else is wrong with the text the database
- *  says. */
+/** The first character after spaces distinguishes objects from the rest; the database reports all other errors in the
+ *  text. */
 const uninspected = (body: Buffer): Payload => {
   const text = body.toString("utf8");
   return {

@@ -56,6 +56,6 @@ export const checkPreferences = (preferences: Pick<Preferences, "handling" | "in
     throw preferencesInvalid(preferences.invalid);
 };
 
-/** `max-affected`, where it has an effect. @rule R-PRF-5 */
+/** `max-affected`, if it has an effect. @rule R-PRF-5 */
 export const effectiveMaxAffected = (preferences: Pick<Preferences, "handling" | "maxAffected">): number | undefined =>
   preferences.handling === "strict" ? preferences.maxAffected : undefined;

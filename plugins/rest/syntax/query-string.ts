@@ -22,8 +22,8 @@ import { parseNodePath } from "./tree-path.ts";
 
 export type Pair = readonly [name: string, value: string | undefined];
 
-/** Splits a query string into pairs, in URL order, decoded once. `text`: what stands behind `?`, undecoded; `&` and `;`
- *  both separate. @rule R-URL-1 R-URL-2 */
+/** Splits a query string into pairs, in URL order, decoded once. `text`: what follows `?`, undecoded; `&` and `;` both
+ *  separate. @rule R-URL-1 R-URL-2 */
 const splitQuery = (text: string): readonly Pair[] => {
   const pairs: Pair[] = [];
   for (const part of text.split(/[&;]/)) {
@@ -36,7 +36,7 @@ const splitQuery = (text: string): readonly Pair[] => {
   return pairs;
 };
 
-/** Reads everything the query string says. Its parts are judged in the order of R-PIPE-1 step 7. @throws RelApiError
+/** Parses the whole query string. Its parts are checked in the order of R-PIPE-1 step 7. @throws RelApiError
  *  `parse-error` @rule R-URL-2 R-URL-3 */
 export const parseQuery = (grammar: Grammar, text: string | undefined, kind: QueryKind): ParsedQuery => {
   const pairs = text === undefined ? [] : splitQuery(text);

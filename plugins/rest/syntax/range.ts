@@ -21,8 +21,8 @@ export const withoutWindow = (planned: readonly BoundValue[], { hasLimit, hasOff
 
 const RANGE_HEADER = /^[0-9]+-[0-9]*$/;
 
-/** Brings `limit`, `offset` and the header (GET alone) together. @throws RelApiError `range-not-satisfiable` @rule
- *  R-RNG-2 R-RNG-3 R-RNG-4 */
+/** Combines `limit`, `offset` and the header (only for GET). @throws RelApiError `range-not-satisfiable` @rule R-RNG-2
+ *  R-RNG-3 R-RNG-4 */
 export const resolveRange = ({ limit, offset }: NodeRange, header: string | undefined): RootRange => {
   let first = 0n;
   let last: bigint | undefined;
@@ -36,7 +36,7 @@ export const resolveRange = ({ limit, offset }: NodeRange, header: string | unde
   if (limit !== undefined) {
     if (limit < 0n) throw limitNegative();
     const end = (offset ?? 0n) + limit - 1n;
-    // the empty window that begins with the first row is asked for on purpose
+    // an empty range that begins at the first row is intended
     if (limit === 0n && first === 0n && end === -1n) return { offset: 0n, limit: 0n };
     if (last === undefined || end < last) last = end;
   }

@@ -1,5 +1,5 @@
 /** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is
- *  answered of a row. */
+ *  returned from a row. */
 import type { Limits } from "../../../core/index.ts";
 import { nestedTooDeep, tooMany } from "../errors.ts";
 import type { Grammar, SelectEmbed, SelectItem } from "../request.ts";
@@ -25,7 +25,7 @@ const LIST_END = ['")"', '","', END];
 const FIELD_ITEM = ['"*"', NAME, '"count()"'];
 const AFTER_ALIAS = ['":"', NAME];
 
-/** The default, said aloud or not. @rule R-MED-5 */
+/** The default, whether written or implied. @rule R-MED-5 */
 export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean =>
   select === undefined || (select.length === 1 && select[0]?.kind === "all");
 
@@ -70,7 +70,7 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
   }
 };
 
-/** A text that is no item from its first character on says nothing; one that begins with a blank is held to be meant.
+/** A value whose first character cannot begin an item counts as empty; one that begins with a space is parsed.
  *  @rule R-LEX-13 */
 const beginsWithItem = (reader: Reader): boolean => {
   const { text } = reader.source;
@@ -102,7 +102,7 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
   const prefix = prefixAt(reader, at);
   if (prefix !== undefined) {
     const head = scanHead(text, at + prefix.prefix.length);
-    // behind a blank that begins a list only a field is told
+    // after a space that begins a list, only a field is reported
     if (isFailure(head)) return fail(reader.source, expected === FIELD_ITEM ? { at, expecting: expected } : head);
     return readEmbed(reader, prefix.mode, undefined, head, depth);
   }
@@ -123,8 +123,8 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
 
 type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
 
-/** `name!hint!inner(`; of two hints or two joins the first counts. The position answered is that behind the
- *  parenthesis. @rule R-SEL-10 */
+/** `name!hint!inner(`; the first of two hints or two joins counts. Returns the position after the parenthesis.
+ *  @rule R-SEL-10 */
 const scanHead = (text: string, start: number): Token<Head> | Failure => {
   const name = scanName(text, start);
   if (isFailure(name)) return name;
@@ -159,7 +159,7 @@ const readPlainEmbed = (reader: Reader, at: number, depth: number): ItemToken | 
   if (plain === undefined) return undefined;
   const alias = scanAlias(text, at);
   const head = scanHead(text, alias?.end ?? at);
-  // `count(` is no embed (`count()` counts rows)
+  // `count(` is not an embed (`count()` counts rows)
   if (isFailure(head) || head.value.name === "count") return undefined;
   return readEmbed(reader, plain.mode, alias?.value, head, depth);
 };
