@@ -52,7 +52,7 @@ export interface RelApi extends ApiMethods {
  *  G-AUTH-21 */
 const faultOfScheme = (error: RelApiError, logger: Logger): RelApiError => {
   if (error.status === 503) return error; // it may recover soon
-  logger.error("an auth scheme failed in the database", { code: error.code, reason: error.message });
+  logger.error("database error in an auth scheme", { code: error.code, reason: error.message });
   return internalError(error);
 };
 

@@ -84,7 +84,7 @@ const FEATURES: Readonly<Record<string, keyof RelApiOptions | undefined>> = {
 const FEATURE_NAMES = ["EXPERIMENTAL_FEATURES", "HASURA_GRAPHQL_EXPERIMENTAL_FEATURES"];
 
 const featureList: SettingKind = {
-  accepts: `a list of ${Object.keys(FEATURES).join(", ")}, separated by commas,`,
+  accepts: `a list of ${Object.keys(FEATURES).join(", ")}, separated by commas`,
   read: (given) => {
     const words = given
       .split(",")

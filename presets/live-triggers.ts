@@ -8,7 +8,7 @@ export { liveTriggers };
 /** @throws RelApiError `preset` without a DATABASE_URL */
 export const buildLiveTriggers = async (options: RelApiOptions): Promise<string> => {
   if (options.databaseUrl === undefined)
-    throw presetError("live-triggers needs DATABASE_URL: the embedded database is polled");
+    throw presetError("live-triggers requires DATABASE_URL: the embedded database is polled");
   let take: (text: string) => void = () => undefined;
   const text = new Promise<string>((resolve) => {
     take = resolve;

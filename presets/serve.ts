@@ -94,7 +94,7 @@ const listen = (server: Server, settings: ServerSettings, options: RelApiOptions
     if (existsSync(unixSocket)) {
       if (!lstatSync(unixSocket).isSocket())
         return reject(
-          presetError(`SERVER_UNIX_SOCKET is "${unixSocket}", which exists and is no socket: name another path`),
+          presetError(`SERVER_UNIX_SOCKET is "${unixSocket}", which exists and is not a socket: choose another path`),
         );
       unlinkSync(unixSocket);
     }

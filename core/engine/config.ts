@@ -37,7 +37,7 @@ export const createConfig = (
         return next;
       } catch (error) {
         if (!isRelApiError(error) || error.code !== "preset") throw error;
-        logger.error("settings kept in the database were not taken over, the old ones stay", { reason: error.message });
+        logger.error("invalid settings in the database; keeping the previous settings", { reason: error.message });
         return options;
       }
     },

@@ -101,9 +101,7 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       if (isMistake) settleReady.reject(error);
       else retryLater();
       logger.error(
-        model === undefined
-          ? "the schema could not be loaded"
-          : "the schema could not be loaded again, the old one stays",
+        model === undefined ? "the schema could not be loaded" : "failed to reload the schema; keeping the current one",
         factsOf(error),
       );
       throw error;

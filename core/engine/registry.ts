@@ -158,7 +158,7 @@ const refuseOverlaps = <Spec extends Typed>(
       const type = sharedType(rival.spec, entry.spec);
       if (type !== undefined)
         throw presetError(
-          `${what} "${name}" on ${type} is declared by "${rival.plugin}" and by "${entry.plugin}": their types must not overlap`,
+          `${what} "${name}" on ${type} is declared by plugins "${rival.plugin}" and "${entry.plugin}": their types must not overlap`,
         );
     }
     byName.set(name, [...rivals, entry]);
@@ -177,7 +177,7 @@ const refuseDoubles = <Spec>(
     const rival = known.get(name);
     if (rival !== undefined)
       throw presetError(
-        `${what} "${name}" is declared by "${rival}" and by "${plugin}": rename one or drop one of the plugins`,
+        `${what} "${name}" is declared by plugins "${rival}" and "${plugin}": rename one or remove one of the plugins`,
       );
     known.set(name, plugin);
   }

@@ -135,7 +135,7 @@ const restoreBody = (request: ParsedRequest, warn: (message: string) => void): B
   if (!hasWarned) {
     hasWarned = true;
     warn(
-      "request bodies were parsed before they reached relapi (express.json()?): mount relapi before body parsers, so that payloads arrive as they were sent",
+      "request bodies were parsed before they reached relapi (by express.json()?): mount relapi before body parsers, so that it gets bodies as they were sent",
     );
   }
   if (Buffer.isBuffer(body)) return body;

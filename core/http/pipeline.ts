@@ -98,7 +98,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         const answered = result instanceof Promise ? await result : result;
         if (answered !== undefined) return answered;
       }
-      throw new Error(`surface "${exchange.owner.name}" answered nothing`);
+      throw new Error(`surface "${exchange.owner.name}" returned no response`);
     } catch (error) {
       return answerError(exchange, error);
     }
@@ -111,7 +111,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       countRefusal(counters, error);
     } else {
       error = internalError(thrown);
-      logger.error("a request failed by a fault of the server", {
+      logger.error("unhandled error while serving a request", {
         method: exchange.method,
         path: exchange.path,
         ...faultFacts(thrown),
@@ -120,7 +120,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     try {
       return exchange.owner.encodeError(error, exchange);
     } catch (fault) {
-      logger.error("an error could not be encoded", faultFacts(fault));
+      logger.error("failed to encode an error", faultFacts(fault));
       return { status: 500, headers: [] };
     }
   };
@@ -190,7 +190,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const streaming = respond(exchange, await answer(exchange));
       if (streaming !== undefined) await streaming;
     } catch (fault) {
-      logger.error("an answer could not be written", faultFacts(fault));
+      logger.error("failed to write the response", faultFacts(fault));
       exchange.response.destroy();
     } finally {
       exchange.releaseBody();

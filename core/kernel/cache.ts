@@ -241,7 +241,7 @@ export const createCaches = (
         const made = make(<Answer>(question: Question<Source, Answer>): Answer => {
           if (isMade)
             throw new Error(
-              `"${rootName}" asks for "${question.name}" after it was made: what it depends on must be asked while it is made`,
+              `"${rootName}" asks "${question.name}" after the value was computed: ask everything that the value depends on while computing it`,
             );
           if (answers.has(question.name)) return answers.get(question.name) as Answer; // to this very question
           const answer = answerTo(question);

@@ -40,7 +40,7 @@ export const guardHooks = (core: CoreHooks): HookGuard => {
         const rival = name in core ? "core" : declared.get(name)?.plugin;
         if (rival !== undefined)
           throw presetError(
-            `the hook "${name}" is declared by "${rival}" and by "${plugin}": rename one or drop one of the plugins`,
+            `the hook "${name}" is declared by plugins "${rival}" and "${plugin}": rename one or remove one of the plugins`,
           );
         declared.set(name, { plugin, hook });
         watchAny(name, hook);
@@ -67,15 +67,15 @@ export const guardHooks = (core: CoreHooks): HookGuard => {
         const run = tap.fn as TapFunction; // tapable types it as any
         if (isSealed)
           throw presetError(
-            `hook ${hookName} is sealed: "${name}" tapped it after relApi(preset) had applied the plugins; tap in the plugin's apply`,
+            `hook ${hookName} is sealed: "${name}" tapped it after relApi(preset) had applied the plugins; tap it in the plugin's apply function`,
           );
         if (names.has(name))
           throw presetError(
-            `hook ${hookName} has two taps named "${name}" (plugin "${plugin}"): give each its own name`,
+            `hook ${hookName} has two taps named "${name}" (plugin "${plugin}"): give each a different name`,
           );
         if (type === "sync" && isAwaited(hook) && run.constructor.name === "AsyncFunction")
           throw presetError(
-            `plugin "${plugin}" hands an async function to ${hookName}.tap, whose promise would be taken for the answer: use tapPromise`,
+            `plugin "${plugin}" passes an async function to ${hookName}.tap, which would take its promise for the result: use tapPromise`,
           );
         names.add(name);
         return { ...tap, fn: blamed(plugin, hookName, run) } satisfies FullTap;

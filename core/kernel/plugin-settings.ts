@@ -86,7 +86,7 @@ const valueOf = (
   environment: Readonly<Record<string, string | undefined>>,
 ): unknown => {
   if (given[name] !== undefined) {
-    checkKind(`the setting ${name}`, given[name], kind, isSecret);
+    checkKind(`setting ${name}`, given[name], kind, isSecret);
     return given[name];
   }
   const set = names.find((each) => (environment[each] ?? "") !== "");

@@ -48,7 +48,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     if ("without" in each) {
       if (!plugins.delete(each.without))
         throw presetError(
-          `without("${each.without}"), part ${part} of the preset, finds no plugin of that name before it: known are ${list(plugins.keys())}`,
+          `without("${each.without}"), part ${part} of the preset: no preceding part has a plugin of that name; known plugins: ${list(plugins.keys())}`,
         );
       removed.set(each.without, part);
     } else if ("plugins" in each) {
@@ -67,7 +67,7 @@ const given = (options: RelApiOptions): RelApiOptions =>
   Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
 
 const usedTwice = (name: string, where: string) =>
-  presetError(`plugin name "${name}" is used twice (${where}): rename one or drop it with without("${name}")`);
+  presetError(`plugin name "${name}" is used twice (${where}): rename one or remove it with without("${name}")`);
 
 const list = (names: Iterable<string>): string => {
   const all = [...names].map((name) => `"${name}"`);
@@ -197,5 +197,5 @@ const circle = (edges: readonly Edge[]) => {
         ? `"${edge.first}" before "${edge.second}"`
         : `"${edge.second}" requires "${edge.first}"`,
     );
-  return presetError(`plugins wait for each other: ${told.join(", ")}`);
+  return presetError(`cycle in the order of plugins: ${told.join(", ")}`);
 };

@@ -34,7 +34,7 @@ const text: SettingKind<string> = { accepts: "any text", read: (given) => given 
 const document: SettingKind = {
   ...text,
   option: {
-    accepts: "a text or an object",
+    accepts: "a string or an object",
     takes: (given) => typeof given === "string" || (typeof given === "object" && given !== null),
   },
 };
@@ -53,13 +53,14 @@ const flag: SettingKind<boolean> = {
 
 /** Whole numbers in a range, both ends included. */
 export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<number> => ({
-  accepts: to === Number.MAX_SAFE_INTEGER ? `a whole number from ${from} on` : `a whole number from ${from} to ${to}`,
+  accepts:
+    to === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`,
   read: (given) => {
     const number = /^\s*[0-9]{1,15}\s*$/.test(given) ? Number(given) : -1;
     return number >= from && number <= to ? number : undefined;
   },
   option: {
-    accepts: from > 0 ? "a number above 0" : "a number from 0 on",
+    accepts: from > 0 ? "a positive number" : "a non-negative number",
     takes: (given) => typeof given === "number" && given <= to && (from > 0 ? given > 0 : given >= 0),
   },
 });
@@ -86,7 +87,7 @@ const oneOf = <Word extends string>(
 });
 
 const textList: SettingKind = {
-  accepts: 'a JSON list of texts, ["a", "b"]',
+  accepts: 'a JSON list of strings, ["a", "b"]',
   read: (given) => {
     try {
       const list: unknown = JSON.parse(given);
@@ -95,7 +96,7 @@ const textList: SettingKind = {
       return undefined;
     }
   },
-  option: { accepts: "a list of texts", takes: isTexts },
+  option: { accepts: "a list of strings", takes: isTexts },
 };
 
 const databaseUrl: SettingKind = {
@@ -122,7 +123,7 @@ const httpUrl: SettingKind<string> = {
 };
 
 const headerName: SettingKind = {
-  accepts: "the name of a header",
+  accepts: "a header name",
   read: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined),
 };
 
@@ -248,9 +249,7 @@ export const SETTINGS: readonly Setting[] = [
 
 /** One line: setting, value (never that of a secret), what was expected. */
 const settingRefused = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
-  presetError(
-    `${name} ${isSecret ? "has a value that is not accepted" : `is ${JSON.stringify(given)}`}: ${accepts} is accepted`,
-  );
+  presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(given)}`}: expected ${accepts}`);
 
 /** @throws RelApiError `preset` */
 export const readSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
@@ -274,6 +273,6 @@ export const checkKinds = (options: RelApiOptions): void => {
   for (const { option, kind, isSecret } of SETTINGS) {
     const given: unknown = options[option];
     if (given === undefined) continue;
-    checkKind(`the option ${option}`, given, kind, isSecret);
+    checkKind(`option ${option}`, given, kind, isSecret);
   }
 };

@@ -87,7 +87,7 @@ const handle = async (
     reply(response, await endpoint(context, options));
   } catch (error) {
     // the one endpoint that needs the model, before there is one
-    context.logger.warn("the admin endpoint has no answer", { path: request.url, error: String(error) });
+    context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
     reply(response, { status: 503 });
   }
 };

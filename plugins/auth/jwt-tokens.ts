@@ -88,7 +88,7 @@ const createTokens = (context: PluginContext): Tokens => {
       known.clear();
     } catch (error) {
       if (!isRelApiError(error)) throw error;
-      context.logger.error("token settings were not taken over, the old ones stay", { reason: error.message });
+      context.logger.error("invalid token settings; keeping the previous settings", { reason: error.message });
     }
     return state;
   };

@@ -66,7 +66,7 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
       if (closing.signal.aborted) return;
       delayMs = retryMs;
       retryMs = Math.min(retryMs * 2, MINUTE_MS);
-      logger.error("the keys of tokens could not be fetched", {
+      logger.error("failed to fetch token keys", {
         url: shown,
         reason: reasonOf(error),
         retrySeconds: delayMs / SECOND_MS,

@@ -95,7 +95,7 @@ const readText = (text: string): readonly Source[] => {
   // taken for a secret, a key that lost its quotes on the way here would let everybody sign
   if (!isJson(text))
     throw new KeyMistake(
-      "begins like JSON and is none: it takes a plain secret, a PEM key, or a JWK, JWKS or key object in JSON",
+      "looks like JSON but does not parse: expected a plain secret, a PEM key, or a JWK, JWKS or key object in JSON",
     );
   return readJson(JSON.parse(text) as Json);
 };
@@ -113,12 +113,12 @@ const readJson = (value: Json): readonly Source[] => {
   const items = Array.isArray(value) ? (value as readonly Json[]) : [value];
   if (items.length === 0) throw new KeyMistake("is an empty list");
   return items.map((item) => {
-    if (!isJsonObject(item)) throw new KeyMistake("is a list of something else than key objects");
+    if (!isJsonObject(item)) throw new KeyMistake("must be a list of key objects");
     if ("keys" in item) return parseJwks(item, false);
     if (!isJwk(item)) return item;
     const key = parseJwk(item);
     if (key === undefined)
-      throw new KeyMistake("is a JWK that is not for signatures, or of a kind or algorithm unknown here");
+      throw new KeyMistake("is a JWK that is not for signatures, or has an unsupported type or algorithm");
     return [key];
   });
 };
@@ -154,7 +154,7 @@ const parseSource = (source: Source, { jwtAud, maxJsonDepth }: Settings, openKey
     };
   const unknown = Object.keys(source).find((key) => !KNOWN.includes(key));
   if (unknown !== undefined)
-    throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}: accepted are ${KNOWN.join(", ")}`);
+    throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}; known keys: ${KNOWN.join(", ")}`);
   return {
     place: parsePlace(source.header),
     keys: parseKeys(source, openKeys),
@@ -174,7 +174,7 @@ const AUTHORIZATION: TokenPlace = { kind: "authorization" };
 const optionalText = (object: JsonObject, key: string): string | undefined => {
   const text = object[key];
   if (text === undefined || text === null) return undefined;
-  if (typeof text !== "string" || text === "") throw new KeyMistake(`has a ${key} that is no text`);
+  if (typeof text !== "string" || text === "") throw new KeyMistake(`has a ${key} that is not a string`);
   return text;
 };
 
@@ -184,13 +184,13 @@ const parseKeys = (object: JsonObject, openKeys: OpenKeys): KeyRing => {
   const key = optionalText(object, "key");
   if (address === undefined) {
     if (type === undefined || key === undefined)
-      throw new KeyMistake("is a key object without keys: it takes type and key, or jwk_url");
+      throw new KeyMistake("is a key object without a key: expected type and key, or jwk_url");
     return fixedKeys([typedKey(type, key)]);
   }
-  if (key !== undefined) throw new KeyMistake("has both key and jwk_url: it takes one of them");
+  if (key !== undefined) throw new KeyMistake("has both key and jwk_url: expected one of them");
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol !== "https:" && url?.protocol !== "http:")
-    throw new KeyMistake("has a jwk_url that is no http or https address");
+    throw new KeyMistake("has a jwk_url that is not an http or https URL");
   return openKeys(url);
 };
 
@@ -202,7 +202,7 @@ const parsePlace = (header: Json | undefined): TokenPlace => {
   if (type === "Cookie" && isNamed) return { kind: "cookie", name };
   if (type === "CustomHeader" && isNamed) return { kind: "header", name: name.toLowerCase() };
   throw new KeyMistake(
-    'has a header that is none of {"type":"Authorization"}, {"type":"Cookie","name":…}, {"type":"CustomHeader","name":…}',
+    'has an invalid header: expected one of {"type":"Authorization"}, {"type":"Cookie","name":…}, {"type":"CustomHeader","name":…}',
   );
 };
 

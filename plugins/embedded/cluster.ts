@@ -83,7 +83,7 @@ interface Engine {
 
 /** The extension of this name from PGlite itself or from a separate package, such as `@electric-sql/pglite-postgis`. */
 async function loadExtension(name: string): Promise<Extension> {
-  if (!/^[a-z][a-z0-9_-]*$/.test(name)) throw new Error(`"${name}" is no name of an extension`);
+  if (!/^[a-z][a-z0-9_-]*$/.test(name)) throw new Error(`"${name}" is not an extension name`);
   const packageName = `@electric-sql/pglite-${name}`;
   const url =
     tryResolve(() => import.meta.resolve(`@electric-sql/pglite/contrib/${name.replaceAll("-", "_")}`)) ??
@@ -98,7 +98,7 @@ async function loadExtension(name: string): Promise<Extension> {
   if (url.includes(packageName)) checkPeer(packageName, dirname(fileURLToPath(url)));
   const exported = Object.values((await import(url)) as Record<string, unknown>);
   const extension = exported.find(isExtension);
-  if (extension === undefined) throw new Error(`${url} has no extension for PGlite in it`);
+  if (extension === undefined) throw new Error(`${url} does not contain an extension for PGlite`);
   return extension;
 }
 

@@ -68,7 +68,9 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
       dataFolder: folder?.clusterPath,
     };
     if (isFresh && boot.imagePath === undefined)
-      log("relapi: preparing the embedded database, about 5 s (npm run build keeps an image of it)");
+      log(
+        "relapi: preparing the embedded database, which takes about 5 s (npm run build creates an image to start from)",
+      );
     const greeting = new Promise<Uint8Array>((resolve, reject) => {
       let isUp = false;
       thread = launchThread(boot, {
@@ -87,7 +89,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
           endClients(isUp ? `the embedded database has stopped: ${message}` : message);
           if (!isUp) return;
           log(
-            `relapi: the embedded database has stopped (${message}) and starts again${folder ? "" : " with the data of a fresh start"}`,
+            `relapi: the embedded database stopped (${message}); restarting${folder ? "" : " with its initial data"}`,
           );
           up = start();
         },
@@ -154,6 +156,6 @@ function buildFreshBoot(options: EmbeddedOptions): Boot {
   const path = isBuiltIn(image) ? imagePath(image) : image;
   const boot = { extensions: [...new Set(["ltree", ...(options.extensions ?? [])])], loadScript: options.loadScript };
   if (existsSync(path)) return { ...boot, imagePath: path, scriptPaths: [] };
-  if (!isBuiltIn(image)) throw new Error(`there is no image ${path} of a database`);
+  if (!isBuiltIn(image)) throw new Error(`there is no database image ${path}`);
   return { ...boot, scriptPaths: image === "demo" ? demoScripts() : [] };
 }

@@ -162,8 +162,7 @@ export function createMessageReader(prefix: string): MessageReader {
     neededBytes = 5;
     while (start + 5 <= bytes.length && !isTerminated) {
       const messageBytes = view.getInt32(start + 1) + 1;
-      if (messageBytes < 5 || messageBytes > longestMessageBytes)
-        throw new Error("not a message of the PostgreSQL protocol");
+      if (messageBytes < 5 || messageBytes > longestMessageBytes) throw new Error("not a PostgreSQL protocol message");
       if (start + messageBytes > bytes.length) {
         neededBytes = messageBytes;
         break;
@@ -245,12 +244,12 @@ export function readOpening(
   if (bytes.length < 8) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const length = view.getInt32(0);
-  if (length < 8 || length > 10_000) throw new Error("not a startup packet of the PostgreSQL protocol");
+  if (length < 8 || length > 10_000) throw new Error("not a PostgreSQL startup packet");
   if (bytes.length < length) return undefined;
   const code = view.getInt32(4);
   if (code === 80877103 || code === 80877104) return { kind: "encryption", bytes: length };
   if (code === 80877102) return { kind: "cancel", bytes: length };
-  if (code >> 16 !== 3) throw new Error("the embedded database speaks version 3 of the PostgreSQL protocol");
+  if (code >> 16 !== 3) throw new Error("the embedded database supports only version 3 of the PostgreSQL protocol");
   return { kind: "startup", bytes: length };
 }
 

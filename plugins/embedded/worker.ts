@@ -18,7 +18,7 @@ const slowBatchMs = 100;
 const longLog =
   "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 32 * 1024 * 1024 from pg_control_checkpoint()";
 
-if (parentPort === null) throw new Error("worker.ts runs in a thread only");
+if (parentPort === null) throw new Error("worker.ts must run in a worker thread");
 const port = parentPort;
 
 const say = (message: FromThread, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(message, transfer);

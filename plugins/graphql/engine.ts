@@ -103,7 +103,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
     encodeErrors: (error, session) => {
       countRefusal(context.counters, error);
       if (!isRelApiError(error))
-        context.logger.error("a GraphQL request failed by a fault of the server", faultFacts(error));
+        context.logger.error("unhandled error while serving a GraphQL request", faultFacts(error));
       return encodeErrors(error, session);
     },
   };

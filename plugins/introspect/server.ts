@@ -200,7 +200,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
       and (row_relation.oid is not null or argument.oid = 'pg_catalog.anyelement'::pg_catalog.regtype)
   ) as aggregates,
   (${RIVALS}) as rivals`);
-  if (row === undefined) throw new Error("the server gave no row for its own version");
+  if (row === undefined) throw new Error("the server did not report its version");
   return {
     serverVersion: row.serverVersion,
     loginRole: row.loginRole,

@@ -217,7 +217,7 @@ export const buildPermissions = (
         const permission = objectOf(objectOf(raw)["permission"]);
         const entry = permissionsFor(role, nameKey(table.relation)); // the role is in metadata mode even when the permission is not consistent
         if (operation in entry) {
-          builder.note(`${place}it is written twice, the first one stays`);
+          builder.note(`${place}listed twice; using the first one`);
           continue;
         }
         entry[operation] = undefined;

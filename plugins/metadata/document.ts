@@ -122,7 +122,7 @@ export const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: s
   for (const [key, value] of Object.entries(raw)) {
     if (known.has(key)) continue;
     if (!IGNORED.has(key) || !saysNothing(value))
-      note(IGNORED.has(key) ? `${place}${key} is not served and ignored` : `${place}unknown key "${key}" is ignored`);
+      note(IGNORED.has(key) ? `${place}${key} is not supported; ignored` : `${place}unknown key "${key}"; ignored`);
   }
 };
 
@@ -134,7 +134,7 @@ export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
   const version = Number(numberText(given) ?? given);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(given) ?? String(given));
   noteUnknown(top, TOP_KEYS, "", note);
-  if (!isObject(loaded)) note("it is no object, so nothing of it is served");
+  if (!isObject(loaded)) note("not an object; ignored");
   const source = version === 3 ? servedSource(listOf(top["sources"]), note) : top;
   if (version === 3) noteUnknown(source, SOURCE_KEYS, "source: ", note);
   return {
@@ -143,7 +143,7 @@ export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
     functions: listOf(source["functions"]).flatMap((raw) => {
       const name = nameOf(isObject(raw) ? (raw["function"] ?? null) : raw);
       if (name === undefined) {
-        note(`function entry without a name is left out: ${writeJson(raw)}`);
+        note(`function entry without a name; ignored: ${writeJson(raw)}`);
         return [];
       }
       const fn = objectOf(raw);
@@ -170,7 +170,7 @@ const servedSource = (sources: readonly Raw[], note: Note): RawObject => {
   for (const other of sources)
     if (other !== served)
       note(
-        `source ${textOf(objectOf(other)["name"]) ?? "without a name"} is skipped: one source of kind postgres is served`,
+        `source ${textOf(objectOf(other)["name"]) ?? "without a name"} is skipped: only one source of kind postgres is served`,
       );
   return objectOf(served);
 };
@@ -179,7 +179,7 @@ const tableDocument = (raw: Raw, note: Note): readonly TableDocument[] => {
   const table = objectOf(raw);
   const name = nameOf(table["table"]);
   if (name === undefined) {
-    note(`table entry without a name is left out: ${writeJson(raw).slice(0, 100)}`);
+    note(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
     return [];
   }
   noteUnknown(table, TABLE_KEYS, `table ${name.name}: `, note);

@@ -67,7 +67,7 @@ export const metadataLoader = definePlugin({
       } catch (error) {
         if (last === undefined) throw error;
         note(
-          `the new metadata cannot be read and the old stays: ${error instanceof Error ? error.message : String(error)}`,
+          `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`,
         );
       }
       const wanted = { relations: wantedRelations(last), routines: wantedRoutines(last) };
@@ -176,7 +176,7 @@ const loadEnums = async (
       (row) => !ENUM_NAME.test(row.key) || row.key.startsWith("__") || ["true", "false", "null"].includes(row.key),
     );
     if (rows.length === 0) note(`${place}it has no rows`);
-    else if (bad !== undefined) note(`${place}"${bad.key}" is no GraphQL enum value`);
+    else if (bad !== undefined) note(`${place}"${bad.key}" is not a valid GraphQL enum value`);
     else found.set(table, rows);
   }
   return found;

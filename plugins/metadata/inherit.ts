@@ -25,7 +25,7 @@ export const inheritance = (document: MetadataDocument, note: Note): ReadonlyMap
   const parentsOf = new Map(document.inheritedRoles.map(({ role, parents }) => [role, parents]));
   const circular = rolesInCircles(parentsOf);
   for (const role of circular) {
-    note(`inherited role ${role}: its parents form a circle, so it inherits nothing`);
+    note(`inherited role ${role}: its parents form a cycle, so it inherits nothing`);
     parentsOf.set(role, []);
   }
   return parentsOf;
@@ -136,7 +136,7 @@ const mergeParents = (
     const [first] = writes;
     if (operation in written || first === undefined) continue;
     if (writes.every((write) => write.source === first.source)) merged[operation] = first;
-    else note(`${place}its parents differ in ${operation}, so none is inherited`);
+    else note(`${place}its parents have different ${operation} permissions, so it inherits none`);
   }
   return merged;
 };

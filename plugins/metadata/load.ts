@@ -29,7 +29,7 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
   if (typeof source !== "string") return copyOf(source);
   const path = resolve(source);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw metadataUnreadable(source, error.code === "ENOENT" ? "there is no such file or folder" : error.message);
+    throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
   return found.isDirectory() ? loadFolder(path) : loadFile({ root: dirname(path), file: path, through: [] });
 };
@@ -98,7 +98,7 @@ const include = (name: string, { root, file, through }: Place): Promise<Raw> => 
   const path = resolve(dirname(file), name);
   const inside = relative(root, path);
   if (inside.startsWith("..") || isAbsolute(inside))
-    throw metadataUnreadable(file, `it includes ${name}, which lies outside the metadata folder`);
+    throw metadataUnreadable(file, `it includes ${name}, which is outside the metadata folder`);
   if (path === file || through.includes(path))
     throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
   return loadFile({ root, file: path, through: [...through, file] });

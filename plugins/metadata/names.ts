@@ -80,8 +80,7 @@ export const customizationOf = (raw: RawObject, note: Note): GqlCustomization =>
   const types = objectOf(raw["type_names"]);
   const convention = textOf(raw["naming_convention"]);
   const isKnown = convention === "graphql-default" || convention === "hasura-default";
-  if (convention !== undefined && !isKnown)
-    note(`customization: naming_convention ${convention} is unknown and ignored`);
+  if (convention !== undefined && !isKnown) note(`customization: naming_convention ${convention} is unknown; ignored`);
   return {
     namespace: textOf(root["namespace"]),
     rootPrefix: textOf(root["prefix"]),
@@ -112,8 +111,8 @@ export const matchTables = (
   for (const table of document.tables) {
     const relation = relationOf(model, table.name);
     if (relation === undefined)
-      note(`table ${table.name.name}: it does not exist in schema ${table.name.schema} and is left out`);
-    else if (found.has(nameKey(relation))) note(`table ${table.name.name}: it is listed twice, the first entry stays`);
+      note(`table ${table.name.name}: does not exist in schema ${table.name.schema}; ignored`);
+    else if (found.has(nameKey(relation))) note(`table ${table.name.name}: listed twice; using the first entry`);
     else found.set(nameKey(relation), { table, relation });
   }
   const isListed = (name: QualifiedName): boolean => found.has(nameKey(name));
@@ -122,9 +121,9 @@ export const matchTables = (
     const relationships: GqlTableEntry["relationships"][number][] = [];
     const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {
       const name = textOf(objectOf(raw)["name"]);
-      if (name === undefined) return note(`table ${relation.name}: a relationship without a name is left out`);
+      if (name === undefined) return note(`table ${relation.name}: relationship without a name; ignored`);
       const place = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
-      if (!GRAPHQL_NAME.test(name)) return note(`${place}its name is no GraphQL name`);
+      if (!GRAPHQL_NAME.test(name)) return note(`${place}its name is not a valid GraphQL name`);
       if (columnOf(relation, name) !== undefined) return note(`${place}a column has that name`);
       if (relationships.some((other) => other.name === name)) return note(`${place}the name is taken`);
       const using = objectOf(objectOf(raw)["using"]);
@@ -244,7 +243,7 @@ const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: N
     one.parameters.some((parameter) => parameter.type === relation.rowType),
   );
   if (!takesRow) {
-    note(`${place}no function "${routine.schema}"."${routine.name}" takes a row of it`);
+    note(`${place}no function "${routine.schema}"."${routine.name}" takes a row of the table`);
     return [];
   }
   const comment = commentOf(raw["comment"]);
@@ -269,11 +268,11 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
     const routines = routinesOf(model, name);
     const place = `function ${name.name}: `;
     if (routines.length === 0) {
-      note(`${place}it does not exist in schema ${name.schema} and is left out`);
+      note(`${place}does not exist in schema ${name.schema}; ignored`);
       return [];
     }
     if (!routines.some((routine) => routine.returns.relation !== undefined))
-      note(`${place}it returns no rows of a table, so GraphQL has no field for it`);
+      note(`${place}it does not return rows of a table, so GraphQL has no field for it`);
     const exposedAs = textOf(configuration["exposed_as"]);
     if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
       note(
@@ -286,7 +285,7 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
       sessionArgument === undefined ? undefined : routines[0]?.parameters.find((one) => one.name === sessionArgument);
     const isJson = parameter !== undefined && ["json", "jsonb"].includes(baseTypeOf(model, parameter.type)?.name ?? "");
     if (sessionArgument !== undefined && !isJson) {
-      note(`${place}session argument "${sessionArgument}" is no argument of type json`);
+      note(`${place}session argument "${sessionArgument}" is not an argument of type json`);
       return [];
     }
     const comment = commentOf(configuration["comment"]);

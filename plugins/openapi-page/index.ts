@@ -116,6 +116,6 @@ export const openapiPage = definePlugin({
     const folder = findAssetFolder();
     if (folder !== undefined) context.addSurface(createSurface(folder, context));
     else if (describesSchema(context.options))
-      context.logger.warn("the OpenAPI page is off: the files of swagger-ui-dist are not installed");
+      context.logger.warn("the OpenAPI page is disabled: swagger-ui-dist is not installed");
   },
 });

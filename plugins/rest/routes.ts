@@ -20,7 +20,7 @@ export type RestService = Token<"rest", Rest>;
 /** The surface, for a plugin that requires it: it is there when that plugin is applied. */
 export const restOf = (context: PluginContext): Rest => {
   const rest = context.service<RestService>("rest");
-  if (rest === undefined) throw new Error('the plugin "rest" is not there');
+  if (rest === undefined) throw new Error('the plugin "rest" is missing');
   return rest;
 };
 
@@ -37,7 +37,7 @@ export const onRelation = (
   handle: (request: RestRequest, relation: Relation) => Promise<Answer> | Answer,
 ): RestHandler =>
   onTarget(rest, (request, target) => {
-    if (target.kind !== "relation") throw new Error("a handler of relations was given another target");
+    if (target.kind !== "relation") throw new Error("a handler for relations received another target");
     return handle(request, target.relation);
   });
 

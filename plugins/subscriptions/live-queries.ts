@@ -119,7 +119,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
         const unwatch = logged("a source of changes failed", () => watchChanges.call(interest, cohort.changed));
         watches.set(cohort, () => logged("a source of changes failed", () => unwatch?.()));
         if (unwatch === undefined)
-          return context.logger.warn("no plugin watches for changes of a live query: it is answered once", {
+          return context.logger.warn("no change source can watch a live query; it returns one result", {
             relations: [...relations],
           });
         // nothing was watched until now

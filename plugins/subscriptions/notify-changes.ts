@@ -59,7 +59,7 @@ const createNotifications = (context: PluginContext): Notifications => {
   return {
     load: (model) => {
       load(model).catch((error: unknown) =>
-        context.logger.warn("triggers for live queries could not be looked up", { reason: reasonOf(error) }),
+        context.logger.warn("failed to look up the triggers for live queries", { reason: reasonOf(error) }),
       );
     },
     watch: (interest, changed) => {
@@ -91,7 +91,7 @@ export const liveTriggers = (take: (text: string) => void) =>
         loadTriggerSql(context, model)
           .then(take)
           .catch((error: unknown) =>
-            context.logger.error("the SQL of the live triggers could not be made", { reason: reasonOf(error) }),
+            context.logger.error("failed to generate the SQL of the live triggers", { reason: reasonOf(error) }),
           ); // nobody waits for it
       });
     },

@@ -58,13 +58,13 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       feed = opened;
       state = "open";
       retryMs = FIRST_RETRY_MS;
-      logger.info("live queries hear of changes by logical replication");
+      logger.info("live queries detect changes by logical replication");
       context.service<LiveQueriesService>("live-queries")?.rewatch();
     } catch (error) {
       if (isEnding) return;
       if (mayPass(error)) return retryLater();
       state = "refused";
-      logger.info("no logical replication for live queries, another source of changes is used", {
+      logger.info("logical replication is not available for live queries; using another change source", {
         reason: reasonOf(error),
       });
     }
@@ -79,7 +79,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const lost = (reason: string): void => {
     if (isEnding) return;
     feed = undefined;
-    logger.warn("logical replication for live queries was lost", { reason });
+    logger.warn("lost logical replication for live queries", { reason });
     retryLater();
     // others watch meanwhile
     context.service<LiveQueriesService>("live-queries")?.rewatch();

@@ -162,7 +162,7 @@ const createSockets = (context: PluginContext): Sockets => {
     });
 
     const failed = (fault: unknown): void => {
-      logger.error("a socket message failed by a fault of the server", faultFacts(fault));
+      logger.error("unhandled error while handling a socket message", faultFacts(fault));
       webSocket.close(1011, "internal error");
     };
 

@@ -35,7 +35,7 @@ export const sse = definePlugin({
 
 const liveOf = (context: PluginContext): LiveQueries => {
   const live = context.service<LiveQueriesService>("live-queries");
-  if (live === undefined) throw new Error('the plugin "live-queries" is not there'); // this one requires it
+  if (live === undefined) throw new Error('the plugin "live-queries" is missing'); // this one requires it
   return live;
 };
 

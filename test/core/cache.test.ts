@@ -141,7 +141,7 @@ describe("keys", () => {
   test("R-CAC-1 a maker that asks when it is done is refused", () => {
     const { get } = keeping((ask) => ask as unknown as string);
     expect(() => (get({ name: "a" }) as unknown as Ask<Source>)(NAME)).toThrow(
-      '"texts" asks for "name" after it was made',
+      '"texts" asks "name" after the value was computed',
     );
   });
 });

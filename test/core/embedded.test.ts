@@ -286,7 +286,7 @@ describe("embedded: life of a database", () => {
     stream.write(Buffer.from("y\0\0\0\x04S\0\0\0\x04", "latin1")); // no message of the protocol: PostgreSQL exits
     expect(String(await died)).toContain("has stopped");
     expect((await own.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
-    expect(lines).toEqual([expect.stringMatching(/starts again with the data of a fresh start$/)]);
+    expect(lines).toEqual([expect.stringMatching(/restarting with its initial data$/)]);
   });
 
   it("embedded: a data folder keeps its data, belongs to one process, and survives being cut off", async () => {
@@ -355,7 +355,7 @@ describe("embedded: life of a database", () => {
 
   it("embedded: what cannot start says why", async () => {
     expect(() => startEmbeddedDatabase({ image: join(folder, "none.image") })).toThrow(
-      /there is no image .*none\.image/,
+      /there is no database image .*none\.image/,
     );
     await expect(start({ extensions: ["no_such_thing"] }).database.ready).rejects.toThrow(
       /extension "no_such_thing" is not part of PGlite/,

@@ -596,9 +596,7 @@ describe("the model", () => {
     await expect(api.reload()).rejects.toThrow('plugin "test-model", hook introspect: no catalogs');
     expect(api.model().version).toBe(version);
     expect((await request("GET", "/echo")).status).toBe(200);
-    expect(logged.some(({ message }) => message === "the schema could not be loaded again, the old one stays")).toBe(
-      true,
-    );
+    expect(logged.some(({ message }) => message === "failed to reload the schema; keeping the current one")).toBe(true);
   });
 
   test("a mistake in settings found while loading ends the wait, and is not tried again", async () => {
@@ -680,9 +678,9 @@ describe("settings kept in the database", () => {
     await keepSetting("set pgrst.db_tx_end = 'maybe'");
     await api.reload();
     expect((await request("GET", "/echo")).json().role).toBe("sea_clerk");
-    expect(logged.find(({ message }) => message.startsWith("settings kept in the database"))?.facts).toEqual({
+    expect(logged.find(({ message }) => message.startsWith("invalid settings in the database"))?.facts).toEqual({
       reason:
-        'pgrst.db_tx_end is "maybe": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted',
+        'invalid pgrst.db_tx_end "maybe": expected one of commit, commit-allow-override, rollback, rollback-allow-override',
     });
   });
 

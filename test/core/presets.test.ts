@@ -79,13 +79,13 @@ describe("composition", () => {
 
   test("two plugins of one name are refused with their parts", () => {
     expect(() => compose(plugin("fuzzy-operator"), plugin("b"), without("b"), plugin("fuzzy-operator"))).toThrow(
-      'plugin name "fuzzy-operator" is used twice (parts 1 and 4 of the preset): rename one or drop it with without("fuzzy-operator")',
+      'plugin name "fuzzy-operator" is used twice (parts 1 and 4 of the preset): rename one or remove it with without("fuzzy-operator")',
     );
   });
 
   test("without a name that is not there is refused, and the known ones are listed", () => {
     expect(() => compose(plugin("a"), plugin("b"), without("c"))).toThrow(
-      'without("c"), part 3 of the preset, finds no plugin of that name before it: known are "a", "b"',
+      'without("c"), part 3 of the preset: no preceding part has a plugin of that name; known plugins: "a", "b"',
     );
   });
 });
@@ -148,7 +148,7 @@ describe("start-up errors", () => {
 
   test("a requirement that never was lists the known names", () => {
     expect(() => start(plugin("a"), plugin("b", { requires: ["lively-queries"] }))).toThrow(
-      'plugin "b" requires "lively-queries", which the preset does not have: add it or leave out "b"; known are "a", "b"',
+      'plugin "b" requires "lively-queries", which the preset does not contain: add it or remove "b"; known plugins: "a", "b"',
     );
   });
 
@@ -175,10 +175,10 @@ describe("start-up errors", () => {
 
   test("plugins that wait for each other are told as a circle", () => {
     expect(() => start(plugin("a", { before: ["b"] }), plugin("b", { before: ["a"] }))).toThrow(
-      'plugins wait for each other: "a" before "b", "b" before "a"',
+      'cycle in the order of plugins: "a" before "b", "b" before "a"',
     );
     expect(() => start(plugin("a", { requires: ["b"] }), plugin("b", { requires: ["a"] }))).toThrow(
-      'plugins wait for each other: "a" requires "b", "b" requires "a"',
+      'cycle in the order of plugins: "a" requires "b", "b" requires "a"',
     );
     expect(() =>
       start(
@@ -187,7 +187,7 @@ describe("start-up errors", () => {
         plugin("b", { before: ["c"] }),
         plugin("c", { before: ["b"] }),
       ),
-    ).toThrow('plugins wait for each other: "b" before "c", "c" before "b"');
+    ).toThrow('cycle in the order of plugins: "b" before "c", "c" before "b"');
   });
 
   test("a name that is not kebab-case is refused", () => {
@@ -204,7 +204,7 @@ describe("start-up errors", () => {
     const one = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
     const refused = (spec: OperatorSpec) => () => start(one, plugin("trigram", { operators: [spec] }));
     expect(refused(operator("fuzzy", ["text"]))).toThrow(
-      'operator "fuzzy" on text is declared by "fuzzy-operator" and by "trigram": their types must not overlap',
+      'operator "fuzzy" on text is declared by plugins "fuzzy-operator" and "trigram": their types must not overlap',
     );
     expect(refused(operator("similar", ["any"], { rest: "fuzzy" }))).toThrow(
       'REST operator "fuzzy" on text is declared by',
@@ -230,11 +230,11 @@ describe("start-up errors", () => {
   test("X-START-3 an update operator and a function belong to one plugin", () => {
     const updateOperators = [updateOperator(["int4"])];
     expect(() => start(plugin("a", { updateOperators }), plugin("b", { updateOperators }))).toThrow(
-      'update operator "inc" on int4 is declared by "a" and by "b"',
+      'update operator "inc" on int4 is declared by plugins "a" and "b"',
     );
     const functions = [{ name: "to-geojson", compile: () => sql`1` }];
     expect(() => start(plugin("a", { functions }), plugin("b", { functions }))).toThrow(
-      'function "to-geojson" is declared by "a" and by "b": rename one or drop one of the plugins',
+      'function "to-geojson" is declared by plugins "a" and "b": rename one or remove one of the plugins',
     );
   });
 
@@ -292,14 +292,14 @@ describe("start-up errors", () => {
   test("an embedding mode belongs to one plugin", () => {
     const embeds = [{ mode: "fold", compile: () => ({ columns: [] }) }];
     expect(() => start(plugin("a", { embeds }), plugin("b", { embeds }))).toThrow(
-      'embedding mode "fold" is declared by "a" and by "b": rename one or drop one of the plugins',
+      'embedding mode "fold" is declared by plugins "a" and "b": rename one or remove one of the plugins',
     );
   });
 
   test("an async function in a plain tap of an awaited hook is refused", () => {
     const async = plugin("keys", { apply: (hooks) => hooks.authorize.tap("keys", (async () => undefined) as never) });
     expect(() => start(async)).toThrow(
-      'plugin "keys" hands an async function to authorize.tap, whose promise would be taken for the answer: use tapPromise',
+      'plugin "keys" passes an async function to authorize.tap, which would take its promise for the result: use tapPromise',
     );
     const introspect = plugin("more", {
       apply: (hooks) => hooks.introspect.tap("more", (async (model: unknown) => model) as never),
@@ -312,7 +312,7 @@ describe("start-up errors", () => {
       apply: (hooks) => [1, 2].forEach(() => hooks.authorize.tap("keys", () => undefined)),
     });
     expect(() => start(twice)).toThrow(
-      'hook authorize has two taps named "keys" (plugin "keys"): give each its own name',
+      'hook authorize has two taps named "keys" (plugin "keys"): give each a different name',
     );
   });
 
@@ -320,7 +320,7 @@ describe("start-up errors", () => {
     let kept: RelApiHooks | undefined;
     start(plugin("late-comer", { apply: (hooks) => void (kept = hooks) }));
     expect(() => kept?.authorize.tap("late-comer", () => undefined)).toThrow(
-      'hook authorize is sealed: "late-comer" tapped it after relApi(preset) had applied the plugins; tap in the plugin\'s apply',
+      'hook authorize is sealed: "late-comer" tapped it after relApi(preset) had applied the plugins; tap it in the plugin\'s apply function',
     );
     expect(() => kept?.compileFilter.for("eq").tap("late-comer", () => undefined)).toThrow(
       'hook compileFilter.for("eq") is sealed',
@@ -374,12 +374,12 @@ describe("start-up errors", () => {
 
   test("X-SVC-2 a hook is declared once, and not under a name of core's", () => {
     expect(() => start(declaring("a"), declaring("b"))).toThrow(
-      'the hook "correctTide" is declared by "a" and by "b": rename one or drop one of the plugins',
+      'the hook "correctTide" is declared by plugins "a" and "b": rename one or remove one of the plugins',
     );
     const known = plugin("c", {
       apply: (hooks) => hooks.declare<Token<"authorize", CorrectTide["value"]>>("authorize", new SyncBailHook(["x"])),
     });
-    expect(() => start(known)).toThrow('the hook "authorize" is declared by "core" and by "c"');
+    expect(() => start(known)).toThrow('the hook "authorize" is declared by plugins "core" and "c"');
   });
 
   test("X-SVC-2 a hook that no plugin before declares is refused, with what to do", () => {
@@ -432,30 +432,30 @@ describe("start-up errors", () => {
   });
 
   test.each([
-    [{ dbSchemas: "public" }, 'the option dbSchemas is "public": a list of names of schemas is accepted'],
-    [{ dbPool: 0 }, "the option dbPool is 0: a number above 0 is accepted"],
-    [{ dbPool: "5" }, 'the option dbPool is "5": a number above 0 is accepted'],
-    [{ dbMaxRows: -1 }, "the option dbMaxRows is -1: a number from 0 on is accepted"],
-    [{ dbAggregatesEnabled: "true" }, 'the option dbAggregatesEnabled is "true": true or false is accepted'],
-    [{ anonRole: null }, "the option anonRole is null: any text is accepted"],
+    [{ dbSchemas: "public" }, 'invalid option dbSchemas "public": expected a list of names of schemas'],
+    [{ dbPool: 0 }, "invalid option dbPool 0: expected a positive number"],
+    [{ dbPool: "5" }, 'invalid option dbPool "5": expected a positive number'],
+    [{ dbMaxRows: -1 }, "invalid option dbMaxRows -1: expected a non-negative number"],
+    [{ dbAggregatesEnabled: "true" }, 'invalid option dbAggregatesEnabled "true": expected true or false'],
+    [{ anonRole: null }, "invalid option anonRole null: expected any text"],
     [
       { dbTxEnd: "never" },
-      'the option dbTxEnd is "never": one of commit, commit-allow-override, rollback, rollback-allow-override is accepted',
+      'invalid option dbTxEnd "never": expected one of commit, commit-allow-override, rollback, rollback-allow-override',
     ],
     [
       { databaseUrl: "mysql://u:topsecret@h/d" },
-      "the option databaseUrl has a value that is not accepted: a connection string, postgres://user:password@host:5432/database or host=... dbname=... is accepted",
+      "invalid option databaseUrl: expected a connection string, postgres://user:password@host:5432/database or host=... dbname=...",
     ],
     [
       { databaseReplicaUrls: ["postgres://h/d", "nonsense"] },
-      "the option databaseReplicaUrls has a value that is not accepted: a list of connection strings is accepted",
+      "invalid option databaseReplicaUrls: expected a list of connection strings",
     ],
   ])("an option of another kind is refused: %j", (wrong, message) => {
     expect(() => start({ plugins: [], options: wrong as object })).toThrow(message); // as a program without types may have it
   });
 
   test("a preset without a database is refused", () => {
-    expect(() => relApi(compose(plugin("a")))).toThrow("the preset names no database");
+    expect(() => relApi(compose(plugin("a")))).toThrow("the preset has no database");
   });
 });
 

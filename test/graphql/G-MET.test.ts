@@ -108,7 +108,7 @@ test("G-MET-2 nothing outside the folder, and no circles", async () => {
     ...FOLDER,
     "databases/default/tables/tables.yaml": '- "!include ../../../../outside.yaml"\n',
   });
-  await expect(start(outside)).rejects.toThrow("lies outside the metadata folder");
+  await expect(start(outside)).rejects.toThrow("is outside the metadata folder");
   const circle = await folderOf({
     ...FOLDER,
     "databases/default/tables/public_artist.yaml": '["!include tables.yaml", "!include tables.yaml"]\n',
@@ -222,7 +222,7 @@ test("G-MET-5 what is not served is read and logged once each, when there is som
     "remote_relationships",
   ])
     expect(
-      kept.all().filter((note) => note.includes(`${key} is not served and ignored`)),
+      kept.all().filter((note) => note.includes(`${key} is not supported; ignored`)),
       key,
     ).toHaveLength(1);
   await api.close();
@@ -247,13 +247,13 @@ test("G-MET-6 unknown keys are ignored and logged with their place", async () =>
   );
   expect(kept.all()).toEqual(
     expect.arrayContaining([
-      'unknown key "mood" is ignored',
-      'source: unknown key "weather" is ignored',
-      'table album: unknown key "colour" is ignored',
-      'table album: configuration: unknown key "shape" is ignored',
-      'table album: custom_root_fields: unknown key "select_all" is ignored',
-      'table album: select permission of reader: unknown key "because" is ignored',
-      'function search_albums: configuration: unknown key "speed" is ignored',
+      'unknown key "mood"; ignored',
+      'source: unknown key "weather"; ignored',
+      'table album: unknown key "colour"; ignored',
+      'table album: configuration: unknown key "shape"; ignored',
+      'table album: custom_root_fields: unknown key "select_all"; ignored',
+      'table album: select permission of reader: unknown key "because"; ignored',
+      'function search_albums: configuration: unknown key "speed"; ignored',
     ]),
   );
   expect(await rootsOf(api, "reader")).toContain("album");
@@ -270,7 +270,7 @@ test("G-MET-6 what cannot be read or parsed stops the start, with file, line and
   await expect(start(join(json, "metadata.json"))).rejects.toThrow(/metadata\.json:2:\d+ cannot be read/);
   const missing = await folderOf({ ...FOLDER, "databases/default/tables/tables.yaml": '- "!include nothing.yaml"\n' });
   await expect(start(missing)).rejects.toThrow(/nothing\.yaml cannot be read/);
-  await expect(start(join(missing, "elsewhere"))).rejects.toThrow("there is no such file or folder");
+  await expect(start(join(missing, "elsewhere"))).rejects.toThrow("no such file or folder");
   await expect(start(await folderOf({ "tables.yaml": "[]" }))).rejects.toThrow("the folder has no version.yaml");
 });
 
@@ -289,7 +289,7 @@ test("G-MET-7 read again on a reload; when it cannot be read the old one stays a
   await api.reload();
   expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
   expect(kept.all()).toEqual([
-    expect.stringMatching(/^the new metadata cannot be read and the old stays: .*metadata\.json:1:/),
+    expect.stringMatching(/^failed to load the new metadata; keeping the previous metadata: .*metadata\.json:1:/),
   ]);
   await writeFile(file, JSON.stringify(single));
   await api.reload();
@@ -739,20 +739,20 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
   );
   expect([...kept.all()].sort()).toEqual(
     [
-      'table entry without a name is left out: {"name":"album"}',
-      "table nothing: it does not exist in schema public and is left out",
-      "table album: it is listed twice, the first entry stays",
+      'table entry without a name; ignored: {"name":"album"}',
+      "table nothing: does not exist in schema public; ignored",
+      "table album: listed twice; using the first entry",
       "table album: it cannot be an enum table: its primary key is not of type text",
       'table album: column "prize" does not exist',
       'table album: object relationship maker: column "artist" does not exist',
       "table album: object relationship title: a column has that name",
-      "table album: object relationship bad name: its name is no GraphQL name",
+      "table album: object relationship bad name: its name is not a valid GraphQL name",
       'table album: object relationship other: table "nothing" does not exist',
       'table album: object relationship half: column "nothing" of table "artist" does not exist',
       'table album: object relationship team: table "team" is not in the metadata',
       "table album: array relationship artist: the name is taken",
       'table album: array relationship tracks: table "track" does not exist',
-      'table album: computed field loud: no function "public"."person_title" takes a row of it',
+      'table album: computed field loud: no function "public"."person_title" takes a row of the table',
       "table album: logical_primary_key names a column that does not exist",
       'table album: select permission of reader: column "prize" does not exist',
       'table album: select permission of broken: "prize" is neither a column nor a relationship nor a computed field of table "album"',
@@ -762,11 +762,11 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
       "table album: delete permission of reader: it has no filter",
       "table artist_total: insert permission of reader: it cannot be written so in the database",
       "inherited role heir: parent unknown has no permission in the metadata",
-      "function no_function: it does not exist in schema public and is left out",
+      "function no_function: does not exist in schema public; ignored",
       'the function "search_albums" cannot be tracked because the function was requested to be exposed as a mutation, but is not marked VOLATILE. Maybe the function was given the wrong volatility when it was defined?',
-      'function live_albums: session argument "nothing" is no argument of type json',
-      "function scalar_answer: it returns no rows of a table, so GraphQL has no field for it",
-      "customization: naming_convention loud is unknown and ignored",
+      'function live_albums: session argument "nothing" is not an argument of type json',
+      "function scalar_answer: it does not return rows of a table, so GraphQL has no field for it",
+      "customization: naming_convention loud is unknown; ignored",
     ].sort(),
   );
   const reader = await schemaOf(api, "heir");
@@ -840,7 +840,7 @@ test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload;
   );
   expect(kept.all()).toEqual([
     "table blank_enum: it cannot be an enum table: it has no rows",
-    'table spaced_enum: it cannot be an enum table: "two words" is no GraphQL enum value',
+    'table spaced_enum: it cannot be an enum table: "two words" is not a valid GraphQL enum value',
     "table team: it cannot be an enum table: its primary key is not of type text",
   ]);
   const schema = await schemaOf(api);

@@ -33,7 +33,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logger: log.logger }));
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { album { id } }");
-    await until(() => log.lines.includes("live queries hear of changes by logical replication"));
+    await until(() => log.lines.includes("live queries detect changes by logical replication"));
     await socket.close();
   });
 
@@ -96,7 +96,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       subscribe(socket, String(id), "subscription ($id: Int!) { keyed_by_pk(id: $id) { id n } }", { id });
     subscribe(socket, "all", "subscription { keyed_aggregate { aggregate { sum { n } } } }");
     for (let i = 0; i < 3; i++) await socket.next();
-    await until(() => statements.includes("live queries hear of changes by logical replication"));
+    await until(() => statements.includes("live queries detect changes by logical replication"));
     await pause(300);
     const runs = (): number =>
       statements.filter((text) => text.includes("_relapi_subscribers") && text.includes("keyed_by_pk")).length;
@@ -139,9 +139,9 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await api.sql(
       "select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database() and active_pid is not null",
     );
-    await until(() => log.lines.includes("logical replication for live queries was lost"));
+    await until(() => log.lines.includes("lost logical replication for live queries"));
     await until(
-      () => log.lines.filter((line) => line === "live queries hear of changes by logical replication").length > 1,
+      () => log.lines.filter((line) => line === "live queries detect changes by logical replication").length > 1,
     );
     await changesReach(api, 502, 3000);
   });
@@ -168,7 +168,9 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
     expect(await socket.next()).toMatchObject({ payload: { data: { artist_by_pk: { country: "FB" } } } });
     await socket.close();
     // the other source answers while the first is still being tried
-    await until(() => log.lines.includes("no logical replication for live queries, another source of changes is used"));
+    await until(() =>
+      log.lines.includes("logical replication is not available for live queries; using another change source"),
+    );
     await api.close();
     await shared.close();
   });

@@ -192,17 +192,17 @@ describe("declarations", () => {
     [
       "the same name",
       spec({ name: "distance" }),
-      'ordering "distance" on point is declared by "distance" and by "mine"',
+      'ordering "distance" on point is declared by plugins "distance" and "mine"',
     ],
     [
       "the same name in REST",
       spec({ rest: "distance", types: ["any"] }),
-      'REST ordering "distance" on point is declared by "distance" and by "mine"',
+      'REST ordering "distance" on point is declared by plugins "distance" and "mine"',
     ],
     [
       "the same name in GraphQL",
       spec({ graphql: "_distance" }),
-      'GraphQL ordering "_distance" on point is declared by "distance" and by "mine"',
+      'GraphQL ordering "_distance" on point is declared by plugins "distance" and "mine"',
     ],
     ["an impossible name", spec({ name: "a.b" }), 'ordering "a.b" of "mine" must consist of letters, digits and "_"'],
     [

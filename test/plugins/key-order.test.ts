@@ -154,10 +154,10 @@ describe("at the start", () => {
 
   test("R-PRF-7 two plugins with one preference are refused, both named", () => {
     expect(() => start(keyOrder, declaring("rows-in-order", "order"))).toThrow(
-      'preference "order" is declared by "key-order" and by "rows-in-order": rename one or drop one of the plugins',
+      'preference "order" is declared by plugins "key-order" and "rows-in-order": rename one or remove one of the plugins',
     );
     expect(() => start(declaring("my-count", "count"))).toThrow(
-      'preference "count" is declared by "rest" and by "my-count": rename one or drop one of the plugins',
+      'preference "count" is declared by plugins "rest" and "my-count": rename one or remove one of the plugins',
     );
   });
 

@@ -128,17 +128,17 @@ describe("declarations", () => {
     [
       "the same name",
       { name: "median" },
-      'aggregate function "median" is declared by "median" and by "mine": rename one or drop one of the plugins',
+      'aggregate function "median" is declared by plugins "median" and "mine": rename one or remove one of the plugins',
     ],
     [
       "the same name in REST",
       { name: "middle", rest: "median" },
-      'REST aggregate function "median" is declared by "median" and by "mine"',
+      'REST aggregate function "median" is declared by plugins "median" and "mine"',
     ],
     [
       "the same name in GraphQL",
       { name: "middle", graphql: "max" },
-      'GraphQL aggregate function "max" is declared by "aggregate-functions" and by "mine"',
+      'GraphQL aggregate function "max" is declared by plugins "aggregate-functions" and "mine"',
     ],
     [
       "an impossible name",

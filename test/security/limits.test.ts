@@ -848,7 +848,7 @@ describe("headers set by SQL", () => {
         answer.rawHeaders.filter(([header]) => header === "Set-Cookie").map(([, value]) => value),
       ]).toEqual(["yes", ["a=1", "b=2"]]);
       expect(warnings).toEqual([
-        `SQL set a header of the connection, which is the server's alone: it was left out ${JSON.stringify({ header: name.toLowerCase() })}`,
+        `ignored a connection header set by SQL: only the server sets those ${JSON.stringify({ header: name.toLowerCase() })}`,
       ]);
     }
   });

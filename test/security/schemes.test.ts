@@ -180,7 +180,7 @@ describe("a scheme that asks the database", () => {
       path: "$",
     });
     expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
-    expect(lines.filter((line) => line.startsWith("an auth scheme failed in the database"))).toHaveLength(3);
+    expect(lines.filter((line) => line.startsWith("database error in an auth scheme"))).toHaveLength(3);
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: headers });
     expect(await socket.closed).toEqual({ code: 4500, reason: "Internal server error" });

@@ -119,7 +119,7 @@ const EMBEDDED_CONNECTIONS = 1;
 const targetOf = ({ database, databaseUrl }: ResolvedOptions): Target => {
   if (database !== undefined) return { stream: database.stream, ready: database.ready };
   if (databaseUrl === undefined || databaseUrl === "")
-    throw presetError("the preset names no database: give it databaseUrl, or database for an embedded one");
+    throw presetError("the preset has no database: set databaseUrl, or database for an embedded one");
   return { url: databaseUrl };
 };
 
@@ -130,5 +130,5 @@ const run = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[
 
 const fixedValue = (slot: Slot): BoundValue => {
   if ("fixed" in slot) return slot.fixed;
-  throw new TypeError("a statement outside requests has no values but its own: use value()");
+  throw new TypeError("a statement outside a request cannot have slots for request values: use value()");
 };

@@ -164,7 +164,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     connection.prepared.clear();
     connection.doubtful.clear();
     warn(
-      "the database forgets prepared statements, as connection poolers in transaction mode do: none are used from now on; set DB_PREPARED_STATEMENTS=false",
+      "the database loses prepared statements, as behind a connection pooler in transaction mode: no longer using them; set DB_PREPARED_STATEMENTS=false",
     );
     return true;
   };

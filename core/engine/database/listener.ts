@@ -32,7 +32,7 @@ export const createListener = (target: Target, logger: Logger): Listener => {
     if (isClosed) return;
     connection = undefined;
     wasLost = true;
-    logger.warn("the connection that listens for notifications was lost");
+    logger.warn("lost the connection for notifications");
     retry();
   };
 
@@ -63,7 +63,7 @@ export const createListener = (target: Target, logger: Logger): Listener => {
       wasLost = false;
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` has taken care
-      logger.warn("no connection to listen for notifications", {
+      logger.warn("failed to connect for notifications", {
         reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
       });
       wasLost = true;

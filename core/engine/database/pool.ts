@@ -432,7 +432,7 @@ export const createPool = (options: PoolOptions): Pool => {
       for (const kept of idle.slice()) drop(kept);
       if (all.size === 0) return;
       const patience = setTimeout(() => {
-        warn("connections still in use are closed", { count: all.size });
+        warn("closing connections that are still in use", { count: all.size });
         for (const kept of all.values()) drop(kept);
       }, CLOSE_PATIENCE_MS);
       await new Promise<void>((resolve) => {

@@ -113,7 +113,7 @@ const explained = (fragment: Sql, columns: readonly EnvelopeColumn[], envelope: 
 
 const explainOption = (option: string): string => {
   if (!["analyze", "verbose", "settings", "buffers", "wal"].includes(option))
-    throw planFault(`"${option}" is no EXPLAIN option`);
+    throw planFault(`"${option}" is not an EXPLAIN option`);
   return option;
 };
 
@@ -245,7 +245,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const row = compiler.alias("_rows");
   if (plan.returns === "rows" || plan.returns === "row") {
     const read = plan.result;
-    if (read === undefined) throw planFault("a call for rows says how to read them");
+    if (read === undefined) throw planFault("a call that returns rows needs a result to read them with");
     return compileCallRows(compiler, { ...plan, result: read }, envelope, row);
   }
   const { call, from } = compileCall(compiler, plan.call);

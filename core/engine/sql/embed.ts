@@ -75,7 +75,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     expand: (outputs) => expandDeep(compiler, target, embed.mode, outputs),
   };
   const answer: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
-  if (answer === undefined) throw planFault(`no plugin answers the embedding mode "${embed.mode}"`);
+  if (answer === undefined) throw planFault(`no plugin compiles the embedding mode "${embed.mode}"`);
   return {
     join: answer.join,
     columns: answer.columns,

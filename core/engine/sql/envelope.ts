@@ -36,7 +36,7 @@ export const bodyOf = (
     envelope,
     options: envelope.mediaOptions,
   });
-  if (body === undefined) throw planFault(`no plugin makes the media type "${envelope.media}"`);
+  if (body === undefined) throw planFault(`no plugin compiles the media type "${envelope.media}"`);
   return body;
 };
 

@@ -39,7 +39,7 @@ export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sq
     if (text !== "") chunks.push(text);
     if (i >= holes.length) return;
     const hole: unknown = holes[i];
-    if (!isSql(hole)) throw new TypeError(`an SQL hole takes a fragment, not ${typeof hole}: use ident() or value()`);
+    if (!isSql(hole)) throw new TypeError(`expected an SQL fragment, not a ${typeof hole}: use ident() or value()`);
     for (const chunk of hole.chunks) chunks.push(chunk);
   });
   return make(chunks);

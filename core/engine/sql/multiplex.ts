@@ -91,7 +91,7 @@ export const multiplex = (
   tables: readonly QualifiedName[] = [],
 ): Program => {
   const [only] = program.statements;
-  if (only?.fragment === undefined) throw new TypeError("only a statement that kept its fragment can be multiplexed");
+  if (only?.fragment === undefined) throw new TypeError("only a statement with its fragment can be multiplexed");
   const row = ident(SUBSCRIBERS);
   const slots = subscriberSlots(program);
   const columns = new Map(slots.map((source, i) => [slotKey(source), `p${i}`]));

@@ -109,7 +109,7 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
   };
   const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
   if (fragment === undefined)
-    throw planFault(`no plugin answers the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
+    throw planFault(`no plugin compiles the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
   return sql`(${fragment})`;
 };
 

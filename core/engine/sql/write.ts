@@ -313,7 +313,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   }
   for (const assignment of plan.assignments ?? []) {
     const operator = compiler.registry.updateOperators.find((one) => one.name === assignment.operator);
-    if (operator === undefined) throw planFault(`no plugin answers the update operator "${assignment.operator}"`);
+    if (operator === undefined) throw planFault(`no plugin declares the update operator "${assignment.operator}"`);
     assignments.push(
       sql`${ident(assignment.column)} = ${operator.compile(ident(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`,
     );

@@ -141,7 +141,7 @@ export const observeVariables = (
     close: () => {
       atHand = new Map();
       observer.ask = () => {
-        throw new Error("a variable is looked at after the plan was made");
+        throw new Error("a variable is read after planning");
       };
     },
   };

@@ -172,7 +172,7 @@ export const readObject = (
   visit: (field: FieldInput) => void,
 ): readonly string[] => {
   const type = getNamedType(place.type);
-  if (!isInputObjectType(type)) throw new TypeError(`${type.name} is no input object type`);
+  if (!isInputObjectType(type)) throw new TypeError(`${type.name} is not an input object type`);
   const { names: written, inputOf } = membersOf(context, given, place, path);
   const fields = type.getFields();
   const { required } = factsOf(type);

@@ -81,7 +81,7 @@ export const playground = definePlugin({
     if (!context.registry.has("graphql")) return;
     const folder = findAssetFolder();
     if (folder === undefined) {
-      context.logger.warn("the playground is off: its page is not built (npm run build:playground)");
+      context.logger.warn("the playground is disabled: its page has not been built (npm run build:playground)");
       return;
     }
     context.addSurface(createSurface(folder));

@@ -122,7 +122,7 @@ export const entryComputedFields = (
     const [first] = fits;
     if (first === undefined || fits.length > 1 || taken.has(name) || !isLegalName(name)) {
       warn(
-        `computed field ${name} of ${describedName(relation)} is left out of GraphQL: its function does not fit, or its name is taken`,
+        `computed field ${name} of ${describedName(relation)} is left out of GraphQL: its function is unsuitable, or its name is taken`,
       );
       return [];
     }

@@ -71,7 +71,7 @@ const withFreeNames = (
     const root = rootFields.function?.name ?? names.rootName(word);
     if (!isLegalName(word.text) || !isLegalName(root) || used.has(root)) {
       warn(
-        `function ${describedName(routine)} is left out of GraphQL: ${used.has(root) ? "its root field's name is taken" : "its name is no GraphQL name"}`,
+        `function ${describedName(routine)} is left out of GraphQL: ${used.has(root) ? "the name of its root field is taken" : "its name is not a valid GraphQL name"}`,
       );
       return false;
     }

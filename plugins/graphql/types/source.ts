@@ -74,7 +74,7 @@ const columnsOf = (
     const name = own?.customName ?? names.fieldName(column.name);
     if (!isLegalName(name) || taken.has(name)) {
       warn(
-        `column ${describedName(relation)}.${column.name} is left out of GraphQL: ${taken.has(name) ? "its name is taken" : "its name is no GraphQL name"}`,
+        `column ${describedName(relation)}.${column.name} is left out of GraphQL: ${taken.has(name) ? "its name is taken" : "its name is not a valid GraphQL name"}`,
       );
       return [];
     }
@@ -145,7 +145,7 @@ const nameTables = (
     const type = names.typeName(word);
     const roots = rootNamesOf({ word, entry }, names);
     if (!isLegalName(word.text) || !isLegalName(type)) {
-      warn(`${describedName(relation)} is left out of GraphQL: its name is no GraphQL name`);
+      warn(`${describedName(relation)} is left out of GraphQL: its name is not a valid GraphQL name`);
       return [];
     }
     if (takenTypes.has(type) || roots.some((name) => takenRoots.has(name))) {

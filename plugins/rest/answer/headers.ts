@@ -222,4 +222,4 @@ export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: stri
 export const warnOfHeader =
   (logger: Logger) =>
   (name: string): void =>
-    logger.warn("SQL set a header of the connection, which is the server's alone: it was left out", { header: name });
+    logger.warn("ignored a connection header set by SQL: only the server sets those", { header: name });
