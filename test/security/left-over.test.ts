@@ -76,12 +76,11 @@ const KINDS = [
   "temporary table",
   "temporary function",
   "advisory lock",
+  "channel",
   "cursor",
   "prepared statement",
   "sequence",
 ];
-// its session is everybody's, the listener's included
-if (capabilities.realServer) KINDS.push("channel");
 
 describe("what code of users leaves behind", () => {
   test("R-TX-13 R-TX-6 the look itself sees nothing to begin with", async () => {

@@ -2,7 +2,7 @@
  *  next caller. It is not part of the transaction, whose end may run code that needs its settings (deferred triggers),
  *  and the response does not wait for it. */
 import { createHash } from "node:crypto";
-import { empty, ident, join, sql, toStatement, type Sql } from "../sql/fragment.ts";
+import { empty, ident, join, literal, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 import { FollowingBatch, type WirePlan, type WireRow, type WireStatement } from "./wire.ts";
 
@@ -17,8 +17,8 @@ export interface Cleaning {
 
 /** Of a connection. */
 export interface CleaningTraits {
-  /** All connections share one backend, and with it what is listened to. */
-  readonly isShared: boolean;
+  /** All connections share one backend, and with it what is listened to: the channels that are wanted there. */
+  readonly wantedChannels?: () => readonly string[];
   /** `jit` was switched off when the connection was opened. */
   readonly hasNoJit: boolean;
 }
@@ -47,22 +47,29 @@ const FOREIGN = sql`pg_catalog.pg_prepared_statement() as prepared where prepare
 
 /** Clears what functions usually leave behind, and looks for what is rare: channels listened to, open cursors, prepared
  *  statements, a changed user. */
-const last = ({ isShared, hasNoJit }: CleaningTraits): WireStatement =>
+const last = ({ hasNoJit }: CleaningTraits, wanted: readonly string[]): WireStatement =>
   cleaner(sql`select
-    ${isShared ? sql`false` : sql`exists (select from pg_catalog.pg_listening_channels())`},
+    exists (select from ${strangers(wanted)}),
     exists (select from pg_catalog.pg_cursor() as cursor where cursor.name operator(pg_catalog.<>) '') or exists (select from ${FOREIGN}),
     session_user,
     pg_catalog.pg_advisory_unlock_all(),
     pg_catalog.set_config('role', 'none', false)${hasNoJit ? sql`, pg_catalog.set_config('jit', 'off', false)` : empty}`);
 
+/** Channels listened to that nobody of ours wants. */
+const strangers = (wanted: readonly string[]): Sql =>
+  wanted.length === 0
+    ? sql`pg_catalog.pg_listening_channels() as channel (name)`
+    : sql`pg_catalog.pg_listening_channels() as channel (name) where channel.name operator(pg_catalog.<>) all (array[${join(wanted.map((name) => literal(name)))}]::pg_catalog.text[])`;
+
 const lists = new Map<string, readonly WireStatement[]>();
 
 const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireStatement[] => {
   if (kind === "sequences") return ONLY_SEQUENCES;
-  const key = `${traits.isShared} ${traits.hasNoJit}`;
+  const wanted = traits.wantedChannels?.() ?? [];
+  const key = JSON.stringify([traits.hasNoJit, wanted]);
   let list = lists.get(key);
   if (list === undefined) {
-    list = [...FIRST, last(traits)];
+    list = [...FIRST, last(traits, wanted)];
     lists.set(key, list);
   }
   return list;
@@ -77,17 +84,12 @@ const LOST: ReadonlySet<string | undefined> = new Set(["26000", "42P05"]);
 /** `user`: who has logged in. */
 const isLeftOver = (row: WireRow, user: string): boolean => row[0] !== "f" || row[1] !== "f" || row[2] !== user;
 
-const rareCleaning = (user: string, { isShared }: CleaningTraits): string =>
+/** Its rows name what is to be undone one by one: `deallocate "a"; unlisten "b"`. */
+const rareCleaning = (user: string, { wantedChannels }: CleaningTraits): string =>
   toStatement(
-    sql`close all; ${isShared ? empty : sql`unlisten *; `}set session authorization ${ident(user)}; select prepared.name from ${FOREIGN}`,
-  ).text;
-
-const deallocating = (names: readonly string[]): string =>
-  toStatement(
-    join(
-      names.map((name) => sql`deallocate ${ident(name)}`),
-      "; ",
-    ),
+    sql`close all; set session authorization ${ident(user)};
+    select pg_catalog.format('deallocate %I', prepared.name) as undo from ${FOREIGN}
+    union all select pg_catalog.format('unlisten %I', channel.name) from ${strangers(wantedChannels?.() ?? [])}`,
   ).text;
 
 export interface Cleaner {
@@ -101,7 +103,7 @@ export interface Cleaner {
  *  R-TX-13 */
 export const createCleaner = (
   traits: CleaningTraits,
-  query: (text: string) => Promise<readonly { readonly name: string }[]>,
+  query: (text: string) => Promise<readonly { readonly undo: string }[]>,
 ): Cleaner => {
   const prepared = new Set<string>();
   let cleaned: Promise<boolean> | undefined;
@@ -122,8 +124,8 @@ export const createCleaner = (
       });
       cleaned = settled;
       const cleanRare = async (before: readonly string[]): Promise<boolean> => {
-        const foreign = await query([...before, rareCleaning(user, traits)].join("; "));
-        if (foreign.length > 0) await query(deallocating(foreign.map(({ name }) => name)));
+        const left = await query([...before, rareCleaning(user, traits)].join("; "));
+        if (left.length > 0) await query(left.map(({ undo }) => undo).join("; "));
         return true;
       };
       const settleRare = (before: readonly string[]): void => void cleanRare(before).then(settle, () => settle(false));

@@ -3,6 +3,7 @@ import type { Logger } from "../../kernel/options.ts";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import { openConnection, type Connection, type Target } from "./pool.ts";
 import { createBackoff } from "./backoff.ts";
+import { wantChannels } from "./channels.ts";
 
 export interface Listener {
   /** Returns how to stop. `missed`: called when notifications may have been lost. */
@@ -16,6 +17,7 @@ const CONNECT_MS = 10_000;
 export const createListener = (target: Target, logger: Logger): Listener => {
   const channels = new Map<string, Set<(payload: string) => void>>();
   const reconnected = new Set<() => void>();
+  const stopWanting = "stream" in target ? wantChannels(target.stream, channels) : undefined;
   const backoff = createBackoff();
   let connection: Connection | undefined;
   let isConnecting = false;
@@ -94,6 +96,7 @@ export const createListener = (target: Target, logger: Logger): Listener => {
     },
     close: async () => {
       isClosed = true;
+      stopWanting?.();
       clearTimeout(timer);
       await connection?.end();
     },

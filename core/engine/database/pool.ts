@@ -3,6 +3,7 @@
 import type { Duplex } from "node:stream";
 import pg from "pg";
 import { poolTimeout } from "../../kernel/errors.ts";
+import { wantedChannels } from "./channels.ts";
 import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import { connectionUrls, mayBeEncryption } from "./connection-string.ts";
 import { fromConnecting, sqlstateOf } from "./pg-errors.ts";
@@ -138,7 +139,10 @@ export const openConnection = async (
   const open = async (url: string): Promise<Connection> => {
     const config = clientConfig(target, url, timeoutMs);
     const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
-    const traits = { isShared: "stream" in target, hasNoJit: false };
+    const traits = {
+      hasNoJit: false,
+      ...("stream" in target ? { wantedChannels: () => wantedChannels(target.stream) } : {}),
+    };
     const connection = wrap(client, traits, kind);
     await client.connect();
     // a server that does not know the question goes on with what it has
@@ -231,7 +235,7 @@ const wrap = (
         client.query(new CopyBoth(text, take, reject) as CopyBoth & pg.Submittable); // pg's types ask for its own Connection in submit
       }),
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
-    cancel: () => (traits.isShared ? Promise.resolve() : sendCancel(client)),
+    cancel: () => (traits.wantedChannels !== undefined ? Promise.resolve() : sendCancel(client)),
     onNotification: (listener) => {
       client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
     },
