@@ -166,10 +166,10 @@ const missing = (name: string, required: string, preset: Preset) => {
     return presetError(
       `plugin "${name}" requires "${required}", which part ${part} of the preset removed: remove both or keep both`,
     );
-  const told = `plugin "${name}" requires "${required}", which the preset does not have: add it or leave out "${name}"`;
+  const told = `plugin "${name}" requires "${required}", which the preset does not contain: add it or remove "${name}"`;
   if (isKnown(preset, required)) return presetError(told);
   return presetError(
-    `${told}${suggestion(required, preset) || `; known are ${list(preset.plugins.map((plugin) => plugin.name))}`}`,
+    `${told}${suggestion(required, preset) || `; known plugins: ${list(preset.plugins.map((plugin) => plugin.name))}`}`,
   );
 };
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { CallError } from "../../core/index.ts";
 import type {} from "../../plugins/graphql/api.ts";
 import type {} from "../../plugins/rest/api.ts";
-import { forGraphql, startApi } from "../support/api.ts";
+import { capabilities, forGraphql, startApi } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -67,7 +67,7 @@ describe("X-CALL-1 api.rest", () => {
     });
   });
 
-  test("is given up with its signal", async () => {
+  test.skipIf(!capabilities.realServer)("is given up with its signal", async () => {
     await http.sql("create function sea.nap() returns void language sql as 'select pg_sleep(20)'");
     await api.reload();
     const given = new AbortController();

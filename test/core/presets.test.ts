@@ -154,7 +154,7 @@ describe("start-up errors", () => {
 
   test("X-START-1 a requirement that is nearly a known name suggests that name", () => {
     expect(() => start(plugin("live-queries"), plugin("b", { requires: ["live-querys"] }))).toThrow(
-      'plugin "b" requires "live-querys", which the preset does not have: add it or leave out "b"; did you mean "live-queries"?',
+      'plugin "b" requires "live-querys", which the preset does not contain: add it or remove "b"; did you mean "live-queries"?',
     );
     expect(() => start(minimal(options), plugin("b", { requires: ["live-querys"] }))).toThrow(
       'did you mean "live-queries"?',
