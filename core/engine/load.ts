@@ -101,7 +101,7 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       if (isMistake) settleReady.reject(error);
       else retryLater();
       logger.error(
-        model === undefined ? "the schema could not be loaded" : "failed to reload the schema; keeping the current one",
+        model === undefined ? "failed to load the schema" : "failed to reload the schema; keeping the current one",
         factsOf(error),
       );
       throw error;

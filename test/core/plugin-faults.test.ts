@@ -248,7 +248,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     await api.close();
     // a notification may still come in between
     expect(blame(lines)).toEqual(expect.arrayContaining(Array(2).fill({ plugin: "faulty", hook: "onClose" })));
-    expect(heard.at(-1)).toBe("close");
+    expect(heard).toContain("close");
   });
 
   test("X-FLT-2 a surface whose match fails has no part in the request", async () => {
