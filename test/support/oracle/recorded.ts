@@ -23,7 +23,7 @@ const sizeOf = (body: unknown): number =>
 
 /** Waits on purpose, changes what a rollback does not, never ends, takes longer than the oracle waits, tells of
  *  statistics, which the database changes when it likes, or of the connection itself. */
-const LEFT_OUT = /sleep|event-stream|advisory|count=(planned|estimated)|huge|rpc.(prepared|backend)/i;
+const LEFT_OUT = /sleep|event-stream|advisory|count=(planned|estimated)|huge|rpc.(prepared|backend)|plan.*analyze/i;
 
 const isAskedAgain = (asked: Asked): boolean =>
   asked.path.length + sizeOf(asked.body) < MAX_TEXT && !LEFT_OUT.test(shown(asked));
