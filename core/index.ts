@@ -46,6 +46,7 @@ export { visitPlan, mapPlan } from "./engine/plan/walk.ts";
 export { planKey } from "./kernel/key.ts";
 export {
   createCaches,
+  questionsAbout,
   type Ask,
   type Cache,
   type CacheLimits,

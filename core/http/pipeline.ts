@@ -132,15 +132,17 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     });
 
   const extraHeaders = (exchange: RequestExchange): Headers => {
-    if (withHeaders.length === 0) return NO_HEADERS;
-    return withHeaders.flatMap((step) => {
+    let headers = NO_HEADERS;
+    for (const step of withHeaders) {
       try {
-        return step.headers?.(exchange) ?? NO_HEADERS;
+        const more = step.headers?.(exchange) ?? NO_HEADERS;
+        // most steps have nothing to say of most requests
+        if (more.length > 0) headers = headers.length === 0 ? more : [...headers, ...more];
       } catch (fault) {
         failed(step, fault);
-        return NO_HEADERS;
       }
-    });
+    }
+    return headers;
   };
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {

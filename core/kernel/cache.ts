@@ -15,6 +15,15 @@ export interface Question<Source, Answer> {
   key?(answer: Answer): unknown;
 }
 
+/** Makes questions about a part of a source: `questionsAbout(({ session }: WithSession) => session)`. */
+export const questionsAbout =
+  <Source, Part>(partOf: (source: Source) => Part) =>
+  <Answer>(name: string, of: (part: Part) => Answer, key?: (answer: Answer) => unknown): Question<Source, Answer> => ({
+    name,
+    of: (source) => of(partOf(source)),
+    ...(key === undefined ? {} : { key }),
+  });
+
 /** Asks a question of the source; the answer becomes part of the cache key. */
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
 

@@ -45,16 +45,19 @@ export const blamed = <Run extends AnyFunction>(plugin: string, hook: string, ru
 export const remembered = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
   rethrowing(run, (error) => marked(plugin, hook, error));
 
-const rethrowing = <Run extends AnyFunction>(run: Run, change: (error: unknown) => unknown): Run => {
-  const rethrow = (error: unknown): never => {
+const rethrowing = <Run extends AnyFunction>(run: Run, change: (error: unknown) => unknown): Run =>
+  caught(run, (error) => {
     throw change(error);
-  };
+  });
+
+/** The function, with `handle` in the place of whatever it throws, or its promise rejects with. */
+const caught = <Run extends AnyFunction>(run: Run, handle: (error: unknown) => unknown): Run => {
   const guarded: AnyFunction = (...parts) => {
     try {
       const result: unknown = run(...parts);
-      return result instanceof Promise ? result.catch(rethrow) : result;
+      return result instanceof Promise ? result.catch(handle) : result;
     } catch (error) {
-      return rethrow(error);
+      return handle(error);
     }
   };
   return guarded as Run; // the same parameters and results
@@ -67,21 +70,11 @@ export const reported = <Run extends AnyFunction>(
   logger: Logger,
   run: Run,
   otherwise: Awaited<ReturnType<Run>>,
-): Run => {
-  const report = (error: unknown): unknown => {
+): Run =>
+  caught(run, (error) => {
     logger.error("a plugin failed", faultFacts(faultOf(plugin, hook, error)));
     return otherwise;
-  };
-  const guarded: AnyFunction = (...parts) => {
-    try {
-      const result: unknown = run(...parts);
-      return result instanceof Promise ? result.catch(report) : result;
-    } catch (error) {
-      return report(error);
-    }
-  };
-  return guarded as Run; // the same parameters and results
-};
+  });
 
 /** For the log: the error as it was thrown, and plugin and hook where the mistake is a plugin's. */
 export const faultFacts = (error: unknown): Readonly<Record<string, unknown>> => {

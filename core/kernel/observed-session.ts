@@ -1,5 +1,5 @@
 /** A session as makers of cached values see it: every read is a question, and so part of the key. @rule R-CAC-1 */
-import type { Ask, Question } from "./cache.ts";
+import { questionsAbout, type Ask, type Question } from "./cache.ts";
 import { planKey } from "./key.ts";
 import type { Session } from "./session.ts";
 
@@ -8,15 +8,7 @@ export interface WithSession {
   readonly session: Session;
 }
 
-const question = <Answer>(
-  name: string,
-  of: (session: Session) => Answer,
-  key?: (answer: Answer) => unknown,
-): Question<WithSession, Answer> => ({
-  name,
-  of: ({ session }) => of(session),
-  ...(key === undefined ? {} : { key }),
-});
+const question = questionsAbout(({ session }: WithSession) => session);
 
 const ROLE = question("role", ({ role }) => role);
 const DATABASE_ROLE = question("database role", ({ databaseRole }) => databaseRole);

@@ -1,6 +1,6 @@
 /** Settings of plugins: option, environment variable, check, default and documentation in one declaration. */
 import { presetError } from "./errors.ts";
-import { nearestNames } from "./near-names.ts";
+import { didYouMean } from "./near-names.ts";
 import { checkKind, readSetting, SETTINGS, type SettingKind } from "./settings.ts";
 
 export interface PluginSettingSpec<Value> {
@@ -71,13 +71,8 @@ export const resolvePluginSettings = (
   const known = new Set(all.map(({ setting }) => setting.name));
   const unknown = Object.keys(given).find((name) => !known.has(name));
   if (unknown !== undefined)
-    throw presetError(`settings.${unknown} is not declared by any plugin of the preset${meant(unknown, known)}`);
+    throw presetError(`settings.${unknown} is not declared by any plugin of the preset${didYouMean(unknown, known)}`);
   return Object.fromEntries(all.map(({ setting }) => [setting.name, valueOf(setting, given, environment)]));
-};
-
-const meant = (name: string, known: Iterable<string>): string => {
-  const near = nearestNames(name, known).map((one) => `"${one}"`);
-  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };
 
 const valueOf = (

@@ -1,6 +1,6 @@
 /** Presets as values, and the one order in which their plugins are applied. */
 import { presetError } from "./errors.ts";
-import { nearestNames } from "./near-names.ts";
+import { didYouMean } from "./near-names.ts";
 import type { RelApiOptions } from "./options.ts";
 import type { Plugin } from "../plugin.ts";
 
@@ -153,12 +153,6 @@ const namesOf = (preset: Preset): readonly string[] => [
   ...new Set([...preset.plugins.map((plugin) => plugin.name), ...(preset.known ?? [])]),
 ];
 
-/** `; did you mean "live-queries"?` */
-const suggestion = (name: string, preset: Preset): string => {
-  const near = nearestNames(name, namesOf(preset)).map((one) => `"${one}"`);
-  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
-};
-
 /** @rule X-START-1 */
 const missing = (name: string, required: string, preset: Preset) => {
   const part = preset.removed?.get(required);
@@ -169,14 +163,14 @@ const missing = (name: string, required: string, preset: Preset) => {
   const told = `plugin "${name}" requires "${required}", which the preset does not contain: add it or remove "${name}"`;
   if (isKnown(preset, required)) return presetError(told);
   return presetError(
-    `${told}${suggestion(required, preset) || `; known plugins: ${list(preset.plugins.map((plugin) => plugin.name))}`}`,
+    `${told}${didYouMean(required, namesOf(preset)) || `; known plugins: ${list(preset.plugins.map((plugin) => plugin.name))}`}`,
   );
 };
 
 /** @rule X-START-2 */
 const unknownBefore = (name: string, later: string, preset: Preset) =>
   presetError(
-    `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${suggestion(later, preset)}`,
+    `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${didYouMean(later, namesOf(preset))}`,
   );
 
 /** Follows edges until a name repeats; nodes that merely lead into the cycle are omitted. */

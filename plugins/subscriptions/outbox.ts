@@ -30,6 +30,7 @@ export const createOutbox = (
   whenSlow: () => void,
   whenFast: () => void,
 ): Outbox => {
+  // no cache: an outbox is one socket's, whose running operations have ids of their own, and leave with `forget`
   const kept = new Map<string, Kept>();
   let isDraining = false;
 

@@ -1,5 +1,13 @@
 /** What planning sees of a request: every read is a question whose answer becomes part of the plan's cache key. */
-import { planKey, sightOf, type Ask, type Model, type Question, type Relation } from "../../../core/index.ts";
+import {
+  planKey,
+  questionsAbout,
+  sightOf,
+  type Ask,
+  type Model,
+  type Question,
+  type Relation,
+} from "../../../core/index.ts";
 import type { ParsedQuery, Preferences, QueryKind, Rest, RestRequest, Window } from "../request.ts";
 import type { Payload } from "../syntax/payload.ts";
 
@@ -53,15 +61,7 @@ export interface Planning {
   readonly input: InputShape;
 }
 
-const question = <Answer>(
-  name: string,
-  of: (request: RestRequest) => Answer,
-  key?: (answer: Answer) => unknown,
-): Question<PlanSource, Answer> => ({
-  name,
-  of: (source) => of(source.request),
-  ...(key === undefined ? {} : { key }),
-});
+const question = questionsAbout(({ request }: PlanSource) => request);
 
 const REST = question("rest", ({ rest }) => rest);
 const MODEL = question("model", ({ model }) => model);

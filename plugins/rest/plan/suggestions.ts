@@ -15,30 +15,30 @@ interface SchemaNames {
   readonly sourceNames: ReadonlySet<string>;
 }
 
-const namesOfModels = new WeakMap<Model, Map<string, SchemaNames>>();
-
-const schemaNames = (model: Model, schema: string): SchemaNames => {
-  let schemas = namesOfModels.get(model);
-  if (schemas === undefined) {
-    schemas = new Map();
-    namesOfModels.set(model, schemas);
-  }
-  let names = schemas.get(schema);
-  if (names === undefined) {
-    const relations = [...model.relations.values()].filter((relation) => relation.schema === schema);
-    const sourceNames = new Set(
-      relations.filter((relation) => relation.relationships.length > 0).map((relation) => relation.name),
-    );
-    names = {
-      relations:
-        relations.length < MAX_RELATIONS ? createFuzzySet(relations.map((relation) => relation.name)) : undefined,
-      sources: createFuzzySet(sourceNames),
-      sourceNames,
-    };
-    schemas.set(schema, names);
-  }
-  return names;
+/** Names of a schema, made when first asked for and kept with the model: nothing else is looked at. */
+const perSchema = <Names>(make: (model: Model, schema: string) => Names): ((model: Model, schema: string) => Names) => {
+  const models = new WeakMap<Model, Map<string, Names>>();
+  return (model, schema) => {
+    let schemas = models.get(model);
+    if (schemas === undefined) models.set(model, (schemas = new Map()));
+    let names = schemas.get(schema);
+    if (names === undefined) schemas.set(schema, (names = make(model, schema)));
+    return names;
+  };
 };
+
+const schemaNames = perSchema((model, schema): SchemaNames => {
+  const relations = [...model.relations.values()].filter((relation) => relation.schema === schema);
+  const sourceNames = new Set(
+    relations.filter((relation) => relation.relationships.length > 0).map((relation) => relation.name),
+  );
+  return {
+    relations:
+      relations.length < MAX_RELATIONS ? createFuzzySet(relations.map((relation) => relation.name)) : undefined,
+    sources: createFuzzySet(sourceNames),
+    sourceNames,
+  };
+});
 
 /** A relation whose name is close. @rule R-PATH-10 */
 export const suggestRelation = (model: Model, schema: string, name: string): string | undefined =>
@@ -68,22 +68,13 @@ export const suggestRelationship = (
 const insteadOf = (instead: string, name: string | undefined): Instead | undefined =>
   name === undefined ? undefined : { name, instead };
 
-const routinesOfModels = new WeakMap<Model, Map<string, FuzzySet>>();
+const routineNames = perSchema((model, schema) => {
+  const callable = [...model.routines.values()]
+    .flat()
+    .filter((routine) => routine.schema === schema && isCallable(model, routine));
+  return createFuzzySet(callable.map((routine) => routine.name));
+});
 
 /** A function of the schema whose name is close. @rule R-RPC-10 R-SC-7 */
-export const suggestRoutine = (model: Model, schema: string, name: string): string | undefined => {
-  let schemas = routinesOfModels.get(model);
-  if (schemas === undefined) {
-    schemas = new Map();
-    routinesOfModels.set(model, schemas);
-  }
-  let names = schemas.get(schema);
-  if (names === undefined) {
-    const callable = [...model.routines.values()]
-      .flat()
-      .filter((routine) => routine.schema === schema && isCallable(model, routine));
-    names = createFuzzySet(callable.map((routine) => routine.name));
-    schemas.set(schema, names);
-  }
-  return names.suggest(name, THRESHOLD.routine);
-};
+export const suggestRoutine = (model: Model, schema: string, name: string): string | undefined =>
+  routineNames(model, schema).suggest(name, THRESHOLD.routine);
