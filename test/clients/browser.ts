@@ -34,7 +34,7 @@ interface Message {
 export const openPage = async (url: string, before = ""): Promise<Page> => {
   if (chromium === undefined) throw new Error("no Chromium here");
   const profile = mkdtempSync(join(tmpdir(), "relapi-browser-"));
-  const child = spawn(chromium, [
+  const args = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
@@ -45,7 +45,9 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     `--user-data-dir=${profile}`,
     "about:blank",
-  ]);
+  ];
+  // a group of its own: its helper processes write to the profile until they are ended as well
+  const child = spawn(chromium, args, { detached: true });
   const endpoint = await new Promise<string>((resolve, reject) => {
     let output = "";
     child.stderr.on("data", (text: Buffer) => {
@@ -117,7 +119,7 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
     close: async () => {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       socket.close();
-      child.kill("SIGKILL");
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       await ended;
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
