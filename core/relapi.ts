@@ -11,9 +11,9 @@ import { blamed, faultFacts } from "./kernel/faults.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type CoreHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
-import type { RequestStep, Surface } from "./http/exchange.ts";
 import { createHeldBodies } from "./http/held-bodies.ts";
 import { createPace } from "./http/pace.ts";
+import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
@@ -85,8 +85,8 @@ export const relApi = (preset: Preset): RelApi => {
   counters.watch("body-bytes", () => heldBodies.bytes);
   counters.watch("requests-late", () => pace.closed);
   const upgrades = createUpgrades(() => api, options.requestTimeout * SECOND_MS);
-  const surfaces: Surface[] = [];
-  const around: RequestStep[] = [];
+  const surfaces: AddedSurface[] = [];
+  const around: AddedStep[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
   const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
@@ -227,8 +227,8 @@ interface ContextParts {
   readonly database: Database;
   readonly loader: ModelLoader;
   readonly upgrades: Upgrades;
-  readonly surfaces: Surface[];
-  readonly around: RequestStep[];
+  readonly surfaces: AddedSurface[];
+  readonly around: AddedStep[];
   readonly closers: (() => void | Promise<void>)[];
   readonly authorize: PluginContext["authorize"];
   readonly unread: Unread;
@@ -280,11 +280,11 @@ const createContext = (parts: ContextParts): SharedContext => {
     listen: database.listener.listen,
     watchUnread: unread.watch,
     openChangeFeed: database.openChangeFeed,
-    addSurface: (surface) => {
-      surfaces.push(surface);
+    addSurface: (plugin, surface) => {
+      surfaces.push({ ...surface, plugin });
     },
-    addStep: (step) => {
-      around.push(step);
+    addStep: (plugin, step) => {
+      around.push({ plugin, step });
     },
     addUpgrade: upgrades.add,
     reload: () => loader.reload(),

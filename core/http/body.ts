@@ -44,7 +44,20 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
 /** Bytes count as what they unpack to. `held`: released by whoever answers. @throws RelApiError `body-too-large`,
  *  `body-late`, `body-encoding-unknown`, `body-unreadable`, `request-cancelled` when the client goes away in the middle
  *  @rule R-BND-3 R-BND-4 R-BND-7 */
-export const readBody = async (
+export const readBody = (
+  request: ParsedRequest,
+  response: ServerResponse,
+  held: HeldBody,
+  limits: BodyLimits,
+): Promise<Buffer> => {
+  try {
+    return receive(request, response, held, limits);
+  } catch (error) {
+    return Promise.reject(error as Error); // a RelApiError
+  }
+};
+
+const receive = (
   request: ParsedRequest,
   response: ServerResponse,
   held: HeldBody,
@@ -63,10 +76,10 @@ export const readBody = async (
     const restored = restoreBody(request, limits.warn);
     if (restored.length > maxBytes) throw tooLarge();
     if (!held.grow(restored.length)) throw tooMany();
-    return restored;
+    return Promise.resolve(restored);
   }
   const { "content-length": length, "transfer-encoding": transfer, "content-encoding": encoding } = request.headers;
-  if (transfer === undefined && (length === undefined || length === "0")) return NOTHING;
+  if (transfer === undefined && (length === undefined || length === "0")) return Promise.resolve(NOTHING);
   const coding = encoding?.trim().toLowerCase() ?? "";
   const decode = DECODERS.get(coding);
   if (decode === undefined && coding !== "" && coding !== "identity")

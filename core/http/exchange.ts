@@ -91,3 +91,13 @@ export interface Surface {
    *  (R-COR). */
   readonly exposedHeaders?: readonly string[];
 }
+
+/** A surface, and the plugin that has added it. */
+export interface AddedSurface extends Surface {
+  readonly plugin: string;
+}
+
+export interface AddedStep {
+  readonly plugin: string;
+  readonly step: RequestStep;
+}

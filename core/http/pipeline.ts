@@ -2,13 +2,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
-import { faultFacts } from "../kernel/faults.ts";
+import { blamed, faultFacts, faultOf } from "../kernel/faults.ts";
 import { countRefusal } from "../kernel/limits.ts";
 import type { ModelLoader } from "../engine/load.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
-import type { Answer, Done, Headers, RequestStep, Surface } from "./exchange.ts";
+import type { AddedStep, AddedSurface, Answer, Done, Headers } from "./exchange.ts";
 import type { HeldBodies } from "./held-bodies.ts";
 import type { Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
@@ -25,9 +25,9 @@ export interface PipelineParts {
   readonly options: () => ResolvedOptions;
   readonly logger: Logger;
   readonly counters: Counters;
-  readonly surfaces: readonly Surface[];
-  /** Of plugins, around the steps below. */
-  readonly around: readonly RequestStep[];
+  readonly surfaces: readonly AddedSurface[];
+  /** Around the steps below. */
+  readonly around: readonly AddedStep[];
   readonly loader: Pick<ModelLoader, "demand">;
   /** `given`: who calls is known; the schemes are not asked. */
   readonly authorize: (credentials: Credentials, given?: Session) => Promise<Session>;
@@ -38,7 +38,16 @@ export interface PipelineParts {
   readonly bodyRefused: () => void;
 }
 
-type Step = (exchange: RequestExchange) => Answer | undefined | Promise<Answer | undefined>;
+interface Step {
+  readonly run: (exchange: RequestExchange) => Answer | undefined | Promise<Answer | undefined>;
+  /** Where a plugin's mistake in it is looked for; absent: it is not a plugin's code. */
+  readonly blames?: (exchange: RequestExchange) => readonly [plugin: string, hook: string];
+}
+
+/** For the log: `addSurface("rest").handle`. */
+const ofOwner =
+  (member: string): NonNullable<Step["blames"]> =>
+  ({ owner }) => [owner.plugin, `addSurface("${owner.name}").${member}`];
 
 export interface Pipeline {
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
@@ -64,43 +73,52 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     heldBodies,
     isTimed: serverTimingEnabled,
   };
-  const [before, authorized] = [
-    around.flatMap((step): Step[] => (step.before === undefined ? [] : [(exchange) => step.before?.(exchange)])),
-    around.flatMap((step): Step[] =>
-      step.authorized === undefined ? [] : [(exchange) => step.authorized?.(exchange)],
-    ),
-  ];
-  const withHeaders = around.filter((step) => step.headers !== undefined);
-  const withAfter = around.filter((step) => step.after !== undefined);
+  const ofSteps = (member: "before" | "authorized"): readonly Step[] =>
+    around.flatMap(({ plugin, step }): Step[] =>
+      step[member] === undefined
+        ? []
+        : [
+            {
+              run: (exchange) => step[member]?.(exchange),
+              blames: () => [plugin, `addStep("${step.name}").${member}`],
+            },
+          ],
+    );
+  const withHeaders = around.filter(({ step }) => step.headers !== undefined);
+  const withAfter = around.filter(({ step }) => step.after !== undefined);
 
   const steps: readonly Step[] = [
     // proxies and the server must not mean different hosts (R-BND-5)
-    ({ request }) => (repeatsHost(request.rawHeaders) ? TWO_HOSTS : undefined),
-    ...before,
+    { run: ({ request }) => (repeatsHost(request.rawHeaders) ? TWO_HOSTS : undefined) },
+    ...ofSteps("before"),
     // pages that need no credential
-    (exchange) => exchange.owner.beforeAuthorize?.(exchange),
+    { run: (exchange) => exchange.owner.beforeAuthorize?.(exchange), blames: ofOwner("beforeAuthorize") },
     // credential and role; waits for the first load while that runs
-    async (exchange) => {
-      exchange.caller = await authorize(exchange, exchange.caller);
-      exchange.mark("jwt");
-      return undefined;
+    {
+      run: async (exchange) => {
+        exchange.caller = await authorize(exchange, exchange.caller);
+        exchange.mark("jwt");
+        return undefined;
+      },
     },
     // the model is loaded
-    () => void loader.demand(),
-    ...authorized,
-    (exchange) => exchange.owner.handle(exchange),
+    { run: () => void loader.demand() },
+    ...ofSteps("authorized"),
+    { run: (exchange) => exchange.owner.handle(exchange), blames: ofOwner("handle") },
   ];
 
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
+    let at = 0;
     try {
-      for (const step of steps) {
-        const result = step(exchange);
+      for (; at < steps.length; at++) {
+        const result = (steps[at] as Step).run(exchange); // at is within its length
         const answered = result instanceof Promise ? await result : result;
         if (answered !== undefined) return answered;
       }
       throw new Error(`surface "${exchange.owner.name}" returned no response`);
     } catch (error) {
-      return answerError(exchange, error);
+      const whose = steps[at]?.blames?.(exchange);
+      return answerError(exchange, whose === undefined ? error : faultOf(...whose, error));
     }
   };
 
@@ -120,26 +138,26 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     try {
       return exchange.owner.encodeError(error, exchange);
     } catch (fault) {
-      logger.error("failed to encode an error", faultFacts(fault));
+      logger.error("failed to encode an error", faultFacts(faultOf(...ofOwner("encodeError")(exchange), fault)));
       return { status: 500, headers: [] };
     }
   };
 
-  const failed = (step: RequestStep, fault: unknown): void =>
+  const failed = ({ plugin, step }: AddedStep, member: string, fault: unknown): void =>
     logger.error("a step around requests failed", {
       step: step.name,
-      cause: fault instanceof Error ? fault : String(fault),
+      ...faultFacts(faultOf(plugin, `addStep("${step.name}").${member}`, fault)),
     });
 
   const extraHeaders = (exchange: RequestExchange): Headers => {
     let headers = NO_HEADERS;
-    for (const step of withHeaders) {
+    for (const added of withHeaders) {
       try {
-        const more = step.headers?.(exchange) ?? NO_HEADERS;
+        const more = added.step.headers?.(exchange) ?? NO_HEADERS;
         // most steps have nothing to say of most requests
         if (more.length > 0) headers = headers.length === 0 ? more : [...headers, ...more];
       } catch (fault) {
-        failed(step, fault);
+        failed(added, "headers", fault);
       }
     }
     return headers;
@@ -147,14 +165,15 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
     if (withAfter.length === 0) return;
-    const { caller, startedAtMs } = exchange;
-    const durationMs = performance.now() - startedAtMs;
-    const done: Done = { status, bytes, durationMs, ...(caller === undefined ? {} : { session: caller }) };
-    for (const step of withAfter) {
+    const { caller } = exchange;
+    const durationMs = performance.now() - exchange.startedAtMs;
+    const done: Done =
+      caller === undefined ? { status, bytes, durationMs } : { status, bytes, durationMs, session: caller };
+    for (const added of withAfter) {
       try {
-        step.after?.(exchange, done);
+        added.step.after?.(exchange, done);
       } catch (fault) {
-        failed(step, fault);
+        failed(added, "after", fault);
       }
     }
   };
@@ -163,9 +182,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const respond = (exchange: RequestExchange, answered: Answer): Promise<void> | void => {
     const { request, response } = exchange;
     let streaming: Promise<void> | void = undefined;
-    const { stream } = answered;
-    const given: Answer =
-      stream === undefined ? answered : { ...answered, stream: () => (streaming = stream(response)) };
+    const given = answered.stream === undefined ? answered : { ...answered, stream: () => (streaming = stream()) };
+    const stream = (): Promise<void> | void =>
+      blamed(...ofOwner("handle")(exchange), () => answered.stream?.(response))();
     let bytes = 0;
     let { status } = given;
     if (given.isSent !== true) {
@@ -203,8 +222,18 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   };
 
-  const surfaceFor = (path: string, request: IncomingMessage): Surface | undefined => {
-    for (const surface of surfaces) if (surface.match(path, request.method ?? "GET", request)) return surface;
+  const surfaceFor = (path: string, request: IncomingMessage): AddedSurface | undefined => {
+    for (const surface of surfaces) {
+      try {
+        if (surface.match(path, request.method ?? "GET", request)) return surface;
+      } catch (error) {
+        // it has no part in this request
+        logger.error(
+          "a plugin failed",
+          faultFacts(faultOf(surface.plugin, `addSurface("${surface.name}").match`, error)),
+        );
+      }
+    }
     return undefined;
   };
 
@@ -218,6 +247,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         if (last === undefined) return void response.writeHead(404).end();
         // the only listener: the last surface encodes the 404, after the credentials were checked (R-PIPE-2)
         owner = {
+          plugin: last.plugin,
           name: last.name,
           match: last.match,
           handle: refusePath,

@@ -40,13 +40,49 @@ export const cookieOf = (header: string | undefined, name: string): string | und
 /** Cookies have their own setting, and SQL never sees the admin secret. */
 const HIDDEN: ReadonlySet<string> = new Set(["cookie", "x-session-admin-secret", "x-hasura-admin-secret"]);
 
-const encodeHeaders = (rawHeaders: readonly string[]): string => {
-  const headers = Object.create(null) as Record<string, string>; // a header may be called `__proto__`
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
-    if (!HIDDEN.has(name)) headers[name] = utf8Text(rawHeaders[i + 1] as string);
+/** `"x-tenant":` by name: the same few names come with every request. */
+const members = new Map<string, string>();
+const MAX_MEMBERS = 1000;
+const MAX_MEMBER_LENGTH = 64;
+
+/** "": hidden. */
+const memberOf = (name: string): string => {
+  let member = members.get(name);
+  if (member === undefined) {
+    const key = name.toLowerCase();
+    member = HIDDEN.has(key) ? "" : `${JSON.stringify(key)}:`;
+    if (name.length <= MAX_MEMBER_LENGTH && members.size < MAX_MEMBERS) members.set(name, member);
   }
-  return JSON.stringify(headers);
+  return member;
+};
+
+// JSON has it as it is
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** More headers are looked through by a map. */
+const MAX_LOOKED_THROUGH = 40;
+
+const encodeHeaders = (rawHeaders: readonly string[]): string => {
+  const names: string[] = [];
+  let text = "";
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const member = memberOf(rawHeaders[i] as string); // i is within its length
+    if (member === "") continue;
+    if (i > MAX_LOOKED_THROUGH * 2 || names.includes(member)) return encodeRepeated(rawHeaders);
+    names.push(member);
+    const value = rawHeaders[i + 1] as string;
+    text += `${text === "" ? "" : ","}${member}${PLAIN.test(value) ? `"${value}"` : JSON.stringify(utf8Text(value))}`;
+  }
+  return `{${text}}`;
+};
+
+const encodeRepeated = (rawHeaders: readonly string[]): string => {
+  const headers = new Map<string, string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const member = memberOf(rawHeaders[i] as string); // i is within its length
+    if (member !== "") headers.set(member, JSON.stringify(utf8Text(rawHeaders[i + 1] as string)));
+  }
+  return `{${Array.from(headers, ([member, value]) => member + value).join(",")}}`;
 };
 
 const encodeCookies = (header: string | undefined): string => {

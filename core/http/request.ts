@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { readBody, type BodyLimits } from "./body.ts";
-import type { Exchange, Surface } from "./exchange.ts";
+import type { AddedSurface, Exchange } from "./exchange.ts";
 import type { HeldBodies, HeldBody } from "./held-bodies.ts";
 import { cookieOf, firstHeaders } from "./request-headers.ts";
 
@@ -26,7 +26,7 @@ export class RequestExchange implements Exchange, Credentials {
   readonly path: string;
   readonly query: string | undefined;
   /** The surface that serves it. */
-  readonly owner: Surface;
+  readonly owner: AddedSurface;
   readonly isSocket = false;
   /** Set by the authorize step; before it where a call says who calls. */
   caller: Session | undefined;
@@ -35,6 +35,7 @@ export class RequestExchange implements Exchange, Credentials {
   private readonly settings: ExchangeSettings;
   private bytes: Promise<Buffer> | undefined;
   private held: HeldBody | undefined;
+  private whenGone: Set<() => void> | undefined;
   private marks: Map<string, number> | undefined;
   private markedAtMs: number;
 
@@ -43,7 +44,7 @@ export class RequestExchange implements Exchange, Credentials {
     response: ServerResponse,
     path: string,
     query: string | undefined,
-    owner: Surface,
+    owner: AddedSurface,
     settings: ExchangeSettings,
   ) {
     this.request = request;
@@ -104,18 +105,22 @@ export class RequestExchange implements Exchange, Credentials {
     this.held?.release();
   }
 
+  /** One listener of the response for all that want to know, which stays: taking one off costs more. */
   onGone(listener: () => void): () => void {
     const { response } = this;
     if (response.destroyed && !response.writableEnded) {
       listener();
       return () => {};
     }
-    const closed = (): void => {
-      if (!response.writableEnded) listener();
-    };
-    response.on("close", closed);
+    if (this.whenGone === undefined) {
+      this.whenGone = new Set();
+      response.on("close", () => {
+        if (!response.writableEnded) for (const each of this.whenGone ?? []) each();
+      });
+    }
+    this.whenGone.add(listener);
     return () => {
-      response.off("close", closed);
+      this.whenGone?.delete(listener);
     };
   }
 

@@ -34,7 +34,8 @@ export const writeAnswer = (
     response.flushHeaders();
     answer.stream(response);
   } else if (hasNoBody || body === undefined) response.end();
-  // Node would write headers in the encoding of a text that goes out with them
+  // Node writes headers, which are Latin-1, in the encoding of a string that goes out with them
+  else if (typeof body === "string" && bytes === body.length) response.end(body, "latin1");
   else
     response.end(
       typeof body === "string" && (HIGH_BYTE.test(statusText) || flat.some((text) => HIGH_BYTE.test(text)))

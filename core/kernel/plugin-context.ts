@@ -1,13 +1,17 @@
 /** The context of one plugin: what all share, and what must know whose it is. Functions that a plugin hands over carry
  *  its name into whatever they throw. */
-import type { Answer, Surface } from "../http/exchange.ts";
+import type { RequestStep, Surface } from "../http/exchange.ts";
 import type { PluginContext } from "../plugin.ts";
-import { blamed, faultFacts, faultOf, remembered, reported } from "./faults.ts";
+import { remembered, reported } from "./faults.ts";
 import type { Services } from "./services.ts";
 
-type Own = "offer" | "service" | "onModel" | "onClose" | "listen" | "openChangeFeed" | "addSurface" | "addUpgrade";
+type Own =
+  "offer" | "service" | "onModel" | "onClose" | "listen" | "openChangeFeed" | "addSurface" | "addStep" | "addUpgrade";
 
-export type SharedContext = Omit<PluginContext, "offer" | "service">;
+export type SharedContext = Omit<PluginContext, "offer" | "service" | "addSurface" | "addStep"> & {
+  readonly addSurface: (plugin: string, surface: Surface) => void;
+  readonly addStep: (plugin: string, step: RequestStep) => void;
+};
 
 export const contextOf = (plugin: string, shared: SharedContext, services: Services): PluginContext => {
   const { logger } = shared;
@@ -29,7 +33,8 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
         lost: reported(plugin, "openChangeFeed.lost", logger, lost, undefined),
         keyColumn: reported(plugin, "openChangeFeed.keyColumn", logger, keyColumn, undefined),
       }),
-    addSurface: (surface) => shared.addSurface(blamedSurface(plugin, surface, shared)),
+    addSurface: (surface) => shared.addSurface(plugin, surface),
+    addStep: (step) => shared.addStep(plugin, step),
     addUpgrade: (handler, refusal) =>
       shared.addUpgrade((request, socket, head, path) => {
         const guarded = reported(
@@ -46,42 +51,6 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
       }, refusal),
   };
   return Object.assign(Object.create(shared) as PluginContext, own); // all of it comes from the two
-};
-
-/** A surface whose `match` fails has no part in that request. */
-const blamedSurface = (plugin: string, surface: Surface, { logger }: SharedContext): Surface => {
-  const at = (member: string): string => `addSurface("${surface.name}").${member}`;
-  const { match, beforeAuthorize, handle, encodeError } = surface;
-  const withStream = (answer: Answer): Answer =>
-    answer.stream === undefined ? answer : { ...answer, stream: blamed(plugin, at("handle"), answer.stream) };
-  const rethrow = (error: unknown): never => {
-    throw faultOf(plugin, at("handle"), error);
-  };
-  return {
-    ...surface,
-    // asked of each surface on every request: without a wrapper for functions of all shapes
-    match: (path, method, request) => {
-      try {
-        return match(path, method, request);
-      } catch (error) {
-        logger.error("a plugin failed", faultFacts(faultOf(plugin, at("match"), error)));
-        return false;
-      }
-    },
-    // on the way of every request: one promise more, not two
-    handle: (exchange) => {
-      try {
-        const answer = handle(exchange);
-        return answer instanceof Promise ? answer.then(withStream, rethrow) : withStream(answer);
-      } catch (error) {
-        return rethrow(error);
-      }
-    },
-    encodeError: blamed(plugin, at("encodeError"), encodeError),
-    ...(beforeAuthorize === undefined
-      ? {}
-      : { beforeAuthorize: blamed(plugin, at("beforeAuthorize"), beforeAuthorize) }),
-  };
 };
 
 /** A plain object of functions is seen through one that remembers whose their errors are; anything else is offered as

@@ -27,7 +27,7 @@ export const jwtTokens = definePlugin({
   apply: (hooks, context) => {
     const tokens = createTokens(context);
     context.onClose(tokens.close);
-    hooks.authorize.tapPromise("jwt-tokens", tokens.authorize);
+    hooks.authorize.tapAsync("jwt-tokens", tokens.authorize);
   },
 });
 
@@ -49,7 +49,8 @@ interface KnownToken extends VerifiedToken {
 }
 
 interface Tokens {
-  authorize(credentials: Credentials): Promise<Session | undefined>;
+  /** Answers at once, unless keys have to be fetched first. */
+  authorize(credentials: Credentials, answer: (error: Error | null, session?: Session) => void): void;
   close(): void;
 }
 
@@ -93,22 +94,33 @@ const createTokens = (context: PluginContext): Tokens => {
     return state;
   };
 
+  const sessionOf = (found: FoundToken, credentials: Credentials, rules: TokenRules, from: State): Session => {
+    const { roles, options, takesRoleHeader } = from;
+    const token = known.get(found, rules);
+    rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
+    const grant = (token.grant ??= rules.grant(token, roles));
+    const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
+    let session = token.sessions.get(role);
+    if (session === undefined) token.sessions.set(role, (session = buildSession(token, grant, role, options)));
+    return session;
+  };
+
   return {
-    authorize: async (credentials) => {
-      const { configurations, find, roles, options, takesRoleHeader } = current();
+    authorize: (credentials, answer) => {
+      const from = current();
       const rules = rulesOf(credentials);
-      if (configurations.length === 0) return refuseUnreadable(credentials, rules);
-      const found = find(credentials, rules);
-      if (found === undefined) return undefined;
+      if (from.configurations.length === 0) {
+        refuseUnreadable(credentials, rules);
+        return answer(null);
+      }
+      const found = from.find(credentials, rules);
+      if (found === undefined) return answer(null);
       // keys that are fetched for the first time
-      for (const { keys } of found.candidates) if (keys.pending !== undefined) await keys.pending;
-      const token = known.get(found, rules);
-      rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
-      const grant = (token.grant ??= rules.grant(token, roles));
-      const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
-      let session = token.sessions.get(role);
-      if (session === undefined) token.sessions.set(role, (session = buildSession(token, grant, role, options)));
-      return session;
+      const pending = found.candidates.flatMap(({ keys }) => keys.pending ?? []);
+      if (pending.length === 0) return answer(null, sessionOf(found, credentials, rules, from));
+      Promise.all(pending)
+        .then(() => sessionOf(found, credentials, rules, from))
+        .then((session) => answer(null, session), answer);
     },
     close: () => closeKeys(state),
   };
@@ -119,11 +131,10 @@ const closeKeys = ({ configurations }: State): void => {
 };
 
 /** A token, and nothing to read it with. @rule R-AUT-2 G-AUTH-10 */
-const refuseUnreadable = (credentials: Credentials, rules: TokenRules): undefined => {
-  if (rules.unreadable === undefined) return undefined;
+const refuseUnreadable = (credentials: Credentials, rules: TokenRules): void => {
+  if (rules.unreadable === undefined) return;
   const sent = credentials.header("authorization");
   if (sent !== undefined && rules.readBearer(sent) !== undefined) throw rules.unreadable();
-  return undefined;
 };
 
 /** A token, where it was found, and the surface whose rules apply. */

@@ -1,6 +1,13 @@
 /** From a request to the text of its response: documents are parsed and validated once per role and text; then come
  *  values, one transaction, and splicing. */
-import { countRefusal, faultFacts, isNestedDeeper, isRelApiError, type PluginContext } from "../../core/index.ts";
+import {
+  countRefusal,
+  faultFacts,
+  isNestedDeeper,
+  isRelApiError,
+  type Execution,
+  type PluginContext,
+} from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
 import { createFunctions } from "./functions.ts";
@@ -72,20 +79,19 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
         return assemble(operation, [], calls);
       }
       const isReadOnly = operation.access === "read only";
+      const programs: Execution["programs"][number][] = [];
+      for (const { planned, values, path } of operation.steps)
+        programs.push({ program: context.prepare(planned, session, "graphql"), values, path });
       const rows = await context.execute({
         session,
         access: operation.access,
         schema: context.model().schemas[0] ?? "public",
         keepsLoginPath: true,
-        programs: operation.steps.map(({ planned, values, path }) => ({
-          program: context.prepare(planned, session, "graphql"),
-          values,
-          path,
-        })),
+        programs,
         end: isReadOnly ? "commit" : end,
-        ...(settings === undefined ? {} : { settings }),
-        ...(onGone === undefined ? {} : { onGone }),
-        ...(isReadOnly ? { mayUseReplica: true } : {}),
+        settings,
+        onGone,
+        mayUseReplica: isReadOnly,
       });
       operation.keep();
       const bodies = rows.map((row) => row["body"] ?? null);

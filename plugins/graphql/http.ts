@@ -76,10 +76,14 @@ const json = (exchange: AnyExchange, status: number, body: string, more: Headers
 });
 
 /** @rule G-HTTP-10 */
-const compressed = async (exchange: AnyExchange, answer: Answer): Promise<Answer> => {
+const compressed = (exchange: AnyExchange, answer: Answer): Answer | Promise<Answer> => {
   const { body } = answer;
   if (typeof body !== "string" || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange.header("accept-encoding")))
     return answer;
+  return zipped(answer, body);
+};
+
+const zipped = async (answer: Answer, body: string): Promise<Answer> => {
   const bytes = Buffer.from(body);
   if (bytes.length < MIN_GZIP_BYTES) return { ...answer, body: bytes };
   const small =
@@ -130,18 +134,15 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
     }
   };
 
-  const responseOf = ({ body, status }: Answered, exchange: Exchange): HandlerResponse => [
-    body,
-    { status: statusFor(exchange, status), statusText: "" },
-  ];
-
   // The request's way through the handler is the package's; reading and answering are ours: the dialect takes batches
   // and any content type,
   // has its own messages, and its responses are text from the database.
   const handle = createHandler<Posted>({
     parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
-    onSubscribe: async ({ raw: { exchange } }, request) =>
-      responseOf(await answer(request as GqlRequest, exchange), exchange), // as parsed below
+    onSubscribe: async ({ raw: { exchange } }, request): Promise<HandlerResponse> => {
+      const { body, status } = await answer(request as GqlRequest, exchange); // as parsed below
+      return [body, { status: statusFor(exchange, status), statusText: "" }];
+    },
   });
 
   const postOne = async (exchange: Exchange, request: GqlRequest): Promise<Answer> => {

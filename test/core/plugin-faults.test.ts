@@ -94,6 +94,25 @@ describe("X-FLT-1 what fails a request is logged with plugin and hook, and answe
   test.each<readonly [hook: string, plugin: Plugin, path: string]>([
     ["authorize", faulty((hooks) => hooks.authorize.tap("faulty", boom), { before: ["anonymous"] }), "/vessels"],
     ["authorize", faulty((hooks) => hooks.authorize.tapPromise("faulty", async () => boom())), "/vessels"],
+    [
+      "authorize",
+      faulty((hooks) =>
+        hooks.authorize.tapAsync("faulty", (_, answer) => {
+          try {
+            boom();
+          } catch (error) {
+            answer(error as Error);
+          }
+        }),
+      ),
+      "/vessels",
+    ],
+    ['addStep("odd").before', faulty((_, context) => context.addStep({ name: "odd", before: boom })), "/vessels"],
+    [
+      'addStep("odd").authorized',
+      faulty((_, context) => context.addStep({ name: "odd", authorized: async () => boom() })),
+      "/vessels",
+    ],
     ["buildRestRoute", faulty((hooks) => hooks.buildRestRoute.tap("faulty", boom)), "/vessels"],
     ["transformPlan", faulty((hooks) => hooks.transformPlan.tap("faulty", boom)), "/vessels"],
     [

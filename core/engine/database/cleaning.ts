@@ -106,8 +106,8 @@ export const createCleaner = (
   query: (text: string) => Promise<readonly { readonly undo: string }[]>,
 ): Cleaner => {
   const prepared = new Set<string>();
-  let cleaned: Promise<boolean> | undefined;
-  return {
+  const self: { cleaned: Promise<boolean> | undefined; follow: Cleaner["follow"] } = {
+    cleaned: undefined,
     follow: ({ kind, prepares }, user) => {
       const list = cleaningOf(kind, traits);
       const make = (): WirePlan => ({
@@ -118,11 +118,11 @@ export const createCleaner = (
       let settle: (isClean: boolean) => void = () => undefined;
       const settled = new Promise<boolean>((resolve) => {
         settle = (isClean) => {
-          if (cleaned === settled) cleaned = undefined;
+          if (self.cleaned === settled) self.cleaned = undefined;
           resolve(isClean);
         };
       });
-      cleaned = settled;
+      self.cleaned = settled;
       const cleanRare = async (before: readonly string[]): Promise<boolean> => {
         const left = await query([...before, rareCleaning(user, traits)].join("; "));
         if (left.length > 0) await query(left.map(({ undo }) => undo).join("; "));
@@ -141,8 +141,6 @@ export const createCleaner = (
         else settle(true);
       });
     },
-    get cleaned() {
-      return cleaned;
-    },
   };
+  return self;
 };

@@ -15,11 +15,11 @@ import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts"
 import { CLEANER_COUNT, type Cleaning, type CleaningKind } from "./cleaning.ts";
 import { fromStatement, isFatal, sqlstateOf, isRaised } from "./pg-errors.ts";
 import type { Connection, PlanOwner, Pool } from "./pool.ts";
-import { createWorth, type PreparedLimits } from "./prepared.ts";
+import { createWorth, type PreparedLimits, type PreparedStatements } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
 import { createSettingsBuilder } from "./settings.ts";
 import { beginText, GUARD_STATE, nameOfText, plain, ROLLBACK } from "./statements.ts";
-import type { WireResult, WireRow, WireStatement } from "./wire.ts";
+import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
   readonly caches: Caches;
@@ -72,18 +72,13 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         ? watched.guards
         : new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher]));
     const offset = before + (preRequest === undefined ? 0 : 1);
-    statements.push(...watched.statements);
+    for (const statement of watched.statements) statements.push(statement);
     const owner =
       cleaningKind(execution) !== "all" ? undefined : watched.isRoleKnown ? (execution.session.databaseRole ?? "") : {};
-    const last =
-      execution.end === "rollback"
-        ? [plain("set constraints all immediate"), plain("rollback")]
-        : isImplicit
-          ? []
-          : [plain("commit")];
-    return looksFirst
-      ? { statements, guards, owner, offset, isImplicit, last }
-      : { statements: [...statements, ...last], guards, owner, offset, isImplicit, last: [] };
+    const last = execution.end === "rollback" ? ROLLED_BACK : isImplicit ? NOTHING : COMMITTED;
+    if (looksFirst) return { statements, guards, owner, offset, isImplicit, last };
+    for (const statement of last) statements.push(statement);
+    return { statements, guards, owner, offset, isImplicit, last: NOTHING };
   };
 
   const attempt = async (
@@ -96,8 +91,11 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const kind = cleaningKind(execution);
     const cleaning = kind === undefined ? undefined : { kind, prepares };
     const rollBack = (): Promise<unknown> => batches.send(connection, ROLLBACK, false, cleaning);
-    const result = await batches.send(connection, statements, prepares, last.length === 0 ? cleaning : undefined);
+    // as `send` does, with one promise less on the way of every request
+    const batch = batches.plan(connection, statements, prepares);
+    const result = await connection.run(batch, last.length === 0 ? cleaning : undefined);
     if ("error" in result) {
+      settle(connection, batch, result);
       const { error, failedAt } = result;
       if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack();
       const before = [...guards.keys()].filter((i) => i < failedAt).length;
@@ -106,7 +104,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
       throw new BatchFailure(result, statements[failedAt], pathOf(execution, failedAt - offset - before), switcher);
     }
-    const found = withoutGuards(result.rows, guards);
+    const found = guards.size === 0 ? result.rows : withoutGuards(result.rows, guards);
     const rows = mergeRows(execution, found, offset);
     if (last.length === 0) return rows;
     try {
@@ -243,6 +241,11 @@ interface Transaction {
   readonly last: readonly WireStatement[];
 }
 
+const NOTHING: readonly WireStatement[] = [];
+const COMMITTED: readonly WireStatement[] = [plain("commit")];
+/** What is deferred to the end is checked all the same. */
+const ROLLED_BACK: readonly WireStatement[] = [plain("set constraints all immediate"), plain("rollback")];
+
 const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
 
 type Failed = Extract<WireResult, { readonly error: unknown }>;
@@ -274,7 +277,9 @@ class BatchFailure {
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
 interface Batches {
-  /** One write, one result; records what is prepared on the connection. */
+  /** The messages of a batch. Records what is prepared on the connection; `settle` has to hear of a failure. */
+  plan(connection: Connection, statements: readonly WireStatement[], prepares: boolean): WirePlan;
+  /** One write, one result. */
   send(
     connection: Connection,
     statements: readonly WireStatement[],
@@ -298,76 +303,67 @@ const createBatches = (limits: PreparedLimits): Batches => {
     }
   };
 
+  const plan: Batches["plan"] = (connection, statements, prepares) => {
+    if (!prepares) return { statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] };
+    const { prepared, doubtful } = connection;
+    // the usual batch: all of it was prepared before, and nothing is about to go
+    if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && areKnown(prepared, statements))
+      return { statements, parses: NO_PARSES, closes: NO_CLOSES };
+    const sent: WireStatement[] = [];
+    const parses: boolean[] = [];
+    const closes: string[] = [];
+    for (const statement of statements) {
+      const { name, text } = statement;
+      const isKnown = name !== "" && prepared.has(name);
+      parses.push(!isKnown);
+      if (!isKnown) prepared.parsed(text);
+      if (!isKnown && (name === "" || !worth.isWorth(name, text))) {
+        sent.push(unnamed(statement));
+        continue;
+      }
+      sent.push(statement);
+      if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
+      if (!isKnown && doubtful.delete(name)) closes.push(name);
+    }
+    if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(connection, sent, closes);
+    return { statements: sent, parses, closes };
+  };
+
   return {
+    plan,
     send: async (connection, statements, prepares, cleaning) => {
-      if (!prepares)
-        return connection.run(
-          { statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] },
-          cleaning,
-        );
-      const { prepared, doubtful } = connection;
-      // the usual batch: all of it was prepared before, and nothing is about to go
-      if (
-        prepared.size * 2 <= maxCount &&
-        prepared.bytes * 2 <= maxBytes &&
-        statements.every(({ name }) => prepared.has(name))
-      ) {
-        const known = noParses(statements.length);
-        return settled(
-          connection,
-          statements,
-          known,
-          await connection.run({ statements, parses: known, closes: NO_CLOSES }, cleaning),
-        );
-      }
-      const sent: WireStatement[] = [];
-      const parses: boolean[] = [];
-      const closes: string[] = [];
-      for (const statement of statements) {
-        const { name, text } = statement;
-        const isKnown = name !== "" && prepared.has(name);
-        parses.push(!isKnown);
-        if (!isKnown) prepared.parsed(text);
-        if (!isKnown && (name === "" || !worth.isWorth(name, text))) {
-          sent.push(unnamed(statement));
-          continue;
-        }
-        sent.push(statement);
-        if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
-        if (!isKnown && doubtful.delete(name)) closes.push(name);
-      }
-      if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(connection, sent, closes);
-      return settled(connection, sent, parses, await connection.run({ statements: sent, parses, closes }, cleaning));
+      const batch = plan(connection, statements, prepares);
+      const result = await connection.run(batch, cleaning);
+      if ("error" in result) settle(connection, batch, result);
+      return result;
     },
   };
 };
 
 const NO_CLOSES: readonly string[] = [];
+const NO_PARSES: readonly boolean[] = [];
 
-const noParsesBy: (readonly boolean[])[] = [];
-
-const noParses = (count: number): readonly boolean[] =>
-  (noParsesBy[count] ??= Array.from({ length: count }, () => false));
+const areKnown = (prepared: PreparedStatements, statements: readonly WireStatement[]): boolean => {
+  for (const { name } of statements) if (!prepared.has(name)) return false;
+  return true;
+};
 
 /** What a failure means for the statements that count as prepared. */
-const settled = (
+const settle = (
   { prepared, doubtful }: Connection,
-  sent: readonly WireStatement[],
-  parses: readonly boolean[],
-  result: WireResult,
-): WireResult => {
-  if (!("error" in result)) return result;
-  const isForgotten = FORGOTTEN.has(sqlstateOf(result.error) ?? "");
-  sent.forEach(({ name }, i) => {
-    if (name === "" || i < result.failedAt) return;
-    if (i > result.failedAt) {
-      if (parses[i]) prepared.delete(name); // never read
-    } else if (parses[i] || isForgotten) {
+  { statements, parses }: WirePlan,
+  { error, failedAt }: Failed,
+): void => {
+  const isForgotten = FORGOTTEN.has(sqlstateOf(error) ?? "");
+  statements.forEach(({ name }, i) => {
+    if (name === "" || i < failedAt) return;
+    if (i > failedAt) {
+      if (parses[i] === true) prepared.delete(name); // never read
+    } else if (parses[i] === true || isForgotten) {
       prepared.delete(name);
       doubtful.add(name);
     }
   });
-  return result;
 };
 
 const unnamed = (statement: WireStatement): WireStatement =>
@@ -388,7 +384,7 @@ const pathOf = (execution: Execution, index: number): string | undefined => {
 const withoutGuards = (
   rows: readonly (WireRow | undefined)[],
   guards: Transaction["guards"],
-): readonly (WireRow | undefined)[] => (guards.size === 0 ? rows : Array.from(rows).filter((_, i) => !guards.has(i)));
+): readonly (WireRow | undefined)[] => Array.from(rows).filter((_, i) => !guards.has(i));
 
 const mergeRows = (
   execution: Execution,
@@ -396,25 +392,27 @@ const mergeRows = (
   offset: number,
 ): readonly ResultRow[] => {
   let at = offset;
-  return execution.programs.map(({ program }) => {
-    const merged: Record<string, string | null> = {};
-    program.statements.forEach((statement, i) => {
-      if (i !== program.main) addColumns(merged, statement, rows[at + i]);
-    });
-    const main = program.statements[program.main];
-    if (main !== undefined) addColumns(merged, main, rows[at + program.main]);
-    at += program.statements.length;
-    return merged;
-  });
+  const found: ResultRow[] = [];
+  for (const { program } of execution.programs) {
+    const { statements, main } = program;
+    const row: Record<string, string | null> = {};
+    // the main one's columns win
+    for (let i = 0; i < statements.length; i++)
+      if (i !== main) addColumns(row, statements[i] as ProgramStatement, rows[at + i]); // i is within its length
+    const last = statements[main];
+    if (last !== undefined) addColumns(row, last, rows[at + main]);
+    at += statements.length;
+    found.push(row);
+  }
+  return found;
 };
 
 const addColumns = (
   merged: Record<string, string | null>,
-  statement: ProgramStatement,
+  { columns }: ProgramStatement,
   row: WireRow | undefined,
 ): void => {
   if (row === undefined) return;
-  const { columns } = statement;
   for (let i = 0; i < columns.length; i++) merged[columns[i] as string] = row[i] ?? null; // i is within its length
 };
 

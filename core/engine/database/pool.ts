@@ -7,7 +7,7 @@ import { wantedChannels } from "./channels.ts";
 import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import { connectionUrls, mayBeEncryption } from "./connection-string.ts";
 import { fromConnecting, sqlstateOf } from "./pg-errors.ts";
-import { createPrepared, type PreparedStatements } from "./prepared.ts";
+import { PreparedStatements } from "./prepared.ts";
 import { MAX_MESSAGE_BYTES, watchAnswers, type Watch } from "./watch.ts";
 import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
@@ -188,10 +188,9 @@ const wrap = (
   { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind,
 ): Connection => {
   const endListeners: (() => void)[] = [];
-  let isEnded = false;
   const ended = (): void => {
-    if (isEnded) return;
-    isEnded = true;
+    if (connection.isEnded) return;
+    connection.isEnded = true;
     for (const listener of endListeners) listener();
   };
   // what goes wrong while a statement runs reaches the statement too; without a listener Node would stop the process
@@ -200,6 +199,7 @@ const wrap = (
   let watch: Watch | undefined;
   const watchStream = (): void => {
     watch = watchAnswers(client.connection.stream, refused);
+    watch.limit = maxResultBytes;
   };
   // before encryption there is but one byte, which pg takes itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
@@ -207,16 +207,24 @@ const wrap = (
   const limit = (bytes: number): void => {
     if (watch !== undefined) watch.limit = bytes;
   };
+  /** Of core itself: the catalog may be of any size. */
+  const unlimited = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+    limit(Number.POSITIVE_INFINITY);
+    try {
+      return await run();
+    } finally {
+      limit(maxResultBytes);
+    }
+  };
   const enqueue = (follower: FollowingBatch): void => void client.query(follower);
   const cleaner = createCleaner(traits, async (text) => lastRows(await client.query(text)));
   const send = (plan: WirePlan, cleaning: Cleaning | undefined): Promise<WireResult> =>
     new Promise((resolve) => {
-      limit(maxResultBytes);
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
     });
-  return {
-    prepared: createPrepared(),
+  const connection: Connection & { isEnded: boolean } = {
+    prepared: new PreparedStatements(),
     planOwner: undefined,
     doubtful: new Set(),
     // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
@@ -225,10 +233,8 @@ const wrap = (
     get cleaned() {
       return cleaner.cleaned;
     },
-    query: async <Row>(text: string, values: readonly unknown[]) => {
-      limit(Number.POSITIVE_INFINITY); // of core itself: the catalog may be of any size
-      return lastRows<Row>(await client.query(text, values as unknown[]));
-    },
+    query: <Row>(text: string, values: readonly unknown[]) =>
+      unlimited(async () => lastRows<Row>(await client.query(text, values as unknown[]))),
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
         limit(Number.POSITIVE_INFINITY); // it goes on for ever
@@ -242,14 +248,13 @@ const wrap = (
     onEnd: (listener) => {
       endListeners.push(listener);
     },
-    get isEnded() {
-      return isEnded;
-    },
+    isEnded: false,
     end: async () => {
       await client.end().catch(() => undefined); // it is gone either way
       ended();
     },
   };
+  return connection;
 };
 
 /** pg's types know no text of several statements, which has a result for each. */

@@ -1,60 +1,50 @@
 /** What is prepared on a connection. The server stores text, parse tree and plan of each statement, many times the size
  *  of its text. */
 
-export interface PreparedStatements {
-  readonly size: number;
+export class PreparedStatements {
+  size = 0;
   /** Bytes of their SQL. */
-  readonly bytes: number;
+  bytes = 0;
   /** Bytes of all SQL parsed on the connection, prepared or not. */
-  readonly parsedBytes: number;
-  has(name: string): boolean;
-  /** The text goes out, prepared or not. */
-  parsed(text: string): void;
-  /** It is used again, or for the first time. */
-  use(name: string, text: string): void;
-  delete(name: string): void;
-  clear(): void;
-  /** The longest unused first. */
-  names(): Iterable<string>;
-}
+  parsedBytes = 0;
+  private readonly sizes = new Map<string, number>();
 
-export const createPrepared = (): PreparedStatements => {
-  const sizes = new Map<string, number>();
-  let bytes = 0;
-  let parsedBytes = 0;
-  const drop = (name: string): number | undefined => {
-    const size = sizes.get(name);
-    if (size !== undefined) bytes -= size;
-    sizes.delete(name);
-    return size;
-  };
-  return {
-    get size() {
-      return sizes.size;
-    },
-    get bytes() {
-      return bytes;
-    },
-    get parsedBytes() {
-      return parsedBytes;
-    },
-    has: (name) => sizes.has(name),
-    parsed: (text) => {
-      parsedBytes += text.length;
-    },
-    use: (name, text) => {
-      const size = drop(name) ?? Buffer.byteLength(text);
-      bytes += size;
-      sizes.set(name, size); // as the youngest
-    },
-    delete: (name) => void drop(name),
-    clear: () => {
-      sizes.clear();
-      bytes = 0;
-    },
-    names: () => sizes.keys(),
-  };
-};
+  has(name: string): boolean {
+    return this.sizes.has(name);
+  }
+
+  /** The text goes out, prepared or not. */
+  parsed(text: string): void {
+    this.parsedBytes += text.length;
+  }
+
+  /** It is used again, or for the first time. */
+  use(name: string, text: string): void {
+    const size = this.sizes.get(name) ?? Buffer.byteLength(text);
+    this.delete(name);
+    this.sizes.set(name, size); // as the youngest
+    this.size++;
+    this.bytes += size;
+  }
+
+  delete(name: string): void {
+    const size = this.sizes.get(name);
+    if (size === undefined) return;
+    this.sizes.delete(name);
+    this.size--;
+    this.bytes -= size;
+  }
+
+  clear(): void {
+    this.sizes.clear();
+    this.size = this.bytes = 0;
+  }
+
+  /** The longest unused first. */
+  names(): Iterable<string> {
+    return this.sizes.keys();
+  }
+}
 
 /** The server keeps the type of every row that it has ever put together, for as long as the connection lives: it is
  *  replaced when so many times the bytes that may be prepared have been read on it. @rule R-BND-6 */

@@ -39,9 +39,12 @@ const NO_GUARDS: ReadonlyMap<number, Switcher> = new Map();
 
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 
+const ROLE_LENGTHS: ReadonlySet<number> = new Set([...ROLE_SETTINGS].map(({ length }) => length));
+
 /** Settings of functions that an administrator has had hoisted may name it. */
 const setsRole = ({ settings }: Execution): boolean =>
-  settings !== undefined && settings.some(([name]) => ROLE_SETTINGS.has(name.toLowerCase()));
+  settings !== undefined &&
+  settings.some(([name]) => ROLE_LENGTHS.has(name.length) && ROLE_SETTINGS.has(name.toLowerCase()));
 
 /** @rule R-TX-11 R-TX-12 */
 export const createRoleWatch = (): RoleWatch => {

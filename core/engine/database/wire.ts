@@ -36,133 +36,152 @@ interface WireConnection {
 
 const MIN_SCRATCH = 64 * 1024;
 const MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
+/** Each batch is written here, then copied out. */
 let scratch = Buffer.allocUnsafe(MIN_SCRATCH);
 let end = 0;
 
-const reserve = (bytes: number): void => {
-  if (end + bytes <= scratch.length) return;
-  const grown = Buffer.allocUnsafe(Math.max(scratch.length * 2, end + bytes));
-  scratch.copy(grown, 0, 0, end);
-  scratch = grown;
+/** Short strings count as their longest possible encoding; long ones are measured. */
+const bytesOfText = (text: string): number => (text.length < 8192 ? text.length * 3 : Buffer.byteLength(text));
+
+/** All messages of a statement, without its strings. */
+const BYTES_PER_STATEMENT = 64;
+const BYTES_PER_VALUE = 6;
+const BYTES_PER_CLOSE = 16;
+
+/** At most. */
+const bytesOfBatch = ({ statements, parses, closes }: WirePlan): number => {
+  let bytes = SYNC.length;
+  for (const name of closes) bytes += BYTES_PER_CLOSE + bytesOfText(name);
+  for (let i = 0; i < statements.length; i++) {
+    const { name, text, values } = statements[i] as WireStatement; // i is within its length
+    bytes += BYTES_PER_STATEMENT + 2 * bytesOfText(name) + values.length * BYTES_PER_VALUE;
+    if (parses[i] === true) bytes += bytesOfText(text);
+    for (const value of values)
+      if (typeof value === "string") bytes += bytesOfText(value);
+      else if (value !== null) bytes += value.byteLength;
+  }
+  return bytes;
 };
 
-/** Short strings count as their longest possible encoding; long ones are measured. */
-const reserveText = (text: string): void =>
-  reserve(4 + (text.length < 8192 ? text.length * 3 : Buffer.byteLength(text)));
-
-const putByte = (byte: number): void => {
-  scratch[end++] = byte;
+const putInt32 = (number: number, at: number): void => {
+  scratch[at] = number >>> 24;
+  scratch[at + 1] = number >>> 16;
+  scratch[at + 2] = number >>> 8;
+  scratch[at + 3] = number;
 };
 
 const putInt16 = (number: number): void => {
-  end = scratch.writeUInt16BE(number, end);
+  scratch[end++] = number >>> 8;
+  scratch[end++] = number;
 };
 
-const putInt32 = (number: number): void => {
-  end = scratch.writeInt32BE(number, end);
-};
+/** Up to this length, a loop takes less time than a call into Node. */
+const MAX_LOOP_LENGTH = 24;
 
 const putText = (text: string): void => {
-  reserveText(text);
-  end += scratch.write(text, end, "utf8");
-  putByte(0);
+  const { length } = text;
+  if (length > MAX_LOOP_LENGTH) {
+    end += scratch.write(text, end, "utf8");
+    return;
+  }
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) {
+      end += scratch.write(text, end, "utf8");
+      return;
+    }
+    scratch[end + i] = code;
+  }
+  end += length;
 };
 
-/** Opens a message; the result closes it with its length. */
-const open = (type: number): number => {
-  reserve(64);
-  putByte(type);
-  const lengthAt = end;
-  end += 4;
-  return lengthAt;
-};
-
-const close = (lengthAt: number): void => {
-  scratch.writeInt32BE(end - lengthAt, lengthAt);
-};
-
-const putParse = (name: string, text: string): void => {
-  const at = open(0x50);
+const putName = (name: string): void => {
   putText(name);
-  putText(text);
-  reserve(2);
-  putInt16(0); // no declared parameter types (R-FLT-3)
-  close(at);
+  scratch[end++] = 0;
+};
+
+const CLOSE = 0x43;
+const PARSE = 0x50;
+const BIND = 0x42;
+const STATEMENT = 0x53; // not a portal
+const EXECUTE = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]); // the unnamed portal, all rows
+const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
+
+/** Their number goes out in two bytes. */
+const MAX_VALUES = 0xffff;
+
+/** Opens a message. @returns where its length belongs */
+const open = (type: number): number => {
+  scratch[end] = type;
+  end += 5;
+  return end - 4;
 };
 
 const putBind = (name: string, values: readonly BoundValue[]): void => {
-  const at = open(0x42);
-  putByte(0); // the unnamed portal
-  putText(name);
+  const at = open(BIND);
+  scratch[end++] = 0; // the unnamed portal
+  putName(name);
   const count = values.length;
-  reserve(6 + count * 2);
+  if (count > MAX_VALUES) throw new RangeError(`${count} values are more than a statement takes`);
   let hasBytes = false;
   for (let i = 0; i < count; i++) if (typeof values[i] === "object" && values[i] !== null) hasBytes = true;
   if (hasBytes) {
     putInt16(count);
     for (const value of values) putInt16(typeof value === "object" && value !== null ? 1 : 0);
-  } else {
-    putInt16(0);
-  }
+  } else putInt16(0);
   putInt16(count);
-  for (const value of values) putValue(value);
-  reserve(2);
-  putInt16(0); // results as text
-  close(at);
-};
-
-const putValue = (value: BoundValue): void => {
-  if (value === null) {
-    reserve(4);
-    putInt32(-1);
-    return;
-  }
-  if (typeof value === "string") {
-    reserveText(value);
+  for (const value of values) {
     const lengthAt = end;
     end += 4;
-    end += scratch.write(value, end, "utf8");
-    scratch.writeInt32BE(end - lengthAt - 4, lengthAt);
-    return;
+    if (value === null) {
+      putInt32(-1, lengthAt);
+      continue;
+    }
+    if (typeof value === "string") putText(value);
+    else {
+      scratch.set(value, end);
+      end += value.byteLength;
+    }
+    putInt32(end - lengthAt - 4, lengthAt);
   }
-  reserve(4 + value.byteLength);
-  putInt32(value.byteLength);
-  scratch.set(value, end);
-  end += value.byteLength;
-};
-
-const EXECUTE = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]); // the unnamed portal, all rows
-const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
-
-const putBytes = (bytes: Uint8Array): void => {
-  reserve(bytes.length);
-  scratch.set(bytes, end);
-  end += bytes.length;
-};
-
-const encodeBatches = (...batches: readonly WirePlan[]): Uint8Array => {
-  end = 0;
-  for (const batch of batches) putBatch(batch);
-  const bytes = Buffer.allocUnsafe(end);
-  scratch.copy(bytes, 0, 0, end);
-  if (scratch.length > MAX_KEPT_SCRATCH) scratch = Buffer.allocUnsafe(MIN_SCRATCH);
-  return bytes;
+  putInt16(0); // results as text
+  putInt32(end - at, at);
 };
 
 const putBatch = ({ statements, parses, closes }: WirePlan): void => {
   for (const name of closes) {
-    const at = open(0x43);
-    putByte(0x53); // a statement, not a portal
-    putText(name);
-    close(at);
+    const at = open(CLOSE);
+    scratch[end++] = STATEMENT;
+    putName(name);
+    putInt32(end - at, at);
   }
   for (let i = 0; i < statements.length; i++) {
     const { name, text, values } = statements[i] as WireStatement; // i is within its length
-    if (parses[i] === true) putParse(name, text);
+    if (parses[i] === true) {
+      const at = open(PARSE);
+      putName(name);
+      putName(text);
+      putInt16(0); // no declared parameter types (R-FLT-3)
+      putInt32(end - at, at);
+    }
     putBind(name, values);
-    putBytes(EXECUTE);
+    scratch.set(EXECUTE, end);
+    end += EXECUTE.length;
   }
-  putBytes(SYNC);
+  scratch.set(SYNC, end);
+  end += SYNC.length;
+};
+
+const encodeBatches = (batch: WirePlan, following?: WirePlan): Uint8Array => {
+  const most = bytesOfBatch(batch) + (following === undefined ? 0 : bytesOfBatch(following));
+  if (most > scratch.length) scratch = Buffer.allocUnsafe(most);
+  end = 0;
+  putBatch(batch);
+  if (following !== undefined) putBatch(following);
+  const bytes = Buffer.allocUnsafe(end);
+  scratch.copy(bytes, 0, 0, end);
+  if (scratch.length > MAX_KEPT_SCRATCH) scratch = Buffer.allocUnsafe(MIN_SCRATCH);
+  return bytes;
 };
 
 /** Passed to `pg.Client.query`, which calls the `handle…` methods with the server's messages. A class, since pg wants
@@ -194,12 +213,8 @@ export class WireBatch {
     if (!connection.stream.writable) return new Error("Connection terminated");
     this.isSent = true;
     const { follower } = this;
-    if (follower === undefined) {
-      connection.stream.write(encodeBatches(this.plan));
-    } else {
-      connection.stream.write(encodeBatches(this.plan, follower.send()));
-      this.enqueue?.(follower);
-    }
+    connection.stream.write(encodeBatches(this.plan, follower?.send()));
+    if (follower !== undefined) this.enqueue?.(follower);
     return null;
   }
 
