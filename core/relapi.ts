@@ -56,6 +56,31 @@ const faultOfScheme = (error: RelApiError, logger: Logger): RelApiError => {
   return internalError(error);
 };
 
+/** Schemes answer at once unless they have to wait for something: then no promise is made. @throws RelApiError */
+const askSchemes = (
+  scheme: CoreHooks["authorize"],
+  credentials: Credentials,
+  logger: Logger,
+): Session | Promise<Session> => {
+  type Outcome = { readonly session: Session } | { readonly error: unknown };
+  let settle: ((outcome: Outcome) => void) | undefined;
+  let outcome = undefined as Outcome | undefined; // set by the callback below, maybe at once
+  scheme.callAsync(credentials, (error, session) => {
+    if (error) outcome = { error: isDatabaseFault(error) ? faultOfScheme(error, logger) : error };
+    else outcome = session === undefined ? { error: anonymousRefused() } : { session };
+    settle?.(outcome);
+  });
+  const given = (found: Outcome): Session => {
+    if ("error" in found) throw found.error;
+    return found.session;
+  };
+  return outcome === undefined
+    ? new Promise<Outcome>((resolve) => {
+        settle = resolve;
+      }).then(given)
+    : given(outcome);
+};
+
 /** @throws RelApiError `preset` on every mistake that can be seen without the database */
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
@@ -89,17 +114,12 @@ export const relApi = (preset: Preset): RelApi => {
   const around: AddedStep[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
-  const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
+  const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
     // the first load reads the settings stored in the database, which decide who may call
-    if (!loader.isTried) await loader.tried;
-    let session = given;
-    try {
-      session ??= await hooks.authorize.promise(credentials);
-    } catch (error) {
-      throw isDatabaseFault(error) ? faultOfScheme(error, logger) : error;
-    }
-    if (session === undefined) throw anonymousRefused();
-    return actingSession(session, credentials.surface, loader.current());
+    if (!loader.isTried) return loader.tried.then(() => authorize(credentials, given));
+    const found = given ?? askSchemes(hooks.authorize, credentials, logger);
+    const act = (session: Session): Session => actingSession(session, credentials.surface, loader.current());
+    return found instanceof Promise ? found.then(act) : act(found);
   };
   const context = createContext({
     config,
@@ -114,7 +134,7 @@ export const relApi = (preset: Preset): RelApi => {
     surfaces,
     around,
     closers,
-    authorize,
+    authorize: async (credentials) => authorize(credentials),
     unread,
     methods,
     call: (call) => pipeline.call(call),

@@ -30,7 +30,7 @@ export interface PipelineParts {
   readonly around: readonly AddedStep[];
   readonly loader: Pick<ModelLoader, "demand">;
   /** `given`: who calls is known; the schemes are not asked. */
-  readonly authorize: (credentials: Credentials, given?: Session) => Promise<Session>;
+  readonly authorize: (credentials: Credentials, given?: Session) => Session | Promise<Session>;
   readonly pace: Pace;
   readonly unread: Unread;
   readonly heldBodies: HeldBodies;
@@ -43,6 +43,12 @@ interface Step {
   /** Where a plugin's mistake in it is looked for; absent: it is not a plugin's code. */
   readonly blames?: (exchange: RequestExchange) => readonly [plugin: string, hook: string];
 }
+
+const enter = (exchange: RequestExchange, session: Session): undefined => {
+  exchange.caller = session;
+  exchange.mark("jwt");
+  return undefined;
+};
 
 /** For the log: `addSurface("rest").handle`. */
 const ofOwner =
@@ -95,10 +101,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     { run: (exchange) => exchange.owner.beforeAuthorize?.(exchange), blames: ofOwner("beforeAuthorize") },
     // credential and role; waits for the first load while that runs
     {
-      run: async (exchange) => {
-        exchange.caller = await authorize(exchange, exchange.caller);
-        exchange.mark("jwt");
-        return undefined;
+      run: (exchange) => {
+        const session = authorize(exchange, exchange.caller);
+        return session instanceof Promise ? session.then((found) => enter(exchange, found)) : enter(exchange, session);
       },
     },
     // the model is loaded

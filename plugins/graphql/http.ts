@@ -47,6 +47,8 @@ const MAX_SYNC_GZIP_BYTES = 16 * 1024;
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
+const OK: HandlerResponse[1] = { status: 200, statusText: "" };
+
 /** A transaction without statements, to check that the database responds. */
 const NOTHING: Execution = {
   session: { role: "admin", isAdmin: true, claims: {}, variables: {} },
@@ -109,18 +111,13 @@ interface Posted {
   readonly request: GqlRequest;
 }
 
-interface Answered {
-  readonly body: string;
-  readonly status: number;
-}
-
 /** Statuses: only the old endpoint has error statuses, apart from bodies that could not be read. @rule G-HTTP-2
  *  G-HTTP-3 G-HTTP-15 */
 const statusFor = (exchange: AnyExchange, status: number): number =>
   exchange.path === OLD_PATH || STATUSES_OF_BODIES.has(status) ? status : 200;
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Surface => {
-  const answer = async (request: GqlRequest, exchange: Exchange): Promise<Answered> => {
+  const answer = async (exchange: Exchange, request: GqlRequest): Promise<HandlerResponse> => {
     try {
       const document = engine.prepare(request, exchange.session);
       const operation = document.bind(request.variables);
@@ -128,9 +125,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
       exchange.mark("plan");
       const data = await engine.run(operation, exchange.session, runOptionsOf(exchange, context.options));
       exchange.mark("transaction");
-      return { body: `{"data":${data}}`, status: 200 };
+      return [`{"data":${data}}`, OK];
     } catch (error) {
-      return engine.encodeErrors(error, exchange.session);
+      const { body, status } = engine.encodeErrors(error, exchange.session);
+      return [body, { status: statusFor(exchange, status), statusText: "" }];
     }
   };
 
@@ -139,30 +137,14 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
   // has its own messages, and its responses are text from the database.
   const handle = createHandler<Posted>({
     parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
-    onSubscribe: async ({ raw: { exchange } }, request): Promise<HandlerResponse> => {
-      const { body, status } = await answer(request as GqlRequest, exchange); // as parsed below
-      return [body, { status: statusFor(exchange, status), statusText: "" }];
-    },
+    onSubscribe: ({ raw: { exchange } }, request) => answer(exchange, request as GqlRequest), // as parsed below
   });
-
-  const postOne = async (exchange: Exchange, request: GqlRequest): Promise<Answer> => {
-    // without headers nothing is negotiated: the dialect does not look at `Accept`
-    const [body, { status }] = await handle({
-      method: "POST",
-      url: exchange.path,
-      headers: NO_HEADERS,
-      body: null,
-      raw: { exchange, request },
-      context: undefined,
-    });
-    return compressed(exchange, json(exchange, status, body ?? ""));
-  };
 
   const postBatch = async (exchange: Exchange, requests: readonly GqlRequest[]): Promise<Answer> => {
     const batch = await answerBatch(
       requests,
       context.options,
-      async (request) => (await answer(request, exchange)).body,
+      async (request) => (await answer(exchange, request))[0] ?? "",
       (error) => engine.encodeErrors(error, exchange.session).body,
     );
     if ("body" in batch) return compressed(exchange, json(exchange, 200, batch.body));
@@ -179,7 +161,17 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
       return compressed(exchange, json(exchange, statusFor(exchange, status), text));
     }
     exchange.mark("parse");
-    return "single" in body ? postOne(exchange, body.single) : postBatch(exchange, body.batch);
+    if ("batch" in body) return await postBatch(exchange, body.batch);
+    // without headers nothing is negotiated: the dialect does not look at `Accept`
+    const [text, { status }] = await handle({
+      method: "POST",
+      url: exchange.path,
+      headers: NO_HEADERS,
+      body: null,
+      raw: { exchange, request: body.single },
+      context: undefined,
+    });
+    return compressed(exchange, json(exchange, status, text ?? ""));
   };
 
   const health = async (): Promise<Answer> => {

@@ -304,7 +304,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     expect(await socket.next((message) => message.type === "next")).toMatchObject({
       payload: { data: { artist_by_pk: { id: 1 } } },
     });
-    expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "watchChanges" }]);
+    await expect.poll(() => blame(lines)).toEqual([{ plugin: "faulty", hook: "watchChanges" }]);
     await socket.close();
   });
 

@@ -12,10 +12,10 @@ import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../../kernel/options.ts";
 import type { Execution, ResultRow } from "../../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
-import { CLEANER_COUNT, type Cleaning, type CleaningKind } from "./cleaning.ts";
+import { createBatches, settle, type Failed } from "./batches.ts";
+import type { Cleaning, CleaningKind } from "./cleaning.ts";
 import { fromStatement, isFatal, sqlstateOf, isRaised } from "./pg-errors.ts";
 import type { Connection, PlanOwner, Pool } from "./pool.ts";
-import { createWorth, type PreparedLimits, type PreparedStatements } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
 import { createSettingsBuilder } from "./settings.ts";
 import { beginText, GUARD_STATE, nameOfText, plain, ROLLBACK } from "./statements.ts";
@@ -81,42 +81,65 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return { statements, guards, owner, offset, isImplicit, last: NOTHING };
   };
 
-  const attempt = async (
+  const cleaningOf = (execution: Execution): Cleaning | undefined => {
+    const kind = cleaningKind(execution);
+    return kind === undefined ? undefined : { kind, prepares };
+  };
+
+  /** What the result of a transaction's first batch means, and its end where that is sent separately. */
+  const conclude = (
     connection: Connection,
     transaction: Transaction,
     execution: Execution,
-  ): Promise<readonly ResultRow[]> => {
-    const { statements, guards, owner, offset, isImplicit, last } = transaction;
-    if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
-    const kind = cleaningKind(execution);
-    const cleaning = kind === undefined ? undefined : { kind, prepares };
-    const rollBack = (): Promise<unknown> => batches.send(connection, ROLLBACK, false, cleaning);
-    // as `send` does, with one promise less on the way of every request
-    const batch = batches.plan(connection, statements, prepares);
-    const result = await connection.run(batch, last.length === 0 ? cleaning : undefined);
-    if ("error" in result) {
-      settle(connection, batch, result);
-      const { error, failedAt } = result;
-      if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack();
-      const before = [...guards.keys()].filter((i) => i < failedAt).length;
-      const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
-      if (switcher === undefined && last.length > 0)
-        runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
-      throw new BatchFailure(result, statements[failedAt], pathOf(execution, failedAt - offset - before), switcher);
-    }
+    batch: WirePlan,
+    result: WireResult,
+  ): readonly ResultRow[] | Promise<readonly ResultRow[]> => {
+    const { guards, offset, last } = transaction;
+    if ("error" in result) return refuse(connection, transaction, execution, batch, result);
     const found = guards.size === 0 ? result.rows : withoutGuards(result.rows, guards);
     const rows = mergeRows(execution, found, offset);
-    if (last.length === 0) return rows;
+    return last.length === 0 ? rows : finish(connection, transaction, execution, found, rows);
+  };
+
+  const rollBack = (connection: Connection, execution: Execution): Promise<unknown> =>
+    batches.send(connection, ROLLBACK, false, cleaningOf(execution));
+
+  /** @throws BatchFailure, or RelApiError for a check that failed before */
+  const refuse = async (
+    connection: Connection,
+    { statements, guards, offset, isImplicit, last }: Transaction,
+    execution: Execution,
+    batch: WirePlan,
+    result: Failed,
+  ): Promise<never> => {
+    const { error, failedAt } = result;
+    settle(connection, batch, result);
+    if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack(connection, execution);
+    const before = [...guards.keys()].filter((i) => i < failedAt).length;
+    const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
+    if (switcher === undefined && last.length > 0)
+      runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
+    throw new BatchFailure(result, statements[failedAt], pathOf(execution, failedAt - offset - before), switcher);
+  };
+
+  /** Rows are checked before the transaction ends. */
+  const finish = async (
+    connection: Connection,
+    { offset, last }: Transaction,
+    execution: Execution,
+    found: readonly (WireRow | undefined)[],
+    rows: readonly ResultRow[],
+  ): Promise<readonly ResultRow[]> => {
     try {
       runChecks(execution, found, offset);
       execution.check?.(rows);
     } catch (error) {
-      await rollBack();
+      await rollBack(connection, execution);
       throw error;
     }
-    const ended = await batches.send(connection, last, prepares, cleaning);
+    const ended = await batches.send(connection, last, prepares, cleaningOf(execution));
     if ("error" in ended) {
-      if (!connection.isEnded) await rollBack();
+      if (!connection.isEnded) await rollBack(connection, execution);
       throw fromStatement(ended.error);
     }
     return rows;
@@ -191,7 +214,12 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         running = connection;
         for (let attempts = 1; ; attempts++) {
           try {
-            const rows = await attempt(connection, transaction, execution);
+            const { statements, owner, last } = transaction;
+            if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
+            const batch = batches.plan(connection, statements, prepares);
+            const result = await connection.run(batch, last.length === 0 ? cleaningOf(execution) : undefined);
+            const concluded = conclude(connection, transaction, execution, batch, result);
+            const rows = concluded instanceof Promise ? await concluded : concluded;
             isReusable = true;
             return rows;
           } catch (error) {
@@ -248,8 +276,6 @@ const ROLLED_BACK: readonly WireStatement[] = [plain("set constraints all immedi
 
 const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
 
-type Failed = Extract<WireResult, { readonly error: unknown }>;
-
 /** Carries what a repeated attempt needs to know; never leaves this file. */
 class BatchFailure {
   readonly result: Failed;
@@ -270,104 +296,6 @@ class BatchFailure {
     this.switcher = switcher;
   }
 }
-
-// --- batches --------------------------------------------------------------------------------------------------------
-
-/** States in which a statement counted as prepared is not, or not with its present result. */
-const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
-
-interface Batches {
-  /** The messages of a batch. Records what is prepared on the connection; `settle` has to hear of a failure. */
-  plan(connection: Connection, statements: readonly WireStatement[], prepares: boolean): WirePlan;
-  /** One write, one result. */
-  send(
-    connection: Connection,
-    statements: readonly WireStatement[],
-    prepares: boolean,
-    cleaning?: Cleaning,
-  ): Promise<WireResult>;
-}
-
-const createBatches = (limits: PreparedLimits): Batches => {
-  const { maxBytes } = limits;
-  const maxCount = Math.max(0, limits.maxCount - CLEANER_COUNT);
-  const worth = createWorth(limits);
-
-  /** Names of what has to go. */
-  const makeRoom = ({ prepared }: Connection, sent: readonly WireStatement[], closes: string[]): void => {
-    for (const name of prepared.names()) {
-      if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
-      if (sent.some((statement) => statement.name === name)) continue;
-      prepared.delete(name);
-      closes.push(name);
-    }
-  };
-
-  const plan: Batches["plan"] = (connection, statements, prepares) => {
-    if (!prepares) return { statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] };
-    const { prepared, doubtful } = connection;
-    // the usual batch: all of it was prepared before, and nothing is about to go
-    if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && areKnown(prepared, statements))
-      return { statements, parses: NO_PARSES, closes: NO_CLOSES };
-    const sent: WireStatement[] = [];
-    const parses: boolean[] = [];
-    const closes: string[] = [];
-    for (const statement of statements) {
-      const { name, text } = statement;
-      const isKnown = name !== "" && prepared.has(name);
-      parses.push(!isKnown);
-      if (!isKnown) prepared.parsed(text);
-      if (!isKnown && (name === "" || !worth.isWorth(name, text))) {
-        sent.push(unnamed(statement));
-        continue;
-      }
-      sent.push(statement);
-      if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
-      if (!isKnown && doubtful.delete(name)) closes.push(name);
-    }
-    if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(connection, sent, closes);
-    return { statements: sent, parses, closes };
-  };
-
-  return {
-    plan,
-    send: async (connection, statements, prepares, cleaning) => {
-      const batch = plan(connection, statements, prepares);
-      const result = await connection.run(batch, cleaning);
-      if ("error" in result) settle(connection, batch, result);
-      return result;
-    },
-  };
-};
-
-const NO_CLOSES: readonly string[] = [];
-const NO_PARSES: readonly boolean[] = [];
-
-const areKnown = (prepared: PreparedStatements, statements: readonly WireStatement[]): boolean => {
-  for (const { name } of statements) if (!prepared.has(name)) return false;
-  return true;
-};
-
-/** What a failure means for the statements that count as prepared. */
-const settle = (
-  { prepared, doubtful }: Connection,
-  { statements, parses }: WirePlan,
-  { error, failedAt }: Failed,
-): void => {
-  const isForgotten = FORGOTTEN.has(sqlstateOf(error) ?? "");
-  statements.forEach(({ name }, i) => {
-    if (name === "" || i < failedAt) return;
-    if (i > failedAt) {
-      if (parses[i] === true) prepared.delete(name); // never read
-    } else if (parses[i] === true || isForgotten) {
-      prepared.delete(name);
-      doubtful.add(name);
-    }
-  });
-};
-
-const unnamed = (statement: WireStatement): WireStatement =>
-  statement.name === "" ? statement : { ...statement, name: "" };
 
 const pathOf = (execution: Execution, index: number): string | undefined => {
   let at = index;
