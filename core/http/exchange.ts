@@ -24,6 +24,8 @@ export interface Exchange {
   readonly timings: ReadonlyMap<string, number>;
   /** Response headers of the surface that pages of other origins may read. */
   readonly exposedHeaders: readonly string[];
+  /** The plans that answer it, as plain JSON: set by the surface, for the `planKey` of request steps. */
+  planned: unknown;
   /** Answered for the browser's own sake, as a preflight is: not a request to log. */
   isUnlogged: boolean;
 }
@@ -56,6 +58,9 @@ export interface Done {
   readonly durationMs: number;
   /** Absent: nobody was found to call. */
   readonly session?: Session;
+  /** The same for requests that differ only in values: what they are measured and counted by. 22 characters, made when
+   *  it is read. Absent: no plan was made. */
+  readonly planKey: string | undefined;
 }
 
 /** What a plugin does around each request of every surface, in the order of the plugins. An answer ends the request; an

@@ -4,6 +4,7 @@ import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
 import { blamed, faultFacts, faultOf } from "../kernel/faults.ts";
 import { countRefusal } from "../kernel/limits.ts";
+import { shortKey } from "../kernel/key.ts";
 import type { ModelLoader } from "../engine/load.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
@@ -170,10 +171,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
     if (withAfter.length === 0) return;
-    const { caller } = exchange;
-    const durationMs = performance.now() - exchange.startedAtMs;
-    const done: Done =
-      caller === undefined ? { status, bytes, durationMs } : { status, bytes, durationMs, session: caller };
+    const done = new Ended(exchange, status, bytes);
     for (const added of withAfter) {
       try {
         added.step.after?.(exchange, done);
@@ -290,6 +288,27 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       }),
   };
 };
+
+/** A class, since its key is made only for steps that ask. */
+class Ended implements Done {
+  readonly status: number;
+  readonly bytes: number;
+  readonly durationMs: number;
+  readonly session: Session | undefined;
+  readonly #planned: unknown;
+
+  constructor(exchange: RequestExchange, status: number, bytes: number) {
+    this.status = status;
+    this.bytes = bytes;
+    this.durationMs = performance.now() - exchange.startedAtMs;
+    this.session = exchange.caller;
+    this.#planned = exchange.planned;
+  }
+
+  get planKey(): string | undefined {
+    return this.#planned === undefined ? undefined : shortKey(this.#planned as object); // plans are objects
+  }
+}
 
 const NO_HEADERS: Headers = [];
 

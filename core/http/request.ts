@@ -31,6 +31,7 @@ export class RequestExchange implements Exchange, Credentials {
   /** Set by the authorize step; before it where a call says who calls. */
   caller: Session | undefined;
   isUnlogged = false;
+  planned: unknown = undefined;
   readonly startedAtMs = performance.now();
   private readonly settings: ExchangeSettings;
   private bytes: Promise<Buffer> | undefined;

@@ -122,6 +122,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
       const document = engine.prepare(request, exchange.session);
       const operation = document.bind(request.variables);
       if (operation.kind === "subscription") throw subscriptionOverHttp();
+      exchange.planned = operation.plans;
       exchange.mark("plan");
       const data = await engine.run(operation, exchange.session, runOptionsOf(exchange, context.options));
       exchange.mark("transaction");

@@ -1,5 +1,5 @@
 /** Documents on their way to an answer: requests, operations, and the engine that others are offered. */
-import type { BoundValue, Json, Planned, Session } from "../../core/index.ts";
+import type { BoundValue, Json, Plan, Planned, Session } from "../../core/index.ts";
 import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
 
 /** A GraphQL request: document, operation name, variables. */
@@ -22,6 +22,8 @@ export interface GqlOperation {
   /** `read write` also for queries that call VOLATILE functions. */
   readonly access: "read only" | "read write";
   readonly steps: readonly GqlStep[];
+  /** Of the steps, as one object for all operations of the same template. */
+  readonly plans: readonly Plan[];
   readonly outputs: readonly GqlOutput[];
   /** Functions of plugins that answer fields: they run before the transaction. */
   readonly calls: readonly GqlCall[];

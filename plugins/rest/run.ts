@@ -39,6 +39,7 @@ export const runPlanned = async <Made extends PlannedRequest>(
   if (legacyNames.length > 0) warnOfLegacyNames(request, legacyNames);
   const { context } = request.rest;
   const program = context.prepare(made, request.exchange.session, "rest");
+  request.exchange.planned = made.plan;
   request.exchange.mark("plan");
   const running = run(made);
   const [row = {}] = await context.execute(executionOf(request, program, running));

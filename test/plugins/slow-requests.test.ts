@@ -44,6 +44,26 @@ describe("X-STEP-1 a step around each request", () => {
     ]);
   });
 
+  test("hears by its key which plan was run", async () => {
+    const keys: (string | undefined)[] = [];
+    const counting = definePlugin({
+      name: "counting",
+      apply: (_, context) =>
+        context.addStep({ name: "counting", after: (_exchange, { planKey }) => void keys.push(planKey) }),
+    });
+    const api = await startApi({ on: first.database, parts: [counting] });
+    await api.get("/ports?id=eq.1");
+    await api.get("/ports?id=eq.2");
+    await api.get("/ports?select=id&id=eq.2");
+    await api.gql("query ($id: Int!) { ports(where: { id: { _eq: $id } }) { id } }", { id: 1 });
+    await api.gql("query ($id: Int!) { ports(where: { id: { _eq: $id } }) { id } }", { id: 2 });
+    await api.get("/no_such_table");
+    const [one, same, other, query, sameQuery, none] = keys;
+    expect(one).toMatch(/^[\w-]{22}$/);
+    expect([same, sameQuery, none]).toEqual([one, query, undefined]);
+    expect(new Set([one, other, query]).size).toBe(3);
+  });
+
   test("turns callers away in the words of each surface", async () => {
     const { api } = await started({ settings: { bannedRoles: ["sea_clerk"] } });
     const clerk = bearer({ role: "sea_clerk" });

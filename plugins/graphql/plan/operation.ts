@@ -1,7 +1,7 @@
 /** A whole operation: its root fields become steps, and their results form the response. @rule G-DOC-13 G-DOC-14
  *  G-SUB-2 G-INT-9 G-INT-10 */
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
-import type { BoundValue, BundleField, Limits } from "../../../core/index.ts";
+import type { BoundValue, BundleField, Limits, Plan } from "../../../core/index.ts";
 import { checkOperationDirectives, hasDirective } from "../document/directives.ts";
 import type { ParsedDocument } from "../document/parse.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -21,6 +21,8 @@ const unsentOf = ({ opened }: Planner, steps: readonly StepTemplate[]): readonly
   const sent = new Set(steps.map(({ sources }) => sources));
   return opened.filter((sources) => !sent.has(sources)).flat();
 };
+
+const plansOf = (steps: readonly StepTemplate[]): readonly Plan[] => steps.map(({ planned }) => planned.plan);
 
 /** An operation without the values of its variables. */
 export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "loads" | "keep"> {
@@ -51,6 +53,7 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
       kind: "mutation",
       access: "read write",
       ...made,
+      plans: plansOf(made.steps),
       unsent: unsentOf(planner, made.steps),
       loads: loadsOf(planner, made.steps),
       outputs,
@@ -127,6 +130,7 @@ const planReads = (
     kind,
     access: reads.isVolatile ? "read write" : "read only",
     ...reads.made,
+    plans: plansOf(reads.made.steps),
     unsent: unsentOf(planner, reads.made.steps),
     loads: loadsOf(planner, reads.made.steps),
     outputs: reads.outputs,
@@ -239,6 +243,7 @@ export const fill = (
     kind: template.kind,
     access: template.access,
     steps,
+    plans: template.plans,
     outputs: template.outputs,
     calls: template.calls.map((call) => fillCall(call, variables)),
     loads: template.loads.map((loads) => fillLoads(loads, variables)),
