@@ -85,7 +85,7 @@ export {
 export type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./engine/database/change-feed.ts";
 export { fillSlots } from "./engine/database/statements.ts";
 export { VERSION } from "./kernel/version.ts";
-export { graphqlNameOf, restNameOf, surfaceName } from "./engine/registry.ts";
+export { refuseDoubles, refuseOddNames, refuseOverlaps } from "./engine/overlaps.ts";
 export { matchesType } from "./engine/model/type-groups.ts";
 export { defineSetting, settingRows, type PluginSetting, type PluginSettingSpec } from "./kernel/plugin-settings.ts";
 export { readSetting, settingKinds, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./kernel/settings.ts";

@@ -21,65 +21,46 @@ import type { Program } from "./engine/sql/program.ts";
 /** Shapes of operands. `fields`: an input object, whose parts `compile` reads with `context.field(name)`. */
 export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";
 
+/** A comparison. Surfaces add members of their own to it and to the other parts below: their names for the part, and how
+ *  it is written there (`plugins/<surface>/api.ts`). */
 export interface OperatorSpec extends BuiltIn {
   /** Kebab-case, unique per type: what a plan stores. */
   readonly name: string;
-  /** REST name; absent: `name`; false: not in REST. */
-  readonly rest?: string | false;
-  /** GraphQL name; absent: `_name`; false: not in GraphQL. `keywords`: the GraphQL values for each keyword
-   *  (`_is_null: true` is `null`). */
-  readonly graphql?: string | false | { readonly name: string; readonly keywords: Readonly<Record<string, string>> };
-  /** `typname`s of base types, or groups: `any`, `array`, `enum`, `range`, `composite`. Whose comparison_exp offers it;
-   *  REST leaves ill-typed use to the database. */
+  /** `typname`s of base types, or groups: `any`, `array`, `enum`, `range`, `composite`. A surface may offer it for
+   *  others too, and leave ill-typed use to the database. */
   readonly types: readonly string[];
   readonly exceptTypes?: readonly string[];
   readonly operand: OperandKind;
   readonly keywords?: readonly string[];
   /** Type of the operand, if it is not the column's own: a `typname` (`lquery`, `text`, `jsonb`, `_text`). */
   readonly operandType?: string;
-  /** `fields` operands: name of the GraphQL input type and its fields, each an SDL type with default (`Float!`,
-   *  `Boolean = true`) over GraphQL names. */
-  readonly input?: { readonly typeName: string; readonly fields: Readonly<Record<string, string>> };
-  /** REST: may take `(any)` and `(all)`. */
+  /** May compare with any or all of a list (`quantifier`). */
   readonly isQuantifiable?: boolean;
-  /** REST: may take `(language)`. */
+  /** May take an option: the language of a text search. */
   readonly hasOption?: boolean;
-  /** REST: rewrites the text of the operand before it is bound (`*` to `%`). */
-  readonly restOperand?: (text: string) => string;
-  /** REST: a domain's text representation is put around the operand (R-REP-3). */
+  /** A domain's text representation is put around the operand (R-REP-3). */
   readonly takesRepresentation?: boolean;
-  /** GraphQL: a null operand is taken (G-BEXP-5); others refuse it. */
-  readonly takesNull?: boolean;
-  /** Description in the GraphQL schema. */
+  /** For whoever reads the schema. */
   readonly description?: string;
   readonly compile: (column: Sql, operand: Sql, context: FilterContext) => Sql;
 }
 
 export interface EmbedSpec extends BuiltIn {
+  /** What a plan stores. Unique. */
   readonly mode: string;
-  /** `~vessels(name)`; with `takesAlias` also `biggest:~vessels(name)`. */
-  readonly rest?: { readonly prefix: string; readonly takesAlias?: boolean };
-  /** A field per relationship, named after it with the suffix: `albums_first`; "": just the name of the relationship.
-   *  It returns the rows as the relationship does, or with `row` at most one of them. With `aggregate`, the plugin adds
-   *  the fields itself (`buildGqlField`). */
-  readonly graphql?: { readonly suffix: string; readonly answers?: "row" | "aggregate" };
   readonly compile: (embed: Embed, context: EmbedContext) => EmbedSql;
 }
 
-/** `_inc: {…}`: how an update changes a column. */
+/** How an update changes a column: `inc`. */
 export interface UpdateOperatorSpec extends BuiltIn {
+  /** Kebab-case, unique per type: what a plan stores. */
   readonly name: string;
-  /** GraphQL argument, e.g. `_inc`. */
-  readonly graphql: string;
   /** `typname`s of columns it applies to; `any`. */
   readonly types: readonly string[];
   /** `typname` of the operand, if it is not the column's own. */
   readonly operandType?: string;
-  /** A null operand is refused also where the column may be null (G-UPD-5). */
-  readonly refusesNull?: boolean;
+  /** For whoever reads the schema. */
   readonly description: string;
-  /** Description of the input type; `$table` is replaced by the quoted table name. */
-  readonly inputDescription: string;
   /** The new value of the column. */
   readonly compile: (column: Sql, operand: Sql) => Sql;
 }
@@ -103,21 +84,11 @@ export interface PreferenceSpec {
   readonly settings?: (value: string) => readonly (readonly [name: string, value: string])[];
 }
 
-/** An aggregate function, for both surfaces. @rule X-AGG-1 */
+/** An aggregate function, for all surfaces. @rule X-AGG-1 */
 export interface AggregateSpec extends BuiltIn {
   /** What a plan stores: letters, digits and `_`. Unique. */
   readonly name: string;
-  /** REST name (`select=tonnage.median()`); absent: `name`; false: not in REST. */
-  readonly rest?: string | false;
-  /** GraphQL name; absent: `name`; false: not in GraphQL. */
-  readonly graphql?: string | false;
-  /** GraphQL: columns that it takes in aggregates and their `order_by`: `typname`s of base types, or groups as for
-   *  operators. Absent: it is not there. */
-  readonly types?: readonly string[];
-  readonly exceptTypes?: readonly string[];
-  /** Its type in GraphQL: a `typname`, or the name of a GraphQL scalar; absent: that of the column. */
-  readonly result?: string;
-  /** GraphQL: it may stand in conditions on related rows. `type`: `typname` of the columns it takes; absent: any
+  /** It may stand in conditions on related rows. `type`: `typname` of the columns it takes; absent: any
    *  columns, or none. `result`: what is compared. `columns`: how many it takes, one if absent. */
   readonly predicate?: { readonly type?: string; readonly result: string; readonly columns?: 2 };
   /** `typname` of its result in SQL, or `argument`: the type of what it is given. Absent: not known. */
@@ -126,26 +97,21 @@ export interface AggregateSpec extends BuiltIn {
   readonly compile?: (columns: readonly Sql[], isDistinct: boolean) => Sql;
 }
 
-/** A term of an order computed from a column and operands, for both surfaces. @rule X-ORD-1 */
+/** A term of an order computed from a column and operands, for all surfaces. @rule X-ORD-1 */
 export interface OrderingSpec extends BuiltIn {
   /** What a plan stores: letters, digits and `_`. Unique per type. */
   readonly name: string;
-  /** REST name (`order=place.distance(…)`); absent: `name`; false: not in REST. */
-  readonly rest?: string | false;
-  /** GraphQL name; absent: `_name`; false: not in GraphQL. */
-  readonly graphql?: string | false;
-  /** Types of the columns it is for: `typname`s of base types, or groups as for operators. REST leaves ill-typed use to
-   *  the database. */
+  /** Types of the columns it is for, as for operators. */
   readonly types: readonly string[];
   readonly exceptTypes?: readonly string[];
-  /** In the order in which REST takes them. `type`: a `typname`; absent: the column's. */
+  /** In the order in which `compile` takes them. `type`: a `typname`; absent: the column's. */
   readonly operands: readonly { readonly name: string; readonly type?: string }[];
-  /** Description in the GraphQL schema. */
+  /** For whoever reads the schema. */
   readonly description?: string;
   readonly compile: (column: Sql, operands: readonly Sql[], model: Model) => Sql;
 }
 
-/** A query of the plugin's own that gives one value, for plans to name: a root field of GraphQL is answered by it. */
+/** A query of the plugin's own that gives one value, for plans to name. */
 export interface StatementSpec extends BuiltIn {
   /** Kebab-case, unique. */
   readonly name: string;
@@ -182,17 +148,19 @@ export interface Plugin {
 /** A plugin as written; the identity, for the types. */
 export const definePlugin = (plugin: Plugin): Plugin => plugin;
 
-/** The declared parts of all plugins, for parsers and compilers. */
+/** The declared parts of all plugins, for parsers and compilers. What a function of a part throws by mistake names the
+ *  plugin. */
 export interface Registry {
   readonly operators: readonly OperatorSpec[];
   readonly embeds: readonly EmbedSpec[];
   readonly updateOperators: readonly UpdateOperatorSpec[];
   readonly functions: ReadonlyMap<string, PlanFunction>;
-  /** By name; what their functions throw by mistake says whose they are. */
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
   readonly statements: ReadonlyMap<string, StatementSpec>;
   readonly aggregates: ReadonlyMap<string, AggregateSpec>;
   readonly orderings: readonly OrderingSpec[];
+  /** The plugin that declares the part, one of those above. */
+  pluginOf(part: object): string;
   has(plugin: string): boolean;
 }
 

@@ -1,17 +1,10 @@
-/** Whether what plugins declare can work at all: names that the surfaces can read, types that a catalog can have. */
-import { presetError, type RelApiError } from "../kernel/errors.ts";
+/** Whether what plugins declare can work at all: names that plans can store, types that a catalog can have. */
+import { presetError } from "../kernel/errors.ts";
 import { nearestNames } from "../kernel/near-names.ts";
 import type { Logger } from "../kernel/options.ts";
 import { KEBAB_CASE } from "../kernel/preset.ts";
-import type { OperatorSpec, Plugin, UpdateOperatorSpec } from "../plugin.ts";
+import type { Plugin } from "../plugin.ts";
 import type { Model } from "./model/model.ts";
-import { graphqlNameOf, restNameOf } from "./registry.ts";
-
-/** What stands in a filter before the value: `.`, `(` and `,` end a name there, `&`, `;` and `=` in the query string. */
-const REST_NAME = /^[^\s.,()"&;=]+$/;
-
-/** A GraphQL name; two underscores at its start are the language's own. */
-const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 
 /** What `types` may name beside types. */
 const GROUPS: ReadonlySet<string> = new Set(["any", "array", "enum", "range", "composite"]);
@@ -56,41 +49,21 @@ const typesOf = ({ types, exceptTypes = [], operandType }: Typed): readonly stri
 export const refuseImpossible = (plugins: readonly Plugin[]): void => {
   for (const plugin of plugins) {
     for (const spec of plugin.operators ?? []) {
-      refuseOperatorName(plugin.name, spec);
+      refuseName(plugin.name, "operator", spec.name);
       refuseTypes(`plugin "${plugin.name}": operator "${spec.name}"`, spec);
     }
     for (const spec of plugin.updateOperators ?? []) {
-      refuseUpdateName(plugin.name, spec);
+      refuseName(plugin.name, "update operator", spec.name);
       refuseTypes(`plugin "${plugin.name}": update operator "${spec.name}"`, spec);
     }
   }
 };
 
-const notKebabCase = (plugin: string, what: string, name: string): RelApiError =>
-  presetError(
-    `plugin "${plugin}": ${what} "${name}" is not kebab-case: use lower-case letters, digits and single dashes, and the surfaces' names for others`,
-  );
-
-const unreadable = (plugin: string, what: string, name: string, surface: string, remedy: string): RelApiError =>
-  presetError(`plugin "${plugin}": ${what} cannot be called "${name}" in ${surface}: ${remedy}`);
-
-const GRAPHQL_REMEDY = "use letters, digits and _, with no digit and no __ at the start";
-
-const refuseOperatorName = (plugin: string, spec: OperatorSpec): void => {
-  if (!KEBAB_CASE.test(spec.name)) throw notKebabCase(plugin, "operator", spec.name);
-  const rest = restNameOf(spec);
-  // `not.` negates
-  if (rest !== undefined && (!REST_NAME.test(rest) || rest === "not"))
-    throw unreadable(plugin, `operator "${spec.name}"`, rest, "REST", 'use neither "not", blanks nor . , ( ) " & ; =');
-  const graphql = graphqlNameOf(spec);
-  if (graphql !== undefined && !GRAPHQL_NAME.test(graphql))
-    throw unreadable(plugin, `operator "${spec.name}"`, graphql, "GraphQL", GRAPHQL_REMEDY);
-};
-
-const refuseUpdateName = (plugin: string, { name, graphql }: UpdateOperatorSpec): void => {
-  if (!KEBAB_CASE.test(name)) throw notKebabCase(plugin, "update operator", name);
-  if (!GRAPHQL_NAME.test(graphql))
-    throw unreadable(plugin, `update operator "${name}"`, graphql, "GraphQL", GRAPHQL_REMEDY);
+const refuseName = (plugin: string, what: string, name: string): void => {
+  if (!KEBAB_CASE.test(name))
+    throw presetError(
+      `plugin "${plugin}": ${what} "${name}" is not kebab-case: use lower-case letters, digits and single dashes, and the surfaces' names for others`,
+    );
 };
 
 const refuseTypes = (what: string, spec: Typed): void => {

@@ -33,3 +33,44 @@ declare module "../../core/http/call.ts" {
     graphql<Data = any>(call: GraphqlCall): Promise<GraphqlResult<Data>>;
   }
 }
+
+declare module "../../core/plugin.ts" {
+  interface OperatorSpec {
+    /** GraphQL name; absent: `_name`; false: not in GraphQL. `keywords`: the GraphQL values for each keyword
+     *  (`_is_null: true` is `null`). */
+    readonly graphql?: string | false | { readonly name: string; readonly keywords: Readonly<Record<string, string>> };
+    /** `fields` operands: name of the GraphQL input type and its fields, each an SDL type with default (`Float!`,
+     *  `Boolean = true`) over GraphQL names. */
+    readonly input?: { readonly typeName: string; readonly fields: Readonly<Record<string, string>> };
+    /** A null operand is taken (G-BEXP-5); others refuse it. */
+    readonly takesNull?: boolean;
+  }
+  interface EmbedSpec {
+    /** A field per relationship, named after it with the suffix: `albums_first`; "": just the name of the relationship.
+     *  It returns the rows as the relationship does, or with `row` at most one of them. With `aggregate`, the plugin
+     *  adds the fields itself (`buildGqlField`). */
+    readonly graphql?: { readonly suffix: string; readonly answers?: "row" | "aggregate" };
+  }
+  interface UpdateOperatorSpec {
+    /** GraphQL argument, e.g. `_inc`. */
+    readonly graphql: string;
+    /** Description of the input type; `$table` is replaced by the quoted table name. */
+    readonly inputDescription: string;
+    /** A null operand is refused also where the column may be null (G-UPD-5). */
+    readonly refusesNull?: boolean;
+  }
+  interface AggregateSpec {
+    /** GraphQL name; absent: `name`; false: not in GraphQL. */
+    readonly graphql?: string | false;
+    /** Columns that it takes in aggregates and their `order_by`: `typname`s of base types, or groups as for operators.
+     *  Absent: it is not there. */
+    readonly types?: readonly string[];
+    readonly exceptTypes?: readonly string[];
+    /** Its type in GraphQL: a `typname`, or the name of a GraphQL scalar; absent: that of the column. */
+    readonly result?: string;
+  }
+  interface OrderingSpec {
+    /** GraphQL name; absent: `_name`; false: not in GraphQL. */
+    readonly graphql?: string | false;
+  }
+}

@@ -3,8 +3,8 @@
 import { definePlugin } from "../../core/index.ts";
 import type { GraphqlService } from "./api.ts";
 import { createEngine } from "./engine.ts";
-
 import { createHttpSurface, PATH } from "./http.ts";
+import { refuseNames } from "./part-names.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { createSchemas } from "./schema.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
@@ -16,6 +16,7 @@ export const graphql = definePlugin({
   before: ["rest"],
   functions: planFunctions,
   apply: (hooks, context) => {
+    refuseNames(context.registry);
     tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
     const engine = createEngine(context, createSchemas(hooks, context));
     context.offer<GraphqlService>("graphql", engine);

@@ -2,13 +2,11 @@
 import {
   baseTypeOf,
   columnOf,
-  graphqlNameOf,
   matchesType,
   nameKey,
   relationOf,
   relationshipOf,
   routinesOf,
-  surfaceName,
   writeJson,
   type Column,
   type Expression,
@@ -58,6 +56,10 @@ const text = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : 
 /** Scalars of the schema whose names are not those of types. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
 
+/** Conditions are written in the words of GraphQL, whether that surface is there or not. */
+const operatorNameOf = ({ name, graphql = `_${name.replaceAll("-", "_")}` }: OperatorSpec): string | false =>
+  typeof graphql === "object" ? graphql.name : graphql;
+
 /** The position of a part of a filter. */
 interface At {
   readonly relation: Relation;
@@ -85,7 +87,7 @@ export const createFilterReader = (
   let namesRoot = false;
 
   const operatorNamed = (name: string, base: PgType): OperatorSpec => {
-    const found = registry.operators.find((spec) => graphqlNameOf(spec) === name && matchesType(spec, base));
+    const found = registry.operators.find((spec) => operatorNameOf(spec) === name && matchesType(spec, base));
     if (found === undefined) throw new Inconsistent(`operator "${name}" does not exist for type ${base.name}`);
     return found;
   };
@@ -321,7 +323,7 @@ export const createFilterReader = (
         throw new Inconsistent(`column ${text(name)} does not exist in table "${target.name}"`);
       return { kind: "column", name };
     });
-    const spec = [...registry.aggregates.values()].find(({ name, graphql }) => surfaceName(graphql, name) === fn);
+    const spec = [...registry.aggregates.values()].find(({ name, graphql = name }) => graphql === fn);
     if (spec?.predicate === undefined) throw new Inconsistent(`aggregate "${fn}" does not exist`);
     const { returns, predicate } = spec;
     const compared = returns === undefined || returns === "argument" ? predicate.result : returns;

@@ -47,3 +47,24 @@ declare module "../../core/http/call.ts" {
     rest(call: RestCall): Promise<ApiAnswer>;
   }
 }
+
+declare module "../../core/plugin.ts" {
+  interface OperatorSpec {
+    /** REST name; absent: `name`; false: not in REST. */
+    readonly rest?: string | false;
+    /** REST: rewrites the text of the operand before it is bound (`*` to `%`). */
+    readonly restOperand?: (text: string) => string;
+  }
+  interface EmbedSpec {
+    /** `~vessels(name)`; with `takesAlias` also `biggest:~vessels(name)`. */
+    readonly rest?: { readonly prefix: string; readonly takesAlias?: boolean };
+  }
+  interface AggregateSpec {
+    /** REST name (`select=tonnage.median()`); absent: `name`; false: not in REST. */
+    readonly rest?: string | false;
+  }
+  interface OrderingSpec {
+    /** REST name (`order=place.distance(…)`); absent: `name`; false: not in REST. */
+    readonly rest?: string | false;
+  }
+}

@@ -17,6 +17,8 @@ import {
   type UpdateOperatorSpec,
 } from "../../core/index.ts";
 import { orderPlugins } from "../../core/kernel/preset.ts";
+import { graphql } from "../../plugins/graphql/index.ts";
+import { rest } from "../../plugins/rest/index.ts";
 import { fullCompat, gqlCompat, knownPlugins, minimal, restCompat } from "../../presets/index.ts";
 
 /** Nobody listens there: what is thrown was found without a database. */
@@ -202,18 +204,23 @@ describe("start-up errors", () => {
 
   test("operators whose types overlap are refused, by whatever name", () => {
     const one = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
-    const refused = (spec: OperatorSpec) => () => start(one, plugin("trigram", { operators: [spec] }));
+    const refused =
+      (spec: OperatorSpec, ...surfaces: readonly Plugin[]) =>
+      () =>
+        start(...surfaces, one, plugin("trigram", { operators: [spec] }));
     expect(refused(operator("fuzzy", ["text"]))).toThrow(
       'operator "fuzzy" on text is declared by plugins "fuzzy-operator" and "trigram": their types must not overlap',
     );
-    expect(refused(operator("similar", ["any"], { rest: "fuzzy" }))).toThrow(
+    expect(refused(operator("similar", ["any"], { rest: "fuzzy" }), rest)).toThrow(
       'REST operator "fuzzy" on text is declared by',
     );
-    expect(refused(operator("similar", ["name"], { graphql: "_fuzzy" }))).toThrow(
+    expect(refused(operator("similar", ["name"], { graphql: "_fuzzy" }), rest, graphql)).toThrow(
       'GraphQL operator "_fuzzy" on name is declared by',
     );
-    expect(refused(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }))).not.toThrow();
-    expect(refused(operator("fuzzy", ["json"]))).not.toThrow();
+    expect(refused(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }), rest, graphql)).not.toThrow();
+    expect(refused(operator("fuzzy", ["json"]), rest, graphql)).not.toThrow();
+    // names of a surface that is not there
+    expect(refused(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
   });
 
   test("groups of types overlap with their members", () => {
@@ -254,12 +261,19 @@ describe("start-up errors", () => {
     [operator("fuzzy", ["text"], { graphql: "__fuzzy" }), 'cannot be called "__fuzzy" in GraphQL'],
     [operator("fuzzy", ["text"], { graphql: { name: "", keywords: {} } }), 'cannot be called "" in GraphQL'],
   ])("X-START-4 an operator name that no surface can read is refused: %#", (spec, message) => {
-    expect(() => start(plugin("a", { operators: [spec] }))).toThrow(message);
+    expect(() => start(rest, graphql, plugin("a", { operators: [spec] }))).toThrow(message);
+  });
+
+  test("X-START-4 an update operator that GraphQL cannot read is refused", () => {
+    const updateOperators = [{ ...updateOperator(["int4"]), graphql: "+=" }];
+    expect(() => start(rest, graphql, plugin("a", { updateOperators }))).toThrow(
+      'plugin "a": update operator "inc" cannot be called "+=" in GraphQL: use letters, digits and _',
+    );
   });
 
   test("X-START-4 names that can be read start", () => {
     const operators = [operator("st-3d-near", ["text"], { rest: "@>", graphql: "_near3d" })];
-    expect(() => start(plugin("a", { operators }))).not.toThrow();
+    expect(() => start(rest, graphql, plugin("a", { operators }))).not.toThrow();
   });
 
   test.each([

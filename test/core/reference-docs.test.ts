@@ -4,8 +4,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
-import { graphqlNameOf, restNameOf, type OperatorSpec } from "../../core/index.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";
+import type { OperatorSpec } from "../../core/index.ts";
+import { operatorName } from "../../plugins/graphql/part-names.ts";
+import { restName } from "../../plugins/rest/syntax/part-names.ts";
 import { fullCompat, gqlCompat, restCompat } from "../../presets/index.ts";
 
 const docs = (path: string): string => fileURLToPath(new URL(`../../docs/${path}`, import.meta.url));
@@ -36,8 +38,8 @@ const operatorsPage = (): string => {
     .filter((plugin) => (plugin.operators ?? []).length > 0)
     .map((plugin) => {
       const rows = (plugin.operators ?? []).map((spec) => [
-        code(restNameOf(spec)),
-        code(graphqlNameOf(spec)),
+        code(restName(spec)),
+        code(operatorName(spec)),
         typesOf(spec),
         operandOf(spec),
         spec.description ?? "",

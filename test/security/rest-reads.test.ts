@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { restNameOf } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
 
@@ -104,7 +103,7 @@ describe.each(HOSTILE)("%j", (text) => {
     const operators = new Set(
       fullCompat({})
         .plugins.flatMap((plugin) => plugin.operators ?? [])
-        .flatMap((spec) => (spec.operand === "fields" ? [] : (restNameOf(spec) ?? []))),
+        .flatMap((spec) => (spec.operand === "fields" || spec.rest === false ? [] : (spec.rest ?? spec.name))),
     );
     for (const operator of operators) {
       for (const path of [

@@ -1,7 +1,8 @@
 /** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related
  *  set. @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
-import { definePlugin, surfaceName, type AggregateSpec, type Registry } from "../../../core/index.ts";
+import { definePlugin, type AggregateSpec, type Registry } from "../../../core/index.ts";
+import { aggregateName } from "../part-names.ts";
 import { lensOf, type LensColumn } from "./lens.ts";
 import { onceFor } from "./once.ts";
 import { boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
@@ -18,8 +19,9 @@ interface PredicateFunction {
 }
 
 const functionsOf = onceFor(({ aggregates }: Registry): readonly PredicateFunction[] =>
-  [...aggregates.values()].flatMap(({ name, graphql, predicate }) => {
-    const word = surfaceName(graphql, name);
+  [...aggregates.values()].flatMap((spec) => {
+    const word = aggregateName(spec);
+    const { name, predicate } = spec;
     return word === undefined || predicate === undefined ? [] : [{ fn: name, word, predicate }];
   }),
 );

@@ -1,14 +1,8 @@
 /** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in
  *  `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLString, type GraphQLOutputType } from "graphql";
-import {
-  definePlugin,
-  matchesType,
-  surfaceName,
-  type AggregateSpec,
-  type PgType,
-  type Registry,
-} from "../../../core/index.ts";
+import { definePlugin, matchesType, type AggregateSpec, type PgType, type Registry } from "../../../core/index.ts";
+import { aggregateName } from "../part-names.ts";
 import { hasEmbed, lensOf, type Lens } from "./lens.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
@@ -31,7 +25,7 @@ import type { GqlValueType } from "../value-types.ts";
 /** Functions that the role's schema names, by their GraphQL names. */
 const functionsOf = onceFor(({ aggregates }: Registry) =>
   [...aggregates.values()].flatMap((spec) => {
-    const word = surfaceName(spec.graphql, spec.name);
+    const word = aggregateName(spec);
     return word === undefined || spec.types === undefined ? [] : [{ spec, word }];
   }),
 );

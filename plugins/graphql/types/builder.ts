@@ -11,14 +11,8 @@ import {
   type GraphQLOutputType,
   type GraphQLScalarType,
 } from "graphql";
-import {
-  nameKey,
-  surfaceName,
-  type Model,
-  type Registry,
-  type RelApiHooks,
-  type ResolvedOptions,
-} from "../../../core/index.ts";
+import { nameKey, type Model, type Registry, type RelApiHooks, type ResolvedOptions } from "../../../core/index.ts";
+import { aggregateName } from "../part-names.ts";
 import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
@@ -310,8 +304,8 @@ interface Owner {
 /** What may stand between a table's name and the suffix of a generated type: `album_max_order_by` could belong to
  *  `album` or to `album_max`. */
 const innerWords = ({ aggregates }: Registry): RegExp => {
-  const functions = [...aggregates.values()].flatMap(({ name, graphql, types }) =>
-    types === undefined ? [] : (surfaceName(graphql, name) ?? []),
+  const functions = [...aggregates.values()].flatMap((spec) =>
+    spec.types === undefined ? [] : (aggregateName(spec) ?? []),
   );
   return new RegExp(`^(.+)_(?:${["aggregate", "arr_rel", "obj_rel", ...functions].join("|")})$`);
 };

@@ -8,7 +8,8 @@ import {
   GraphQLString,
   type GraphQLInputType,
 } from "graphql";
-import { definePlugin, graphqlNameOf, matchesType, type OperatorSpec } from "../../../core/index.ts";
+import { definePlugin, matchesType, type OperatorSpec } from "../../../core/index.ts";
+import { operatorName } from "../part-names.ts";
 import type { Names } from "./names.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
@@ -77,7 +78,7 @@ const operatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
   if (value === undefined) return {};
   return fieldsOf(
     build.schema.registry.operators.map((operator) => {
-      const name = graphqlNameOf(operator);
+      const name = operatorName(operator);
       if (name === undefined || !isOffered(operator, name, value)) return undefined;
       const field = operatorField(build, operator, value);
       return field && ([build.fieldName(name), field] as const);

@@ -1,17 +1,16 @@
 /** `order_by: { place: { _distance: { from: "(1,2)", order: desc } } }`: orderings that plugins declare. @rule X-ORD-3 */
 import type { GraphQLInputType } from "graphql";
-import { matchesType, surfaceName, type OrderingSpec } from "../../../core/index.ts";
+import { matchesType, type OrderingSpec } from "../../../core/index.ts";
+import { DIRECTION, orderingName } from "../part-names.ts";
 import { orderDirection } from "./shapes.ts";
 import { argument, fieldsOf } from "./tap.ts";
 import { required } from "./wrap.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-const graphqlName = ({ graphql, name }: OrderingSpec): string | undefined => surfaceName(graphql, `_${name}`);
-
 const offered = ({ schema }: GqlBuild, value: GqlValueType): readonly OrderingSpec[] =>
   schema.registry.orderings.filter(
-    (spec) => value.enumTable === undefined && graphqlName(spec) !== undefined && matchesType(spec, value.type),
+    (spec) => value.enumTable === undefined && orderingName(spec) !== undefined && matchesType(spec, value.type),
   );
 
 /** What a column of the type takes in `order_by`: a direction, or with orderings an object. */
@@ -43,7 +42,7 @@ export const columnOrderFields = ({ build, value }: GqlFieldContext): GqlFields 
         isOptional: true,
       });
       const config = type && { type, description: ordering.description ?? null };
-      const name = graphqlName(ordering);
+      const name = orderingName(ordering);
       return config && name !== undefined
         ? ([build.fieldName(name), { config, toPlan: { kind: "ordering", ordering } }] as const)
         : undefined;
@@ -68,8 +67,5 @@ export const orderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields
   });
   if (operands.includes(undefined)) return {};
   const order = argument(direction, { kind: "argument", name: "order_by" });
-  return fieldsOf([...operands, [ORDER, { config: order, toPlan: { kind: "argument", name: "order_by" } }]]);
+  return fieldsOf([...operands, [DIRECTION, { config: order, toPlan: { kind: "argument", name: "order_by" } }]]);
 };
-
-/** Beside the operands, none of which may have this name. */
-const ORDER = "order";

@@ -1,7 +1,8 @@
 /** What the plugins of a preset add to what a request may say: operators, aggregate functions, orderings and embedding
  *  modes by the names REST calls them, and preferences. */
-import { restNameOf, surfaceName, type Limits, type OperatorSpec, type Registry } from "../../../core/index.ts";
+import type { Limits, OperatorSpec, Registry } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
+import { refuseNames, restName } from "./part-names.ts";
 
 /** Its operand is the value as it is written. */
 const isPlain = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
@@ -21,19 +22,19 @@ const byRestName = <Spec>(
   return named;
 };
 
+/** @throws RelApiError `preset` for names that REST cannot read or tell apart */
 export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
+  refuseNames(registry);
   // operands with several fields have no text form
-  const operators = byRestName(registry.operators, (spec) =>
-    spec.operand === "fields" ? undefined : restNameOf(spec),
-  );
-  const orderings = byRestName(registry.orderings, ({ rest, name }) => surfaceName(rest, name));
+  const operators = byRestName(registry.operators, (spec) => (spec.operand === "fields" ? undefined : restName(spec)));
+  const orderings = byRestName(registry.orderings, restName);
   const embeds = registry.embeds.flatMap(({ mode, rest }) =>
     rest === undefined ? [] : [{ mode, prefix: rest.prefix, takesAlias: rest.takesAlias === true }],
   );
   const aggregates = new Map<string, string>();
-  for (const { name, rest } of registry.aggregates.values()) {
-    const shown = surfaceName(rest, name);
-    if (shown !== undefined) aggregates.set(shown, name);
+  for (const spec of registry.aggregates.values()) {
+    const shown = restName(spec);
+    if (shown !== undefined) aggregates.set(shown, spec.name);
   }
   return {
     limits,

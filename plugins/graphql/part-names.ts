@@ -1,0 +1,54 @@
+/** What GraphQL calls the parts that plugins declare, and the names that it cannot read or tell apart. */
+import {
+  presetError,
+  refuseDoubles,
+  refuseOddNames,
+  refuseOverlaps,
+  type AggregateSpec,
+  type OperatorSpec,
+  type OrderingSpec,
+  type Registry,
+} from "../../core/index.ts";
+import { isLegalName } from "./types/names.ts";
+
+const offered = (given: string | false | undefined, usual: string): string | undefined =>
+  given === false ? undefined : (given ?? usual);
+
+/** `undefined`: it is not in GraphQL. */
+export const operatorName = ({ graphql, name }: OperatorSpec): string | undefined =>
+  offered(typeof graphql === "object" ? graphql.name : graphql, `_${name.replaceAll("-", "_")}`);
+
+/** `undefined`: it is not in GraphQL. */
+export const aggregateName = ({ graphql, name }: AggregateSpec): string | undefined => offered(graphql, name);
+
+/** `undefined`: it is not in GraphQL. */
+export const orderingName = ({ graphql, name }: OrderingSpec): string | undefined => offered(graphql, `_${name}`);
+
+/** Beside the operands of an ordering, none of which may have this name. */
+export const DIRECTION = "order";
+
+const refuseIllegal = (plugin: string, what: string, name: string | undefined): void => {
+  if (name !== undefined && !isLegalName(name))
+    throw presetError(
+      `plugin "${plugin}": ${what} cannot be called "${name}" in GraphQL: use letters, digits and _, with no digit and no __ at the start`,
+    );
+};
+
+/** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
+export const refuseNames = (registry: Registry): void => {
+  const { operators, updateOperators, embeds, aggregates, orderings, pluginOf } = registry;
+  for (const spec of operators) refuseIllegal(pluginOf(spec), `operator "${spec.name}"`, operatorName(spec));
+  for (const spec of updateOperators) refuseIllegal(pluginOf(spec), `update operator "${spec.name}"`, spec.graphql);
+  refuseOverlaps(registry, operators, operatorName, "GraphQL operator");
+  refuseOverlaps(registry, updateOperators, ({ graphql }) => graphql, "GraphQL update operator");
+  refuseDoubles(registry, embeds, ({ graphql }) => graphql?.suffix, "GraphQL embed suffix");
+  refuseDoubles(registry, aggregates.values(), aggregateName, "GraphQL aggregate function");
+  refuseOddNames(registry, aggregates.values(), (spec) => [aggregateName(spec)], "aggregate function");
+  refuseOverlaps(registry, orderings, orderingName, "GraphQL ordering");
+  refuseOddNames(registry, orderings, (spec) => [orderingName(spec)], "ordering");
+  for (const spec of orderings)
+    if (spec.operands.some(({ name }) => name === DIRECTION))
+      throw presetError(
+        `an operand of the ordering "${spec.name}" of "${pluginOf(spec)}" is named "${DIRECTION}", as its direction is`,
+      );
+};

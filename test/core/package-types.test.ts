@@ -1,0 +1,65 @@
+/** What users of the package see of its types. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "relapi-types-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+mkdirSync(join(folder, "node_modules"));
+symlinkSync(root, join(folder, "node_modules/relapi"));
+symlinkSync(join(root, "node_modules/@types"), join(folder, "node_modules/@types"));
+writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+
+/** The compiler's errors for a file that installs the package. */
+const errorsOf = (text: string): string => {
+  writeFileSync(join(folder, "user.ts"), text);
+  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "node"];
+  try {
+    execFileSync(join(root, "node_modules/.bin/tsc"), [...options, "user.ts"], { cwd: folder, encoding: "utf8" });
+    return "";
+  } catch (error) {
+    return String((error as { stdout?: string }).stdout);
+  }
+};
+
+test("X-TYP-1 import from the package alone knows what the surfaces add to declared parts and to the api", () => {
+  expect(
+    errorsOf(`
+      import { definePlugin, sql, type OperatorSpec, type RelApi } from "relapi";
+      export const near = definePlugin({
+        name: "near",
+        operators: [{ name: "near", rest: "near", graphql: "_near", types: ["point"], operand: "scalar", compile: (column) => sql\`\${column}\` }],
+        aggregates: [{ name: "median", rest: false, graphql: "median", types: ["int4"] }],
+        embeds: [{ mode: "first", rest: { prefix: "~" }, graphql: { suffix: "_first" }, compile: () => ({ columns: [] }) }],
+      });
+      export const name: OperatorSpec["graphql"] = "_near";
+      export const call = (api: RelApi) => [api.rest({ path: "/vessels" }), api.graphql({ query: "{ vessels { id } }" })];
+    `),
+  ).toBe("");
+});
+
+test("X-TYP-1 a surface of your own adds its members", () => {
+  expect(
+    errorsOf(`
+      import type { OperatorSpec, RelApi } from "relapi";
+      declare module "relapi" {
+        interface OperatorSpec { readonly soap?: string }
+        interface ApiMethods { soap(envelope: string): Promise<string> }
+      }
+      export const soap: OperatorSpec["soap"] = "near";
+      export const graphql: OperatorSpec["graphql"] = "_near";
+      export const call = (api: RelApi) => api.soap("<near/>");
+    `),
+  ).toBe("");
+});
+
+test("X-TYP-1 a member that no surface adds is an error", () => {
+  expect(
+    errorsOf(`import type { OperatorSpec } from "relapi";\nexport const soap: OperatorSpec["soap"] = 1;\n`),
+  ).toContain("Property 'soap' does not exist on type 'OperatorSpec'");
+});
