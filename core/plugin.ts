@@ -48,6 +48,8 @@ export interface OperatorSpec extends BuiltIn {
 export interface EmbedSpec extends BuiltIn {
   /** What a plan stores. Unique. */
   readonly mode: string;
+  /** Its columns stand beside those of the parent's row, aggregates too: with one of these the parent is grouped. */
+  readonly isFlat?: boolean;
   readonly compile: (embed: Embed, context: EmbedContext) => EmbedSql;
 }
 

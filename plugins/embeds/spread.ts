@@ -110,5 +110,5 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
 /** @rule R-SPR-1 R-SPR-3 R-SPR-4 R-SPR-6 */
 export const spreadEmbeds = definePlugin({
   name: "spread-embeds",
-  embeds: [{ mode: "spread", rest: { prefix: "..." }, builtIn: ["json_agg"], compile: compileSpread }],
+  embeds: [{ mode: "spread", isFlat: true, rest: { prefix: "..." }, builtIn: ["json_agg"], compile: compileSpread }],
 });

@@ -189,6 +189,8 @@ export interface Grammar {
   readonly orderings: ReadonlyMap<string, readonly OrderingSpec[]>;
   /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
   readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
+  /** Modes whose columns are the parent's own. */
+  readonly flatModes: ReadonlySet<string>;
 }
 
 /** Where a request leads, by its path and its profile. */

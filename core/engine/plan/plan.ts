@@ -23,7 +23,7 @@ export type ValueRef =
 
 /** One key of a path into a JSON value. */
 export interface PathStep {
-  /** `#>` takes a text[] and gives json (GraphQL's `path`). */
+  /** `#>` takes a text[], a whole path at once, and gives json. */
   readonly arrow: "->" | "->>" | "#>";
   readonly key: ValueRef;
 }
@@ -167,7 +167,7 @@ export interface Embed {
   readonly as: string;
   /** What filters, orders and null tests of the parent call it; unique in its level. */
   readonly id: string;
-  /** Open: compiled by `compileEmbed.for(mode)`: `nest`, `spread`, `aggregate`, yours. */
+  /** Open: compiled by `compileEmbed.for(mode)`: `nest`, `aggregate`, yours. */
   readonly mode: string;
   readonly via: EmbedSource;
   readonly join: "left" | "inner";
@@ -311,7 +311,7 @@ export interface Call {
   readonly result?: Read;
 }
 
-/** Several reads that one statement returns as one object (root fields of a GraphQL query). */
+/** Several reads that one statement returns as one object, each under its key. */
 export interface Bundle {
   readonly kind: "bundle";
   readonly fields: readonly BundleField[];

@@ -1,4 +1,5 @@
 /** The rows of one level: `select … from … where … group by … order by … limit …`. */
+import type { Registry } from "../../plugin.ts";
 import { relationOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read, Source } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
@@ -77,12 +78,12 @@ export interface CompiledRows {
 }
 
 /** Does this level group its rows? @rule R-AGG-2 R-AGG-6 */
-export const isGrouped = (outputs: readonly Output[]): boolean =>
-  outputs.some(
-    (output) =>
-      output.kind === "aggregate" ||
-      (output.kind === "embed" && output.mode === "spread" && isGrouped(output.read.output)),
-  );
+const isGrouped = ({ embeds }: Registry, outputs: readonly Output[]): boolean => {
+  const isFlat = (mode: string): boolean => embeds.some((spec) => spec.mode === mode && spec.isFlat === true);
+  const groups = (output: Output): boolean =>
+    output.kind === "aggregate" || (output.kind === "embed" && isFlat(output.mode) && output.read.output.some(groups));
+  return outputs.some(groups);
+};
 
 const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
   orderBy !== undefined && orderBy.some(({ by }) => by.kind === "embedded" && by.embed === id);
@@ -106,7 +107,7 @@ const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql =>
   return format === undefined ? compiled.sql : sql`${qualified(format)}(${compiled.sql})`;
 };
 
-/** Columns of a relation written out, for grouping, representations and spreads. */
+/** Columns of a relation written out, for grouping, representations and flat embeds. */
 export const expandAll = (relation: Relation): Output[] =>
   relation.columns.map((column) => ({ kind: "value", as: column.name, value: { kind: "column", name: column.name } }));
 
@@ -124,7 +125,7 @@ export const compileRows = (
 ): CompiledRows => {
   const level = openLevel(compiler, read.from, place);
   const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
-  const grouped = !isExistence && isGrouped(outputs);
+  const grouped = !isExistence && isGrouped(compiler.registry, outputs);
   const embeds = new Map<string, EmbeddedRead>();
   const scope: Scope = { ...level.scope, root: place.root, embeds };
   const joins: Sql[] = [];

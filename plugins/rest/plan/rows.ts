@@ -47,8 +47,7 @@ interface Building {
   readonly searchPath: readonly string[];
   /** A bare `count` may mean the number of rows. */
   readonly takesBareCount: boolean;
-  readonly aggregates: Grammar["aggregates"];
-  readonly orderings: Grammar["orderings"];
+  readonly grammar: Grammar;
   readonly values: BoundValue[];
   /** `dbMaxRows`, if it applies. @rule R-RNG-5 */
   readonly cap: number | undefined;
@@ -60,7 +59,8 @@ interface Building {
  *  `not-implemented` @rule R-SEL-1 R-SEL-9 R-EMB-4 */
 export const resolveRead = (input: ReadInput): ResolvedRead => {
   const { model, schema, relation, name, query, window } = input;
-  const { options } = input.rest.context;
+  const { grammar, context } = input.rest;
+  const { options } = context;
   const { root, legacyNames } = buildNodes(
     query,
     { hasRootFilters: input.hasRootFilters, hasRanges: window !== undefined },
@@ -68,16 +68,14 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   );
   const level = resolveLevel(root, { model, schema, source: relation, sourceName: name });
   checkRelatedOrders(level);
-  checkAggregates(level, options.dbAggregatesEnabled);
+  checkAggregates(level, grammar.flatModes, options.dbAggregatesEnabled);
   const building: Building = {
     model,
     searchPath: searchPathOf(input.rest, schema),
     // permissions of the metadata give the right to count apart from that to read
     takesBareCount:
-      input.rest.grammar.aggregates.has("count") &&
-      (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
-    aggregates: input.rest.grammar.aggregates,
-    orderings: input.rest.grammar.orderings,
+      grammar.aggregates.has("count") && (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
+    grammar,
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
@@ -146,21 +144,21 @@ const checkRelatedOrders = (level: Level): void => {
 const isAggregate = (item: SelectItem): boolean =>
   item.kind === "count" || (item.kind === "field" && item.aggregate !== undefined);
 
-const isSpread = (level: EmbedLevel): boolean => level.embed.mode === "spread";
-
 /** Aggregates of a level, those lifted into it from to-one spreads included. @rule R-AGG-6 */
-const hasAggregates = (level: Level): boolean =>
+const hasAggregates = (level: Level, flatModes: Grammar["flatModes"]): boolean =>
   level.node.items.some(isAggregate) ||
-  level.embeds.some((embed) => isSpread(embed) && embed.relationship.isToOne && hasAggregates(embed));
+  level.embeds.some(
+    (embed) => flatModes.has(embed.embed.mode) && embed.relationship.isToOne && hasAggregates(embed, flatModes),
+  );
 
 /** @rule R-AGG-1 R-SPR-7 */
-const checkAggregates = (root: Level, isEnabled: boolean): void => {
+const checkAggregates = (root: Level, flatModes: Grammar["flatModes"], isEnabled: boolean): void => {
   const levels: Level[] = [root];
   for (const level of levels) levels.push(...level.embeds); // grows while it is walked: every level, from the top
   if (!isEnabled && levels.some((level) => level.node.items.some(isAggregate))) throw aggregatesDisabled();
   for (const level of levels) {
-    if (level.embeds.some((embed) => isSpread(embed) && !embed.relationship.isToOne && hasAggregates(embed)))
-      throw aggregateInSpread();
+    const lifted = level.embeds.filter(({ embed, relationship }) => flatModes.has(embed.mode) && !relationship.isToOne);
+    if (lifted.some((embed) => hasAggregates(embed, flatModes))) throw aggregateInSpread();
   }
 };
 
@@ -192,12 +190,12 @@ const buildRead = (building: Building, level: Level, from: Source, wanted: Outpu
         ? [{ kind: "all" } as const]
         : []
       : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) =>
-          buildOutput(row, item, building.aggregates),
+          buildOutput(row, item, building.grammar.aggregates),
         )),
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
   const where = buildWhere(row, node.filters, node.logic);
-  const orderBy = node.orders.map((term) => buildOrder(row, term, building.orderings));
+  const orderBy = node.orders.map((term) => buildOrder(row, term, building.grammar.orderings));
   return { kind: "read", from, shape: "rows", output, where, orderBy: orderBy.length === 0 ? undefined : orderBy, cap };
 };
 
@@ -230,7 +228,7 @@ const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonl
 /** `select=count`, `vessels(count)`: the number of rows, unless the row has a column or computed field of that name.
  *  @rule R-AGG-7 */
 const bareCount = (
-  { model, searchPath, takesBareCount }: Building,
+  { model, searchPath, takesBareCount, grammar }: Building,
   { node, relation }: Level,
   columns: readonly string[] | undefined,
 ): readonly SelectItem[] | undefined => {
@@ -242,7 +240,7 @@ const bareCount = (
     item.field.name !== "count" ||
     item.field.path.length > 0 ||
     item.aggregate !== undefined ||
-    node.embed?.mode === "spread"
+    (node.embed !== undefined && grammar.flatModes.has(node.embed.mode))
   )
     return undefined;
   const isTaken =

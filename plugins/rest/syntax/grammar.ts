@@ -44,5 +44,6 @@ export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
     orderings,
     preferences: registry.preferences,
     embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length),
+    flatModes: new Set(registry.embeds.filter(({ isFlat }) => isFlat === true).map(({ mode }) => mode)),
   };
 };
