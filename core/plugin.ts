@@ -73,6 +73,16 @@ export interface PlanFunction extends BuiltIn {
   readonly compile: (argument: Sql, model: Model) => Sql;
 }
 
+/** What SQL can read of a caller, beside role and claims. @rule X-SES-1 */
+export interface SessionSpec {
+  /** Kebab-case, unique. */
+  readonly name: string;
+  /** Settings of each transaction of the caller, in front of its role. Made once per session, of nothing else. */
+  readonly settings?: (session: Session) => readonly (readonly [name: string, value: string])[];
+  /** Functions that take the session as an argument find each variable under this prefix too, beside `x-session-`. */
+  readonly prefix?: string;
+}
+
 /** Something that a request may ask for beside what it is about: `key-order=on`. */
 export interface PreferenceSpec {
   /** An HTTP token, as it is sent. */
@@ -136,6 +146,7 @@ export interface Plugin {
   readonly embeds?: readonly EmbedSpec[];
   readonly updateOperators?: readonly UpdateOperatorSpec[];
   readonly functions?: readonly PlanFunction[];
+  readonly sessions?: readonly SessionSpec[];
   readonly preferences?: readonly PreferenceSpec[];
   /** Made by `defineSetting`. @rule X-SET-1 */
   readonly settings?: readonly PluginSetting<any>[]; // each has a type of its own
@@ -157,6 +168,9 @@ export interface Registry {
   readonly embeds: readonly EmbedSpec[];
   readonly updateOperators: readonly UpdateOperatorSpec[];
   readonly functions: ReadonlyMap<string, PlanFunction>;
+  readonly sessions: readonly SessionSpec[];
+  /** Those of `sessions`. */
+  readonly sessionPrefixes: readonly string[];
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
   readonly statements: ReadonlyMap<string, StatementSpec>;
   readonly aggregates: ReadonlyMap<string, AggregateSpec>;

@@ -97,7 +97,7 @@ export const relApi = (preset: Preset): RelApi => {
   const counters = createCounters();
   const config = createConfig(given, options, logger, checkOptions);
   const caches = createCaches("cache", { maxBytes: () => config.current().cacheBytes }, counters);
-  const database = createDatabase(config.current, logger, () => loader.current(), caches);
+  const database = createDatabase(config.current, logger, () => loader.current(), caches, registry.sessions);
   const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));

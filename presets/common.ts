@@ -4,6 +4,7 @@ import { adminSecret } from "../plugins/auth/admin-secret.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
 import { jwtTokens } from "../plugins/auth/jwt-tokens.ts";
 import { aggregateEmbeds } from "../plugins/embeds/aggregate.ts";
+import { hasuraSession, sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
 import { accessLog, cors, traceHeader } from "../plugins/http/index.ts";
@@ -36,6 +37,9 @@ export const common: readonly Plugin[] = [
   adminSecret,
   jwtTokens,
   anonymous,
+  // what SQL sees of the caller
+  sessionSettings,
+  hasuraSession,
   // filters
   comparisonOperators,
   textOperators,

@@ -1,6 +1,7 @@
 /** REST over tables and views with plain JSON, and nothing else: a starting point for your own preset. */
 import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
+import { sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, relationships } from "../plugins/introspect/index.ts";
 import { jsonMedia } from "../plugins/media/index.ts";
@@ -17,6 +18,7 @@ export const minimal = (options: RelApiOptions): Preset =>
       catalogIntrospection,
       relationships,
       anonymous,
+      sessionSettings,
       comparisonOperators,
       nestEmbeds,
       setOperator,

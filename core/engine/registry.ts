@@ -32,6 +32,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const embeds = parts("embeds", (plugin) => plugin.embeds);
   const updateOperators = parts("updateOperators", (plugin) => plugin.updateOperators);
   const functions = parts("functions", (plugin) => plugin.functions);
+  const sessions = parts("sessions", (plugin) => plugin.sessions);
   const preferences = parts("preferences", (plugin) => plugin.preferences);
   const statements = parts("statements", (plugin) => plugin.statements);
   const aggregates = parts("aggregates", (plugin) => plugin.aggregates);
@@ -42,6 +43,8 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     embeds,
     updateOperators,
     functions: new Map(functions.map((spec): [string, PlanFunction] => [spec.name, spec])),
+    sessions,
+    sessionPrefixes: sessions.flatMap(({ prefix }) => prefix ?? []),
     preferences: new Map(preferences.map((spec): [string, PreferenceSpec] => [spec.name, spec])),
     statements: new Map(statements.map((spec): [string, StatementSpec] => [spec.name, spec])),
     aggregates: new Map(aggregates.map((spec): [string, AggregateSpec] => [spec.name, spec])),
@@ -54,6 +57,8 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseOverlaps(registry, updateOperators, nameOf, "update operator");
   refuseDoubles(registry, embeds, ({ mode }) => mode, "embedding mode");
   refuseDoubles(registry, functions, nameOf, "function");
+  refuseDoubles(registry, sessions, nameOf, "session part");
+  refuseDoubles(registry, sessions, ({ prefix }) => prefix, "prefix of session variables");
   refuseDoubles(registry, preferences, nameOf, "preference");
   refuseDoubles(registry, statements, nameOf, "statement");
   refuseDoubles(registry, aggregates, nameOf, "aggregate function");

@@ -2,7 +2,7 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { requestCancelled } from "../kernel/errors.ts";
-import type { Session } from "../kernel/session.ts";
+import { VARIABLE_PREFIX, type Session } from "../kernel/session.ts";
 import type { Answer } from "./exchange.ts";
 
 /** What plugins add to an api, such as ways to call it from the application: their `api.ts` declares what. */
@@ -57,11 +57,9 @@ export class CallError extends Error {
   }
 }
 
-const PREFIX = "x-session-";
-
 const variableName = (name: string): string => {
   const lower = name.toLowerCase();
-  return lower.startsWith(PREFIX) ? lower : PREFIX + lower;
+  return lower.startsWith(VARIABLE_PREFIX) ? lower : VARIABLE_PREFIX + lower;
 };
 
 const sessions = new WeakMap<Caller, Session>();

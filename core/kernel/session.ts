@@ -2,6 +2,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Json } from "../engine/plan/plan.ts";
 
+/** In front of the name of each session variable. */
+export const VARIABLE_PREFIX = "x-session-";
+
 /** Who calls. Return the same frozen object for the same caller: what is derived from it is cached with it. */
 export interface Session {
   /** The role acted as, as messages and policies name it; `admin` for an administrator without a role. */

@@ -20,6 +20,7 @@ import {
 } from "../../core/index.ts";
 import type { Slot } from "../../core/engine/sql/fragment.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../../core/engine/sql/program.ts";
+import { hasuraSession, sessionSettings } from "../../plugins/auth/session-settings.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 
 let db: TestDatabase;
@@ -41,6 +42,7 @@ const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => 
     logger,
     () => model as Model | undefined,
     createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()),
+    [...(sessionSettings.sessions ?? []), ...(hasuraSession.sessions ?? [])],
   );
   opened.push(database);
   return database;
@@ -379,7 +381,7 @@ describe("values and rows", () => {
     const slots: readonly Slot[] = [
       { session: "x-session-user-id" },
       { session: "x-session-none", optional: true },
-      { sessionJson: true },
+      { sessionJson: ["x-hasura-"] },
     ];
     const asked = program([statement("select $1::text, $2::text, $3::json", ["id", "none", "all"], slots)]);
     const execution = {

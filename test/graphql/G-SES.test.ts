@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { definePlugin, type Counters } from "../../core/index.ts";
+import { compose, definePlugin, relApi, without, type Counters } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type TestApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import {
@@ -225,6 +225,89 @@ describe("where they reach", () => {
     expect(answer).toHaveProperty("data");
     expect(JSON.parse(answer.data.session_seen[0].value)).toEqual(both);
     expect(JSON.parse(answer.data.sight[0].sight_both)).toEqual(both);
+  });
+});
+
+describe("plugins", () => {
+  const argumentOf = async (on: TestApi): Promise<unknown> => {
+    const { data } = await on.gql("{ session_seen { value } }", {}, { "x-session-user-id": "7" });
+    return JSON.parse(data.session_seen[0].value);
+  };
+  const own = { "x-session-role": "admin", "x-session-user-id": "7" };
+
+  test("G-SES-4 G-SES-5 without hasura-session that dialect's setting and names are absent, the others stay", async () => {
+    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
+    const sight = await see(bearer(READER), [], lacking);
+    expect(sight["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
+    expect(sight).toMatchObject({ "session.user_id": "7" });
+    expect(await argumentOf(lacking)).toEqual(own);
+  });
+  test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims stay, and the other plugin's setting", async () => {
+    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
+    const sight = await see(bearer(READER), [], lacking);
+    expect([sight["session.variables"] || null, sight["session.user_id"] || null]).toEqual([null, null]);
+    expect(sight).toMatchObject({ role: "music_reader" });
+    expect(JSON.parse(sight["request.jwt.claims"]!)).toMatchObject({ sub: "7" });
+    expect(JSON.parse(sight["hasura.user"]!)).toMatchObject({ "x-hasura-user-id": "7" });
+  });
+  test("X-SES-1 a plugin adds settings, made once per session, and a prefix", async () => {
+    let calls = 0;
+    const tenants = definePlugin({
+      name: "tenants",
+      sessions: [
+        {
+          name: "tenants",
+          prefix: "x-acme-",
+          settings: ({ role, variables }) => {
+            calls++;
+            return [["acme.tenant", `${role} ${variables["x-session-org-unit"] ?? "nobody"}`]];
+          },
+        },
+      ],
+    });
+    const withTenants = await startApi(forGraphql({ anonRole: "music_nobody", parts: [tenants] }));
+    const caller = bearer(READER);
+    for (let i = 0; i < 3; i++)
+      expect(await see(caller, ["acme.tenant"], withTenants)).toMatchObject({ "acme.tenant": "music_reader north" });
+    expect(calls).toBe(1);
+    expect(await argumentOf(withTenants)).toEqual({
+      ...own,
+      "x-hasura-role": "admin",
+      "x-hasura-user-id": "7",
+      "x-acme-role": "admin",
+      "x-acme-user-id": "7",
+    });
+  });
+  test("X-SES-1 a mistake in it is logged with the plugin and fails the request", async () => {
+    const faulty = definePlugin({
+      name: "faulty",
+      sessions: [
+        {
+          name: "faulty",
+          settings: () => {
+            throw new Error("no tenants today");
+          },
+        },
+      ],
+    });
+    const logged: unknown[] = [];
+    const silent = (): undefined => undefined;
+    const logger = {
+      error: (message: string, facts?: object) => void logged.push({ message, ...facts }),
+      warn: silent,
+      info: silent,
+      debug: silent,
+      access: silent,
+    };
+    const broken = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
+    expect(gqlError(await askGraphql(broken)).code).toBe("unexpected");
+    expect(logged).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
+  });
+  test("X-SES-1 one prefix of two plugins is refused at the start", () => {
+    const session = (name: string) => definePlugin({ name, sessions: [{ name, prefix: "x-acme-" }] });
+    expect(() => relApi(compose({ plugins: [session("a"), session("b")], options: {} }))).toThrow(
+      'prefix of session variables "x-acme-" is declared by plugins "a" and "b": rename one or remove one of the plugins',
+    );
   });
 });
 

@@ -2,6 +2,7 @@
 import type { Caches } from "../../kernel/cache.ts";
 import type { Model } from "../model/model.ts";
 import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
+import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { isRelApiError, presetError } from "../../kernel/errors.ts";
 import { openChangeFeed, type ChangeFeed, type ChangeFeedHandlers } from "./change-feed.ts";
@@ -39,6 +40,7 @@ export const createDatabase = (
   logger: Logger,
   model: () => Model | undefined,
   caches: Caches,
+  sessions: readonly SessionSpec[],
 ): Database => {
   const options = current(); // what connections depend on does not change
   const target = targetOf(options);
@@ -80,7 +82,7 @@ export const createDatabase = (
   };
 
   return {
-    execute: createExecutor({ caches, options: current, pool: poolFor, model, warn, logStatement }),
+    execute: createExecutor({ caches, sessions, options: current, pool: poolFor, model, warn, logStatement }),
     query: (statement) => withConnection((connection) => run(connection, statement)),
     snapshot: (work) =>
       withConnection(async (connection) => {

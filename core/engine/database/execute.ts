@@ -10,7 +10,7 @@ import {
 } from "../../kernel/errors.ts";
 import type { Model } from "../model/model.ts";
 import type { ResolvedOptions } from "../../kernel/options.ts";
-import type { Execution, ResultRow } from "../../plugin.ts";
+import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
 import { createBatches, settle, type Failed } from "./batches.ts";
 import type { Cleaning, CleaningKind } from "./cleaning.ts";
@@ -28,6 +28,7 @@ export interface ExecutorParts {
   readonly pool: (mayUseReplica: boolean) => Pool;
   /** The current model, whose roles have settings. */
   readonly model: () => Model | undefined;
+  readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   /** Called with the text of every statement of a request, with `logQuery`. */
   readonly logStatement?: (text: string) => void;
@@ -41,7 +42,7 @@ const MAX_ATTEMPTS = 3;
 /** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
 export const createExecutor = (parts: ExecutorParts): Execute => {
   const { options, warn } = parts;
-  const settings = createSettingsBuilder(options, parts.caches);
+  const settings = createSettingsBuilder(options, parts.caches, parts.sessions);
   const roles = createRoleWatch();
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = options();
   const batches = createBatches({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });

@@ -1,12 +1,12 @@
-/** The first statement of each transaction: search path, role, claims, session variables and the rest, set only for the
- *  transaction. Names are part of the text, values are bound, and everything that does not depend on the request is
+/** The first statement of each transaction: search path, role, claims, what plugins say of the session, and more,
+ *  set only for the transaction. Names are part of the text, values are bound, and everything that does not depend on the request is
  *  cached. */
 import type { Ask, Caches, Question } from "../../kernel/cache.ts";
 import type { Model } from "../model/model.ts";
 import type { Json } from "../plan/plan.ts";
-import type { Execution } from "../../plugin.ts";
+import type { Execution, SessionSpec } from "../../plugin.ts";
 import type { ResolvedOptions } from "../../kernel/options.ts";
-import type { Session } from "../../kernel/session.ts";
+import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { roleNotFound } from "../../kernel/errors.ts";
 
@@ -99,14 +99,24 @@ const pathOf = (ask: Ask<Path>): string => {
   return (login === undefined ? own : [...new Set([...own, ...login])]).map(quoted).join(", ");
 };
 
-export const createSettingsBuilder = (current: () => ResolvedOptions, caches: Caches): SettingsBuilder => {
+export const createSettingsBuilder = (
+  current: () => ResolvedOptions,
+  caches: Caches,
+  specs: readonly SessionSpec[],
+): SettingsBuilder => {
   const texts = caches.create({ name: "settings", make: textOf, bytesOf: (text) => text.length * 2 });
   const paths = caches.create({ name: "search paths", make: pathOf, bytesOf: (text) => text.length * 2 });
+  const ofSessions = new WeakMap<Session, SessionSettings>();
+  const settingsOf = (session: Session): SessionSettings => {
+    let found = ofSessions.get(session);
+    if (found === undefined) ofSessions.set(session, (found = buildSessionSettings(session, specs)));
+    return found;
+  };
 
   return {
     build: ({ session, settings, schema, keepsLoginPath }, model, isReadOnly) => {
       const options = current();
-      const ofSession = settingsOfSession(session);
+      const ofSession = settingsOf(session);
       const ofRole =
         session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);
       const ofRequest = settings ?? NONE;
@@ -141,29 +151,9 @@ const appSettings = ({ appSettings: given }: ResolvedOptions): readonly Setting[
   return settings;
 };
 
-const sessionCache = new WeakMap<Session, SessionSettings>();
-
-const settingsOfSession = (session: Session): SessionSettings => {
-  let found = sessionCache.get(session);
-  if (found === undefined) {
-    found = buildSessionSettings(session);
-    sessionCache.set(session, found);
-  }
-  return found;
-};
-
-const buildSessionSettings = (session: Session): SessionSettings => {
-  const variables = Object.entries(session.variables);
+const buildSessionSettings = (session: Session, specs: readonly SessionSpec[]): SessionSettings => {
   const settings = new Map<string, string>();
-  settings.set("session.variables", JSON.stringify(session.variables));
-  for (const [name, value] of variables) {
-    const short = name.slice("x-session-".length).replaceAll("-", "_");
-    if (SETTING_NAME.test(short) && short !== "variables") settings.set(`session.${short}`, value);
-  }
-  settings.set(
-    "hasura.user",
-    JSON.stringify(Object.fromEntries(variables.map(([name, value]) => [dialectName(name), value]))),
-  );
+  for (const spec of specs) for (const [name, value] of spec.settings?.(session) ?? NONE) settings.set(name, value);
   // as a role's name it would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   settings.set("role", session.databaseRole ?? "none");
@@ -171,23 +161,24 @@ const buildSessionSettings = (session: Session): SessionSettings => {
   return { names: textOfNames(settings.keys()), values: [...settings.values()] };
 };
 
-const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // `user_id`
+interface SessionText {
+  readonly prefixes: readonly string[];
+  readonly text: string;
+}
 
-const dialectName = (name: string): string => `x-hasura-${name.slice("x-session-".length)}`;
+const sessionTexts = new WeakMap<Session, SessionText>();
 
-const jsonCache = new WeakMap<Session, string>();
-
-/** What functions get as their session argument: every variable under both prefixes. @rule G-SES-5 */
-export const sessionJson = (session: Session): string => {
-  let text = jsonCache.get(session);
-  if (text === undefined) {
-    const both: Record<string, Json> = {};
+/** What functions get as their session argument: every variable, under these prefixes too. @rule G-SES-5 */
+export const sessionJson = (session: Session, prefixes: readonly string[]): string => {
+  let known = sessionTexts.get(session);
+  if (known?.prefixes !== prefixes) {
+    const all: Record<string, Json> = {};
     for (const [name, value] of Object.entries(session.variables)) {
-      both[name] = value;
-      both[dialectName(name)] = value;
+      all[name] = value;
+      for (const prefix of prefixes) all[prefix + name.slice(VARIABLE_PREFIX.length)] = value;
     }
-    text = JSON.stringify(both);
-    jsonCache.set(session, text);
+    known = { prefixes, text: JSON.stringify(all) };
+    sessionTexts.set(session, known);
   }
-  return text;
+  return known.text;
 };

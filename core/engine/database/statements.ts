@@ -111,7 +111,7 @@ export const fillSlots = (slots: readonly Slot[], values: readonly BoundValue[],
 const fillSlot = (source: Slot, values: readonly BoundValue[], session: Session): BoundValue => {
   if ("param" in source) return values[source.param] ?? null;
   if ("fixed" in source) return source.fixed;
-  if ("sessionJson" in source) return sessionJson(session);
+  if ("sessionJson" in source) return sessionJson(session, source.sessionJson);
   const variable = session.variables[source.session];
   if (variable !== undefined) return variable;
   if (source.optional === true) return null;

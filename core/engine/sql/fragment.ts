@@ -12,8 +12,8 @@ export type Slot =
   | { readonly param: number }
   /** session variable by lower-case name; missing is an error unless `optional` */
   | { readonly session: string; readonly optional?: boolean }
-  /** all session variables as a JSON object, both prefixes (G-SES-5) */
-  | { readonly sessionJson: true }
+  /** all session variables as a JSON object, under each of these prefixes too (G-SES-5) */
+  | { readonly sessionJson: readonly string[] }
   /** part of the plan itself, the same for every run */
   | { readonly fixed: BoundValue };
 

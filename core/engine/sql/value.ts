@@ -62,7 +62,7 @@ const applied = (compiler: Compiler, fragment: Sql, name: string | undefined): S
 export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
   if ("param" in ref) return applied(compiler, slot({ param: ref.param }, ref.type), ref.apply);
   if ("session" in ref) {
-    if (ref.session === true) return slot({ sessionJson: true }, ref.type);
+    if (ref.session === true) return slot({ sessionJson: compiler.registry.sessionPrefixes }, ref.type);
     return applied(compiler, slot({ session: ref.session, optional: ref.missing === "null" }, ref.type), ref.apply);
   }
   if ("constant" in ref) return applied(compiler, slot({ fixed: ref.constant }, ref.type), ref.apply);

@@ -1,0 +1,40 @@
+/** `current_setting('session.user_id')`: what SQL can read of the session's variables. */
+import { definePlugin, VARIABLE_PREFIX, type Session } from "../../core/index.ts";
+
+const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // `user_id`
+
+const suffixOf = (name: string): string => name.slice(VARIABLE_PREFIX.length);
+
+type Setting = readonly [name: string, value: string];
+
+const settingsOf = ({ variables }: Session): readonly Setting[] => [
+  ["session.variables", JSON.stringify(variables)],
+  ...Object.entries(variables).flatMap(([name, value]): readonly Setting[] => {
+    const short = suffixOf(name).replaceAll("-", "_");
+    return SETTING_NAME.test(short) && short !== "variables" ? [[`session.${short}`, value]] : [];
+  }),
+];
+
+/** @rule G-SES-1 G-SES-2 */
+export const sessionSettings = definePlugin({
+  name: "session-settings",
+  sessions: [{ name: "session-settings", settings: settingsOf }],
+});
+
+const HASURA = "x-hasura-";
+
+/** Trigger functions and policies written for Hasura: `current_setting('hasura.user')::json ->> 'x-hasura-user-id'`.
+ *  @rule G-SES-4 G-SES-5 */
+export const hasuraSession = definePlugin({
+  name: "hasura-session",
+  sessions: [
+    {
+      name: "hasura-session",
+      prefix: HASURA,
+      settings: ({ variables }) => {
+        const renamed = Object.entries(variables).map(([name, value]) => [HASURA + suffixOf(name), value]);
+        return [["hasura.user", JSON.stringify(Object.fromEntries(renamed))]];
+      },
+    },
+  ],
+});
