@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
 import type { RequestStep, Surface } from "./http/exchange.ts";
+import type { RequestSettings } from "./http/request-headers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { ChangeFeed, ChangeFeedHandlers } from "./engine/database/change-feed.ts";
@@ -147,11 +148,16 @@ export interface Plugin {
   readonly updateOperators?: readonly UpdateOperatorSpec[];
   readonly functions?: readonly PlanFunction[];
   readonly sessions?: readonly SessionSpec[];
+  /** Lower-case names of request headers that SQL must not see. @rule X-HDR-1 */
+  readonly secretHeaders?: readonly string[];
   readonly preferences?: readonly PreferenceSpec[];
   /** Made by `defineSetting`. @rule X-SET-1 */
   readonly settings?: readonly PluginSetting<any>[]; // each has a type of its own
   /** Types of extensions among those of its operators: a database may lack them, and nothing is said about it. */
   readonly extensionTypes?: readonly string[];
+  /** SQLSTATEs that functions raise to answer the client: what an auth scheme's statement fails with then stays as it
+   *  is, and is no fault of the server. @rule X-AUTH-3 */
+  readonly clientStates?: RegExp;
   readonly statements?: readonly StatementSpec[];
   readonly aggregates?: readonly AggregateSpec[];
   readonly orderings?: readonly OrderingSpec[];
@@ -168,6 +174,7 @@ export interface Registry {
   readonly embeds: readonly EmbedSpec[];
   readonly updateOperators: readonly UpdateOperatorSpec[];
   readonly functions: ReadonlyMap<string, PlanFunction>;
+  readonly secretHeaders: readonly string[];
   readonly sessions: readonly SessionSpec[];
   /** Those of `sessions`. */
   readonly sessionPrefixes: readonly string[];
@@ -175,6 +182,8 @@ export interface Registry {
   readonly statements: ReadonlyMap<string, StatementSpec>;
   readonly aggregates: ReadonlyMap<string, AggregateSpec>;
   readonly orderings: readonly OrderingSpec[];
+  /** One of the `clientStates` of plugins. */
+  isForClient(sqlstate: string): boolean;
   /** The plugin that declares the part, one of those above. */
   pluginOf(part: object): string;
   has(plugin: string): boolean;
@@ -205,7 +214,7 @@ export interface Execution {
   readonly onGone?: (listener: () => void) => () => void;
   /** May be run on a replica. */
   readonly mayUseReplica?: boolean;
-  /** Skips the pre-request function (OpenAPI reads it too; live query polls of many sessions do). */
+  /** Skips the pre-request function (one statement that many callers share does). */
   readonly skipPreRequest?: boolean;
 }
 
@@ -247,9 +256,11 @@ export interface PluginContext {
   /** A request of the application itself: the steps of every request, without HTTP. @throws CallError for statuses from
    *  400 on @rule X-CALL-1 */
   call(call: ApiCall): Promise<ApiAnswer>;
-  /** A method of the api (`api.rest`), which the plugin's `api.ts` adds to the type `ApiMethods`. Twice the same name is a
+  /** A method of the api (`api.soap`), which the plugin's `api.ts` adds to the type `ApiMethods`. Twice the same name is a
    *  preset error. */
   addMethod<Name extends keyof ApiMethods>(name: Name, method: ApiMethods[Name]): void;
+  /** What the transaction of an HTTP request tells SQL about it. @rule R-TX-6 */
+  readonly requestSettings: RequestSettings;
   /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been
    *  lost. */
   listen(channel: string, listener: (payload: string) => void, missed?: () => void): () => void;
@@ -269,7 +280,7 @@ export interface PluginContext {
    *  applied. */
   service<Service extends AnyToken = never>(name: Service["name"]): Service["value"] | undefined;
   /** WebSocket upgrades: true when taken. Called in the order of the plugins, with the path below the mount path. If
-   *  the mount path is unknown, with the whole path and then with the rest of it below each possible mount path, so
+   *  the mount path is unknown, with the whole path and then with what is left of it below each possible mount path, so
    *  take only known paths. `refusal`: body of the 404 for an upgrade that no handler takes. */
   addUpgrade(
     handler: (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean,

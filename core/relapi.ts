@@ -6,7 +6,7 @@ import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createTypeCheck, refuseImpossible } from "./engine/declared.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
-import { anonymousRefused, internalError, isRelApiError, presetError, type RelApiError } from "./kernel/errors.ts";
+import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
 import { blamed, faultFacts } from "./kernel/faults.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type CoreHooks } from "./hooks.ts";
@@ -15,6 +15,7 @@ import { createHeldBodies } from "./http/held-bodies.ts";
 import { createPace } from "./http/pace.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
+import { createRequestSettings } from "./http/request-headers.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader, type ModelLoader } from "./engine/load.ts";
@@ -48,10 +49,10 @@ export interface RelApi extends ApiMethods {
   close(): Promise<void>;
 }
 
-/** The scheme failed, not the caller, so the caller gets neither its message nor its status. @rule R-AUT-13
- *  G-AUTH-21 */
-const faultOfScheme = (error: RelApiError, logger: Logger): RelApiError => {
-  if (error.status === 503) return error; // it may recover soon
+/** If the scheme failed, not the caller, the caller gets neither its message nor its status. @rule R-AUT-13
+ *  G-AUTH-21 X-AUTH-3 */
+const errorOfScheme = (error: unknown, { isForClient }: Registry, logger: Logger): unknown => {
+  if (!isDatabaseFault(error) || isForClient(error.code) || error.status === 503) return error; // 503: it may recover soon
   logger.error("database error in an auth scheme", { code: error.code, reason: error.message });
   return internalError(error);
 };
@@ -60,13 +61,13 @@ const faultOfScheme = (error: RelApiError, logger: Logger): RelApiError => {
 const askSchemes = (
   scheme: CoreHooks["authorize"],
   credentials: Credentials,
-  logger: Logger,
+  errorOf: (error: unknown) => unknown,
 ): Session | Promise<Session> => {
   type Outcome = { readonly session: Session } | { readonly error: unknown };
   let settle: ((outcome: Outcome) => void) | undefined;
   let outcome = undefined as Outcome | undefined; // set by the callback below, maybe at once
   scheme.callAsync(credentials, (error, session) => {
-    if (error) outcome = { error: isDatabaseFault(error) ? faultOfScheme(error, logger) : error };
+    if (error) outcome = { error: errorOf(error) };
     else outcome = session === undefined ? { error: anonymousRefused() } : { session };
     settle?.(outcome);
   });
@@ -114,10 +115,11 @@ export const relApi = (preset: Preset): RelApi => {
   const around: AddedStep[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
+  const errorOf = (error: unknown): unknown => errorOfScheme(error, registry, logger);
   const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
     // the first load reads the settings stored in the database, which decide who may call
     if (!loader.isTried) return loader.tried.then(() => authorize(credentials, given));
-    const found = given ?? askSchemes(hooks.authorize, credentials, logger);
+    const found = given ?? askSchemes(hooks.authorize, credentials, errorOf);
     const act = (session: Session): Session => actingSession(session, credentials.surface, loader.current());
     return found instanceof Promise ? found.then(act) : act(found);
   };
@@ -211,8 +213,8 @@ const actingSession = (session: Session, surface: string, model: Model | undefin
   if (session.databaseRole === undefined || model?.loginRoles?.get(surface)?.has(session.role) !== true) return session;
   let acting = loginSessions.get(session);
   if (acting === undefined) {
-    const { databaseRole: _, ...rest } = session;
-    acting = rest;
+    const { databaseRole: _, ...asLogin } = session;
+    acting = asLogin;
     loginSessions.set(session, acting);
   }
   return acting;
@@ -297,6 +299,7 @@ const createContext = (parts: ContextParts): SharedContext => {
       if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
       Object.assign(methods, { [name]: method });
     },
+    requestSettings: createRequestSettings(registry.secretHeaders),
     listen: database.listener.listen,
     watchUnread: unread.watch,
     openChangeFeed: database.openChangeFeed,

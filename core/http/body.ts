@@ -106,7 +106,7 @@ const receive = (
     };
     const refuse = (error: RelApiError): void => {
       leave();
-      request.resume(); // discards the rest, so that the client can read the response
+      request.resume(); // discards what comes, so that the client can read the response
       reject(error);
     };
     const late = (): void => {

@@ -28,7 +28,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** `path`: below the mount, with its query: `/v1/graphql`. */
+/** `path`: below the mount, with its query: `/api/vessels?id=eq.1`. */
 export interface ApiCall extends CallOptions {
   readonly method: string;
   readonly path: string;
@@ -41,7 +41,7 @@ export class CallError extends Error {
   /** Of HTTP; error handlers answer with it. */
   readonly status: number;
   readonly statusCode: number;
-  /** The surface's code: `PGRST116`, `42501`, `access-denied`. */
+  /** The surface's code: `42501`, `access-denied`. */
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The answer's body, as a client would have got it. */

@@ -92,7 +92,7 @@ export interface Surface {
   /** Which rules of the auth plugins hold for its callers: `database-role` (a token names the database role; the
    *  default), `session-roles` (a token brings session variables and the roles allowed), or those of a plugin. */
   readonly credentialRules?: string;
-  /** Its own response headers that pages of other origins may read. The rest of CORS is the same for all surfaces
+  /** Its own response headers that pages of other origins may read. All else of CORS is the same for all surfaces
    *  (R-COR). */
   readonly exposedHeaders?: readonly string[];
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 
 export interface Pace {
-  /** From now on the rest of the request has to arrive in time. `late`: called if it does not, before anything else
+  /** From now on what is missing of the request has to arrive in time. `late`: called if it does not, before anything else
    *  happens; absent: the connection is closed. Call the returned function when the body is complete, so that it is not
    *  held until the next check. */
   watch(request: IncomingMessage, late?: () => void): (() => void) | undefined;

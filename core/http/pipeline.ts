@@ -51,7 +51,7 @@ const enter = (exchange: RequestExchange, session: Session): undefined => {
   return undefined;
 };
 
-/** For the log: `addSurface("rest").handle`. */
+/** For the log: `addSurface("soap").handle`. */
 const ofOwner =
   (member: string): NonNullable<Step["blames"]> =>
   ({ owner }) => [owner.plugin, `addSurface("${owner.name}").${member}`];
@@ -218,7 +218,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       exchange.response.destroy();
     } finally {
       exchange.releaseBody();
-      // the body has not been read in full: Node discards the rest as it arrives
+      // the body has not been read in full: Node discards what arrives
       if (!exchange.request.complete) pace.watch(exchange.request);
       runningCount--;
       if (runningCount === 0) whenSettled?.();

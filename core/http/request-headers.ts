@@ -37,24 +37,8 @@ export const cookieOf = (header: string | undefined, name: string): string | und
   return undefined;
 };
 
-/** Cookies have their own setting, and SQL never sees the admin secret. */
-const HIDDEN: ReadonlySet<string> = new Set(["cookie", "x-session-admin-secret", "x-hasura-admin-secret"]);
-
-/** `"x-tenant":` by name: the same few names come with every request. */
-const members = new Map<string, string>();
 const MAX_MEMBERS = 1000;
 const MAX_MEMBER_LENGTH = 64;
-
-/** "": hidden. */
-const memberOf = (name: string): string => {
-  let member = members.get(name);
-  if (member === undefined) {
-    const key = name.toLowerCase();
-    member = HIDDEN.has(key) ? "" : `${JSON.stringify(key)}:`;
-    if (name.length <= MAX_MEMBER_LENGTH && members.size < MAX_MEMBERS) members.set(name, member);
-  }
-  return member;
-};
 
 // JSON has it as it is
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -62,27 +46,44 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** More headers are looked through by a map. */
 const MAX_LOOKED_THROUGH = 40;
 
-const encodeHeaders = (rawHeaders: readonly string[]): string => {
-  const names: string[] = [];
-  let text = "";
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const member = memberOf(rawHeaders[i] as string); // i is within its length
-    if (member === "") continue;
-    if (i > MAX_LOOKED_THROUGH * 2 || names.includes(member)) return encodeRepeated(rawHeaders);
-    names.push(member);
-    const value = rawHeaders[i + 1] as string;
-    text += `${text === "" ? "" : ","}${member}${PLAIN.test(value) ? `"${value}"` : JSON.stringify(utf8Text(value))}`;
-  }
-  return `{${text}}`;
-};
+/** Headers as one JSON text, without the hidden ones. */
+const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonly string[]) => string) => {
+  /** `"x-tenant":` by name: the same few names come with every request. */
+  const members = new Map<string, string>();
 
-const encodeRepeated = (rawHeaders: readonly string[]): string => {
-  const headers = new Map<string, string>();
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const member = memberOf(rawHeaders[i] as string); // i is within its length
-    if (member !== "") headers.set(member, JSON.stringify(utf8Text(rawHeaders[i + 1] as string)));
-  }
-  return `{${Array.from(headers, ([member, value]) => member + value).join(",")}}`;
+  /** "": hidden. */
+  const memberOf = (name: string): string => {
+    let member = members.get(name);
+    if (member === undefined) {
+      const key = name.toLowerCase();
+      member = hidden.has(key) ? "" : `${JSON.stringify(key)}:`;
+      if (name.length <= MAX_MEMBER_LENGTH && members.size < MAX_MEMBERS) members.set(name, member);
+    }
+    return member;
+  };
+
+  const encodeRepeated = (rawHeaders: readonly string[]): string => {
+    const headers = new Map<string, string>();
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const member = memberOf(rawHeaders[i] as string); // i is within its length
+      if (member !== "") headers.set(member, JSON.stringify(utf8Text(rawHeaders[i + 1] as string)));
+    }
+    return `{${Array.from(headers, ([member, value]) => member + value).join(",")}}`;
+  };
+
+  return (rawHeaders) => {
+    const names: string[] = [];
+    let text = "";
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const member = memberOf(rawHeaders[i] as string); // i is within its length
+      if (member === "") continue;
+      if (i > MAX_LOOKED_THROUGH * 2 || names.includes(member)) return encodeRepeated(rawHeaders);
+      names.push(member);
+      const value = rawHeaders[i + 1] as string;
+      text += `${text === "" ? "" : ","}${member}${PLAIN.test(value) ? `"${value}"` : JSON.stringify(utf8Text(value))}`;
+    }
+    return `{${text}}`;
+  };
 };
 
 const encodeCookies = (header: string | undefined): string => {
@@ -92,17 +93,23 @@ const encodeCookies = (header: string | undefined): string => {
   return JSON.stringify(Object.fromEntries(cookies));
 };
 
-/** What SQL can read of a request: `current_setting('request.headers', true)::json ->> 'x-tenant'`. The last of a name
- *  counts. `path`: as SQL is to see it. @rule R-TX-6 G-SES-10 */
-export const requestSettings = (
-  { method, headers, rawHeaders }: Pick<IncomingMessage, "method" | "headers" | "rawHeaders">,
+export type RequestSettings = (
+  request: Pick<IncomingMessage, "method" | "headers" | "rawHeaders">,
   path: string,
-): readonly (readonly [name: string, value: string])[] => [
-  ["request.method", method ?? "GET"],
-  ["request.path", path],
-  ["request.headers", encodeHeaders(rawHeaders)],
-  ["request.cookies", encodeCookies(headers.cookie)],
-];
+) => readonly (readonly [name: string, value: string])[];
+
+/** What SQL can read of a request: `current_setting('request.headers', true)::json ->> 'x-tenant'`. The last of a name
+ *  counts. `secret`: headers that it never sees; cookies have a setting of their own. `path`: as SQL is to see it.
+ *  @rule R-TX-6 G-SES-10 */
+export const createRequestSettings = (secret: readonly string[]): RequestSettings => {
+  const encodeHeaders = createHeaderEncoder(new Set(["cookie", ...secret]));
+  return ({ method, headers, rawHeaders }, path) => [
+    ["request.method", method ?? "GET"],
+    ["request.path", path],
+    ["request.headers", encodeHeaders(rawHeaders)],
+    ["request.cookies", encodeCookies(headers.cookie)],
+  ];
+};
 
 /** Node keeps the first and drops the others. `rawHeaders`: names and values in turn. */
 export const repeatsHost = (rawHeaders: readonly string[]): boolean => {

@@ -59,8 +59,8 @@ export const presetError = (message: string): RelApiError => new RelApiError({ c
 export const tooManyValues = (limit: number): RelApiError =>
   new RelApiError({ code: "54000", status: 500, message: `the statement has more than ${limit} values` });
 
-/** The connection it came on is dropped, since the rest of it cannot be skipped; what a write has done is undone or
- *  not, as with a lost connection. @rule R-ERR-1 PGRSTX01, G-DBE-16 */
+/** The connection it came on is dropped, since what follows cannot be skipped; what a write has done is undone or
+ *  not, as with a lost connection. @rule R-ERR-1 G-DBE-16 */
 export const resultTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "result-too-large",
@@ -73,8 +73,7 @@ const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [
   ["Retry-After", String(Math.max(1, Math.ceil(seconds)))],
 ];
 
-/** `facts.sqlstate`: the code with which the server refused the connection, if it did. @rule R-ERR-1 PGRST000,
- *  G-DBE-13 */
+/** `facts.sqlstate`: the code with which the server refused the connection, if it did. @rule R-ERR-1 G-DBE-13 */
 export const connectionFailed = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
   new RelApiError({
     code: "connection-failed",
@@ -86,7 +85,7 @@ export const connectionFailed = (details: string, cause?: unknown, facts?: RelAp
     headers: retryAfter(1),
   });
 
-/** @rule R-ERR-1 PGRST001, G-DBE-13 */
+/** @rule R-ERR-1 G-DBE-13 */
 export const connectionLost = (details: string, cause?: unknown): RelApiError =>
   new RelApiError({
     code: "connection-lost",
@@ -199,15 +198,6 @@ export const bodiesTooLarge = (limitBytes: number): RelApiError =>
     code: "body-too-large",
     status: 413,
     message: `The bodies of requests without an answer are larger than ${limitBytes} bytes together`,
-    headers: retryAfter(1),
-  });
-
-/** @rule G-SUB-12 */
-export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
-  new RelApiError({
-    code: "live-queries-too-large",
-    status: 503,
-    message: `The live queries together are larger than ${limitBytes} bytes`,
     headers: retryAfter(1),
   });
 

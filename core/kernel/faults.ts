@@ -6,7 +6,7 @@ import type { Logger } from "./options.ts";
 /** A mistake in a plugin's code. Errors thrown on purpose (`RelApiError`) stay as they are. */
 export class PluginFault extends Error {
   readonly plugin: string;
-  /** A hook, or what else called the plugin: `transformPlan`, `apply`, `onModel`, `addSurface("rest").handle`. */
+  /** A hook, or what else called the plugin: `transformPlan`, `apply`, `onModel`, `addSurface("soap").handle`. */
   readonly hook: string;
 
   constructor(plugin: string, hook: string, cause: unknown) {

@@ -39,7 +39,7 @@ export const nearestNames = (name: string, candidates: Iterable<string>): readon
   return nearest.length > 2 ? [] : nearest;
 };
 
-/** For the end of a message: `; did you mean "live-queries"?`, or nothing. */
+/** For the end of a message: `; did you mean "sea_lanes"?`, or nothing. */
 export const didYouMean = (name: string, candidates: Iterable<string>): string => {
   const near = nearestNames(name, candidates).map((one) => `"${one}"`);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;

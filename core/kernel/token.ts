@@ -1,6 +1,6 @@
 /** A name and the type of what stands behind it, for services and hooks that plugins declare for each other. It exists
- *  for the compiler only: the plugin's `api.ts` exports `type GraphqlService = Token<"graphql", GqlEngine>`, and
- *  `context.service<GraphqlService>("graphql")` takes no other name and answers a `GqlEngine`. */
+ *  for the compiler only: the plugin's `api.ts` exports `type SoapService = Token<"soap", SoapEngine>`, and
+ *  `context.service<SoapService>("soap")` takes no other name and answers a `SoapEngine`. */
 export interface Token<Name extends string, Value> {
   readonly name: Name;
   readonly value: Value;

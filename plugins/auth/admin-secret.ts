@@ -29,6 +29,7 @@ const bytesOf = ({ variables }: Session): number =>
 export const adminSecret = definePlugin({
   name: "admin-secret",
   stage: Stage.early,
+  secretHeaders: ["x-session-admin-secret", "x-hasura-admin-secret"],
   apply: (hooks, context) => {
     const secrets = adminSecretsOf(context.options).map(digest);
     if (secrets.length === 0) return;

@@ -124,7 +124,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
       exchange.mark("plan");
-      const data = await engine.run(operation, exchange.session, runOptionsOf(exchange, context.options));
+      const data = await engine.run(operation, exchange.session, runOptionsOf(exchange, context));
       exchange.mark("transaction");
       return [`{"data":${data}}`, OK];
     } catch (error) {

@@ -1,5 +1,5 @@
 /** What a GraphQL request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
-import { requestSettings, type Exchange, type ResolvedOptions } from "../../core/index.ts";
+import type { Exchange, PluginContext, ResolvedOptions } from "../../core/index.ts";
 import type { GqlRunOptions } from "./operations.ts";
 
 const endOf = (exchange: Exchange, { dbTxEnd }: ResolvedOptions): "commit" | "rollback" => {
@@ -9,7 +9,7 @@ const endOf = (exchange: Exchange, { dbTxEnd }: ResolvedOptions): "commit" | "ro
   return (wanted ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
 };
 
-export const runOptionsOf = (exchange: Exchange, options: ResolvedOptions): GqlRunOptions => ({
+export const runOptionsOf = (exchange: Exchange, { options, requestSettings }: PluginContext): GqlRunOptions => ({
   settings: requestSettings(exchange.request, exchange.path),
   onGone: (listener) => exchange.onGone(listener),
   end: endOf(exchange, options),

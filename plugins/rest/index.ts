@@ -13,6 +13,7 @@ import {
 } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
+import { RAISED_STATES } from "./answer/raised-error.ts";
 import type { RestHandler, RestPreferences, RestTarget } from "./api.ts";
 import {
   methodUnsupported,
@@ -117,6 +118,7 @@ const refuseUnknown = async (rest: Rest, place: Place): Promise<never> => {
 export const rest = definePlugin({
   name: "rest",
   preferences: PREFERENCES,
+  clientStates: RAISED_STATES,
   apply: (hooks, context) => {
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);

@@ -1,6 +1,5 @@
 /** What reads, writes and calls do with a planned request: it runs in a transaction, and its row becomes the answer. */
 import {
-  requestSettings,
   type Answer,
   type BoundValue,
   type Execution,
@@ -78,7 +77,7 @@ export const buildRequestSettings = ({
   path,
   preferences,
 }: RestRequest): (readonly [name: string, value: string])[] => {
-  const settings = [...requestSettings(exchange.request, path)];
+  const settings = [...rest.context.requestSettings(exchange.request, path)];
   for (const [name, value] of preferences.given) {
     const set = rest.grammar.preferences.get(name)?.settings;
     if (set !== undefined) settings.push(...set(value));

@@ -6,7 +6,6 @@ import {
   definePlugin,
   faultFacts,
   fillSlots,
-  liveQueriesTooLarge,
   isMultiplexable,
   subscriberSlots,
   type PluginContext,
@@ -15,6 +14,7 @@ import {
 } from "../../core/index.ts";
 import { createBases } from "./bases.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
+import { liveQueriesTooLarge } from "./errors.ts";
 import { createLimiter } from "./limiter.ts";
 import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
 import { hashOf, createRunner, type CohortFacts } from "./runner.ts";

@@ -278,6 +278,19 @@ describe("plugins", () => {
       "x-acme-user-id": "7",
     });
   });
+  test("X-HDR-1 a plugin's secret headers are hidden from SQL on both surfaces", async () => {
+    const keys = definePlugin({ name: "keys", secretHeaders: ["X-Api-Key"] });
+    const withKeys = await startApi(forGraphql({ anonRole: "music_nobody", parts: [keys, without("admin-secret")] }));
+    const headers = { "x-api-key": "k", "x-session-admin-secret": "of nobody", "x-tenant": "t" };
+    for (const sight of [
+      await see(headers, ["request.headers"], withKeys),
+      sightOfRest(await askRest(withKeys, headers, ["request.headers"])),
+    ]) {
+      const seen = JSON.parse(sight["request.headers"]!);
+      expect(seen).toMatchObject({ "x-tenant": "t", "x-session-admin-secret": "of nobody" });
+      expect(seen).not.toHaveProperty("x-api-key");
+    }
+  });
   test("X-SES-1 a mistake in it is logged with the plugin and fails the request", async () => {
     const faulty = definePlugin({
       name: "faulty",

@@ -25,9 +25,8 @@ export const isPgError = (error: unknown): error is PgError & Error =>
 
 export const sqlstateOf = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
 
-/** Errors of the database itself, not those that a function raises for the client (`PT401`, `PGRST`). */
-export const isDatabaseFault = (error: unknown): error is RelApiError =>
-  isRelApiError(error) && isPgError(error.cause) && !/^P(?:T\d{3}|GRST)$/.test(error.code);
+/** Errors of the database, those that functions raise among them. */
+export const isDatabaseFault = (error: unknown): error is RelApiError => isRelApiError(error) && isPgError(error.cause);
 
 /** The server has ended the connection with it. */
 export const isFatal = (error: unknown): boolean =>
@@ -109,7 +108,7 @@ export const fromStatement = (error: unknown, path?: string): RelApiError => {
   });
 };
 
-/** An error that came while connecting: always ours, with the driver's text as details. @rule R-ERR-1 PGRST000 */
+/** An error that came while connecting: always ours, with the driver's text as details. @rule R-ERR-1 */
 export const fromConnecting = (error: unknown): RelApiError =>
   connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 

@@ -334,7 +334,7 @@ export interface Sequence {
   /** Reads `{ written, steps }`. */
   readonly result: Read;
   readonly one?: boolean;
-  /** The rest of the request is contradictory: the steps run only because their errors take precedence over this one
+  /** The request is contradictory further on: the steps run only because their errors take precedence over this one
    *  (G-NST-11). */
   readonly refusal?: Refusal;
 }

@@ -1,4 +1,4 @@
-/** Data-modifying statements: each is a CTE whose rows the rest of the statement reads. */
+/** Data-modifying statements: each is a CTE whose rows the statement reads. */
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Cell, Delete, Insert, Predicate, Update, ValueRef, WriteRows } from "../plan/plan.ts";
 import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";

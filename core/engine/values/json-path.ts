@@ -20,16 +20,16 @@ const unquote = (quoted: string): string | undefined => {
  *  G-COE-12 */
 export const parseJsonPath = (text: string): readonly string[] | undefined => {
   if (text === "") return undefined;
-  let rest = text.startsWith("$") ? text.slice(1) : text;
+  let ahead = text.startsWith("$") ? text.slice(1) : text;
   const keys: string[] = [];
-  while (rest !== "") {
-    const match = ELEMENT.exec(rest);
+  while (ahead !== "") {
+    const match = ELEMENT.exec(ahead);
     if (match === null) return undefined;
     const [whole, name, index, double, single] = match;
     const key = name ?? index ?? unquote((double ?? single) as string); // one of the four has matched
     if (key === undefined) return undefined;
     keys.push(key);
-    rest = rest.slice(whole.length);
+    ahead = ahead.slice(whole.length);
   }
   return keys;
 };

@@ -2,6 +2,9 @@
 import { RelApiError, type Json } from "../../../core/index.ts";
 import { headerText } from "./header-text.ts";
 
+/** SQLSTATEs of such errors. @rule R-AUT-13 */
+export const RAISED_STATES = /^P(?:T\d{3}|GRST)$/;
+
 export interface Raised {
   readonly error: RelApiError;
   readonly statusText?: string;
