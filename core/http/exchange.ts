@@ -92,6 +92,8 @@ export interface Surface {
   /** Which rules of the auth plugins hold for its callers: `database-role` (a token names the database role; the
    *  default), `session-roles` (a token brings session variables and the roles allowed), or those of a plugin. */
   readonly credentialRules?: string;
+  /** Pages beside other surfaces: it never answers for a path of no surface, as the last of the others does. */
+  readonly isPage?: boolean;
   /** Its own response headers that pages of other origins may read. All else of CORS is the same for all surfaces
    *  (R-COR). */
   readonly exposedHeaders?: readonly string[];

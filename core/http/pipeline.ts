@@ -246,7 +246,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       let owner = surfaceFor(path, request);
       if (owner === undefined) {
         if (next !== undefined) return next();
-        const last = surfaces.at(-1);
+        const last = surfaces.findLast(({ isPage }) => isPage !== true);
         if (last === undefined) return void response.writeHead(404).end();
         // the only listener: the last surface encodes the 404, after the credentials were checked (R-PIPE-2)
         owner = {

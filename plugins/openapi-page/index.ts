@@ -8,6 +8,7 @@ import {
   type ResolvedOptions,
   type Surface,
 } from "../../core/index.ts";
+import type { OpenapiService } from "../rest/api.ts";
 import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
 
@@ -49,7 +50,7 @@ const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">): Answer =>
 const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
 /** Settings may change under a running server; where the REST root is does not. */
-const createSurface = (folder: string, context: PluginContext): Surface => {
+const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
   const roots = restRoots(context.options);
   const assets = createAssets(folder, {
     "page.js": { contentType: "text/javascript; charset=utf-8", text: PAGE_SCRIPT },
@@ -88,13 +89,15 @@ const createSurface = (folder: string, context: PluginContext): Surface => {
   };
   return {
     name: "openapi-page",
+    isPage: true,
     match: (path, method, request) => {
-      if ((method !== "GET" && method !== "HEAD") || !describesSchema(context.options)) return false;
-      if (assetName(path) !== undefined) return true;
+      if (method !== "GET" && method !== "HEAD") return false;
+      if (assetName(path) !== undefined) return isDescribed();
       return (
         method === "GET" &&
         roots.some((root) => path === root || path === `${root}/`) &&
-        namesHtml(request.headers.accept)
+        namesHtml(request.headers.accept) &&
+        isDescribed()
       );
     },
     beforeAuthorize: answer,
@@ -103,19 +106,20 @@ const createSurface = (folder: string, context: PluginContext): Surface => {
   };
 };
 
-const describesSchema = ({ openapiMode, dbRootSpec }: ResolvedOptions): boolean =>
-  openapiMode !== "disabled" && dbRootSpec === undefined;
-
-/** Needs the document, and shows itself only where the root describes the schema. @rule R-OAS-1 */
+/** Shows itself only where the root describes the schema. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
-  // must precede the surface whose root it shares, and "openapi" follows that surface, so it cannot be in `requires`
+  // must precede the surface whose root it shares; the description at that root follows it
   before: ["rest"],
   apply: (_hooks, context) => {
-    if (!context.registry.has("openapi")) return;
+    const isDescribed = (): boolean => context.service<OpenapiService>("openapi")?.isServed() === true;
     const folder = findAssetFolder();
-    if (folder !== undefined) context.addSurface(createSurface(folder, context));
-    else if (describesSchema(context.options))
+    if (folder !== undefined) return context.addSurface(createSurface(folder, context, isDescribed));
+    let isTold = false;
+    context.onModel(() => {
+      if (isTold || !isDescribed()) return;
+      isTold = true;
       context.logger.warn("the OpenAPI page is disabled: swagger-ui-dist is not installed");
+    });
   },
 });

@@ -31,6 +31,15 @@ export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;
 /** Offered by the plugin `rest`. */
 export type RestLiveService = Token<"rest-live", RestLive>;
 
+/** The description of the schema at the REST root. */
+export interface OpenapiRoot {
+  /** The settings in force have it there. */
+  isServed(): boolean;
+}
+
+/** Offered by the plugin `openapi`. */
+export type OpenapiService = Token<"openapi", OpenapiRoot>;
+
 /** @rule X-CALL-1 */
 export interface RestCall extends CallOptions {
   /** GET unless given. */

@@ -17,6 +17,7 @@ import {
   type ResolvedOptions,
   type WithSession,
 } from "../../core/index.ts";
+import type { OpenapiService } from "./api.ts";
 import { buildAnswer } from "./answer/headers.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
 import { buildDocument, type DocumentPlace } from "./openapi/document.ts";
@@ -131,6 +132,9 @@ export const openapi = definePlugin({
     const documents: Documents = context.caches.create(describedSchemas);
     const describe = onTarget(restOf(context), (request) => describeSchema(request, documents));
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
+    context.offer<OpenapiService>("openapi", {
+      isServed: () => context.options.openapiMode !== "disabled" && context.options.dbRootSpec === undefined,
+    });
     hooks.buildRestRoute.tap("openapi", (route) =>
       route.target.kind === "root" ? withMethods(route, handlers) : route,
     );

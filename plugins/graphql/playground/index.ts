@@ -1,7 +1,8 @@
 /** `GET /v1/graphql` in a browser: a page on which queries, mutations and subscriptions are written and run. Works
  *  without the internet. */
 import { randomBytes } from "node:crypto";
-import { definePlugin, type Answer, type Exchange, type Surface } from "../../../core/index.ts";
+import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
+import type { GraphqlService } from "../api.ts";
 import { createAssets, digestOf, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, policyOf } from "./page.ts";
 
@@ -34,7 +35,7 @@ const sendAsset = (asset: Asset, exchange: AnyExchange): Answer => {
   };
 };
 
-const createSurface = (folder: string): Surface => {
+const createSurface = (folder: string, { service }: Pick<PluginContext, "service">): Surface => {
   const assets = createAssets(folder);
   let known: string | undefined;
   const digest = (): string => (known ??= digestOf(folder));
@@ -63,9 +64,11 @@ const createSurface = (folder: string): Surface => {
 
   return {
     name: "playground",
+    isPage: true,
     match: (path, method, request) => {
       if (method !== "GET" && method !== "HEAD") return false;
-      return path === PAGE_PATH ? takesHtml(request.headers.accept) : path.startsWith(ASSETS_PATH);
+      const isMine = path === PAGE_PATH ? takesHtml(request.headers.accept) : path.startsWith(ASSETS_PATH);
+      return isMine && service<GraphqlService>("graphql") !== undefined;
     },
     beforeAuthorize: answer,
     handle: answer,
@@ -78,12 +81,11 @@ export const playground = definePlugin({
   // the surface at that path serves the other methods; it comes later, so it cannot be in `requires`
   before: ["graphql"],
   apply: (_hooks, context) => {
-    if (!context.registry.has("graphql")) return;
     const folder = findAssetFolder();
     if (folder === undefined) {
       context.logger.warn("the playground is disabled: its page has not been built (npm run build:playground)");
       return;
     }
-    context.addSurface(createSurface(folder));
+    context.addSurface(createSurface(folder, context));
   },
 });

@@ -113,7 +113,7 @@ const planChoice = (type: MediaType, plan: NonNullable<MediaType["plan"]>, looku
 
 /** Handlers that the database declares by domains. @rule R-MED-4 R-MED-5 R-MED-6 */
 const customChoice = (type: MediaType, { planning: { rest, model }, wanted }: Lookup): MediaChoice | undefined => {
-  if (!rest.context.registry.has("custom-media")) return undefined;
+  if (rest.hooks.compileMedia.get(CUSTOM_VALUE) === undefined) return undefined; // no plugin makes such bodies
   const { relation, routine } = wanted;
   if (wanted.isWholeRow) {
     const served = routine === undefined ? undefined : valueHandler(model, routine);
