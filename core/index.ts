@@ -74,15 +74,7 @@ export {
 export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement } from "./engine/sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./engine/sql/compile.ts";
-export {
-  ANSWER_SEPARATOR,
-  isMultiplexable,
-  multiplex,
-  needsTypes,
-  subscriberSlots,
-  typesProgram,
-} from "./engine/sql/multiplex.ts";
-export type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./engine/database/change-feed.ts";
+export type { ReplicationConnection } from "./engine/database/replication.ts";
 export { fillSlots } from "./engine/database/statements.ts";
 export { VERSION } from "./kernel/version.ts";
 export { refuseDoubles, refuseOddNames, refuseOverlaps } from "./engine/overlaps.ts";

@@ -7,7 +7,7 @@ import type { RequestStep, Surface } from "./http/exchange.ts";
 import type { RequestSettings } from "./http/request-headers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
-import type { ChangeFeed, ChangeFeedHandlers } from "./engine/database/change-feed.ts";
+import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Embed, Envelope, Plan } from "./engine/plan/plan.ts";
@@ -264,9 +264,9 @@ export interface PluginContext {
   /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been
    *  lost. */
   listen(channel: string, listener: (payload: string) => void, missed?: () => void): () => void;
-  /** Committed changes from now on, by logical replication. @throws RelApiError if the database cannot send them: no
-   *  `wal_level` logical, no right, or no slot */
-  openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
+  /** A connection of the plugin's own, outside the pool, that takes commands of the replication protocol. @throws
+   *  RelApiError if the database has no replication, or cannot be reached @rule X-REP-1 */
+  openReplication(): Promise<ReplicationConnection>;
   addSurface(surface: Surface): void;
   /** Something to be done around each request. @rule X-STEP-1 */
   addStep(step: RequestStep): void;

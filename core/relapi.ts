@@ -302,7 +302,7 @@ const createContext = (parts: ContextParts): SharedContext => {
     requestSettings: createRequestSettings(registry.secretHeaders),
     listen: database.listener.listen,
     watchUnread: unread.watch,
-    openChangeFeed: database.openChangeFeed,
+    openReplication: database.openReplication,
     addSurface: (plugin, surface) => {
       surfaces.push({ ...surface, plugin });
     },

@@ -6,7 +6,7 @@ import { remembered, reported } from "./faults.ts";
 import type { Services } from "./services.ts";
 
 type Own =
-  "offer" | "service" | "onModel" | "onClose" | "listen" | "openChangeFeed" | "addSurface" | "addStep" | "addUpgrade";
+  "offer" | "service" | "onModel" | "onClose" | "listen" | "openReplication" | "addSurface" | "addStep" | "addUpgrade";
 
 export type SharedContext = Omit<PluginContext, "offer" | "service" | "addSurface" | "addStep"> & {
   readonly addSurface: (plugin: string, surface: Surface) => void;
@@ -27,12 +27,15 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
         reported(plugin, `listen("${channel}")`, logger, listener, undefined),
         missed && reported(plugin, `listen("${channel}").missed`, logger, missed, undefined),
       ),
-    openChangeFeed: ({ committed, lost, keyColumn }) =>
-      shared.openChangeFeed({
-        committed: reported(plugin, "openChangeFeed.committed", logger, committed, undefined),
-        lost: reported(plugin, "openChangeFeed.lost", logger, lost, undefined),
-        keyColumn: reported(plugin, "openChangeFeed.keyColumn", logger, keyColumn, undefined),
-      }),
+    openReplication: async () => {
+      const connection = await shared.openReplication();
+      return {
+        ...connection,
+        copy: (command, take) =>
+          connection.copy(command, reported(plugin, "openReplication.copy", logger, take, undefined)),
+        onEnd: (listener) => connection.onEnd(reported(plugin, "openReplication.onEnd", logger, listener, undefined)),
+      };
+    },
     addSurface: (surface) => shared.addSurface(plugin, surface),
     addStep: (step) => shared.addStep(plugin, step),
     addUpgrade: (handler, refusal) =>

@@ -59,6 +59,34 @@ export interface LiveQueries {
 /** Offered by the plugin `live-queries`. */
 export type LiveQueriesService = Token<"live-queries", LiveQueries>;
 
+// --- what has changed -----------------------------------------------------------------------------------------------
+
+/** By `schema.name`, partitions under their own names: values of the key column in the changed rows, before and after;
+ *  undefined: any row. */
+export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
+
+/** What a change feed calls. */
+export interface ChangeFeedHandlers {
+  /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. */
+  committed(xid: number, changes: RowChanges): void;
+  /** The column whose values in changed rows of the relation are needed. */
+  keyColumn(relation: string): string | undefined;
+  /** The feed has ended by itself. */
+  lost(reason: string): void;
+}
+
+/** An open change feed. */
+export interface ChangeFeed {
+  end(): Promise<void>;
+}
+
+/** Opens a feed of committed changes from now on, by logical replication. @throws RelApiError if the database cannot
+ *  send them: no `wal_level` logical, no right, or no slot @rule X-REP-2 */
+export type OpenChangeFeed = (handlers: ChangeFeedHandlers) => Promise<ChangeFeed>;
+
+/** Offered by the plugin `replication-changes`. */
+export type ChangeFeedService = Token<"change-feed", { readonly open: OpenChangeFeed }>;
+
 // --- sources of changes ---------------------------------------------------------------------------------------------
 
 /** What a live query depends on. */

@@ -6,8 +6,6 @@ import {
   definePlugin,
   faultFacts,
   fillSlots,
-  isMultiplexable,
-  subscriberSlots,
   type PluginContext,
   type Program,
   type Slot,
@@ -17,6 +15,7 @@ import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
 import { createLimiter } from "./limiter.ts";
 import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
+import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
 import type { Interest, LiveQueries, LiveQueriesService, LiveQuery, Subscriber, Unwatch, WatchChanges } from "./api.ts";
 import { graphqlSource, refuseMissing } from "./live-query.ts";

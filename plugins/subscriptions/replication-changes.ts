@@ -1,21 +1,26 @@
 /** Changes as the database commits them, by logical replication: only live queries that read a changed table run again.
  *  Where `wal_level` or rights do not allow it, the next source watches. */
-import {
-  definePlugin,
-  isRelApiError,
-  type ChangeFeed,
-  type ChangeFeedHandlers,
-  type PluginContext,
-  type RowChanges,
-} from "../../core/index.ts";
+import { definePlugin, isRelApiError, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
-import type { Changed, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
+import type {
+  Changed,
+  ChangeFeed,
+  ChangeFeedHandlers,
+  ChangeFeedService,
+  Interest,
+  LiveQueriesService,
+  RowChanges,
+  Unwatch,
+  WatchChanges,
+} from "./api.ts";
+import { openChangeFeed } from "./change-feed.ts";
 
 export const replicationChanges = definePlugin({
   name: "replication-changes",
   requires: ["live-queries"],
   before: ["notify-changes", "poll-changes"],
   apply: (hooks, context) => {
+    context.offer<ChangeFeedService>("change-feed", { open: (handlers) => openChangeFeed(context, handlers) });
     const watch = createReplication(context);
     hooks.use<WatchChanges>("watchChanges").tap("replication-changes", watch);
   },
@@ -49,7 +54,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const open = async (): Promise<void> => {
     state = "opening";
     try {
-      const opened = await context.openChangeFeed({
+      const opened = await openChangeFeed(context, {
         committed: dispatch,
         lost,
         keyColumn: (relation) => keyColumns.get(relation),

@@ -1,18 +1,8 @@
 /** Runs a batch of entries: by one statement over all of them where the program allows it, else one by one. */
 import { createHash } from "node:crypto";
-import {
-  ANSWER_SEPARATOR,
-  isMultiplexable,
-  multiplex,
-  needsTypes,
-  typesProgram,
-  type Execution,
-  type PluginContext,
-  type Program,
-  type ResultRow,
-  type Session,
-} from "../../core/index.ts";
+import type { Execution, PluginContext, Program, ResultRow, Session } from "../../core/index.ts";
 import type { LiveAnswer, LiveQuery } from "./api.ts";
+import { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, typesProgram } from "./multiplex.ts";
 
 /** One of the queries that a run answers. */
 export interface Runnable {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { without, type Logger } from "../../core/index.ts";
+import { definePlugin, ident, sql, without, type Logger, type PluginContext } from "../../core/index.ts";
+import type { ChangeFeedService } from "../../plugins/subscriptions/api.ts";
 import { liveTriggers } from "../../presets/live-triggers.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initiated, pause, subscribe, until } from "../support/live.ts";
@@ -144,6 +145,61 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       () => log.lines.filter((line) => line === "live queries detect changes by logical replication").length > 1,
     );
     await changesReach(api, 502, 3000);
+  });
+});
+
+describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
+  const withContext = async (options: StartOptions = {}) => {
+    let context: PluginContext | undefined;
+    const taking = definePlugin({ name: "taking", apply: (_, given) => void (context = given) });
+    const api = await startApi(forGraphql({ ...options, parts: [taking] }));
+    return { api, context: context! };
+  };
+
+  test("X-REP-1 a plugin's own replication connection", async () => {
+    const log = listening();
+    const { api, context } = await withContext({ logger: log.logger });
+    const connection = await context.openReplication();
+    await expect(connection.command(sql`NO_SUCH_COMMAND`)).rejects.toMatchObject({ code: "42601" });
+    const slot = ident("own_feed");
+    await connection.command(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`);
+    const taken: string[] = [];
+    const copied = connection.copy(sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0`, (bytes) => {
+      taken.push(bytes.toString());
+      if (taken.length === 1) throw new Error("a mistake of the plugin's");
+    });
+    copied.catch(() => undefined);
+    await api.sql("update album set sold = 77 where id = 1");
+    await until(() =>
+      taken.some((text) => text.includes("table public.album: UPDATE") && text.includes("sold[integer]:77")),
+    );
+    expect(log.lines).toContain("a plugin failed");
+    const ended = new Promise<void>((resolve) => connection.onEnd(resolve));
+    await connection.end();
+    await ended;
+  });
+
+  test("X-REP-2 committed changes as a service, with keys where they are asked for", async () => {
+    const { api, context } = await withContext();
+    const { open } = context.service<ChangeFeedService>("change-feed")!;
+    const heard: [number, Record<string, string[] | undefined>][] = [];
+    const feed = await open({
+      committed: (xid, changes) =>
+        void heard.push([xid, Object.fromEntries([...changes].map(([name, keys]) => [name, keys && [...keys]]))]),
+      keyColumn: (relation) => (relation === "public.album" ? "id" : undefined),
+      lost: () => undefined,
+    });
+    const client = await api.database.connect();
+    await client.query("begin");
+    await client.query("update album set sold = sold + 1 where id in (1, 2)");
+    await client.query("update artist set country = country where id = 1");
+    const { rows } = await client.query("select pg_current_xact_id()::text as xid");
+    await client.query("commit");
+    await client.end();
+    const xid = Number(BigInt(rows[0].xid) & 0xffff_ffffn);
+    await until(() => heard.some(([of]) => of === xid));
+    expect(heard.find(([of]) => of === xid)![1]).toEqual({ "public.album": ["1", "2"], "public.artist": undefined });
+    await feed.end();
   });
 });
 

@@ -5,12 +5,12 @@ import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { isRelApiError, presetError } from "../../kernel/errors.ts";
-import { openChangeFeed, type ChangeFeed, type ChangeFeedHandlers } from "./change-feed.ts";
 import { createExecutor, type Execute } from "./execute.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { fromStatement, isPgError } from "./pg-errors.ts";
 import { createPool, type Connection, type Pool, type PoolCounts, type Target } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
+import { openReplication, type ReplicationConnection } from "./replication.ts";
 import type { WirePlan } from "./wire.ts";
 
 export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
@@ -22,8 +22,8 @@ export interface Database {
   /** Several in one read-only transaction at one snapshot, with an empty search path. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   readonly listener: Listener;
-  /** Committed changes from now on. @throws RelApiError if the database cannot send them */
-  openChangeFeed(handlers: ChangeFeedHandlers): Promise<ChangeFeed>;
+  /** A connection of its own, outside the pool, for commands of the replication protocol. */
+  openReplication(): Promise<ReplicationConnection>;
   /** Pooled connections are replaced as they become free. */
   renew(): void;
   /** Of the primary's pool. */
@@ -102,7 +102,7 @@ export const createDatabase = (
         return result;
       }),
     listener,
-    openChangeFeed: (handlers) => openChangeFeed(target, handlers),
+    openReplication: () => openReplication(target),
     renew: () => {
       primary.renew();
       for (const replica of replicas) replica.renew();

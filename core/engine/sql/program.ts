@@ -11,7 +11,7 @@ export interface ProgramStatement {
   readonly isMultiRow?: boolean;
   /** Place in the request, for errors the database raises in it. */
   readonly path?: string;
-  /** The fragment behind the text, from which `multiplex` builds statements over many subscribers. */
+  /** The fragment behind the text, for plugins that build other statements around it. */
   readonly fragment?: Sql;
 }
 

@@ -2,81 +2,45 @@
  *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. Only names are read from
  *  its output. */
 import { randomBytes } from "node:crypto";
-import { connectionFailed, isRelApiError } from "../../kernel/errors.ts";
-import { catalogText, ident, sql, toStatement } from "../sql/fragment.ts";
-import { fromStatement } from "./pg-errors.ts";
-import { openConnection, type Connection, type Target } from "./pool.ts";
+import type { PluginContext } from "../../core/index.ts";
+import { catalogText, ident, sql } from "../../core/engine/sql/fragment.ts";
+import type { ChangeFeed, ChangeFeedHandlers } from "./api.ts";
 
-/** By `schema.name`, partitions under their own names: values of the key column in the changed rows, before and after;
- *  undefined: any row. */
-export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
-
-/** What a change feed calls. */
-export interface ChangeFeedHandlers {
-  /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. */
-  committed(xid: number, changes: RowChanges): void;
-  /** The column whose values in changed rows of the relation are needed. */
-  keyColumn(relation: string): string | undefined;
-  /** The feed has ended by itself. */
-  lost(reason: string): void;
-}
-
-/** An open change feed. */
-export interface ChangeFeed {
-  end(): Promise<void>;
-}
-
-const CONNECT_MS = 10_000;
 /** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute, and keeps the log until
  *  it hears from it. */
 const STATUS_MS = 10_000;
 
 /** @throws RelApiError of connecting, or of the server when it refuses */
-export const openChangeFeed = async (target: Target, handlers: ChangeFeedHandlers): Promise<ChangeFeed> => {
-  const { lost } = handlers;
-  if ("stream" in target)
-    throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
-  const connection = await openConnection(target, CONNECT_MS, { replicates: true });
+export const openChangeFeed = async (context: PluginContext, handlers: ChangeFeedHandlers): Promise<ChangeFeed> => {
+  const connection = await context.openReplication();
   let isEnded = false;
   let timer: NodeJS.Timeout | undefined;
+  const close = (): Promise<void> => {
+    isEnded = true;
+    clearInterval(timer);
+    return connection.end();
+  };
   const ended = (reason: string): void => {
     if (isEnded) return;
-    isEnded = true;
-    clearInterval(timer);
-    void connection.end();
-    lost(reason);
+    void close();
+    handlers.lost(reason);
   };
+  const slot = ident(`relapi_${process.pid}_${randomBytes(6).toString("hex")}`);
   try {
-    const slot = ident(`relapi_${process.pid}_${randomBytes(6).toString("hex")}`);
-    await command(
-      connection,
-      toStatement(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`).text,
-    );
-    const reader = createReader(handlers, (bytes) => connection.sendCopy(bytes));
-    timer = setInterval(reader.status, STATUS_MS);
-    connection.onEnd(() => ended("the connection was lost"));
-    const start = toStatement(
-      sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`,
-    ).text;
-    connection
-      .copyBoth(start, reader.take)
-      .catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
+    await connection.command(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`);
   } catch (error) {
-    isEnded = true;
-    clearInterval(timer);
-    void connection.end();
-    throw isRelApiError(error) ? error : fromStatement(error);
+    void close();
+    throw error;
   }
-  return {
-    end: async () => {
-      isEnded = true;
-      clearInterval(timer);
-      await connection.end();
-    },
-  };
+  const reader = createReader(handlers, connection.send);
+  timer = setInterval(reader.status, STATUS_MS);
+  connection.onEnd(() => ended("the connection was lost"));
+  const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`;
+  connection
+    .copy(start, reader.take)
+    .catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
+  return { end: close };
 };
-
-const command = (connection: Connection, text: string): Promise<unknown> => connection.query(text, []);
 
 const XLOG_DATA = 0x77;
 const KEEPALIVE = 0x6b;

@@ -1,8 +1,20 @@
 /** One statement over many subscribers: the values of a program's slots become columns of a row set, and the program a
  *  lateral subquery over it. Only results whose hash differs from the last one are returned. */
-import type { QualifiedName } from "../model/model.ts";
-import { catalogText, empty, ident, join, literal, slot, sql, toStatement, type Slot, type Sql } from "./fragment.ts";
-import type { Program, ProgramStatement } from "./program.ts";
+import {
+  catalogText,
+  empty,
+  ident,
+  join,
+  literal,
+  slot,
+  sql,
+  toStatement,
+  type Program,
+  type ProgramStatement,
+  type QualifiedName,
+  type Slot,
+  type Sql,
+} from "../../core/index.ts";
 
 /** Cannot occur unescaped in JSON text. */
 export const ANSWER_SEPARATOR = "\u001e";

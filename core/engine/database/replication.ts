@@ -1,0 +1,48 @@
+/** Connections that take commands of the replication protocol. What is sent over them is the business of plugins. */
+import { connectionFailed } from "../../kernel/errors.ts";
+import { toStatement, type Sql } from "../sql/fragment.ts";
+import { fromStatement } from "./pg-errors.ts";
+import { openConnection, type Target } from "./pool.ts";
+
+/** A connection of a plugin's own, which closes it. */
+export interface ReplicationConnection {
+  /** `CREATE_REPLICATION_SLOT …`. @throws RelApiError of the server */
+  command(command: Sql): Promise<void>;
+  /** `START_REPLICATION …`: a copy in both directions, which goes on until the connection ends. Rejects when the server
+   *  refuses or ends it. */
+  copy(command: Sql, take: (bytes: Buffer) => void): Promise<void>;
+  /** The client's part of that copy. */
+  send(bytes: Buffer): void;
+  /** Called once when the connection ends, from whichever side. */
+  onEnd(listener: () => void): void;
+  end(): Promise<void>;
+}
+
+const CONNECT_MS = 10_000;
+
+/** The protocol has no parameters. */
+const textOf = (command: Sql): string => {
+  const { text, slots } = toStatement(command);
+  if (slots.length > 0) throw new TypeError("a replication command cannot have slots: use ident() and catalogText()");
+  return text;
+};
+
+/** @throws RelApiError of connecting */
+export const openReplication = async (target: Target): Promise<ReplicationConnection> => {
+  if ("stream" in target)
+    throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
+  const connection = await openConnection(target, CONNECT_MS, { replicates: true });
+  return {
+    command: async (command) => {
+      try {
+        await connection.query(textOf(command), []);
+      } catch (error) {
+        throw fromStatement(error);
+      }
+    },
+    copy: (command, take) => connection.copyBoth(textOf(command), take),
+    send: connection.sendCopy,
+    onEnd: connection.onEnd,
+    end: connection.end,
+  };
+};
