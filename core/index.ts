@@ -24,7 +24,8 @@ export {
   type CallOptions,
 } from "./http/call.ts";
 export * from "./http/exchange.ts";
-export { cookieOf, firstHeaders, utf8Text, type RequestSettings } from "./http/request-headers.ts";
+export { cookieOf, firstHeaders, repeatsHost, utf8Text, type RequestSettings } from "./http/request-headers.ts";
+export type { AnyServer } from "./http/servers.ts";
 export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
 export * from "./engine/model/sight.ts";

@@ -1,10 +1,9 @@
 /** What a plugin is, and what it is given. */
-import type { Duplex } from "node:stream";
-import type { IncomingMessage } from "node:http";
 import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
 import type { RequestStep, Surface } from "./http/exchange.ts";
 import type { RequestSettings } from "./http/request-headers.ts";
+import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
@@ -279,13 +278,13 @@ export interface PluginContext {
   /** What another plugin offers; undefined: that plugin is missing. Look it up when you need it, not while plugins are
    *  applied. */
   service<Service extends AnyToken = never>(name: Service["name"]): Service["value"] | undefined;
-  /** WebSocket upgrades: true when taken. Called in the order of the plugins, with the path below the mount path. If
-   *  the mount path is unknown, with the whole path and then with what is left of it below each possible mount path, so
-   *  take only known paths. `refusal`: body of the 404 for an upgrade that no handler takes. */
-  addUpgrade(
-    handler: (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => boolean,
-    refusal?: string,
-  ): void;
+  /** Called once for each HTTP server that leads here: with its first request, or when a plugin adds it. */
+  onServer(listener: (server: AnyServer) => void): void;
+  /** A server that a plugin has found before its first request. */
+  addServer(server: AnyServer): void;
+  hasServer(server: AnyServer): boolean;
+  /** Whether a listener of a server is this api. */
+  isApi(listener: unknown): boolean;
   /** Reloads the model now. */
   reload(): Promise<void>;
   /** Reloads the model soon; bursts of requests are one reload. */

@@ -16,6 +16,7 @@ import { createPace } from "./http/pace.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createRequestSettings } from "./http/request-headers.ts";
+import { createServers, type Servers } from "./http/servers.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader, type ModelLoader } from "./engine/load.ts";
@@ -30,7 +31,6 @@ import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { createServices } from "./kernel/services.ts";
 import { checkKinds } from "./kernel/settings.ts";
-import { createUpgrades, type AnyServer, type Upgrades } from "./http/upgrade.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
@@ -40,9 +40,6 @@ export interface RelApi extends ApiMethods {
   readonly ready: Promise<void>;
   /** Reads the schema again; running requests end with the old one. */
   reload(): Promise<void>;
-  /** Takes WebSocket upgrades of that server. Needed only if the server's listener hides this middleware. `mount`: its
-   *  mount path there, which distinguishes several apis on one server. */
-  attach(server: AnyServer, mount?: string): void;
   /** @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Ends sockets, then connections once the requests in progress are done. */
@@ -110,7 +107,7 @@ export const relApi = (preset: Preset): RelApi => {
   counters.watch("unread-closed", () => unread.closed);
   counters.watch("body-bytes", () => heldBodies.bytes);
   counters.watch("requests-late", () => pace.closed);
-  const upgrades = createUpgrades(() => api, options.requestTimeout * SECOND_MS);
+  const servers = createServers(options.requestTimeout * SECOND_MS);
   const surfaces: AddedSurface[] = [];
   const around: AddedStep[] = [];
   const closers: (() => void | Promise<void>)[] = [];
@@ -132,7 +129,8 @@ export const relApi = (preset: Preset): RelApi => {
     caches,
     database,
     loader,
-    upgrades,
+    servers,
+    isApi: (listener) => listener === api,
     surfaces,
     around,
     closers,
@@ -154,7 +152,7 @@ export const relApi = (preset: Preset): RelApi => {
     services.seal();
   } catch (error) {
     if (!isRelApiError(error)) logger.error("a plugin failed", faultFacts(error));
-    upgrades.close();
+    for (const closer of closers) void closer();
     void database.close();
     throw error;
   }
@@ -175,7 +173,6 @@ export const relApi = (preset: Preset): RelApi => {
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     loader.close();
-    upgrades.close();
     for (const closer of closers) await closer(); // what they throw is logged, and thrown no further
     await pipeline.settled(CLOSE_PATIENCE_MS);
     unread.close();
@@ -185,13 +182,12 @@ export const relApi = (preset: Preset): RelApi => {
 
   const api: RelApi = Object.assign(
     (request: HttpRequest, response: ServerResponse, next?: Next): void => {
-      upgrades.attachTo(request);
+      servers.addOf(request);
       pipeline.answer(request, response, next);
     },
     {
       ready: loader.ready,
       reload: () => loader.reload(),
-      attach: upgrades.attach,
       model: () => loader.demand(),
       close: () => (closing ??= close()),
     },
@@ -248,7 +244,8 @@ interface ContextParts {
   readonly caches: Caches;
   readonly database: Database;
   readonly loader: ModelLoader;
-  readonly upgrades: Upgrades;
+  readonly servers: Servers;
+  readonly isApi: PluginContext["isApi"];
   readonly surfaces: AddedSurface[];
   readonly around: AddedStep[];
   readonly closers: (() => void | Promise<void>)[];
@@ -268,7 +265,8 @@ const createContext = (parts: ContextParts): SharedContext => {
     caches,
     database,
     loader,
-    upgrades,
+    servers,
+    isApi,
     surfaces,
     around,
     closers,
@@ -309,7 +307,10 @@ const createContext = (parts: ContextParts): SharedContext => {
     addStep: (plugin, step) => {
       around.push({ plugin, step });
     },
-    addUpgrade: upgrades.add,
+    onServer: servers.onServer,
+    addServer: servers.add,
+    hasServer: servers.has,
+    isApi,
     reload: () => loader.reload(),
     requestReload: loader.requestReload,
   };

@@ -19,6 +19,7 @@ import { playground } from "../plugins/graphql/playground/index.ts";
 import { geoOperators } from "../plugins/operators/geo.ts";
 import { documentOperators, incOperator } from "../plugins/operators/update.ts";
 import { legacyWebsocket, websocketTransport } from "../plugins/subscriptions/index.ts";
+import { upgrades } from "../plugins/upgrades/index.ts";
 import { common } from "./common.ts";
 import { knownPlugins } from "./known-plugins.ts";
 
@@ -47,6 +48,7 @@ export const gqlCompat = (options: RelApiOptions): Preset =>
     graphqlIntrospection,
     playground,
     // live queries over WebSocket
+    upgrades,
     websocketTransport,
     legacyWebsocket,
   );

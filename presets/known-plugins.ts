@@ -64,5 +64,6 @@ export const knownPlugins: readonly string[] = [
   "stripped-media",
   "text-operators",
   "trace-header",
+  "upgrades",
   "websocket-transport",
 ];

@@ -6,7 +6,7 @@ import { remembered, reported } from "./faults.ts";
 import type { Services } from "./services.ts";
 
 type Own =
-  "offer" | "service" | "onModel" | "onClose" | "listen" | "openReplication" | "addSurface" | "addStep" | "addUpgrade";
+  "offer" | "service" | "onModel" | "onClose" | "listen" | "openReplication" | "addSurface" | "addStep" | "onServer";
 
 export type SharedContext = Omit<PluginContext, "offer" | "service" | "addSurface" | "addStep"> & {
   readonly addSurface: (plugin: string, surface: Surface) => void;
@@ -38,20 +38,7 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
     },
     addSurface: (surface) => shared.addSurface(plugin, surface),
     addStep: (step) => shared.addStep(plugin, step),
-    addUpgrade: (handler, refusal) =>
-      shared.addUpgrade((request, socket, head, path) => {
-        const guarded = reported(
-          plugin,
-          "addUpgrade",
-          logger,
-          () => handler(request, socket, head, path),
-          undefined as never, // told apart from an answer below
-        );
-        const isTaken = guarded() as boolean | undefined;
-        // what the handler has done to the socket is not known: nobody else may take it
-        if (isTaken === undefined) socket.destroy();
-        return isTaken ?? true;
-      }, refusal),
+    onServer: (listener) => shared.onServer(reported(plugin, "onServer", logger, listener, undefined)),
   };
   return Object.assign(Object.create(shared) as PluginContext, own); // all of it comes from the two
 };

@@ -11,9 +11,13 @@ const OLD_PATH = "/v1alpha1/graphql";
 
 export const legacyWebsocket = definePlugin({
   name: "legacy-websocket",
-  requires: ["graphql", "live-queries"],
-  apply: (_hooks, context) =>
-    socketsOf(context).add({ name: "graphql-ws", isDefaultOn: (path) => path !== "/v1/graphql/ws", open: converse }),
+  requires: ["graphql", "live-queries", "upgrades"],
+  apply: (hooks, context) =>
+    socketsOf(hooks, context).add({
+      name: "graphql-ws",
+      isDefaultOn: (path) => path !== "/v1/graphql/ws",
+      open: converse,
+    }),
 });
 
 const KEEP_ALIVE = encodeFrame('{"type":"ka"}');

@@ -3,12 +3,20 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { createOriginPolicies, faultFacts, type Execution, type PluginContext, type Token } from "../../core/index.ts";
+import {
+  createOriginPolicies,
+  faultFacts,
+  type Execution,
+  type PluginContext,
+  type RelApiHooks,
+  type Token,
+} from "../../core/index.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { skim } from "./skim.ts";
 import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
+import type { TakeUpgrade, Upgrade } from "../upgrades/api.ts";
 
 /** One connection, as a protocol sees it. */
 export interface Connection {
@@ -57,10 +65,10 @@ const PATHS: ReadonlySet<string> = new Set(["/v1/graphql/ws", "/v1/graphql", "/v
 const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
 
 /** The one that the protocol plugins of a preset share, made by the first of them. */
-export const socketsOf = (context: PluginContext): Sockets => {
+export const socketsOf = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   const known = context.service<SocketsService>("graphql-sockets");
   if (known !== undefined) return known;
-  const sockets = createSockets(context);
+  const sockets = createSockets(hooks, context);
   context.offer<SocketsService>("graphql-sockets", sockets);
   return sockets;
 };
@@ -71,7 +79,7 @@ const MAX_WAITING = 16;
 const CLOSE_PATIENCE_MS = 1000;
 const MAX_REASON_BYTES = 123;
 
-const createSockets = (context: PluginContext): Sockets => {
+const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   const { logger } = context;
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat();
@@ -87,8 +95,8 @@ const createSockets = (context: PluginContext): Sockets => {
     handleProtocols: () => agreed,
   });
 
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer, path: string): boolean => {
-    if (!PATHS.has(path)) return false;
+  const upgrade = ({ request, socket, head, path }: Upgrade): true | undefined => {
+    if (!PATHS.has(path)) return undefined;
     const { origin } = request.headers;
     if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
       refuse(
@@ -201,7 +209,7 @@ const createSockets = (context: PluginContext): Sockets => {
     });
   };
 
-  context.addUpgrade(upgrade, REFUSAL);
+  hooks.use<TakeUpgrade>("takeUpgrade").tap({ name: "graphql-sockets", refusal: REFUSAL }, upgrade);
   context.onClose(async () => {
     isClosing = true;
     heartbeat.close();

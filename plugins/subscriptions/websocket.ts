@@ -19,9 +19,9 @@ const USUAL_PONGS = ['{"type":"pong"}', '{"type":"pong","payload":{"message":"ke
 
 export const websocketTransport = definePlugin({
   name: "websocket-transport",
-  requires: ["graphql", "live-queries"],
+  requires: ["graphql", "live-queries", "upgrades"],
   before: ["legacy-websocket"],
-  apply: (_hooks, context) => socketsOf(context).add(transport()),
+  apply: (hooks, context) => socketsOf(hooks, context).add(transport()),
 });
 
 interface Message {

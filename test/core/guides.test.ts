@@ -11,6 +11,7 @@ import { epochFields } from "./guides/epoch-fields.ts";
 import { firstEmbeds } from "./guides/first-embeds.ts";
 import {
   apiKeySessions,
+  echoSockets,
   everyMinute,
   likeUuid,
   rowEstimates,
@@ -66,7 +67,7 @@ test("the examples of hooks.md are those that are tested", () => {
     read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),
     ([, block]) => block ?? "",
   );
-  expect(blocks).toHaveLength(9);
+  expect(blocks).toHaveLength(10);
   const withoutIndent = (text: string): string => text.replace(/^ +/gm, "");
   for (const block of blocks) expect(withoutIndent(read("./guides/hooks.ts"))).toContain(withoutIndent(block));
 });
@@ -85,6 +86,7 @@ describe("hooks", async () => {
       rowLimit,
       likeUuid,
       everyMinute,
+      echoSockets,
       apiKeySessions(sessionOfKey),
     ],
   });
@@ -131,6 +133,14 @@ describe("hooks", async () => {
     expect(await socket.during(400)).toEqual([]); // not before the minute is over
     await api.sql("update artist set country = null where id = 4");
     await socket.close();
+  });
+
+  test("X-UPG-1 takeUpgrade: a socket of its own beside those of GraphQL, and its words where nobody takes one", async () => {
+    const socket = await openSocket(api, { path: "/echo", protocols: [] });
+    socket.send({ id: "1", type: "hello" });
+    expect(await socket.next()).toEqual({ id: "1", type: "hello" });
+    await socket.close();
+    await expect(openSocket(api, { path: "/nothing" })).rejects.toThrow("refused with 404: only /echo");
   });
 });
 

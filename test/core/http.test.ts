@@ -1,4 +1,5 @@
 /** The pipeline and the server it stands in, with a surface of the test's own: `/echo/…` says what it was asked. */
+import { hasSubscribers } from "node:diagnostics_channel";
 import { EventEmitter, once } from "node:events";
 import express from "express";
 import { Agent, createServer, request as send, type RequestListener, type Server } from "node:http";
@@ -25,6 +26,8 @@ import { adminSecret } from "../../plugins/auth/admin-secret.ts";
 import { anonymous } from "../../plugins/auth/anonymous.ts";
 import { accessLog, cors, traceHeader } from "../../plugins/http/index.ts";
 import { reloadChannel } from "../../plugins/reload/index.ts";
+import type { TakeUpgrade } from "../../plugins/upgrades/api.ts";
+import { upgrades } from "../../plugins/upgrades/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { sendRequest, type RequestParts } from "../support/http.ts";
 
@@ -823,17 +826,25 @@ describe("servers and applications", () => {
 });
 
 describe("upgrades", () => {
-  const upgrading = (paths: string[] = []): Plugin =>
-    definePlugin({
-      name: "test-sockets",
-      apply: (_, context) =>
-        context.addUpgrade((_request, socket, _head, path) => {
-          paths.push(path);
-          if (path !== "/v1/sockets") return false;
-          socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello");
-          return true;
-        }, "only '/v1/sockets' is supported on websockets"),
-    });
+  const REFUSAL = "only '/v1/sockets' is supported on websockets";
+
+  const upgrading = (paths: string[] = []): PresetPart => ({
+    plugins: [
+      upgrades,
+      definePlugin({
+        name: "test-sockets",
+        requires: ["upgrades"],
+        apply: (hooks) =>
+          hooks.use<TakeUpgrade>("takeUpgrade").tap({ name: "test-sockets", refusal: REFUSAL }, ({ socket, path }) => {
+            paths.push(path);
+            if (path !== "/v1/sockets") return undefined;
+            socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello");
+            return true;
+          }),
+      }),
+    ],
+    options: {},
+  });
 
   /** What comes back until the server closes, or until it holds `last`. */
   const raw = async (port: number, request: string, last?: string): Promise<string> => {
@@ -848,6 +859,30 @@ describe("upgrades", () => {
   };
   const upgrade = (port: number, path: string) =>
     raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+
+  test("X-UPG-1 without the plugin an upgrade is a plain request, and headers have their limit all the same", async () => {
+    const { api, port, server } = await start({ requestTimeout: 7 }, echo());
+    expect("attach" in api).toBe(false);
+    expect(server.headersTimeout).toBe(60_000);
+    expect(
+      await raw(port, "GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "}"),
+    ).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(server.listenerCount("upgrade")).toBe(0);
+    expect(server.headersTimeout).toBe(7000);
+  });
+
+  test("X-UPG-1 a preset that cannot start leaves nothing behind", () => {
+    const broken = definePlugin({
+      name: "broken",
+      requires: ["upgrades"],
+      apply: () => {
+        throw new Error("no");
+      },
+    });
+    const before = hasSubscribers("net.server.socket");
+    expect(() => apiOf({}, upgrading(), broken)).toThrow('plugin "broken"');
+    expect(hasSubscribers("net.server.socket")).toBe(before);
+  });
 
   test("the first to come may be a WebSocket, though nothing was attached", async () => {
     const app = express();

@@ -17,6 +17,7 @@ import { forGraphql, startApi, type StartOptions, type TestApi } from "../suppor
 import { openSocket } from "../support/socket.ts";
 import { leftOut } from "./left-out.ts";
 import type { WatchChanges } from "../../plugins/subscriptions/api.ts";
+import type { TakeUpgrade } from "../../plugins/upgrades/api.ts";
 
 interface Line {
   readonly level: string;
@@ -280,10 +281,13 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
 
   test("X-FLT-2 an upgrade that fails is closed, and the server goes on", async () => {
     const { api, lines } = await startLogged([
-      faulty((_, context) => context.addUpgrade(boom), { before: ["websocket-transport", "legacy-websocket"] }),
+      faulty((hooks) => hooks.use<TakeUpgrade>("takeUpgrade").tap("faulty", boom), {
+        requires: ["upgrades"],
+        before: ["websocket-transport", "legacy-websocket"],
+      }),
     ]);
     await expect(openSocket(api)).rejects.toThrow();
-    expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "addUpgrade" }]);
+    expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "takeUpgrade" }]);
     expect((await api.get("/vessels?limit=1")).status).toBe(200);
   });
 

@@ -149,6 +149,12 @@ describe("live queries", async () => {
     expect(await closing(noQueries, "graphql-transport-ws")).toMatch(/^refused with 404/);
   });
 
+  test("X-UPG-1 without upgrades and the transports an upgrade is a plain request", async () => {
+    const noUpgrades = await start(["upgrades"]);
+    expect("attach" in noUpgrades.relApi).toBe(false);
+    expect(await closing(noUpgrades, "graphql-transport-ws")).toMatch(/^refused with 426/);
+  });
+
   test("G-WS-1 without websocket-transport its protocol is not spoken", async () => {
     expect(await closing(noTransport, "graphql-transport-ws")).toMatchObject({ code: 1002 });
     const legacy = await openSocket(noTransport, { protocols: ["graphql-ws"] });

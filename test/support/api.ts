@@ -92,7 +92,7 @@ export const openApi = async (
   const database = on ?? (await testDatabase());
   const handler = relApi(compose(preset({ ...DEFAULTS, ...database.options, ...own }), ...parts));
   const server = createServer(handler);
-  handler.attach(server);
+  if ("attach" in handler) handler.attach(server); // a plugin adds it
   const agent = new Agent({ keepAlive: true });
   try {
     await handler.ready;

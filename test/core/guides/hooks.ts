@@ -1,6 +1,7 @@
 /** The examples of docs/reference/hooks.md, as they stand there. */
 import { createHash } from "node:crypto";
 import { SyncBailHook } from "tapable";
+import { WebSocketServer } from "ws";
 import {
   definePlugin,
   mapPlan,
@@ -12,6 +13,7 @@ import {
   type Token,
 } from "../../../core/index.ts";
 import type { WatchChanges } from "../../../plugins/subscriptions/api.ts";
+import type { TakeUpgrade } from "../../../plugins/upgrades/api.ts";
 
 export const rowEstimates = definePlugin({
   name: "row-estimates",
@@ -60,6 +62,22 @@ export const everyMinute = definePlugin({
       const timer = setInterval(changed, 60_000);
       return () => clearInterval(timer);
     });
+  },
+});
+
+export const echoSockets = definePlugin({
+  name: "echo-sockets",
+  requires: ["upgrades"],
+  before: ["websocket-transport"],
+  apply: (hooks) => {
+    const sockets = new WebSocketServer({ noServer: true }); // of the package ws
+    hooks
+      .use<TakeUpgrade>("takeUpgrade")
+      .tap({ name: "echo-sockets", refusal: "only /echo" }, ({ request, socket, head, path }) => {
+        if (path !== "/echo") return undefined;
+        sockets.handleUpgrade(request, socket, head, (client) => client.on("message", (data) => client.send(data)));
+        return true;
+      });
   },
 });
 
