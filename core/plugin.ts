@@ -9,7 +9,7 @@ import type { Counters } from "./kernel/counters.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
-import type { Embed, Envelope, Plan } from "./engine/plan/plan.ts";
+import type { Embed, Envelope, Json, Plan } from "./engine/plan/plan.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
 import type { PluginSetting } from "./kernel/plugin-settings.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
@@ -133,6 +133,14 @@ export interface StatementSpec extends BuiltIn {
   readonly compile: (argument: (name: string, type: string) => Sql, model: Model) => Sql;
 }
 
+/** What an envelope may put around a whole statement: `explain (…) select …`. @rule X-MED-2 */
+export interface WrapperSpec extends BuiltIn {
+  /** Kebab-case, unique. */
+  readonly name: string;
+  /** A statement whose rows have one column. They are the body, joined by line feeds. */
+  readonly compile: (statement: Sql, options: Json | undefined) => Sql;
+}
+
 /** A named object that adds a feature. */
 export interface Plugin {
   /** Kebab-case, unique in a preset; also the tap name. */
@@ -160,6 +168,7 @@ export interface Plugin {
   readonly statements?: readonly StatementSpec[];
   readonly aggregates?: readonly AggregateSpec[];
   readonly orderings?: readonly OrderingSpec[];
+  readonly wrappers?: readonly WrapperSpec[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -185,6 +194,7 @@ export interface Registry {
   isForClient(sqlstate: string): boolean;
   /** The plugin that declares the part, one of those above. */
   pluginOf(part: object): string;
+  readonly wrappers: ReadonlyMap<string, WrapperSpec>;
   has(plugin: string): boolean;
 }
 

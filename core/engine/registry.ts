@@ -14,6 +14,7 @@ import type {
   PreferenceSpec,
   Registry,
   StatementSpec,
+  WrapperSpec,
 } from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
 
@@ -37,6 +38,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const statements = parts("statements", (plugin) => plugin.statements);
   const aggregates = parts("aggregates", (plugin) => plugin.aggregates);
   const orderings = parts("orderings", (plugin) => plugin.orderings);
+  const wrappers = parts("wrappers", (plugin) => plugin.wrappers);
   const names = new Set(plugins.map((plugin) => plugin.name));
   const registry: Registry = Object.freeze({
     operators,
@@ -50,6 +52,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     statements: new Map(statements.map((spec): [string, StatementSpec] => [spec.name, spec])),
     aggregates: new Map(aggregates.map((spec): [string, AggregateSpec] => [spec.name, spec])),
     orderings,
+    wrappers: new Map(wrappers.map((spec): [string, WrapperSpec] => [spec.name, spec])),
     isForClient: (sqlstate: string) => plugins.some(({ clientStates }) => clientStates?.test(sqlstate) === true),
     pluginOf: (part: object) => owners.get(part) ?? "core",
     has: (plugin: string) => names.has(plugin),
@@ -64,6 +67,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(registry, preferences, nameOf, "preference");
   refuseDoubles(registry, statements, nameOf, "statement");
   refuseDoubles(registry, aggregates, nameOf, "aggregate function");
+  refuseDoubles(registry, wrappers, nameOf, "wrapper");
   refuseOverlaps(registry, orderings, nameOf, "ordering");
   for (const spec of preferences)
     if (!TOKEN.test(spec.name))

@@ -1,7 +1,46 @@
 /** `Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=analyze`: the execution plan instead of the
  *  result. */
-import { definePlugin } from "../../core/index.ts";
+import { catalogText, definePlugin, join, sql } from "../../core/index.ts";
+import type { ChooseMedia } from "../rest/api.ts";
 
-/** The surface knows the plan type if this plugin is present and `dbPlanEnabled` is on; core compiles
- *  `Envelope.explain` around whatever media type the plan is requested for. @rule R-MED-7 */
-export const explainMedia = definePlugin({ name: "explain-media" });
+interface ExplainOptions {
+  readonly format: "text" | "json";
+  readonly options: readonly string[];
+}
+
+const OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
+
+/** What EXPLAIN takes as words: nothing else reaches it. */
+const wordOf = (option: string): string => {
+  if (!OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
+  return option;
+};
+
+/** @rule R-MED-7 */
+export const explainMedia = definePlugin({
+  name: "explain-media",
+  requires: ["rest"],
+  wrappers: [
+    {
+      name: "explain",
+      builtIn: [],
+      compile: (statement, given) => {
+        const { format, options } = given as unknown as ExplainOptions; // written below
+        const words = [
+          ...options.map((option) => sql`${catalogText(wordOf(option))}`),
+          sql`format ${catalogText(format === "json" ? "json" : "text")}`,
+        ];
+        return sql`explain (${join(words)}) ${statement}`;
+      },
+    },
+  ],
+  apply: (hooks, context) => {
+    hooks.use<ChooseMedia>("chooseMedia").tap("explain-media", ({ plan }, wanted) => {
+      if (plan === undefined || !context.options.dbPlanEnabled) return undefined;
+      if (plan.of.plan !== undefined || !wanted.maySeePlans) return undefined;
+      const { format, of, options } = plan;
+      const inner = wanted.choose(of);
+      return inner && { envelope: { ...inner.envelope, wrapper: { name: "explain", options: { format, options } } } };
+    });
+  },
+});

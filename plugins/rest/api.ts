@@ -1,5 +1,17 @@
 /** What the REST surface says to other plugins: types only. */
-import type { CallOptions, Exchange, Execution, Plan, RouteTarget, Token } from "../../core/index.ts";
+import type { SyncBailHook } from "tapable";
+import type {
+  CallOptions,
+  Envelope,
+  Exchange,
+  Execution,
+  Model,
+  Plan,
+  Relation,
+  RouteTarget,
+  Routine,
+  Token,
+} from "../../core/index.ts";
 
 export type {
   Route as RestRoute,
@@ -24,6 +36,52 @@ export interface RestPreferences {
   /** The value taken of each declared preference, by name. */
   of(exchange: Exchange): ReadonlyMap<string, string>;
 }
+
+/** One entry of an `Accept` header, or a `Content-Type`. */
+export interface MediaType {
+  /** Canonical `type/subtype` in lower case; the aliases of the vendored types resolved. */
+  readonly name: string;
+  /** `;nulls=stripped` of the vendored array and object types. */
+  readonly isStripped: boolean;
+  /** Parts of the plan type. */
+  readonly plan?: { readonly format: "text" | "json"; readonly of: MediaType; readonly options: readonly string[] };
+  /** As messages show it. */
+  readonly text: string;
+}
+
+/** How a response of a media type is made. */
+export interface MediaChosen {
+  /** Parts of the envelope when a body is made. */
+  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "takesRowType" | "wrapper">;
+  /** Value of `Content-Type`; absent: the type's own. */
+  readonly contentType?: string;
+  /** Exactly one row is required (PGRST116). */
+  readonly isSingular?: boolean;
+  /** The body column is base64 of the bytes to send (R-MED-4). */
+  readonly isBinary?: boolean;
+}
+
+/** What a request asks to be represented, for taps of `chooseMedia`. The plan is cached by what is read of it. */
+export interface MediaContext {
+  readonly model: Model;
+  /** The relation whose rows are returned. */
+  readonly relation?: Relation;
+  /** The function whose value or rows are returned. */
+  readonly routine?: Routine;
+  /** `select` is exactly the default `*` (R-MED-5). */
+  readonly isWholeRow: boolean;
+  /** Execution plans name whatever the statement touches: columns too that a permission of the metadata hides. */
+  readonly maySeePlans: boolean;
+  /** What another type would be answered with. */
+  choose(type: MediaType): MediaChosen | undefined;
+}
+
+/** Declared by the plugin `rest`: asked for each accepted media type but the vendored arrays and objects, best first,
+ *  before those that `compileMedia` knows by name. @rule X-MED-1 */
+export type ChooseMedia = Token<
+  "chooseMedia",
+  SyncBailHook<[type: MediaType, context: MediaContext], MediaChosen | undefined>
+>;
 
 /** Offered by the plugin `rest`. */
 export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;

@@ -1,5 +1,6 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
  *  */
+import { SyncBailHook } from "tapable";
 import {
   definePlugin,
   nameKey,
@@ -14,7 +15,7 @@ import {
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
 import { RAISED_STATES } from "./answer/raised-error.ts";
-import type { RestHandler, RestPreferences, RestTarget } from "./api.ts";
+import type { ChooseMedia, RestHandler, RestPreferences, RestTarget } from "./api.ts";
 import {
   methodUnsupported,
   methodUnsupportedByRoutine,
@@ -120,6 +121,7 @@ export const rest = definePlugin({
   preferences: PREFERENCES,
   clientStates: RAISED_STATES,
   apply: (hooks, context) => {
+    hooks.declare<ChooseMedia>("chooseMedia", new SyncBailHook(["type", "context"]) satisfies ChooseMedia["value"]);
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>

@@ -1,7 +1,6 @@
 /** What every part of the REST surface works with: the parsed query, the preferences, the request itself. */
 import type {
   BoundValue,
-  Envelope,
   Exchange,
   Limits,
   Model,
@@ -15,7 +14,7 @@ import type {
   Relation,
   Source,
 } from "../../core/index.ts";
-import type { RestRoute, RestTarget } from "./api.ts";
+import type { MediaChosen, RestRoute, RestTarget } from "./api.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
@@ -272,16 +271,7 @@ export interface ResolvedRead {
 // --- planned requests -----------------------------------------------------------------------------------------------
 
 /** The media type of a response. */
-export interface MediaChoice {
-  /** Parts of the envelope when a body is made. */
-  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "takesRowType" | "explain">;
-  /** Value of `Content-Type`. */
-  readonly contentType: string;
-  /** Exactly one row is required (PGRST116). */
-  readonly isSingular: boolean;
-  /** The body column is base64 of the bytes to send (R-MED-4). */
-  readonly isBinary: boolean;
-}
+export type MediaChoice = Required<MediaChosen>;
 
 /** What planners make of a request; the same for every request that says the same, so that it can be kept. */
 export interface PlannedRequest extends Planned {

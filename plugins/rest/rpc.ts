@@ -114,7 +114,7 @@ const returnedRows = ({ routine }: PlannedCall, row: ResultRow | undefined): big
 const checkOf = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
   const { media, maxAffected, routine, envelope } = found;
   const isSingular = media.isSingular && routine.returns.isSet;
-  if (envelope.explain !== undefined || (!isSingular && maxAffected === undefined)) return undefined;
+  if (envelope.wrapper !== undefined || (!isSingular && maxAffected === undefined)) return undefined;
   return ([row]) => {
     const rows = Number(returnedRows(found, row));
     if (isSingular && rows !== 1) throw notSingular(rows);

@@ -45,9 +45,9 @@ export const runPlanned = async <Made extends PlannedRequest>(
   request.exchange.mark("transaction");
   keep();
   const parts: AnswerParts =
-    made.envelope.explain === undefined
+    made.envelope.wrapper === undefined
       ? outcome(made, row)
-      : { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` }; // as PostgreSQL prints it (R-MED-7)
+      : { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` }; // lines (R-MED-7)
   return buildAnswer(request, parts, { row, headers: running.headers, applied, legacyNames });
 };
 

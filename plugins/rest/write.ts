@@ -72,7 +72,7 @@ const checkOf = (
   method: WriteMethod,
 ): ((rows: readonly ResultRow[]) => void) | undefined => {
   const isSingular = media.isSingular && method !== "PUT";
-  if (envelope.explain !== undefined || (!isSingular && maxAffected === undefined && method !== "PUT"))
+  if (envelope.wrapper !== undefined || (!isSingular && maxAffected === undefined && method !== "PUT"))
     return undefined;
   return ([row]) => {
     const affected = affectedRows(row);

@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
 import { capabilities, rolledBack, startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { definePlugin, sql, without } from "../../core/index.ts";
+import { compose, definePlugin, literal, relApi, sql, without } from "../../core/index.ts";
+import type { ChooseMedia } from "../../plugins/rest/api.ts";
+import { fullCompat } from "../../presets/index.ts";
 
 const api = await startApi();
 
@@ -628,6 +631,57 @@ test("R-MED-1 a media type of a plugin of one's own", async () => {
   });
   expect(answer.headers["content-type"]).toBe("application/x-ndjson");
   expect(answer.text).toBe('{"id":1,"name":"Ariel"}\n{"id":2,"name":"Fram"}');
+});
+
+describe("X-MED-1 X-MED-2 a media type with something around the whole statement", async () => {
+  const CSV = { name: "text/csv", isStripped: false, text: "text/csv" };
+  const digestMedia = definePlugin({
+    name: "digest-media",
+    requires: ["rest"],
+    wrappers: [
+      {
+        name: "digest",
+        compile: (statement, options) =>
+          sql`select ${literal(String(options))} || pg_catalog.md5(_d.body) from (${statement}) as _d`,
+      },
+    ],
+    apply: (hooks) => {
+      hooks.use<ChooseMedia>("chooseMedia").tap("digest-media", ({ name }, { choose, isWholeRow }) => {
+        const csv = name === "text/x-digest" ? choose(CSV) : undefined;
+        const options = isWholeRow ? "all " : "some ";
+        return (
+          csv && { envelope: { ...csv.envelope, wrapper: { name: "digest", options } }, contentType: "text/x-md5" }
+        );
+      });
+    },
+  });
+  const own = await startApi({ parts: [digestMedia] });
+  const digest = (text: string): string => createHash("md5").update(text).digest("hex");
+
+  test("X-MED-2 reads and calls are answered with what the wrapper returns", async () => {
+    const headers = { accept: "text/x-digest" };
+    const read = await own.get("/vessels?select=id,name&order=id&limit=2", { headers });
+    expect([read.status, read.headers["content-type"]]).toEqual([200, "text/x-md5"]);
+    expect(read.text).toBe(`some ${digest("id,name\n1,Ariel\n2,Fram")}\n`);
+    const called = await own.get("/rpc/add_numbers?a=1&b=2", { headers });
+    expect(called.text).toBe(`all ${digest("pgrst_scalar\n3")}\n`);
+    const head = await own.head("/vessels", { headers });
+    expect(head.headers["content-type"]).toBe("text/x-md5");
+  });
+
+  test("X-MED-1 what the tap reads decides the plan", async () => {
+    const headers = { accept: "text/x-digest" };
+    expect((await own.get("/ports", { headers })).text).toMatch(/^all /);
+    expect((await own.get("/ports?select=id", { headers })).text).toMatch(/^some /);
+    expect((await own.get("/ports?select=id&id=eq.1", { headers: { accept: "text/csv" } })).text).toBe("id\n1");
+  });
+
+  test("X-MED-2 two wrappers of one name are refused", () => {
+    const rival = definePlugin({ name: "rival", wrappers: [{ name: "explain", compile: (statement) => statement }] });
+    expect(() => relApi(compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none" }), rival))).toThrow(
+      'wrapper "explain" is declared by plugins "explain-media" and "rival": rename one or remove one of the plugins',
+    );
+  });
 });
 
 const geo = capabilities.postgis

@@ -373,8 +373,8 @@ export interface Envelope {
   readonly location?: readonly string[];
   /** Count the inserted rows apart from the updated ones (R-UPS-4). */
   readonly countInserted?: boolean;
-  /** Return the execution plan of the statement instead of its result (R-MED-7). */
-  readonly explain?: { readonly format: "text" | "json"; readonly options: readonly string[] };
+  /** A declared wrapper around the whole statement: what that returns is the body, instead of the result. */
+  readonly wrapper?: { readonly name: string; readonly options?: Json };
 }
 
 /** What a request asks for. */

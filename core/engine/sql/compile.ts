@@ -16,7 +16,7 @@ import {
   type EnvelopeColumn,
 } from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
-import { catalogText, empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
+import { empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
 import { buildObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
@@ -98,23 +98,20 @@ const single = (
   envelope: Envelope = {},
 ): Program => {
   const fragment = sql`${head}select ${selectOf(columns)}${from}`;
-  return finish(compiler, [explained(fragment, columns, envelope)], 0);
+  return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0);
 };
 
-/** @rule R-MED-7 */
-const explained = (fragment: Sql, columns: readonly EnvelopeColumn[], envelope: Envelope): ProgramStatement => {
-  if (envelope.explain === undefined) return statementOf(fragment, columns);
-  const options = [
-    ...envelope.explain.options.map((option) => sql`${catalogText(explainOption(option))}`),
-    sql`format ${catalogText(envelope.explain.format === "json" ? "json" : "text")}`,
-  ];
-  return { ...toStatement(sql`explain (${join(options)}) ${fragment}`), columns: ["body"], isMultiRow: true };
-};
-
-const explainOption = (option: string): string => {
-  if (!["analyze", "verbose", "settings", "buffers", "wal"].includes(option))
-    throw planFault(`"${option}" is not an EXPLAIN option`);
-  return option;
+/** The statement of a plan, inside of what the envelope puts around it. @rule X-MED-2 */
+const wrapped = (
+  compiler: Compiler,
+  fragment: Sql,
+  columns: readonly EnvelopeColumn[],
+  { wrapper }: Envelope,
+): ProgramStatement => {
+  if (wrapper === undefined) return statementOf(fragment, columns);
+  const declared = compiler.registry.wrappers.get(wrapper.name);
+  if (declared === undefined) throw planFault(`no plugin declares the wrapper "${wrapper.name}"`);
+  return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
 const isWhole = (read: Read): boolean => read.output.length === 1 && read.output[0]?.kind === "all";
@@ -154,7 +151,7 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
     ...responseSettings(),
   ];
   const fragment = sql`select ${selectOf(columns)} from (${rows.sql}) as ${ident(row)}`;
-  const main = explained(fragment, columns, envelope);
+  const main = wrapped(compiler, fragment, columns, envelope);
   if (envelope.count !== "planned" && envelope.count !== "estimated") return finish(compiler, [main], 0);
   // the planner's number comes from EXPLAIN of the count's own query (R-CNT-2)
   const plan = sql`explain (format json) ${compileCountRows(another(), read)}`;
@@ -237,7 +234,7 @@ const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, en
     from = sql` from (${rows.sql}) as ${ident(row)}`;
   }
   const fragment = sql`with ${write.cte} select ${selectOf(columns)}${from}`;
-  return finish(compiler, [explained(fragment, columns, envelope)], 0, checks);
+  return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0, checks);
 };
 
 /** @rule R-SQL-2 R-SQL-14 R-RPC-13 */

@@ -7,7 +7,7 @@ export interface ProgramStatement {
   readonly slots: readonly Slot[];
   /** Names of its result columns, in order. */
   readonly columns: readonly string[];
-  /** It returns several rows of one column, which are joined by line feeds (EXPLAIN). */
+  /** It returns several rows of one column, which are joined by line feeds. */
   readonly isMultiRow?: boolean;
   /** Place in the request, for errors the database raises in it. */
   readonly path?: string;

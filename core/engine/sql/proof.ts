@@ -351,7 +351,8 @@ export const isProvenPlan = (
     }
   };
 
-  const { media } = envelope;
+  const { media, wrapper } = envelope;
+  if (wrapper !== undefined && !isKnown(registry.wrappers.get(wrapper.name))) return false;
   const isKnownMedia = media === undefined || own.has(media) || areKnown(hooks.compileMedia.get(media));
   return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.rivals.has(name)) && whole(plan);
 };

@@ -1,17 +1,6 @@
 /** `text/csv`, `application/vnd.pgrst.plan+json; for="text/csv"`: media types of `Accept` and `Content-Type`. */
 import { utf8Text } from "../../../core/index.ts";
-
-/** One entry of an `Accept` header, or a `Content-Type`. */
-export interface MediaType {
-  /** Canonical `type/subtype` in lower case; the aliases of the vendored types resolved. */
-  readonly name: string;
-  /** `;nulls=stripped` of the vendored array and object types. */
-  readonly isStripped: boolean;
-  /** Parts of the plan type. */
-  readonly plan?: { readonly format: "text" | "json"; readonly of: MediaType; readonly options: readonly string[] };
-  /** As messages show it. */
-  readonly text: string;
-}
+import type { MediaType } from "../api.ts";
 
 export const ARRAY = "application/vnd.pgrst.array+json";
 export const OBJECT = "application/vnd.pgrst.object+json";

@@ -4,7 +4,8 @@ import { isNestedDeeper, utf8Text, type Limits } from "../../../core/index.ts";
 import { bodyTooDeep, contentTypeError, csvError, jsonError, keysError, tooManyColumns } from "../errors.ts";
 import { readCsv, type BodyLimits } from "./csv-body.ts";
 import { scanJson } from "./json-keys.ts";
-import { parseMediaType, type MediaType } from "./media-type.ts";
+import type { MediaType } from "../api.ts";
+import { parseMediaType } from "./media-type.ts";
 import { decodePercent } from "./parameters.ts";
 
 /** Rows of a body as one JSON text. */
