@@ -141,6 +141,15 @@ export interface WrapperSpec extends BuiltIn {
   readonly compile: (statement: Sql, options: Json | undefined) => Sql;
 }
 
+/** A column that a plugin adds to the row of each statement that is not one of a document: `context.execute` returns it
+ *  with the others. @rule X-RES-1 */
+export interface ResultColumnSpec extends BuiltIn {
+  /** Lower-case letters and `_`, unique. */
+  readonly name: string;
+  /** A scalar expression, computed when the rows of the statement are. */
+  readonly compile: () => Sql;
+}
+
 /** A named object that adds a feature. */
 export interface Plugin {
   /** Kebab-case, unique in a preset; also the tap name. */
@@ -169,6 +178,7 @@ export interface Plugin {
   readonly aggregates?: readonly AggregateSpec[];
   readonly orderings?: readonly OrderingSpec[];
   readonly wrappers?: readonly WrapperSpec[];
+  readonly resultColumns?: readonly ResultColumnSpec[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -195,6 +205,7 @@ export interface Registry {
   /** The plugin that declares the part, one of those above. */
   pluginOf(part: object): string;
   readonly wrappers: ReadonlyMap<string, WrapperSpec>;
+  readonly resultColumns: readonly ResultColumnSpec[];
   has(plugin: string): boolean;
 }
 
@@ -227,8 +238,8 @@ export interface Execution {
   readonly skipPreRequest?: boolean;
 }
 
-/** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`,
- *  `response_headers`, `response_status`, …). */
+/** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`, those that
+ *  plugins declare). */
 export type ResultRow = Readonly<Record<string, string | null>>;
 
 /** A plan and the envelope of its result. */

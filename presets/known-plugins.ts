@@ -52,6 +52,7 @@ export const knownPlugins: readonly string[] = [
   "relationships",
   "reload-channel",
   "replication-changes",
+  "response-settings",
   "rest",
   "rest-options",
   "rest-rpc",

@@ -14,6 +14,7 @@ import { fullTextOperators } from "../plugins/operators/full-text.ts";
 import { openapiPage } from "../plugins/openapi-page/index.ts";
 import { rest } from "../plugins/rest/index.ts";
 import { openapi } from "../plugins/rest/openapi.ts";
+import { responseSettings } from "../plugins/rest/response-settings.ts";
 import { restOptions } from "../plugins/rest/options.ts";
 import { restRpc } from "../plugins/rest/rpc.ts";
 import { restWrites } from "../plugins/rest/write.ts";
@@ -29,6 +30,7 @@ export const restCompat = (options: RelApiOptions): Preset =>
     restWrites,
     restRpc,
     restOptions,
+    responseSettings,
     // the schema described
     openapi,
     openapiPage,

@@ -39,6 +39,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const aggregates = parts("aggregates", (plugin) => plugin.aggregates);
   const orderings = parts("orderings", (plugin) => plugin.orderings);
   const wrappers = parts("wrappers", (plugin) => plugin.wrappers);
+  const resultColumns = parts("resultColumns", (plugin) => plugin.resultColumns);
   const names = new Set(plugins.map((plugin) => plugin.name));
   const registry: Registry = Object.freeze({
     operators,
@@ -53,6 +54,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     aggregates: new Map(aggregates.map((spec): [string, AggregateSpec] => [spec.name, spec])),
     orderings,
     wrappers: new Map(wrappers.map((spec): [string, WrapperSpec] => [spec.name, spec])),
+    resultColumns,
     isForClient: (sqlstate: string) => plugins.some(({ clientStates }) => clientStates?.test(sqlstate) === true),
     pluginOf: (part: object) => owners.get(part) ?? "core",
     has: (plugin: string) => names.has(plugin),
@@ -68,6 +70,12 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(registry, statements, nameOf, "statement");
   refuseDoubles(registry, aggregates, nameOf, "aggregate function");
   refuseDoubles(registry, wrappers, nameOf, "wrapper");
+  refuseDoubles(registry, resultColumns, nameOf, "result column");
+  for (const spec of resultColumns)
+    if (!/^[a-z][a-z_]*$/.test(spec.name) || OWN_COLUMNS.includes(spec.name))
+      throw presetError(
+        `result column "${spec.name}" of "${registry.pluginOf(spec)}" must consist of lower-case letters and "_", and be none of ${OWN_COLUMNS.join(", ")}`,
+      );
   refuseOverlaps(registry, orderings, nameOf, "ordering");
   for (const spec of preferences)
     if (!TOKEN.test(spec.name))
@@ -79,6 +87,12 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseOddNames(registry, aggregates, (spec) => [spec.name], "aggregate function");
   return registry;
 };
+
+/** Columns that statements have by themselves. */
+const OWN_COLUMNS = ["body", "check", "count_plan", "inserted", "location", "page_total", "total"];
+
+/** Columns that statements have by themselves. */
+const OWN_COLUMNS = ["body", "check", "count_plan", "inserted", "location", "page_total", "total"];
 
 /** A name as HTTP lets a header have it. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

@@ -1,6 +1,7 @@
 /** What the REST surface says to other plugins: types only. */
-import type { SyncBailHook } from "tapable";
+import type { SyncBailHook, SyncWaterfallHook } from "tapable";
 import type {
+  Answer,
   CallOptions,
   Envelope,
   Exchange,
@@ -8,6 +9,7 @@ import type {
   Model,
   Plan,
   Relation,
+  ResultRow,
   RouteTarget,
   Routine,
   Token,
@@ -82,6 +84,10 @@ export type ChooseMedia = Token<
   "chooseMedia",
   SyncBailHook<[type: MediaType, context: MediaContext], MediaChosen | undefined>
 >;
+
+/** Declared by the plugin `rest`: what a successful answer becomes, by the row of its statement, in which columns that
+ *  plugins declare are. @rule X-RES-2 */
+export type FinishAnswer = Token<"finishAnswer", SyncWaterfallHook<[answer: Answer, row: ResultRow]>>;
 
 /** Offered by the plugin `rest`. */
 export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;

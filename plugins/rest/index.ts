@@ -1,6 +1,6 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
  *  */
-import { SyncBailHook } from "tapable";
+import { SyncBailHook, SyncWaterfallHook } from "tapable";
 import {
   definePlugin,
   nameKey,
@@ -15,7 +15,7 @@ import {
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
 import { RAISED_STATES } from "./answer/raised-error.ts";
-import type { ChooseMedia, RestHandler, RestPreferences, RestTarget } from "./api.ts";
+import type { ChooseMedia, FinishAnswer, RestHandler, RestPreferences, RestTarget } from "./api.ts";
 import {
   methodUnsupported,
   methodUnsupportedByRoutine,
@@ -59,6 +59,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     context,
     hooks,
     grammar,
+    finishAnswer: hooks.use<FinishAnswer>("finishAnswer"),
     routeOf: createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() }),
     parseQuery: (text = "", kind) => queries.take({ text, kind }),
   };
@@ -122,6 +123,10 @@ export const rest = definePlugin({
   clientStates: RAISED_STATES,
   apply: (hooks, context) => {
     hooks.declare<ChooseMedia>("chooseMedia", new SyncBailHook(["type", "context"]) satisfies ChooseMedia["value"]);
+    hooks.declare<FinishAnswer>(
+      "finishAnswer",
+      new SyncWaterfallHook(["answer", "row"]) satisfies FinishAnswer["value"],
+    );
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>

@@ -1,6 +1,8 @@
 /** `GET /api`: the schema as an OpenAPI document. */
 import {
   definePlugin,
+  ident,
+  join,
   observeSession,
   planKey,
   sightOf,
@@ -14,6 +16,7 @@ import {
   type Model,
   type Program,
   type Question,
+  type Registry,
   type ResolvedOptions,
   type WithSession,
 } from "../../core/index.ts";
@@ -26,22 +29,22 @@ import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
-/** Reads nothing: the transaction only runs the pre-request function as the role, and collects its settings.
- *  @rule R-OAS-1 R-TX-7 */
-const NOTHING_READ: Program = {
+/** Reads nothing: the transaction only runs the pre-request function as the role, and collects what plugins add to the
+ *  row. @rule R-OAS-1 R-TX-7 */
+const readNothing = ({ resultColumns }: Registry): Program => ({
   statements: [
     {
       ...toStatement(
-        sql`select nullif(pg_catalog.current_setting('response.headers', true), '') as "response_headers", nullif(pg_catalog.current_setting('response.status', true), '') as "response_status"`,
+        sql`select ${join(resultColumns.map(({ name, compile }) => sql`${compile()} as ${ident(name)}`))}`,
       ),
-      columns: ["response_headers", "response_status"],
+      columns: resultColumns.map(({ name }) => name),
     },
   ],
   main: 0,
   checks: [],
   relations: new Set(),
   isOpenEnded: false,
-};
+});
 
 /** Default ports of the schemes, which the document always writes out. */
 const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
@@ -109,7 +112,7 @@ const describedSchemas: CacheSpec<Described, string> = {
 };
 
 /** @rule R-OAS-1 R-TX-2 */
-const describeSchema = async (request: RestRequest, documents: Documents): Promise<Answer> => {
+const describeSchema = async (request: RestRequest, documents: Documents, nothing: Program): Promise<Answer> => {
   const { rest, exchange } = request;
   const media = chooseMedia(
     { rest, model: request.model, maySeePlans: false, header: (name) => exchange.header(name) },
@@ -118,7 +121,7 @@ const describeSchema = async (request: RestRequest, documents: Documents): Promi
   checkPreferences(request.preferences);
   exchange.mark("plan");
   const run = { access: "read only", values: [] } as const;
-  const [row = {}] = await rest.context.execute(executionOf(request, NOTHING_READ, run));
+  const [row = {}] = await rest.context.execute(executionOf(request, nothing, run));
   exchange.mark("transaction");
   const body = documents.take({ request, session: exchange.session });
   return buildAnswer(request, { status: 200, contentType: media.contentType, body }, { row });
@@ -130,7 +133,8 @@ export const openapi = definePlugin({
   requires: ["rest"],
   apply: (hooks, context) => {
     const documents: Documents = context.caches.create(describedSchemas);
-    const describe = onTarget(restOf(context), (request) => describeSchema(request, documents));
+    const nothing = readNothing(context.registry);
+    const describe = onTarget(restOf(context), (request) => describeSchema(request, documents, nothing));
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
     context.offer<OpenapiService>("openapi", {
       isServed: () => context.options.openapiMode !== "disabled" && context.options.dbRootSpec === undefined,

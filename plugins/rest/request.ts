@@ -14,7 +14,7 @@ import type {
   Relation,
   Source,
 } from "../../core/index.ts";
-import type { MediaChosen, RestRoute, RestTarget } from "./api.ts";
+import type { FinishAnswer, MediaChosen, RestRoute, RestTarget } from "./api.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
@@ -167,6 +167,7 @@ export interface Rest {
   /** Media types with a tap of `compileMedia` are known. */
   readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
+  readonly finishAnswer: FinishAnswer["value"];
   /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. Cached per model. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
   /** The parsed query string, cached. @throws RelApiError `parse-error` */

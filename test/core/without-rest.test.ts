@@ -28,6 +28,31 @@ const answers = (title: string, request: string, answer: unknown, more: Partial<
   ...more,
 });
 
+describe("what SQL says of the answer", async () => {
+  const set = encodeURIComponent('[{"X-Seen":"yes"}]');
+  cases(await start(["response-settings"]), [
+    {
+      title: "R-GUC-1 without response-settings headers are not set, and no shape is wrong",
+      request: `GET /rpc/answer_headers?headers=${set}`,
+      status: 200,
+      responseHeaders: { "x-seen": null },
+    },
+    {
+      title: "R-GUC-3 without response-settings the status stays",
+      request: "GET /rpc/answer_status?status=234",
+      status: 200,
+    },
+    { title: "R-OAS-1 without response-settings the schema is described", request: "GET /", status: 200 },
+    {
+      title: "R-WRT-2 without response-settings writes answer as before",
+      request: "POST /bells",
+      body: { rung: 8 },
+      status: 201,
+      responseHeaders: { "x-bell": null },
+    },
+  ]);
+});
+
 describe("operators", async () => {
   const others = await start(["text-operators", "json-operators", "array-range-operators", "full-text-operators"]);
   cases(others, [

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { compose, definePlugin, relApi, RelApiError, sql } from "../../core/index.ts";
+import type { FinishAnswer } from "../../plugins/rest/api.ts";
+import { fullCompat } from "../../presets/index.ts";
 import { startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -166,4 +169,61 @@ describe("from the pre-request function", () => {
       statusText: "I am a teapot",
     },
   ]);
+});
+
+describe("what a plugin's own columns say of answers", async () => {
+  const clock = definePlugin({
+    name: "clock",
+    requires: ["rest"],
+    resultColumns: [{ name: "day", compile: () => sql`pg_catalog.current_setting('TimeZone')` }],
+    apply: (hooks) => {
+      hooks.use<FinishAnswer>("finishAnswer").tap("clock", (answer, { day }) => {
+        if (day === "Nowhere") throw new RelApiError({ code: "22023", status: 422, message: "no such place" });
+        return day == null ? answer : { ...answer, headers: [...answer.headers, ["X-Zone", day]] };
+      });
+    },
+  });
+  const own = await startApi({ parts: [clock] });
+  const zone = { "x-zone": "Asia/Tokyo" };
+  const sent = { prefer: "timezone=Asia/Tokyo, tx=rollback" };
+
+  cases(own, [
+    { title: "X-RES-1 X-RES-2 of reads", request: "GET /vessels", headers: sent, responseHeaders: zone },
+    { title: "X-RES-1 X-RES-2 of writes", request: "POST /ports", headers: sent, body: [], responseHeaders: zone },
+    {
+      title: "X-RES-1 X-RES-2 of calls",
+      request: "GET /rpc/add_numbers?a=1&b=2",
+      headers: sent,
+      responseHeaders: zone,
+    },
+    { title: "X-RES-1 X-RES-2 of the description", request: "GET /", headers: sent, responseHeaders: zone },
+    {
+      title: "X-RES-2 beside those that SQL sets",
+      request: headers('[{"X-Seen":"yes"}]'),
+      headers: sent,
+      responseHeaders: { ...zone, "x-seen": "yes" },
+    },
+  ]);
+
+  test("X-RES-2 what the tap throws is the answer", async () => {
+    const strict = await startApi({
+      parts: [{ ...clock, resultColumns: [{ name: "day", compile: () => sql`'Nowhere'::text` }] }],
+    });
+    const answer = await strict.get("/vessels?limit=1");
+    expect([answer.status, answer.json().message]).toEqual([422, "no such place"]);
+  });
+
+  test("X-RES-1 names of core and names that are given twice are refused", () => {
+    const start = (name: string) => () =>
+      relApi(
+        compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none" }), {
+          ...clock,
+          resultColumns: [{ name, compile: () => sql`1` }],
+        }),
+      );
+    expect(start("total")).toThrow('result column "total" of "clock" must consist of lower-case letters and "_"');
+    expect(start("response_status")).toThrow(
+      'result column "response_status" is declared by plugins "response-settings" and "clock"',
+    );
+  });
 });

@@ -8,10 +8,10 @@ import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileCall, compileCallSource } from "./call.ts";
 import {
   bodyOf,
+  declaredColumns,
   insertedCount,
   locationOf,
   outputNames,
-  responseSettings,
   totalOf,
   type EnvelopeColumn,
 } from "./envelope.ts";
@@ -148,7 +148,7 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
         isWholeRow: isWhole(read),
       }),
     },
-    ...responseSettings(),
+    ...declaredColumns(compiler),
   ];
   const fragment = sql`select ${selectOf(columns)} from (${rows.sql}) as ${ident(row)}`;
   const main = wrapped(compiler, fragment, columns, envelope);
@@ -204,7 +204,7 @@ const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, en
       { name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` },
       { name: "body", sql: sql`''` },
       ...extra,
-      ...responseSettings(),
+      ...declaredColumns(compiler),
     ];
   } else if (read.shape === "aggregate" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE) {
     const body = answerOf(compiler, read, envelope.media === DOCUMENT_ONE, place);
@@ -229,7 +229,7 @@ const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, en
         }),
       },
       ...extra,
-      ...responseSettings(),
+      ...declaredColumns(compiler),
     ];
     from = sql` from (${rows.sql}) as ${ident(row)}`;
   }
@@ -276,7 +276,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
               isWholeRow: true,
             }),
     },
-    ...responseSettings(),
+    ...declaredColumns(compiler),
   ];
   return single(compiler, columns, head, sql` from ${source}`, envelope);
 };
@@ -320,7 +320,7 @@ const compileCallRows = (
         isWholeRow: isWhole(read),
       }),
     },
-    ...responseSettings(),
+    ...declaredColumns(compiler),
   ];
   return single(compiler, columns, head, sql` from (${rows.sql}) as ${ident(row)}`, envelope);
 };

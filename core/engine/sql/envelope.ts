@@ -1,4 +1,4 @@
-/** The one row that a statement returns: body, counts, location, response settings. */
+/** The one row that a statement returns: body, counts, location, columns of plugins. */
 import type { MediaContext } from "../../hooks.ts";
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
@@ -13,13 +13,9 @@ export interface EnvelopeColumn {
   readonly sql: Sql;
 }
 
-const setting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${literal(name)}, true), '')`;
-
-/** Response headers and status set by SQL. @rule R-GUC-1 R-GUC-3 */
-export const responseSettings = (): readonly EnvelopeColumn[] => [
-  { name: "response_headers", sql: setting("response.headers") },
-  { name: "response_status", sql: setting("response.status") },
-];
+/** Those of plugins. @rule X-RES-1 */
+export const declaredColumns = ({ registry }: Compiler): readonly EnvelopeColumn[] =>
+  registry.resultColumns.map(({ name, compile }) => ({ name, sql: compile() }));
 
 /** The body text of rows named `row`. Media types are plugins. */
 export const bodyOf = (
@@ -69,7 +65,10 @@ export const locationOf = (
   return sql`(select json_build_array(${join(key.map((column) => sql`min(${json(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
 };
 
-export const insertedCount = (): EnvelopeColumn => ({ name: "inserted", sql: setting(INSERTED) });
+export const insertedCount = (): EnvelopeColumn => ({
+  name: "inserted",
+  sql: sql`nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')`,
+});
 
 /** Output names in order, if the read determines them. */
 export const outputNames = (read: Read, relation: Relation | undefined): readonly string[] =>

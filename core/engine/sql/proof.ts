@@ -353,6 +353,8 @@ export const isProvenPlan = (
 
   const { media, wrapper } = envelope;
   if (wrapper !== undefined && !isKnown(registry.wrappers.get(wrapper.name))) return false;
+  const isDocument = plan.kind === "bundle" || plan.kind === "sequence" || (media !== undefined && own.has(media));
+  if (!isDocument && !registry.resultColumns.every(isKnown)) return false;
   const isKnownMedia = media === undefined || own.has(media) || areKnown(hooks.compileMedia.get(media));
   return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.rivals.has(name)) && whole(plan);
 };

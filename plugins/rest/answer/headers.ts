@@ -7,7 +7,6 @@ import {
   type ResolvedOptions,
   type ResultRow,
 } from "../../../core/index.ts";
-import { responseHeadersInvalid, responseStatusInvalid } from "../errors.ts";
 import type { AppliedPreferences, ParsedQuery, Preferences, ResolvedRead, RestRequest } from "../request.ts";
 import { headerText } from "./header-text.ts";
 
@@ -23,7 +22,7 @@ export interface AnswerParts {
 
 /** What an answer says of the transaction behind it. */
 export interface Ran {
-  /** The statement's row, for what SQL set (R-GUC). */
+  /** The statement's row, for taps of `finishAnswer`. */
   readonly row: ResultRow;
   /** `Content-Location` */
   readonly headers?: Headers;
@@ -32,13 +31,12 @@ export interface Ran {
   readonly legacyNames?: ResolvedRead["legacyNames"];
 }
 
-/** A successful response, with the headers common to all. @throws RelApiError as `readResponseSettings` @rule R-HDR-1
- *  R-HDR-5 R-HDR-8 R-HDR-10 R-GUC-1 R-GUC-3 */
+/** A successful response, with the headers common to all. @throws RelApiError of taps of `finishAnswer` @rule R-HDR-1
+ *  R-HDR-5 R-HDR-8 R-HDR-10 X-RES-2 */
 export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: Ran): Answer => {
   const { exchange, schema, rest } = request;
-  const { options, logger } = rest.context;
+  const { options } = rest.context;
   const { contentType, headers, body } = parts;
-  const set = ran === undefined ? NOTHING_SET : readResponseSettings(ran.row);
   const own: (readonly [string, string])[] = [];
   if (contentType !== undefined) {
     own.push(["Content-Type", contentType]);
@@ -49,11 +47,8 @@ export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: Ran)
   own.push(["Vary", "Accept, Prefer, Range"]);
   exchange.mark("response");
   if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
-  return {
-    status: set.status ?? parts.status,
-    headers: set.headers.length === 0 ? own : overrideHeaders(own, set.headers, warnOfHeader(logger)),
-    body: request.method === "HEAD" ? undefined : body,
-  };
+  const answer = { status: parts.status, headers: own, body: request.method === "HEAD" ? undefined : body };
+  return ran === undefined ? answer : rest.finishAnswer.call(answer, ran.row);
 };
 
 const addRan = (own: (readonly [string, string])[], request: RestRequest, ran: Ran): void => {
@@ -136,44 +131,7 @@ export const resolveEnd = (options: ResolvedOptions, preferences: Preferences): 
   return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosen: false };
 };
 
-// --- what SQL asked for: `set_config('response.headers', '[{"X-Seen": "yes"}]', true)` ------------------------------------
-
-interface ResponseSettings {
-  readonly status: number | undefined;
-  readonly headers: Headers;
-}
-
-const NOTHING_SET: ResponseSettings = { status: undefined, headers: [] };
-
-/** The status is judged first. @throws RelApiError `response-status-invalid`, `response-headers-invalid` @rule R-GUC-1
- *  R-GUC-2 R-GUC-3 R-GUC-4 */
-const readResponseSettings = (row: ResultRow): ResponseSettings => {
-  const status = row.response_status ?? null;
-  const headers = row.response_headers ?? null;
-  if (status === null && headers === null) return NOTHING_SET;
-  return {
-    status: status === null ? undefined : readStatus(status),
-    headers: headers === null ? [] : readHeaders(headers),
-  };
-};
-
-const readStatus = (text: string): number => {
-  const status = Number(/^[0-9]+/.exec(text)?.[0] ?? Number.NaN);
-  // what HTTP can send, and 1xx would not be the last word
-  if (!(status >= 200 && status <= 999)) throw responseStatusInvalid();
-  return status;
-};
-
-const readHeaders = (text: string): Headers => {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    throw responseHeadersInvalid();
-  }
-  if (!Array.isArray(parsed)) throw responseHeadersInvalid();
-  return parsed.map(readHeader).filter(([name]) => name !== "");
-};
+// --- headers that SQL sets --------------------------------------------------------------------------------------------
 
 /** The framing of a response is between this server and the next hop: with two framings, what follows could be read as
  *  another response. */
@@ -189,17 +147,6 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
-
-/** `X-Request-Id` */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*$/;
-
-const readHeader = (item: unknown): readonly [string, string] => {
-  const entries = typeof item === "object" && item !== null && !Array.isArray(item) ? Object.entries(item) : [];
-  const [name, value] = entries[0] ?? [];
-  if (entries.length !== 1 || name === undefined || typeof value !== "string" || !HEADER_NAME.test(name))
-    throw responseHeadersInvalid();
-  return [name, headerText(value)];
-};
 
 /** The response headers, with those that SQL set replacing the server's. `ignored`: called for each header that SQL may
  *  not set. @rule R-GUC-1 R-GUC-5 R-ERR-5 */

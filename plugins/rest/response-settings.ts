@@ -1,0 +1,79 @@
+/** `set_config('response.headers', '[{"X-Seen": "yes"}]', true)`, `set_config('response.status', '201', true)`: headers
+ *  and status that SQL sets. */
+import { definePlugin, literal, sql, type Headers, type ResultRow, type Sql } from "../../core/index.ts";
+import { headerText } from "./answer/header-text.ts";
+import { overrideHeaders, warnOfHeader } from "./answer/headers.ts";
+import type { FinishAnswer } from "./api.ts";
+import { responseHeadersInvalid, responseStatusInvalid } from "./errors.ts";
+
+const setting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${literal(name)}, true), '')`;
+
+interface ResponseSettings {
+  readonly status: number | undefined;
+  readonly headers: Headers;
+}
+
+const NOTHING_SET: ResponseSettings = { status: undefined, headers: [] };
+
+/** The status is judged first. @throws RelApiError `response-status-invalid`, `response-headers-invalid` @rule R-GUC-1
+ *  R-GUC-2 R-GUC-3 R-GUC-4 */
+const readResponseSettings = (row: ResultRow): ResponseSettings => {
+  const status = row.response_status ?? null;
+  const headers = row.response_headers ?? null;
+  if (status === null && headers === null) return NOTHING_SET;
+  return {
+    status: status === null ? undefined : readStatus(status),
+    headers: headers === null ? [] : readHeaders(headers),
+  };
+};
+
+const readStatus = (text: string): number => {
+  const status = Number(/^[0-9]+/.exec(text)?.[0] ?? Number.NaN);
+  // what HTTP can send, and 1xx would not be the last word
+  if (!(status >= 200 && status <= 999)) throw responseStatusInvalid();
+  return status;
+};
+
+const readHeaders = (text: string): Headers => {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw responseHeadersInvalid();
+  }
+  if (!Array.isArray(parsed)) throw responseHeadersInvalid();
+  return parsed.map(readHeader).filter(([name]) => name !== "");
+};
+
+/** `X-Request-Id` */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*$/;
+
+const readHeader = (item: unknown): readonly [string, string] => {
+  const entries = typeof item === "object" && item !== null && !Array.isArray(item) ? Object.entries(item) : [];
+  const [name, value] = entries[0] ?? [];
+  if (entries.length !== 1 || name === undefined || typeof value !== "string" || !HEADER_NAME.test(name))
+    throw responseHeadersInvalid();
+  return [name, headerText(value)];
+};
+
+/** @rule R-GUC-1 R-GUC-3 */
+export const responseSettings = definePlugin({
+  name: "response-settings",
+  requires: ["rest"],
+  resultColumns: [
+    { name: "response_headers", builtIn: [], compile: () => setting("response.headers") },
+    { name: "response_status", builtIn: [], compile: () => setting("response.status") },
+  ],
+  apply: (hooks, { logger }) => {
+    const ignored = warnOfHeader(logger);
+    hooks.use<FinishAnswer>("finishAnswer").tap("response-settings", (answer, row) => {
+      const set = readResponseSettings(row);
+      if (set === NOTHING_SET) return answer;
+      return {
+        ...answer,
+        status: set.status ?? answer.status,
+        headers: overrideHeaders(answer.headers, set.headers, ignored),
+      };
+    });
+  },
+});
