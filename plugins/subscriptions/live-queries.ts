@@ -2,14 +2,7 @@
  *  again whenever it changes. The engine behind all transports; change sources tap `watchChanges`. @rule G-SUB-3 …
  *  G-SUB-8 */
 import { SyncBailHook } from "tapable";
-import {
-  definePlugin,
-  faultFacts,
-  fillSlots,
-  type PluginContext,
-  type Program,
-  type Slot,
-} from "../../core/index.ts";
+import { definePlugin, faultFacts, fillSlots, type PluginContext, type Program, type Slot } from "../../core/index.ts";
 import { createBases } from "./bases.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
