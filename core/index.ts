@@ -7,7 +7,7 @@ export * from "./hooks.ts";
 export * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";
 export { faultFacts } from "./kernel/faults.ts";
-export { countRefusal, LIMITS, limitExceeded, REFUSAL_SAMPLES, type Limit, type Limits } from "./kernel/limits.ts";
+export { countRefusal, limitExceeded, refusalCounter, type Limit, type Limits } from "./kernel/limits.ts";
 export { isNestedDeeper } from "./kernel/json-depth.ts";
 export type { Counters } from "./kernel/counters.ts";
 export * from "./kernel/session.ts";
@@ -80,7 +80,18 @@ export { fillSlots } from "./engine/database/statements.ts";
 export { VERSION } from "./kernel/version.ts";
 export { refuseDoubles, refuseOddNames, refuseOverlaps } from "./engine/overlaps.ts";
 export { matchesType } from "./engine/model/type-groups.ts";
-export { defineSetting, settingRows, type PluginSetting, type PluginSettingSpec } from "./kernel/plugin-settings.ts";
-export { readSetting, settingKinds, SETTINGS, wholeNumber, type Setting, type SettingKind } from "./kernel/settings.ts";
+export {
+  defineLimit,
+  defineOption,
+  defineSetting,
+  type OptionsOf,
+  type Setting,
+  type SettingSpec,
+  type ValuesOf,
+} from "./kernel/define-setting.ts";
+export { coreSettings } from "./kernel/settings.ts";
+export { readSetting, settingKinds, type SettingKind } from "./kernel/setting-kinds.ts";
+export { settingRow, settingRows } from "./kernel/setting-rows.ts";
+export { resolveOptions, settingsOf, type WithSettings } from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { logsAccess } from "./kernel/logger.ts";

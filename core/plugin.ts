@@ -10,8 +10,8 @@ import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Embed, Envelope, Json, Plan } from "./engine/plan/plan.ts";
-import type { Logger, ResolvedOptions } from "./kernel/options.ts";
-import type { PluginSetting } from "./kernel/plugin-settings.ts";
+import type { Logger, RelApiOptions, ResolvedOptions } from "./kernel/options.ts";
+import type { Setting } from "./kernel/define-setting.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import type { AnyToken } from "./kernel/token.ts";
 import type { BoundValue, Sql } from "./engine/sql/fragment.ts";
@@ -167,8 +167,9 @@ export interface Plugin {
   /** Lower-case names of request headers that SQL must not see. @rule X-HDR-1 */
   readonly secretHeaders?: readonly string[];
   readonly preferences?: readonly PreferenceSpec[];
-  /** Made by `defineSetting`. @rule X-SET-1 */
-  readonly settings?: readonly PluginSetting<any>[]; // each has a type of its own
+  /** What it reads of the options, beside core's own: made by `defineSetting`, `defineOption` and `defineLimit`. Several
+   *  plugins may list the same. @rule X-SET-1 X-SET-4 X-SET-5 */
+  readonly settings?: readonly Setting[];
   /** Types of extensions among those of its operators: a database may lack them, and nothing is said about it. */
   readonly extensionTypes?: readonly string[];
   /** SQLSTATEs that functions raise to answer the client: what an auth scheme's statement fails with then stays as it
@@ -248,10 +249,23 @@ export interface Planned {
   readonly envelope: Envelope;
 }
 
+/** Where options come from beside the preset. */
+export interface OptionSource {
+  /** For the log: `the database`. */
+  readonly name: string;
+  /** Options that go before those of the preset, read in the transaction of each load of the schema, before it. Settings
+   *  with `isFixed` cannot be among them. A `preset` error keeps the options as they were; another one fails the load. */
+  readonly read: (query: <Row>(statement: Sql) => Promise<readonly Row[]>) => Promise<RelApiOptions>;
+}
+
 /** What core offers to a plugin beside the hooks. */
 export interface PluginContext {
   /** The options in force: another object after a reload that changed some, so read them when they are used. */
   readonly options: ResolvedOptions;
+  /** The settings of core and of the preset's plugins, as they are declared. */
+  readonly settings: readonly Setting[];
+  /** Options that are read with each load of the schema and go before those of the preset. @rule X-SET-7 */
+  addOptionSource(source: OptionSource): void;
   readonly logger: Logger;
   readonly registry: Registry;
   /** What `/metrics` shows. */

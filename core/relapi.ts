@@ -22,15 +22,21 @@ import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader, type ModelLoader } from "./engine/load.ts";
 import { createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
-import { resolveOptions, type Logger, type ResolvedOptions } from "./kernel/options.ts";
-import type { PluginContext, Registry } from "./plugin.ts";
-import { resolvePluginSettings } from "./kernel/plugin-settings.ts";
+import type { Logger, ResolvedOptions } from "./kernel/options.ts";
+import type { OptionSource, PluginContext, Registry } from "./plugin.ts";
+import {
+  checkOptionKinds,
+  resolveOptions,
+  resolveSettings,
+  settingsOf,
+  undeclaredOptions,
+} from "./kernel/resolve-options.ts";
+import type { Setting } from "./kernel/define-setting.ts";
 import { orderPlugins, type Preset } from "./kernel/preset.ts";
 import { createPreparer } from "./engine/programs.ts";
 import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { createServices } from "./kernel/services.ts";
-import { checkKinds } from "./kernel/settings.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
@@ -82,18 +88,22 @@ const askSchemes = (
 /** @throws RelApiError `preset` on every mistake that can be seen without the database */
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
-  const settings = resolvePluginSettings(plugins, preset.options.settings, process.env);
-  const given = { ...preset.options, settings };
-  const options = resolveOptions(given);
-  checkOptions(options);
+  const settings = settingsOf({ ...preset, plugins });
+  const undeclared = undeclaredOptions(preset, settings);
+  const given = { ...preset.options, settings: resolveSettings(settings, preset.options.settings, process.env) };
+  const options = resolveOptions(given, settings);
+  const check = (each: ResolvedOptions): void => checkOptions(each, settings);
+  check(options);
   refuseImpossible(plugins);
   const registry = buildRegistry(plugins);
   const logger = options.logger ?? createLogger(options.logLevel);
+  for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
   const hooks = createHooks();
   const guard = guardHooks(hooks);
   const services = createServices();
   const counters = createCounters();
-  const config = createConfig(given, options, logger, checkOptions);
+  const sources: OptionSource[] = [];
+  const config = createConfig({ preset: given, options, settings, sources, logger, check });
   const caches = createCaches("cache", { maxBytes: () => config.current().cacheBytes }, counters);
   const database = createDatabase(config.current, logger, () => loader.current(), caches, registry.sessions);
   const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
@@ -114,7 +124,7 @@ export const relApi = (preset: Preset): RelApi => {
   const methods: Partial<ApiMethods> = {};
   const errorOf = (error: unknown): unknown => errorOfScheme(error, registry, logger);
   const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
-    // the first load reads the settings stored in the database, which decide who may call
+    // the first load asks the sources of options, which may decide who may call
     if (!loader.isTried) return loader.tried.then(() => authorize(credentials, given));
     const found = given ?? askSchemes(hooks.authorize, credentials, errorOf);
     const act = (session: Session): Session => actingSession(session, credentials.surface, loader.current());
@@ -122,6 +132,8 @@ export const relApi = (preset: Preset): RelApi => {
   };
   const context = createContext({
     config,
+    settings,
+    sources,
     hooks,
     registry,
     logger,
@@ -228,8 +240,8 @@ const watchPool = (counters: Counters, database: Database): void => {
 };
 
 /** @rule R-PROF-6 */
-const checkOptions = (options: ResolvedOptions): void => {
-  checkKinds(options);
+const checkOptions = (options: ResolvedOptions, settings: readonly Setting[]): void => {
+  checkOptionKinds(options, settings);
   if (options.dbSchemas.length === 0) throw presetError("dbSchemas is empty: name at least one schema to expose");
   const reserved = options.dbSchemas.find((schema) => schema === "pg_catalog" || schema === "information_schema");
   if (reserved !== undefined) throw presetError(`dbSchemas names ${reserved}, which cannot be exposed: leave it out`);
@@ -237,6 +249,8 @@ const checkOptions = (options: ResolvedOptions): void => {
 
 interface ContextParts {
   readonly config: Config;
+  readonly settings: readonly Setting[];
+  readonly sources: OptionSource[];
   readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly logger: PluginContext["logger"];
@@ -258,6 +272,8 @@ interface ContextParts {
 const createContext = (parts: ContextParts): SharedContext => {
   const {
     config,
+    settings,
+    sources,
     hooks,
     registry,
     logger,
@@ -278,6 +294,10 @@ const createContext = (parts: ContextParts): SharedContext => {
   return {
     get options() {
       return config.current();
+    },
+    settings,
+    addOptionSource: (source) => {
+      sources.push(source);
     },
     logger,
     registry,

@@ -7,6 +7,7 @@ import { aggregateEmbeds } from "../plugins/embeds/aggregate.ts";
 import { hasuraSession, sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
+import { databaseSettings } from "../plugins/database-settings/index.ts";
 import { accessLog, cors, traceHeader } from "../plugins/http/index.ts";
 import { metadata, metadataLoader, metadataPermissions } from "../plugins/metadata/index.ts";
 import { aggregateFunctions } from "../plugins/operators/aggregates.ts";
@@ -29,6 +30,8 @@ export const common: readonly Plugin[] = [
   relationships,
   computedRelationships,
   reloadChannel,
+  // settings that it keeps
+  databaseSettings,
   // names and permissions of the metadata
   metadataLoader,
   metadata,

@@ -3,105 +3,34 @@ import {
   isRelApiError,
   presetError,
   readSetting,
-  SETTINGS,
-  wholeNumber,
+  settingsOf,
   type RelApiOptions,
-  type SettingKind,
+  type SettingSpec,
 } from "../core/index.ts";
+import { fullCompat } from "./full-compat.ts";
+import {
+  APP_SETTING,
+  DEFAULT_SOCKET_MODE,
+  FEATURES,
+  featureSetting,
+  serverSettings,
+  type ServerSettings,
+} from "./server-settings.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Where and how to listen. */
-export interface ServerSettings {
-  readonly host?: string;
-  readonly port: number;
-  readonly unixSocket?: string;
-  /** File mode of the socket. */
-  readonly unixSocketMode: number;
-  readonly dataDir?: string;
-  readonly adminPort?: number;
-  readonly adminHost?: string;
-  readonly workers: number;
-}
 
 export interface EnvironmentSettings {
   readonly options: RelApiOptions;
   readonly server: ServerSettings;
 }
 
-const anyText: SettingKind = { accepts: "any text", read: (given) => given };
-
-/** PostgREST's special names of "every address". */
-const EVERY_ADDRESS: Readonly<Record<string, string>> = {
-  "*": "0.0.0.0",
-  "*4": "0.0.0.0",
-  "!4": "0.0.0.0",
-  "*6": "::",
-  "!6": "::",
-};
-
-const host: SettingKind = {
-  accepts: "a host name or address",
-  read: (given) => EVERY_ADDRESS[given.trim()] ?? (/^[^\s/]+$/.test(given.trim()) ? given.trim() : undefined),
-};
-
-const fileMode: SettingKind = {
-  accepts: "a file mode from 600 to 777",
-  read: (given) => (/^0?[67][0-7]{2}$/.test(given.trim()) ? Number.parseInt(given.trim(), 8) : undefined),
-};
-
-const port = wholeNumber(0, 65_535);
-
-const SERVER_SETTINGS = {
-  host: { names: ["HOST", "PGRST_SERVER_HOST", "HASURA_GRAPHQL_SERVER_HOST"], kind: host },
-  port: { names: ["PORT", "PGRST_SERVER_PORT", "HASURA_GRAPHQL_SERVER_PORT"], kind: port },
-  unixSocket: { names: ["SERVER_UNIX_SOCKET", "PGRST_SERVER_UNIX_SOCKET"], kind: anyText },
-  unixSocketMode: { names: ["SERVER_UNIX_SOCKET_MODE", "PGRST_SERVER_UNIX_SOCKET_MODE"], kind: fileMode },
-  dataDir: { names: ["DATA_DIR"], kind: anyText },
-  adminPort: { names: ["ADMIN_PORT", "PGRST_ADMIN_SERVER_PORT"], kind: port },
-  adminHost: { names: ["ADMIN_HOST", "PGRST_ADMIN_SERVER_HOST"], kind: host },
-  workers: { names: ["WORKERS"], kind: wholeNumber(1, 1024) },
-} as const satisfies Record<keyof ServerSettings, { readonly names: readonly string[]; readonly kind: SettingKind }>;
-
-const SERVER_DEFAULTS = { port: 3000, unixSocketMode: 0o660, workers: 1 } as const;
-
-/** Those that have an option here; the others are known, and are always on, or not served. */
-const FEATURES: Readonly<Record<string, keyof RelApiOptions | undefined>> = {
-  disable_postgres_arrays: "disablePostgresArrays",
-  no_null_unbound_variable_default: "noNullUnboundVariableDefault",
-  apollo_federation: undefined,
-  bigquery_string_numeric_input: undefined,
-  hide_aggregation_predicates: undefined,
-  hide_stream_fields: undefined,
-  hide_update_many_fields: undefined,
-  inherited_roles: undefined,
-  naming_convention: undefined,
-  optimize_permission_filters: undefined,
-  remove_empty_subscription_responses: undefined,
-  streaming_subscriptions: undefined,
-};
-
-const FEATURE_NAMES = ["EXPERIMENTAL_FEATURES", "HASURA_GRAPHQL_EXPERIMENTAL_FEATURES"];
-
-const featureList: SettingKind = {
-  accepts: `a list of ${Object.keys(FEATURES).join(", ")}, separated by commas`,
-  read: (given) => {
-    const words = given
-      .split(",")
-      .map((word) => word.trim())
-      .filter((word) => word !== "");
-    return words.every((word) => Object.hasOwn(FEATURES, word)) ? words : undefined;
-  },
-};
-
-/** `APP_SETTINGS_REGION=north` is `app.settings.region` in SQL; the own name wins. */
-const APP_SETTING = /^(?:PGRST_)?APP_SETTINGS_(.+)$/;
-
 /** @throws RelApiError `preset` with one line per setting that is wrong */
 export const readEnvironment = (environment: Environment): EnvironmentSettings => {
   const faults: string[] = [];
-  const read = (names: readonly string[], kind: SettingKind, isSecret = false, isEmptyMeant = false): unknown => {
-    const name = names.find((each) => environment[each] !== undefined && (isEmptyMeant || environment[each] !== ""));
+  const read = ({ environment: names = [], kind, isSecret, isEmptyMeant }: SettingSpec<unknown>): unknown => {
+    const name = names.find(
+      (each) => environment[each] !== undefined && (isEmptyMeant === true || environment[each] !== ""),
+    );
     if (name === undefined) return undefined;
     try {
       return readSetting(name, environment[name] as string, kind, isSecret); // found by being there
@@ -112,20 +41,20 @@ export const readEnvironment = (environment: Environment): EnvironmentSettings =
     }
   };
   const options: Record<string, unknown> = {};
-  for (const { names, option, kind, isSecret, isEmptyMeant } of SETTINGS) {
-    const value = read(names, kind, isSecret, isEmptyMeant);
-    if (value !== undefined) options[option] = value;
+  for (const setting of settingsOf(fullCompat({}))) {
+    const value = setting.isOption ? read(setting) : undefined;
+    if (value !== undefined) options[setting.name] = value;
   }
-  for (const feature of (read(FEATURE_NAMES, featureList) ?? []) as readonly string[]) {
+  for (const feature of (read(featureSetting) ?? []) as readonly string[]) {
     const option = FEATURES[feature];
     if (option !== undefined) options[option] ??= true;
   }
   const appSettings = readAppSettings(environment);
   if (Object.keys(appSettings).length > 0) options["appSettings"] = appSettings;
-  const server: Record<string, unknown> = { ...SERVER_DEFAULTS };
-  for (const [name, { names, kind }] of Object.entries(SERVER_SETTINGS)) {
-    const value = read(names, kind);
-    if (value !== undefined) server[name] = value;
+  const server: Record<string, unknown> = { unixSocketMode: DEFAULT_SOCKET_MODE };
+  for (const setting of serverSettings) {
+    const value = read(setting) ?? setting.default;
+    if (value !== undefined) server[setting.name] = value;
   }
   checkTogether(options, server, faults);
   if (faults.length > 0) throw presetError(faults.join("\n"));

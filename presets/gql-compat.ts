@@ -21,12 +21,12 @@ import { documentOperators, incOperator } from "../plugins/operators/update.ts";
 import { legacyWebsocket, websocketTransport } from "../plugins/subscriptions/index.ts";
 import { upgrades } from "../plugins/upgrades/index.ts";
 import { common } from "./common.ts";
-import { knownPlugins } from "./known-plugins.ts";
+import { ofThePackage } from "./known-plugins.ts";
 
 /** The GraphQL surface of Hasura v2, live queries included. */
 export const gqlCompat = (options: RelApiOptions): Preset =>
   compose(
-    { plugins: common, options, known: knownPlugins },
+    { plugins: common, options, ...ofThePackage },
     // filters
     geoOperators,
     // changes of columns

@@ -9,7 +9,7 @@ import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/update.ts";
 import { rest } from "../plugins/rest/index.ts";
 import { restWrites } from "../plugins/rest/write.ts";
-import { knownPlugins } from "./known-plugins.ts";
+import { ofThePackage } from "./known-plugins.ts";
 
 /** REST for tables and views, with plain JSON and the comparison operators: a starting point for your own preset. */
 export const minimal = (options: RelApiOptions): Preset =>
@@ -27,5 +27,5 @@ export const minimal = (options: RelApiOptions): Preset =>
       jsonMedia,
     ],
     options,
-    known: knownPlugins,
+    ...ofThePackage,
   });

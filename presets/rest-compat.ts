@@ -19,12 +19,12 @@ import { restOptions } from "../plugins/rest/options.ts";
 import { restRpc } from "../plugins/rest/rpc.ts";
 import { restWrites } from "../plugins/rest/write.ts";
 import { common } from "./common.ts";
-import { knownPlugins } from "./known-plugins.ts";
+import { ofThePackage } from "./known-plugins.ts";
 
 /** The REST surface of PostgREST 16. */
 export const restCompat = (options: RelApiOptions): Preset =>
   compose(
-    { plugins: common, options, known: knownPlugins },
+    { plugins: common, options, ...ofThePackage },
     // methods
     rest,
     restWrites,

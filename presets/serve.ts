@@ -4,16 +4,18 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   compose,
-  DEFAULTS,
+  coreSettings,
   presetError,
   relApi,
+  resolveOptions,
   type DatabaseSource,
   type RelApi,
   type RelApiOptions,
 } from "../core/index.ts";
 import { adminServer } from "../plugins/admin/index.ts";
-import type { EnvironmentSettings, ServerSettings } from "./environment.ts";
+import type { EnvironmentSettings } from "./environment.ts";
 import { fullCompat } from "./full-compat.ts";
+import type { ServerSettings } from "./server-settings.ts";
 
 export interface Served {
   readonly api: RelApi;
@@ -49,7 +51,7 @@ export const serve = async (
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
   const api = relApi(compose(fullCompat(options), ...admin));
-  const headersMs = (options.requestTimeout ?? DEFAULTS.requestTimeout) * 1000;
+  const headersMs = resolveOptions(options, coreSettings).requestTimeout * 1000;
   // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
   const server = createServer(
     {

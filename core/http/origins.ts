@@ -1,5 +1,4 @@
 /** Which pages of other origins count as trusted: for CORS, for sockets, and for tokens in cookies. */
-import type { ResolvedOptions } from "../kernel/options.ts";
 
 /** Which origins may read responses. */
 export interface OriginPolicy {
@@ -28,16 +27,14 @@ export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => 
   };
 };
 
-/** The policy of the options in force, made once for each list. */
-export const createOriginPolicies = (
-  options: () => Pick<ResolvedOptions, "corsAllowedOrigins">,
-): (() => OriginPolicy) => {
-  let origins = options().corsAllowedOrigins;
+/** The policy of the list in effect, made once for each. */
+export const createOriginPolicies = (allowed: () => readonly string[]): (() => OriginPolicy) => {
+  let origins = allowed();
   let policy = createOriginPolicy(origins);
   return () => {
-    const { corsAllowedOrigins } = options();
-    if (corsAllowedOrigins !== origins) {
-      origins = corsAllowedOrigins;
+    const now = allowed();
+    if (now !== origins) {
+      origins = now;
       policy = createOriginPolicy(origins);
     }
     return policy;

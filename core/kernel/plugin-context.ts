@@ -6,7 +6,16 @@ import { remembered, reported } from "./faults.ts";
 import type { Services } from "./services.ts";
 
 type Own =
-  "offer" | "service" | "onModel" | "onClose" | "listen" | "openReplication" | "addSurface" | "addStep" | "onServer";
+  | "offer"
+  | "service"
+  | "addOptionSource"
+  | "onModel"
+  | "onClose"
+  | "listen"
+  | "openReplication"
+  | "addSurface"
+  | "addStep"
+  | "onServer";
 
 export type SharedContext = Omit<PluginContext, "offer" | "service" | "addSurface" | "addStep"> & {
   readonly addSurface: (plugin: string, surface: Surface) => void;
@@ -18,6 +27,8 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
   const own: Pick<PluginContext, Own> = {
     offer: (name, service) => services.offer(plugin, name, blamedService(plugin, name, service)),
     service: (name) => services.find(name),
+    addOptionSource: (source) =>
+      shared.addOptionSource({ ...source, read: remembered(plugin, "addOptionSource.read", source.read) }),
     // nobody waits for these: the others must hear all the same
     onModel: (listener) => shared.onModel(reported(plugin, "onModel", logger, listener, undefined)),
     onClose: (listener) => shared.onClose(reported(plugin, "onClose", logger, listener, undefined)),

@@ -14,6 +14,11 @@ export interface Preset {
   /** Names of plugins that its own may go before though they are not there. A name in `before` that is neither here nor
    *  a plugin's is a mistake. @rule X-START-2 */
   readonly known?: readonly string[];
+  /** Options that it takes though no plugin of it declares them, since they are those of plugins that it may lack. Any
+   *  other is refused. Absent: any other is logged. @rule X-SET-6 */
+  readonly knownOptions?: readonly string[];
+  /** More environment variables, by option: names that other servers have for it. */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** Plugins that `without` removed, and in which part, so that the error for a missing plugin can name it. */
   readonly removed?: ReadonlyMap<string, number>;
 }
@@ -36,6 +41,8 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   const removed = new Map<string, number>();
   const known = new Set<string>();
   let options: RelApiOptions = {};
+  let knownOptions: readonly string[] | undefined;
+  let aliases: Readonly<Record<string, readonly string[]>> = {};
   const add = (plugin: Plugin, part: number): void => {
     const present = plugins.get(plugin.name);
     if (present !== undefined && present.plugin !== plugin)
@@ -56,11 +63,20 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
       for (const plugin of each.plugins) add(plugin, part);
       for (const name of each.known ?? []) known.add(name);
       options = { ...options, ...given(each.options) };
+      if (each.knownOptions !== undefined) knownOptions = [...new Set([...(knownOptions ?? []), ...each.knownOptions])];
+      aliases = { ...aliases, ...each.aliases };
     } else {
       add(each, part);
     }
   });
-  return { plugins: [...plugins.values()].map((entry) => entry.plugin), options, removed, known: [...known] };
+  return {
+    plugins: [...plugins.values()].map((entry) => entry.plugin),
+    options,
+    removed,
+    known: [...known],
+    ...(knownOptions === undefined ? {} : { knownOptions }),
+    aliases,
+  };
 };
 
 const given = (options: RelApiOptions): RelApiOptions =>

@@ -51,7 +51,11 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ],
   [
     "/metrics",
-    (context) => ({ status: 200, contentType: "text/plain; charset=utf-8", body: encodeMetrics(context.counters) }),
+    (context) => ({
+      status: 200,
+      contentType: "text/plain; charset=utf-8",
+      body: encodeMetrics(context.counters, context.settings),
+    }),
   ],
   [
     "/schema_cache",
@@ -59,7 +63,11 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ],
   [
     "/config",
-    (context) => ({ status: 200, contentType: "text/plain; charset=utf-8", body: encodeConfig(context.options) }),
+    (context) => ({
+      status: 200,
+      contentType: "text/plain; charset=utf-8",
+      body: encodeConfig(context.options, context.settings),
+    }),
   ],
 ]);
 

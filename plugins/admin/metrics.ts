@@ -1,5 +1,5 @@
 /** `GET /metrics`: the counters as Prometheus text. */
-import { REFUSAL_SAMPLES, type Counters } from "../../core/index.ts";
+import { refusalCounter, type Counters, type Setting } from "../../core/index.ts";
 
 interface Metric {
   readonly name: string;
@@ -92,20 +92,26 @@ const METRICS: readonly Metric[] = [
     "requests-late",
     "Requests given up because their bodies came in too slowly",
   ),
-  {
-    name: "relapi_refused_total",
-    kind: "counter",
-    help: "Requests beyond a limit of the settings",
-    samples: REFUSAL_SAMPLES,
-  },
 ];
 
-export const encodeMetrics = (counters: Counters): string =>
-  METRICS.map(({ name, kind, help, samples }) =>
-    [
-      `# HELP ${name} ${help}`,
-      `# TYPE ${name} ${kind}`,
-      ...samples.map(([labels, counter]) => `${name}${labels} ${counters.get(counter)}`),
-      "",
-    ].join("\n"),
-  ).join("");
+/** What each limit of the preset's plugins has refused. @rule R-LIM-1 G-LIM-1 */
+const refused = (settings: readonly Setting[]): Metric => ({
+  name: "relapi_refused_total",
+  kind: "counter",
+  help: "Requests beyond a limit of the settings",
+  samples: settings.flatMap(({ name, isLimit }) =>
+    isLimit ? [[`{limit="${name}"}`, refusalCounter(name)] as const] : [],
+  ),
+});
+
+export const encodeMetrics = (counters: Counters, settings: readonly Setting[]): string =>
+  [...METRICS, refused(settings)]
+    .map(({ name, kind, help, samples }) =>
+      [
+        `# HELP ${name} ${help}`,
+        `# TYPE ${name} ${kind}`,
+        ...samples.map(([labels, counter]) => `${name}${labels} ${counters.get(counter)}`),
+        "",
+      ].join("\n"),
+    )
+    .join("");

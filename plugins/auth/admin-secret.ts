@@ -14,6 +14,7 @@ import {
 } from "../../core/index.ts";
 import { adminSecretRefused, backendFlagInvalid } from "./errors.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
+import { callerSettings } from "./settings.ts";
 
 const ADMIN = "admin";
 
@@ -28,6 +29,7 @@ const bytesOf = ({ variables }: Session): number =>
 /** @rule R-AUT-8 G-AUTH-1 G-AUTH-2 G-AUTH-3 G-AUTH-4 */
 export const adminSecret = definePlugin({
   name: "admin-secret",
+  settings: callerSettings,
   stage: Stage.early,
   secretHeaders: ["x-session-admin-secret", "x-hasura-admin-secret"],
   apply: (hooks, context) => {

@@ -1,10 +1,12 @@
 /** No credential: `GET /vessels` runs as the anonymous role, where one is configured. */
 import { definePlugin, Stage, type Session } from "../../core/index.ts";
 import { credentialMissing } from "./missing.ts";
+import { callerSettings } from "./settings.ts";
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
 export const anonymous = definePlugin({
   name: "anonymous",
+  settings: callerSettings,
   stage: Stage.late,
   apply: (hooks, context) => {
     let session: Session | undefined;

@@ -16,6 +16,8 @@ import { parseRoleClaimKey } from "./json-path.ts";
 import { remoteKeys } from "./key-ring.ts";
 import { rulesOf } from "./rules.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
+import { callerSettings, tokenSettings } from "./settings.ts";
+import { corsAllowedOrigins, maxJsonDepth } from "../settings.ts";
 import { createTokenFinder, type FindToken, type FoundToken } from "./token-place.ts";
 import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
@@ -24,6 +26,7 @@ import { peekIssuer, readToken } from "./token.ts";
 /** @rule R-AUT-1 … R-AUT-7 R-AUT-12 G-AUTH-6 G-AUTH-10 … G-AUTH-19 */
 export const jwtTokens = definePlugin({
   name: "jwt-tokens",
+  settings: [...callerSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],
   apply: (hooks, context) => {
     const tokens = createTokens(context);
     context.onClose(tokens.close);

@@ -1,6 +1,7 @@
 /** `JWT_SECRET` and the settings beside it, read once: where tokens are, how they are verified, which claims they
  *  need. */
-import { parseJsonPath, type Json, type JwtSecret, type ResolvedOptions } from "../../core/index.ts";
+import { parseJsonPath, type Json, type RelApiOptions, type ResolvedOptions } from "../../core/index.ts";
+import type { JwtSecret } from "./settings.ts";
 import { jwtSecretMistake } from "./errors.ts";
 import { fixedKeys, type KeyRing } from "./key-ring.ts";
 import {
@@ -54,7 +55,8 @@ export interface TokenConfiguration {
 /** Makes the ring of a `jwk_url`. */
 export type OpenKeys = (url: URL) => KeyRing;
 
-type Settings = Pick<ResolvedOptions, "jwtSecret" | "jwtSecretIsBase64" | "jwtAud" | "maxJsonDepth">;
+type Settings = Pick<RelApiOptions, "jwtSecret" | "jwtAud"> &
+  Pick<ResolvedOptions, "jwtSecretIsBase64" | "maxJsonDepth">;
 
 /** None when no secret is configured. @throws RelApiError `preset` @rule R-AUT-3 R-AUT-5 G-AUTH-11 G-AUTH-12 */
 export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): readonly TokenConfiguration[] => {

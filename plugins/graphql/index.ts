@@ -7,6 +7,8 @@ import { createHttpSurface, PATH } from "./http.ts";
 import { refuseNames } from "./part-names.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { createSchemas } from "./schema.ts";
+import { graphqlLimits, graphqlSettings } from "./settings.ts";
+import { dbMaxRows, dbTxEnd, maxFilters, maxJsonDepth, maxOrderTerms, maxRelationDepth } from "../settings.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
 import { tapFields } from "./types/tap.ts";
 
@@ -14,6 +16,16 @@ export const graphql = definePlugin({
   name: "graphql",
   // its paths are more special than those of tables
   before: ["rest"],
+  settings: [
+    ...graphqlSettings,
+    ...graphqlLimits,
+    dbMaxRows,
+    dbTxEnd,
+    maxJsonDepth,
+    maxRelationDepth,
+    maxFilters,
+    maxOrderTerms,
+  ],
   functions: planFunctions,
   apply: (hooks, context) => {
     refuseNames(context.registry);

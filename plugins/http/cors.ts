@@ -1,5 +1,6 @@
 /** CORS: `Access-Control-Allow-Origin` and its kin, and preflights. */
 import { createOriginPolicies, definePlugin, type Answer, type Headers, type OriginPolicy } from "../../core/index.ts";
+import { corsAllowedOrigins } from "../settings.ts";
 
 const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "HEAD"];
 
@@ -60,8 +61,9 @@ const answerPreflight = (policy: OriginPolicy, header: (name: string) => string 
  *  G-HTTP-11 */
 export const cors = definePlugin({
   name: "cors",
+  settings: [corsAllowedOrigins],
   apply: (_hooks, context) => {
-    const policies = createOriginPolicies(() => context.options);
+    const policies = createOriginPolicies(() => context.options.corsAllowedOrigins);
     context.addStep({
       name: "cors",
       before: (exchange) => {

@@ -2,6 +2,7 @@
  *  result. */
 import { catalogText, definePlugin, join, sql } from "../../core/index.ts";
 import type { ChooseMedia } from "../rest/api.ts";
+import { dbPlanEnabled } from "../settings.ts";
 
 interface ExplainOptions {
   readonly format: "text" | "json";
@@ -19,6 +20,7 @@ const wordOf = (option: string): string => {
 /** @rule R-MED-7 */
 export const explainMedia = definePlugin({
   name: "explain-media",
+  settings: [dbPlanEnabled],
   requires: ["rest"],
   wrappers: [
     {

@@ -33,6 +33,8 @@ import { customizationOf, functionEntries, matchTables, namedRelationships, type
 import { buildPermissions } from "./build-permissions.ts";
 import type { Permissions } from "./permissions.ts";
 import { createSight } from "./sight.ts";
+import { loaderSettings, metadataSettings } from "./settings.ts";
+import { metadataPermissionsForRest } from "../settings.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
 import { createFunctionRights, createView, mayCallOf, type FunctionRights } from "./view.ts";
 import type { GqlMetadata } from "../graphql/api.ts";
@@ -55,6 +57,7 @@ const noteWith =
  *  G-MET-1 … G-MET-7 */
 export const metadataLoader = definePlugin({
   name: "metadata-loader",
+  settings: loaderSettings,
   before: ["catalog-introspection"],
   apply: (hooks, context) => {
     const { metadata } = context.options;
@@ -92,6 +95,7 @@ const wantedRoutines = (document: MetadataDocument): readonly QualifiedName[] =>
  *  G-MET-12 G-PRM-3 */
 export const metadata = definePlugin({
   name: "metadata",
+  settings: [...metadataSettings, metadataPermissionsForRest],
   requires: ["metadata-loader", "computed-relationships"],
   stage: Stage.late,
   apply: (hooks, context) => {

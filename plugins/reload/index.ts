@@ -1,11 +1,14 @@
 /** `NOTIFY pgrst, 'reload schema'`: the database says that its schema has changed. */
 import { definePlugin } from "../../core/index.ts";
+import { dbChannel } from "../settings.ts";
+import { channelSettings } from "./settings.ts";
 
 const ASKS: ReadonlySet<string> = new Set(["", "reload schema", "reload config"]);
 
 /** @rule R-SC-3 R-SC-5 */
 export const reloadChannel = definePlugin({
   name: "reload-channel",
+  settings: [dbChannel, ...channelSettings],
   apply: (_hooks, context) => {
     const { dbChannel, dbChannelEnabled } = context.options;
     if (!dbChannelEnabled) return;

@@ -29,6 +29,17 @@ import { suggestRelation } from "./plan/suggestions.ts";
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
 import { createRoutes, onRelation, type RestService } from "./routes.ts";
+import { restLimits, restSettings } from "./settings.ts";
+import {
+  dbMaxRows,
+  dbPlanEnabled,
+  dbTxEnd,
+  maxFilters,
+  maxJsonDepth,
+  maxOrderTerms,
+  maxRelationDepth,
+  metadataPermissionsForRest,
+} from "../settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
 import { belowRoot, parseRequest, readPlace, readPreferences } from "./syntax/parse-request.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
@@ -119,6 +130,18 @@ const refuseUnknown = async (rest: Rest, place: Place): Promise<never> => {
 /** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
+  settings: [
+    ...restSettings,
+    ...restLimits,
+    dbMaxRows,
+    dbTxEnd,
+    dbPlanEnabled,
+    metadataPermissionsForRest,
+    maxJsonDepth,
+    maxRelationDepth,
+    maxFilters,
+    maxOrderTerms,
+  ],
   preferences: PREFERENCES,
   clientStates: RAISED_STATES,
   apply: (hooks, context) => {

@@ -27,6 +27,7 @@ import { buildDocument, type DocumentPlace } from "./openapi/document.ts";
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
+import { openapiSettings } from "./settings.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
 /** Reads nothing: the transaction only runs the pre-request function as the role, and collects what plugins add to the
@@ -130,6 +131,7 @@ const describeSchema = async (request: RestRequest, documents: Documents, nothin
 /** The description of the schema at the REST root. */
 export const openapi = definePlugin({
   name: "openapi",
+  settings: openapiSettings,
   requires: ["rest"],
   apply: (hooks, context) => {
     const documents: Documents = context.caches.create(describedSchemas);

@@ -18,6 +18,7 @@ import { bodyValue, planCall, type CallInput, type PlannedCall } from "./plan/ca
 import { planningOf, type PlanSource } from "./plan/planning.ts";
 import type { RestRequest } from "./request.ts";
 import { runPlanned } from "./run.ts";
+import { rpcSettings } from "./settings.ts";
 import { bodyType, parseForm, readPayload } from "./syntax/payload.ts";
 import { windowValues } from "./syntax/range.ts";
 
@@ -136,6 +137,7 @@ const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow): A
 /** Calls of functions. */
 export const restRpc = definePlugin({
   name: "rest-rpc",
+  settings: rpcSettings,
   requires: ["rest"],
   apply: (hooks, context) => {
     const calls = context.caches.create(plannedCalls);

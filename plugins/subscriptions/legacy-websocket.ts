@@ -6,11 +6,14 @@ import { atExpiry, EXPIRED } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
 import { socketsOf, type Connection, type Conversation } from "./sockets.ts";
+import { socketSettings } from "./settings.ts";
+import { corsAllowedOrigins, dbTxEnd } from "../settings.ts";
 
 const OLD_PATH = "/v1alpha1/graphql";
 
 export const legacyWebsocket = definePlugin({
   name: "legacy-websocket",
+  settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],
   requires: ["graphql", "live-queries", "upgrades"],
   apply: (hooks, context) =>
     socketsOf(hooks, context).add({

@@ -12,9 +12,11 @@ import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
 import type { Interest, LiveQueries, LiveQueriesService, LiveQuery, Subscriber, Unwatch, WatchChanges } from "./api.ts";
 import { graphqlSource, refuseMissing } from "./live-query.ts";
+import { liveSettings } from "./settings.ts";
 
 export const liveQueries = definePlugin({
   name: "live-queries",
+  settings: liveSettings,
   apply: (hooks, context) => {
     const watchChanges: WatchChanges["value"] = new SyncBailHook(["interest", "changed"]);
     hooks.declare<WatchChanges>("watchChanges", watchChanges);

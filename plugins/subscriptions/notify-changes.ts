@@ -2,6 +2,7 @@
  *  access to logical replication. */
 import { definePlugin, type Model, type PluginContext } from "../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../core/engine/sql/fragment.ts";
+import { dbChannel } from "../settings.ts";
 import { loadBases } from "./bases.ts";
 import type { Changed, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
 
@@ -86,6 +87,7 @@ const createNotifications = (context: PluginContext): Notifications => {
 export const liveTriggers = (take: (text: string) => void) =>
   definePlugin({
     name: "live-triggers",
+    settings: [dbChannel],
     apply: (_hooks, context) => {
       context.onModel((model) => {
         loadTriggerSql(context, model)

@@ -3,6 +3,7 @@
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 import type { Changed, Interest, WatchChanges } from "./api.ts";
+import { pollSettings } from "./settings.ts";
 
 interface Watcher {
   readonly isOpenEnded: boolean;
@@ -11,6 +12,7 @@ interface Watcher {
 
 export const pollChanges = definePlugin({
   name: "poll-changes",
+  settings: pollSettings,
   requires: ["live-queries"],
   apply: (hooks, context) => {
     const watch = createPoll(context);

@@ -83,7 +83,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   const { logger } = context;
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat();
-  const cors = createOriginPolicies(() => context.options);
+  const cors = createOriginPolicies(() => context.options.corsAllowedOrigins);
   const open = new Set<WebSocket>();
   let isClosing = false;
   let agreed: string | false = false;

@@ -16,9 +16,11 @@ import { refuseMissing } from "./live-query.ts";
 import type { LiveQueries, LiveQueriesService, LiveSource } from "./api.ts";
 import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
 import type { RestHandler, RestLiveService, RestTarget } from "../rest/api.ts";
+import { dbTxEnd } from "../settings.ts";
 
 export const sse = definePlugin({
   name: "sse",
+  settings: [dbTxEnd],
   requires: ["live-queries"],
   before: ["graphql", "rest"],
   apply: (hooks, context) => {

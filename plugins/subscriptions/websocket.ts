@@ -7,6 +7,8 @@ import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
 import { socketsOf, type Connection, type Conversation, type SocketProtocol } from "./sockets.ts";
+import { socketSettings } from "./settings.ts";
+import { corsAllowedOrigins, dbTxEnd } from "../settings.ts";
 
 /** After the connection is open. @rule G-WS-11 */
 const INIT_MS = 3000;
@@ -19,6 +21,7 @@ const USUAL_PONGS = ['{"type":"pong"}', '{"type":"pong","payload":{"message":"ke
 
 export const websocketTransport = definePlugin({
   name: "websocket-transport",
+  settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],
   requires: ["graphql", "live-queries", "upgrades"],
   before: ["legacy-websocket"],
   apply: (hooks, context) => socketsOf(hooks, context).add(transport()),

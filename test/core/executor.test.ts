@@ -5,6 +5,7 @@ import { connectionUrls, mayBeEncryption } from "../../core/engine/database/conn
 import { createDatabase, type Database } from "../../core/engine/database/database.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import {
+  coreSettings,
   createCaches,
   isRelApiError,
   resolveOptions,
@@ -36,7 +37,7 @@ const logger: Logger = {
 const opened: Database[] = [];
 
 const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => {
-  const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options });
+  const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options }, coreSettings);
   const database = createDatabase(
     () => resolved,
     logger,

@@ -25,9 +25,11 @@ import {
 import { adminSecret } from "../../plugins/auth/admin-secret.ts";
 import { anonymous } from "../../plugins/auth/anonymous.ts";
 import { accessLog, cors, traceHeader } from "../../plugins/http/index.ts";
+import { databaseSettings } from "../../plugins/database-settings/index.ts";
 import { reloadChannel } from "../../plugins/reload/index.ts";
 import type { TakeUpgrade } from "../../plugins/upgrades/api.ts";
 import { upgrades } from "../../plugins/upgrades/index.ts";
+import { dbTxEnd } from "../../plugins/settings.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { sendRequest, type RequestParts } from "../support/http.ts";
 
@@ -659,7 +661,7 @@ describe("settings kept in the database", () => {
   test("R-SC-4 those of the login role are over the preset's, follow a reload, and fall back", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     await keepSetting("set pgrst.server_trace_header = 'x-kept'");
-    const { request, api } = await start({}, echo());
+    const { request, api } = await start({}, echo(), databaseSettings);
     const role = async () => (await request("GET", "/echo")).json().role;
     await api.ready;
     expect(await role()).toBe("sea_clerk");
@@ -675,7 +677,8 @@ describe("settings kept in the database", () => {
 
   test("R-SC-4 a wrong one is logged and leaves all of them as they were", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
-    const { request, api } = await start({}, echo());
+    const transactions = definePlugin({ name: "transactions", settings: [dbTxEnd] });
+    const { request, api } = await start({}, echo(), databaseSettings, transactions);
     await api.ready;
     await keepSetting("set pgrst.db_anon_role = 'sea_auditor'");
     await keepSetting("set pgrst.db_tx_end = 'maybe'");
@@ -687,13 +690,19 @@ describe("settings kept in the database", () => {
     });
   });
 
-  test("they can be switched off, and a function may set them", async () => {
+  test("R-SC-8 without database-settings they are ignored", async () => {
+    await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
+    const { request } = await start({}, echo());
+    expect((await request("GET", "/echo")).json().role).toBe("sea_anon");
+  });
+
+  test("R-SC-8 they can be switched off, and a function may set them", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     await db.query(
       "create or replace function public.exe_config() returns void language plpgsql as $$ begin perform set_config('pgrst.db_anon_role', 'sea_auditor', true); end $$",
     );
     const role = async (options: RelApiOptions) => {
-      const { request } = await start(options, echo());
+      const { request } = await start(options, echo(), databaseSettings);
       return (await request("GET", "/echo")).json().role;
     };
     expect(await role({ dbConfig: false })).toBe("sea_anon");

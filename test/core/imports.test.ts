@@ -69,6 +69,11 @@ const isNode = ({ specifier }: Import): boolean => specifier.startsWith("node:")
 /** What a plugin folder says to others. */
 const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/[^/]+\/api\.ts$/.test(to);
 
+/** Declarations, which any plugin may list. */
+const SHARED_SETTINGS = "plugins/settings.ts";
+/** What a plugin folder says of its options. */
+const isOptions = ({ to, isType }: Import): boolean => isType && /^plugins\/([^/]+\/)?settings\.ts$/.test(to);
+
 const offences = (of: (item: Import) => boolean, allowed: (item: Import) => boolean): string[] =>
   imports.filter((item) => of(item) && !allowed(item)).map((item) => `${item.from} imports ${item.specifier}`);
 
@@ -218,7 +223,16 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("plugins import core/index.ts, their own folder and types of the api.ts of others", () => {
+  test("files of settings import core/index.ts only", () => {
+    expect(
+      offences(
+        ({ from }) => /^plugins\/([^/]+\/)?settings\.ts$/.test(from),
+        ({ to }) => to === "core/index.ts",
+      ),
+    ).toEqual([]);
+  });
+
+  test("plugins import core/index.ts, shared settings, their own folder and types of the api.ts of others", () => {
     const surfaces = ["plugins/rest", "plugins/graphql"];
     expect(
       offences(
@@ -226,6 +240,7 @@ describe("import table", () => {
         (item) =>
           roomOf(item.to) === roomOf(item.from) ||
           item.to === "core/index.ts" ||
+          item.to === SHARED_SETTINGS ||
           isApi(item) ||
           (item.to === "core/engine/sql/fragment.ts" && !surfaces.includes(roomOf(item.from))),
       ),
@@ -260,14 +275,19 @@ describe("import table", () => {
     ]);
   });
 
-  test("presets import core/index.ts, each other and files that define plugins", () => {
+  test("presets import core/index.ts, each other, types of options and files that define plugins", () => {
     const isDoor = (to: string): boolean =>
       to.startsWith("plugins/") &&
       (to.endsWith("/index.ts") || /\bdefinePlugin\(/.test(readFileSync(join(root, to), "utf8")));
     expect(
       offences(
         (item) => item.from.startsWith("presets/") && isProject(item),
-        (item) => item.to === "core/index.ts" || item.to.startsWith("presets/") || isApi(item) || isDoor(item.to),
+        (item) =>
+          item.to === "core/index.ts" ||
+          item.to.startsWith("presets/") ||
+          isApi(item) ||
+          isOptions(item) ||
+          isDoor(item.to),
       ),
     ).toEqual([]);
   });

@@ -6,6 +6,7 @@ import {
   relationOf,
   resolveOptions,
   routinesOf,
+  settingsOf,
   toStatement,
   type Column,
   type IntrospectContext,
@@ -50,7 +51,7 @@ export const load = async ({
   const context: IntrospectContext = {
     schemas,
     extraSearchPath,
-    options: resolveOptions({}),
+    options: resolveOptions({}, settingsOf({ plugins: PLUGINS })),
     warn: (message) => warnings.push(message),
     query: async <Row>(statement: Parameters<IntrospectContext["query"]>[0]) => {
       queryCount += 1;

@@ -465,7 +465,7 @@ describe("start-up errors", () => {
       "invalid option databaseReplicaUrls: expected a list of connection strings",
     ],
   ])("an option of another kind is refused: %j", (wrong, message) => {
-    expect(() => start({ plugins: [], options: wrong as object })).toThrow(message); // as a program without types may have it
+    expect(() => start(fullCompat(wrong as object))).toThrow(message); // as a program without types may have it
   });
 
   test("a preset without a database is refused", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isRelApiError, resolveOptions } from "../../core/index.ts";
+import { isRelApiError, resolveOptions, settingsOf } from "../../core/index.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { parseFilter } from "../../plugins/rest/syntax/filter.ts";
@@ -15,7 +15,8 @@ import { resolveRange } from "../../plugins/rest/syntax/range.ts";
 import type { Condition, Field, LogicTree, OrderTerm, SelectItem } from "../../plugins/rest/request.ts";
 import { parseSelect } from "../../plugins/rest/syntax/select.ts";
 
-const grammar = buildGrammar(buildRegistry(fullCompat({}).plugins), resolveOptions({}));
+const preset = fullCompat({});
+const grammar = buildGrammar(buildRegistry(preset.plugins), resolveOptions({}, settingsOf(preset)));
 
 /** Answers or refuses in words of its own; anything else is a fault. */
 const parses = (parse: () => unknown): boolean => {

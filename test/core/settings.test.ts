@@ -8,10 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { SETTINGS } from "../../core/index.ts";
+import { settingsOf } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
 import { readEnvironment, type Environment } from "../../presets/environment.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 
+const settings = settingsOf(fullCompat({}));
 const url = "postgres://user:pa55word@127.0.0.1:5432/db";
 
 const refusal = (environment: Environment): string => {
@@ -132,9 +134,9 @@ describe("environment variables", () => {
   });
 
   test("no option is set by two settings", () => {
-    const options = SETTINGS.map((setting) => setting.option);
+    const options = settings.map((setting) => setting.name);
     expect(new Set(options).size).toBe(options.length);
-    const names = SETTINGS.flatMap((setting) => setting.names);
+    const names = settings.flatMap((setting) => setting.environment ?? []);
     expect(new Set(names).size).toBe(names.length);
   });
 
@@ -184,12 +186,12 @@ describe("environment variables", () => {
     expect(refusal(secrets)).toContain(
       "invalid DATABASE_URL: expected a connection string, postgres://user:password@host:5432/database or host=... dbname=...",
     );
-    expect(SETTINGS.filter((setting) => setting.isSecret === true).map((setting) => setting.option)).toEqual([
+    expect(settings.filter((setting) => setting.isSecret === true).map((setting) => setting.name)).toEqual([
       "databaseUrl",
-      "jwtSecret",
-      "adminSecret",
       "databaseReplicaUrls",
+      "adminSecret",
       "adminSecrets",
+      "jwtSecret",
     ]);
   });
 });

@@ -3,12 +3,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Credentials, JwtSecret, PluginContext, RelApiOptions, Session } from "../../core/index.ts";
+import type { Credentials, PluginContext, RelApiOptions, Session } from "../../core/index.ts";
 import { parseJsonPath } from "../../core/engine/values/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
-import { resolveOptions } from "../../core/kernel/options.ts";
+import { resolveOptions, settingsOf } from "../../core/kernel/resolve-options.ts";
+import type { JwtSecret } from "../../plugins/auth/settings.ts";
 import { readClaimPath } from "../../plugins/auth/claim-path.ts";
 import { exactJson, parseExact, textOf } from "../../plugins/auth/exact-json.ts";
 import { parseRoleClaimKey } from "../../plugins/auth/json-path.ts";
@@ -323,12 +324,14 @@ describe("reading a token", () => {
   });
 });
 
+const declared = settingsOf({ plugins: [jwtTokens] });
+
 /** The plugin alone; `change` is what a reload of settings does. */
 const plugin = (given: RelApiOptions) => {
   const { hooks } = guardHooks(createHooks());
   const closers: (() => void | Promise<void>)[] = [];
   const log: unknown[] = [];
-  let options = resolveOptions(given);
+  let options = resolveOptions(given, declared);
   const context = {
     get options() {
       return options;
@@ -357,7 +360,7 @@ const plugin = (given: RelApiOptions) => {
         (error: Error) => error.message,
       ),
     change: (next: RelApiOptions) => {
-      options = resolveOptions(next);
+      options = resolveOptions(next, declared);
     },
     log,
     counters: context.counters,

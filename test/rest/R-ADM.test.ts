@@ -1,7 +1,8 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { LIMITS } from "../../core/index.ts";
+import { settingsOf } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
 import { serve, type Served } from "../../presets/serve.ts";
 import { capabilities, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -132,7 +133,9 @@ test("R-ADM-2 R-LIM-1 G-LIM-1 what limits refuse, each by its option", async () 
   const batch = JSON.stringify(Array.from({ length: 101 }, () => ({ query: "{ __typename }" })));
   expect((await fetch(`${served.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
   const after = await metrics();
-  for (const limit of LIMITS) {
+  const limits = settingsOf(fullCompat({})).filter(({ isLimit }) => isLimit);
+  expect(limits).toHaveLength(21);
+  for (const { name: limit } of limits) {
     const name = `relapi_refused_total{limit="${limit}"}`;
     expect(after[name], limit).toBe(before[name]! + (limit === "maxEmbeds" ? 2 : limit === "maxBatchEntries" ? 1 : 0));
   }

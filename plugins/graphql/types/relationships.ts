@@ -7,6 +7,7 @@ import { fieldsOf, tapFields } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlRelationshipField, GqlTable } from "../served.ts";
+import { relationshipSettings } from "../settings.ts";
 
 export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
@@ -81,6 +82,7 @@ const orderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
 
 export const graphqlRelationships = definePlugin({
   name: "graphql-relationships",
+  settings: relationshipSettings,
   requires: ["graphql-queries"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-relationships", { row: rowFields, bool_exp: boolExpFields, order_by: orderByFields }),

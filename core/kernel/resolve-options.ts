@@ -1,0 +1,116 @@
+/** From the options of a preset to those in effect: which settings there are, what each may hold, defaults. */
+import type { Setting } from "./define-setting.ts";
+import { presetError, type RelApiError } from "./errors.ts";
+import { didYouMean } from "./near-names.ts";
+import type { RelApiOptions, ResolvedOptions } from "./options.ts";
+import { checkKind, readSetting } from "./setting-kinds.ts";
+import { coreSettings } from "./settings.ts";
+
+/** A preset, as far as its settings go. */
+export interface WithSettings {
+  readonly plugins: readonly { readonly name: string; readonly settings?: readonly Setting[] }[];
+  readonly options?: RelApiOptions;
+  readonly knownOptions?: readonly string[];
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The settings of core and of the preset's plugins, each once. @throws RelApiError `preset` for names declared twice
+ *  @rule X-SET-2 X-SET-5 */
+export const settingsOf = ({ plugins, aliases = {} }: WithSettings): readonly Setting[] => {
+  const found = new Set<Setting>();
+  const owners = new Map<string, string>(OBJECTS.map((name) => [name, CORE]));
+  const add = (declared: Setting, owner: string): readonly Setting[] => {
+    if (found.has(declared)) return [];
+    found.add(declared);
+    const more = declared.isOption && Object.hasOwn(aliases, declared.name) ? aliases[declared.name] : undefined;
+    const setting =
+      more === undefined ? declared : { ...declared, environment: [...(declared.environment ?? []), ...more] };
+    for (const name of [setting.name, ...(setting.environment ?? [])]) {
+      const rival = owners.get(name);
+      if (rival !== undefined)
+        throw presetError(
+          `the setting "${name}" is declared by ${rival} and by ${owner}: rename one or drop one of the plugins`,
+        );
+      owners.set(name, owner);
+    }
+    return [setting];
+  };
+  return [
+    ...coreSettings.flatMap((setting) => add(setting, CORE)),
+    ...plugins.flatMap(({ name, settings = [] }) => settings.flatMap((setting) => add(setting, `"${name}"`))),
+  ];
+};
+
+const CORE = "relapi itself";
+
+/** Options that are no settings. */
+const OBJECTS = ["database", "logger", "appSettings", "settings"] as const satisfies readonly (keyof RelApiOptions)[];
+
+/** The options with all defaults filled in. `settings`: those of `settingsOf`. */
+export const resolveOptions = (options: RelApiOptions, settings: readonly Setting[]): ResolvedOptions => {
+  const resolved: Record<string, unknown> = { appSettings: {} };
+  for (const { name, isOption, default: fallback } of settings)
+    if (isOption && fallback !== undefined) resolved[name] = fallback;
+  // an absent key is the same as undefined, which a spread would keep
+  for (const [name, option] of Object.entries(options)) if (option !== undefined) resolved[name] = option;
+  return resolved as unknown as ResolvedOptions; // plugins declare what they add to the type
+};
+
+/** Options may come from JavaScript that no compiler has checked. @throws RelApiError `preset` at the first invalid
+ *  one */
+export const checkOptionKinds = (options: RelApiOptions, settings: readonly Setting[]): void => {
+  for (const { name, isOption, kind, isSecret } of settings) {
+    const given: unknown = (options as Readonly<Record<string, unknown>>)[name];
+    if (isOption && given !== undefined) checkKind(`option ${name}`, given, kind, isSecret);
+  }
+};
+
+/** The options that no plugin of the preset declares. @throws RelApiError `preset` where the preset knows all options
+ *  that there are, and not this one @rule X-SET-6 */
+export const undeclaredOptions = (preset: WithSettings, settings: readonly Setting[]): readonly string[] => {
+  const { options = {}, knownOptions } = preset;
+  const declared = new Set<string>([...OBJECTS, ...settings.flatMap(({ name, isOption }) => (isOption ? name : []))]);
+  const known = new Set([...declared, ...(knownOptions ?? [])]);
+  const others = Object.entries(options).flatMap(([name, option]) =>
+    option === undefined || declared.has(name) ? [] : name,
+  );
+  for (const name of others) {
+    if (settings.some((setting) => setting.name === name))
+      throw presetError(`the option "${name}" is a setting of a plugin: give it as settings.${name}`);
+    if (knownOptions !== undefined && !known.has(name)) throw unknownOption(name, known);
+  }
+  return others.filter((name) => !known.has(name));
+};
+
+const unknownOption = (name: string, known: Iterable<string>): RelApiError =>
+  presetError(
+    `there is no option "${name}"${didYouMean(name, known) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
+  );
+
+/** The values of the settings that are no options of their own: those of the options, else of the environment, else the
+ *  defaults. @throws RelApiError `preset` for unknown names and wrong values @rule X-SET-1 X-SET-2 */
+export const resolveSettings = (
+  settings: readonly Setting[],
+  given: Readonly<Record<string, unknown>> = {},
+  environment: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, unknown>> => {
+  const others = settings.filter(({ isOption }) => !isOption);
+  const known = new Set(others.map(({ name }) => name));
+  const unknown = Object.keys(given).find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw presetError(`settings.${unknown} is not declared by any plugin of the preset${didYouMean(unknown, known)}`);
+  return Object.fromEntries(others.map((setting) => [setting.name, valueOf(setting, given, environment)]));
+};
+
+const valueOf = (
+  { name, environment: names = [], kind, default: fallback, isSecret }: Setting,
+  given: Readonly<Record<string, unknown>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): unknown => {
+  if (given[name] !== undefined) {
+    checkKind(`setting ${name}`, given[name], kind, isSecret);
+    return given[name];
+  }
+  const set = names.find((each) => (environment[each] ?? "") !== "");
+  return set === undefined ? fallback : readSetting(set, environment[set] as string, kind, isSecret); // found by being there
+};

@@ -1,0 +1,148 @@
+/** How the values of settings are read from strings and checked as options. */
+import { presetError, type RelApiError } from "./errors.ts";
+
+/** How a text is read. */
+export interface SettingKind<Value = unknown> {
+  /** For messages: `a whole number`. */
+  readonly accepts: string;
+  /** Undefined: invalid. */
+  readonly read: (text: string) => Value | undefined;
+  /** The setting as an option of a preset; absent: a text that `read` takes. */
+  readonly option?: { readonly accepts: string; readonly takes: (given: unknown) => boolean };
+}
+
+const isTexts = (given: unknown): boolean => Array.isArray(given) && given.every((item) => typeof item === "string");
+
+const text: SettingKind<string> = { accepts: "any text", read: (given) => given };
+
+/** As an option, it may also be the parsed value. */
+const document: SettingKind<string | Readonly<Record<string, unknown>>> = {
+  ...text,
+  option: {
+    accepts: "a string or an object",
+    takes: (given) => typeof given === "string" || (typeof given === "object" && given !== null),
+  },
+};
+
+const YES = ["true", "yes", "on", "t", "y", "1"];
+const NO = ["false", "no", "off", "f", "n", "0"];
+
+const flag: SettingKind<boolean> = {
+  accepts: "true or false",
+  read: (given) => {
+    const word = given.trim().toLowerCase();
+    return YES.includes(word) ? true : NO.includes(word) ? false : undefined;
+  },
+  option: { accepts: "true or false", takes: (given) => typeof given === "boolean" },
+};
+
+/** Whole numbers in a range, both ends included. */
+const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<number> => ({
+  accepts:
+    to === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`,
+  read: (given) => {
+    const number = /^\s*[0-9]{1,15}\s*$/.test(given) ? Number(given) : -1;
+    return number >= from && number <= to ? number : undefined;
+  },
+  option: {
+    accepts: from > 0 ? "a positive number" : "a non-negative number",
+    takes: (given) => typeof given === "number" && given <= to && (from > 0 ? given > 0 : given >= 0),
+  },
+});
+
+const listOf = (accepts: string): SettingKind<readonly string[]> => ({
+  accepts: `${accepts}, separated by commas`,
+  read: (given) =>
+    given
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== ""),
+  option: { accepts: `a list of ${accepts}`, takes: isTexts },
+});
+
+const oneOf = <const Word extends string>(
+  words: readonly Word[],
+  aliases: Readonly<Record<string, Word>> = {},
+): SettingKind<Word> => ({
+  accepts: `one of ${words.join(", ")}`,
+  read: (given) => {
+    const word = given.trim().toLowerCase();
+    return words.find((one) => one === word) ?? aliases[word];
+  },
+});
+
+const textList: SettingKind<readonly string[]> = {
+  accepts: 'a JSON list of strings, ["a", "b"]',
+  read: (given) => {
+    try {
+      const list: unknown = JSON.parse(given);
+      return Array.isArray(list) && list.every((item) => typeof item === "string") ? list : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  option: { accepts: "a list of strings", takes: isTexts },
+};
+
+const databaseUrl: SettingKind<string> = {
+  accepts: "a connection string, postgres://user:password@host:5432/database or host=... dbname=...",
+  read: (given) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(given) ? given.trim() : undefined),
+};
+
+const databaseUrls: SettingKind<readonly string[]> = {
+  accepts: "connection strings, separated by commas",
+  read: (given) => {
+    const urls = given.split(",").flatMap((url) => databaseUrl.read(url) ?? []);
+    return urls.length < given.split(",").length ? undefined : urls;
+  },
+  option: {
+    accepts: "a list of connection strings",
+    takes: (given) =>
+      isTexts(given) && (given as readonly string[]).every((url) => databaseUrl.read(url) !== undefined),
+  },
+};
+
+const httpUrl: SettingKind<string> = {
+  accepts: "an http or https URL",
+  read: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined),
+};
+
+const headerName: SettingKind<string> = {
+  accepts: "a header name",
+  read: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined),
+};
+
+/** Kinds of settings, for those who declare some. */
+export const settingKinds = {
+  text,
+  document,
+  flag,
+  wholeNumber,
+  listOf,
+  textList,
+  oneOf,
+  databaseUrl,
+  databaseUrls,
+  httpUrl,
+  headerName,
+};
+
+/** One line: setting, value (never that of a secret), what was expected. */
+const settingRefused = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
+  presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(given)}`}: expected ${accepts}`);
+
+/** @throws RelApiError `preset` */
+export const readSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
+  const value = kind.read(given);
+  if (value === undefined) throw settingRefused(name, given, kind.accepts, isSecret);
+  return value;
+};
+
+/** @throws RelApiError `preset` when the value is not of its kind */
+export const checkKind = (name: string, given: unknown, kind: SettingKind, isSecret = false): void => {
+  const { accepts, takes } = kind.option ?? {
+    accepts: kind.accepts,
+    takes: (one: unknown) => typeof one === "string" && kind.read(one) !== undefined,
+  };
+  if (!takes(given)) throw settingRefused(name, given, accepts, isSecret);
+};

@@ -1,0 +1,99 @@
+/** Settings of the auth schemes. */
+import { defineOption, settingKinds, type OptionsOf, type SettingKind, type ValuesOf } from "../../core/index.ts";
+
+const { document, flag, text, textList, wholeNumber } = settingKinds;
+
+/** Key configuration of tokens: a plain secret, a JWK or JWKS (object or text), or the object of the settings page; a
+ *  list of them. */
+export type JwtSecret = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
+
+const keys: SettingKind<JwtSecret> = document;
+
+/** Of every scheme: who callers without a credential are, and what they are told. */
+export const callerSettings = [
+  defineOption({
+    name: "anonRole",
+    environment: ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"],
+    kind: text,
+    description: "role of a caller who presents no credential",
+    whenUnset: "callers without a credential get 401",
+  }),
+  defineOption({
+    name: "adminSecret",
+    environment: ["ADMIN_SECRET", "HASURA_GRAPHQL_ADMIN_SECRET"],
+    kind: text,
+    description: "the admin secret",
+    whenUnset: "nobody is administrator",
+    isSecret: true,
+  }),
+  defineOption({
+    name: "adminSecrets",
+    environment: ["ADMIN_SECRETS", "HASURA_GRAPHQL_ADMIN_SECRETS"],
+    kind: textList,
+    description: "JSON list of admin secrets, any of which matches; for rotation",
+    isSecret: true,
+  }),
+] as const;
+
+/** Of `jwt-tokens`. */
+export const tokenSettings = [
+  defineOption({
+    name: "jwtSecret",
+    environment: ["JWT_SECRET", "PGRST_JWT_SECRET", "HASURA_GRAPHQL_JWT_SECRET"],
+    kind: keys,
+    description:
+      "a plain HS256 secret (32 bytes or more), a JWK, a JWKS, or an object `{type, key \\| jwk_url, claims_namespace, claims_format, claims_map, header, audience, issuer, allowed_skew}`",
+    isSecret: true,
+  }),
+  defineOption({
+    name: "jwtSecretIsBase64",
+    environment: ["JWT_SECRET_IS_BASE64", "PGRST_JWT_SECRET_IS_BASE64"],
+    kind: flag,
+    default: false,
+    description: "the plain secret is base64",
+  }),
+  defineOption({
+    name: "jwtAud",
+    environment: ["JWT_AUD", "PGRST_JWT_AUD"],
+    kind: text,
+    description: "required audience",
+  }),
+  defineOption({
+    name: "jwtRoleClaimKey",
+    environment: ["JWT_ROLE_CLAIM_KEY", "PGRST_JWT_ROLE_CLAIM_KEY"],
+    kind: text,
+    default: ".role",
+    description:
+      "where the REST role stands in the claims when there is no `x-session-default-role`; jq-style `.a.b[0]` and JSON Path `$.a.b[0]` are both read",
+  }),
+  defineOption({
+    name: "jwtCacheMaxEntries",
+    environment: ["JWT_CACHE_MAX_ENTRIES", "PGRST_JWT_CACHE_MAX_ENTRIES"],
+    kind: wholeNumber(0, 10_000_000),
+    default: 1000,
+    description: "verified tokens kept; `0` turns the cache off",
+    isFixed: true,
+  }),
+  defineOption({
+    name: "jwtRequireExp",
+    environment: ["JWT_REQUIRE_EXP"],
+    kind: flag,
+    default: false,
+    description: "`true`: a token without `exp` is refused (R-AUT-4, G-AUTH-14)",
+  }),
+  defineOption({
+    name: "adminRoleInTokens",
+    environment: ["ADMIN_ROLE_IN_TOKENS"],
+    kind: flag,
+    default: false,
+    description: "G-AUTH-19",
+  }),
+] as const;
+
+/** Options of the auth schemes. */
+export interface AuthOptions extends OptionsOf<typeof callerSettings>, OptionsOf<typeof tokenSettings> {}
+
+declare module "../../core/kernel/options.ts" {
+  interface RelApiOptions extends AuthOptions {}
+  interface ResolvedOptions extends ValuesOf<typeof callerSettings>, ValuesOf<typeof tokenSettings> {}
+}

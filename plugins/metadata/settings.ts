@@ -1,0 +1,34 @@
+/** Settings of the metadata. */
+import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+
+const { document, flag } = settingKinds;
+
+/** Of `metadata-loader`. */
+export const loaderSettings = [
+  defineOption({
+    name: "metadata",
+    environment: ["METADATA", "HASURA_GRAPHQL_METADATA_DIR"],
+    kind: document,
+    description:
+      "metadata folder (YAML) or single JSON file, as an option also the metadata object itself: table and relationship names, permissions, functions, computed fields",
+  }),
+] as const;
+
+/** Of `metadata`. */
+export const metadataSettings = [
+  defineOption({
+    name: "inferFunctionPermissions",
+    environment: ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"],
+    kind: flag,
+    default: true,
+    description: "functions follow the permission on the table they return",
+  }),
+] as const;
+
+/** Options of the metadata. */
+export interface MetadataOptions extends OptionsOf<typeof loaderSettings>, OptionsOf<typeof metadataSettings> {}
+
+declare module "../../core/kernel/options.ts" {
+  interface RelApiOptions extends MetadataOptions {}
+  interface ResolvedOptions extends ValuesOf<typeof loaderSettings>, ValuesOf<typeof metadataSettings> {}
+}

@@ -1,0 +1,117 @@
+/** Settings of the REST surface, by the plugins that list them. */
+import { defineLimit, defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+
+const { flag, httpUrl, listOf, oneOf, text } = settingKinds;
+
+export const restSettings = [
+  defineOption({
+    name: "restPath",
+    kind: text,
+    default: "/api",
+    description: "path of the REST root, without a slash at its end (an option only)",
+  }),
+  defineOption({
+    name: "compatMode",
+    environment: ["COMPAT_MODE"],
+    kind: flag,
+    default: false,
+    description: "`true`: REST paths also work at the root, without `/api`",
+  }),
+  defineOption({
+    name: "dbAggregatesEnabled",
+    environment: ["DB_AGGREGATES_ENABLED", "PGRST_DB_AGGREGATES_ENABLED"],
+    kind: flag,
+    default: false,
+    description: "aggregate functions in the REST `select`",
+  }),
+  defineOption({
+    name: "dbRootSpec",
+    environment: ["DB_ROOT_SPEC", "PGRST_DB_ROOT_SPEC"],
+    kind: text,
+    description: "function that answers the REST root",
+  }),
+  defineOption({
+    name: "openapiMode",
+    environment: ["OPENAPI_MODE", "PGRST_OPENAPI_MODE"],
+    kind: oneOf(["follow-privileges", "ignore-privileges", "disabled"]),
+    default: "follow-privileges",
+    description: "`follow-privileges`, `ignore-privileges`, `disabled`",
+  }),
+  defineOption({
+    name: "clientErrorVerbosity",
+    environment: ["CLIENT_ERROR_VERBOSITY", "PGRST_CLIENT_ERROR_VERBOSITY"],
+    kind: oneOf(["verbose", "minimal"]),
+    default: "verbose",
+    description: "`minimal`: error bodies carry `code` and `message` alone",
+  }),
+  defineOption({
+    name: "urlUseLegacyTargetNames",
+    environment: ["URL_USE_LEGACY_TARGET_NAMES", "PGRST_URL_USE_LEGACY_TARGET_NAMES"],
+    kind: flag,
+    default: true,
+    description: "R-EMB-7",
+  }),
+] as const;
+
+export const restLimits = [
+  defineLimit(
+    "maxColumns",
+    1600,
+    "columns that one REST body, row or `columns` names; a table of PostgreSQL has no more",
+  ),
+  defineLimit("maxParameters", 2000, "parameters of one URL; Node's usual 16 KB of headers hold few more"),
+  defineLimit(
+    "maxSelectFields",
+    1600,
+    "fields of one `select`, those of its embeds included; PostgreSQL answers 1664 columns at most",
+  ),
+  defineLimit(
+    "maxEmbeds",
+    50,
+    "embeds of one `select`. Each `!inner` one is another relation in one join: PostgreSQL plans 50 in half a second, 200 in a minute",
+  ),
+  defineLimit("maxLogicDepth", 100, "`and` and `or` inside each other in a URL"),
+] as const;
+
+/** Of `rest-rpc`. */
+export const rpcSettings = [
+  defineOption({
+    name: "dbHoistedTxSettings",
+    environment: ["DB_HOISTED_TX_SETTINGS", "PGRST_DB_HOISTED_TX_SETTINGS"],
+    kind: listOf("names of settings"),
+    default: ["statement_timeout", "plan_filter.statement_cost_limit", "default_transaction_isolation"],
+    description: "function `SET` clauses lifted to the transaction",
+    isEmptyMeant: true,
+  }),
+] as const;
+
+/** Of `openapi`. */
+export const openapiSettings = [
+  defineOption({
+    name: "openapiSecurityActive",
+    environment: ["OPENAPI_SECURITY_ACTIVE", "PGRST_OPENAPI_SECURITY_ACTIVE"],
+    kind: flag,
+    default: false,
+    description: "the OpenAPI document says that a token is needed",
+  }),
+  defineOption({
+    name: "openapiServerProxyUri",
+    environment: ["OPENAPI_SERVER_PROXY_URI", "PGRST_OPENAPI_SERVER_PROXY_URI"],
+    kind: httpUrl,
+    description: "address of the API in the OpenAPI document, as clients of a proxy see it",
+  }),
+] as const;
+
+/** Options of the REST surface. */
+export interface RestOptions
+  extends OptionsOf<typeof restSettings>, OptionsOf<typeof rpcSettings>, OptionsOf<typeof openapiSettings> {}
+
+declare module "../../core/kernel/options.ts" {
+  interface RelApiOptions extends RestOptions {}
+  interface ResolvedOptions
+    extends ValuesOf<typeof restSettings>, ValuesOf<typeof rpcSettings>, ValuesOf<typeof openapiSettings> {}
+}
+
+declare module "../../core/kernel/limits.ts" {
+  interface Limits extends ValuesOf<typeof restLimits> {}
+}

@@ -1,0 +1,88 @@
+/** Settings that plugins of several folders read. Each of them lists what it reads of these. */
+import { defineLimit, defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../core/index.ts";
+
+const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
+
+export const corsAllowedOrigins = defineOption({
+  name: "corsAllowedOrigins",
+  environment: ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"],
+  kind: listOf("origins"),
+  default: ["*"],
+  description: "comma-separated origins",
+});
+
+export const dbChannel = defineOption({
+  name: "dbChannel",
+  environment: ["DB_CHANNEL", "PGRST_DB_CHANNEL"],
+  kind: text,
+  default: "pgrst",
+  description: "channel on which `NOTIFY` asks for a schema or settings reload",
+  isFixed: true,
+});
+
+export const dbMaxRows = defineOption({
+  name: "dbMaxRows",
+  environment: ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"],
+  kind: wholeNumber(0),
+  description: "hard limit on rows of a read",
+});
+
+export const dbTxEnd = defineOption({
+  name: "dbTxEnd",
+  environment: ["DB_TX_END", "PGRST_DB_TX_END"],
+  kind: oneOf(["commit", "commit-allow-override", "rollback", "rollback-allow-override"]),
+  default: "commit",
+  description: "`commit`, `commit-allow-override`, `rollback`, `rollback-allow-override`",
+});
+
+export const dbPlanEnabled = defineOption({
+  name: "dbPlanEnabled",
+  environment: ["DB_PLAN_ENABLED", "PGRST_DB_PLAN_ENABLED"],
+  kind: flag,
+  default: false,
+  description: "execution plans by `Accept`",
+});
+
+export const metadataPermissionsForRest = defineOption({
+  name: "metadataPermissionsForRest",
+  environment: ["METADATA_PERMISSIONS_FOR_REST"],
+  kind: flag,
+  default: false,
+  description: "roles of the metadata have its permissions on the REST surface too, instead of the database's grants",
+});
+
+const options = [corsAllowedOrigins, dbChannel, dbMaxRows, dbTxEnd, dbPlanEnabled, metadataPermissionsForRest] as const;
+
+export const maxJsonDepth = defineLimit(
+  "maxJsonDepth",
+  500,
+  "arrays and objects inside each other: in a request body, the variables of a GraphQL operation, the claims of a token. What walks over JSON recurses, here and in PostgreSQL",
+);
+
+export const maxRelationDepth = defineLimit(
+  "maxRelationDepth",
+  20,
+  "relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`",
+);
+
+export const maxFilters = defineLimit(
+  "maxFilters",
+  10_000,
+  "conditions of one request: filters of a URL with those in its logic trees; comparisons and boolean expressions of a GraphQL operation",
+);
+
+export const maxOrderTerms = defineLimit("maxOrderTerms", 200, "terms of one `order` or `order_by`");
+
+const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms] as const;
+
+/** Options that plugins of several folders read. */
+export interface SharedOptions extends OptionsOf<typeof options> {}
+
+declare module "../core/kernel/options.ts" {
+  interface RelApiOptions extends SharedOptions {}
+  interface ResolvedOptions extends ValuesOf<typeof options> {}
+}
+
+declare module "../core/kernel/limits.ts" {
+  interface Limits extends ValuesOf<typeof limits> {}
+}

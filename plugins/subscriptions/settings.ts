@@ -1,0 +1,70 @@
+/** Settings of live queries. */
+import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+
+const { wholeNumber } = settingKinds;
+
+/** Of `live-queries`. */
+export const liveSettings = [
+  defineOption({
+    name: "liveQueryBatchSize",
+    environment: ["LIVE_QUERY_BATCH_SIZE", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_BATCH_SIZE"],
+    kind: wholeNumber(1, 100_000),
+    default: 100,
+    description: "subscribers answered by one statement",
+  }),
+  defineOption({
+    name: "maxLiveQueryBytes",
+    environment: ["MAX_LIVE_QUERY_BYTES"],
+    kind: wholeNumber(1),
+    default: 512 * 1024 * 1024,
+    description:
+      "bytes that live queries keep, all together: about 3000 each, and 16 for each character of their values; a further one is refused with an error",
+  }),
+] as const;
+
+/** Of `poll-changes`. */
+export const pollSettings = [
+  defineOption({
+    name: "liveQueryInterval",
+    environment: ["LIVE_QUERY_INTERVAL", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_REFETCH_INTERVAL"],
+    kind: wholeNumber(1, 86_400_000),
+    default: 1000,
+    unit: "ms",
+    description: "longest time until a change reaches a subscriber",
+  }),
+] as const;
+
+/** Of the protocols on WebSockets. */
+export const socketSettings = [
+  defineOption({
+    name: "maxSockets",
+    environment: ["MAX_SOCKETS"],
+    kind: wholeNumber(1),
+    default: 100_000,
+    description: "WebSockets open at a time per process; further ones are refused with 503",
+  }),
+  defineOption({
+    name: "maxSocketOperations",
+    environment: ["MAX_SOCKET_OPERATIONS"],
+    kind: wholeNumber(1),
+    default: 1000,
+    description: "operations running at a time on one WebSocket; a further one is refused with an error message",
+  }),
+  defineOption({
+    name: "maxSocketMessageBytes",
+    environment: ["MAX_SOCKET_MESSAGE_BYTES"],
+    kind: wholeNumber(1),
+    default: 4 * 1024 * 1024,
+    description: "a larger message ends its WebSocket with close code 1009",
+  }),
+] as const;
+
+/** Options of live queries. */
+export interface LiveQueryOptions
+  extends OptionsOf<typeof liveSettings>, OptionsOf<typeof pollSettings>, OptionsOf<typeof socketSettings> {}
+
+declare module "../../core/kernel/options.ts" {
+  interface RelApiOptions extends LiveQueryOptions {}
+  interface ResolvedOptions
+    extends ValuesOf<typeof liveSettings>, ValuesOf<typeof pollSettings>, ValuesOf<typeof socketSettings> {}
+}

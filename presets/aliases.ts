@@ -1,0 +1,16 @@
+/** Names that PostgREST and Hasura have for environment variables of core's settings. Plugins declare theirs. */
+export const aliases: Readonly<Record<string, readonly string[]>> = {
+  databaseUrl: ["PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"],
+  databaseReplicaUrls: ["HASURA_GRAPHQL_READ_REPLICA_URLS"],
+  dbSchemas: ["PGRST_DB_SCHEMAS"],
+  dbExtraSearchPath: ["PGRST_DB_EXTRA_SEARCH_PATH"],
+  dbPool: ["PGRST_DB_POOL"],
+  dbPoolAcquisitionTimeout: ["PGRST_DB_POOL_ACQUISITION_TIMEOUT"],
+  dbPoolMaxLifetime: ["PGRST_DB_POOL_MAX_LIFETIME"],
+  dbPoolMaxIdletime: ["PGRST_DB_POOL_MAX_IDLETIME"],
+  dbPreparedStatements: ["PGRST_DB_PREPARED_STATEMENTS"],
+  dbPreRequest: ["PGRST_DB_PRE_REQUEST"],
+  logLevel: ["PGRST_LOG_LEVEL", "HASURA_GRAPHQL_LOG_LEVEL"],
+  logQuery: ["PGRST_LOG_QUERY"],
+  serverTimingEnabled: ["PGRST_SERVER_TIMING_ENABLED"],
+};
