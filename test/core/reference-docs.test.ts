@@ -9,6 +9,7 @@ import type { OperatorSpec } from "../../core/index.ts";
 import { operatorName } from "../../plugins/graphql/part-names.ts";
 import { restName } from "../../plugins/rest/syntax/part-names.ts";
 import { fullCompat, gqlCompat, restCompat } from "../../presets/index.ts";
+import { settingsPage } from "../support/settings-page.ts";
 
 const docs = (path: string): string => fileURLToPath(new URL(`../../docs/${path}`, import.meta.url));
 const { plugins } = fullCompat({});
@@ -77,6 +78,11 @@ const operatorsPage = (): string => {
 test("operators.md is what the plugins declare", async () => {
   expect(buildRegistry(plugins).operators.length).toBeGreaterThan(40);
   await expect(operatorsPage()).toMatchFileSnapshot(docs("reference/operators.md"));
+});
+
+test("X-SET-3 settings.md is what core, the plugins and the standalone server declare", () => {
+  const page = readFileSync(docs("reference/settings.md"), "utf8");
+  expect(page, "npm run docs:settings writes the tables").toBe(settingsPage(page));
 });
 
 test("presets.md names every plugin of fullCompat, and no other", () => {

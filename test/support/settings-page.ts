@@ -1,0 +1,45 @@
+/** The tables of docs/reference/settings.md, from the declarations. As a program it writes them: `npm run docs:settings`. */
+import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { settingRow, settingsOf, type Setting } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { appSettings, featureSetting, serverSettings } from "../../presets/server-settings.ts";
+
+const BEGIN = "<!-- Written by `npm run docs:settings` from the declarations. -->";
+const END = "<!-- End of what is written. -->";
+
+const table = (heading: string, settings: readonly Parameters<typeof settingRow>[0][]): string =>
+  [
+    `## ${heading}`,
+    "",
+    "| Environment variable | Aliases | Default | Meaning |",
+    "|---|---|---|---|",
+    ...settings.map(settingRow),
+  ].join("\n");
+
+/** Settings by the plugins that list them; those of core by the empty name. */
+const groups = (): ReadonlyMap<string, readonly Setting[]> => {
+  const preset = fullCompat({});
+  const found = new Map<string, Setting[]>();
+  for (const setting of settingsOf(preset)) {
+    const owners = preset.plugins.filter(({ settings = [] }) => settings.some(({ name }) => name === setting.name));
+    const key = owners.map(({ name }) => `\`${name}\``).join(", ");
+    found.set(key, [...(found.get(key) ?? []), setting]);
+  }
+  return found;
+};
+
+/** The page, with the tables that the declarations make. */
+export const settingsPage = (page: string): string => {
+  const [before, after] = [page.split(BEGIN)[0] ?? "", page.split(END)[1] ?? ""];
+  const tables = [
+    ...[...groups()].map(([names, settings]) => table(names === "" ? "Core" : names, settings)),
+    table("The standalone server", [...serverSettings, appSettings, featureSetting]),
+  ];
+  return [before + BEGIN, ...tables, END + after].join("\n\n");
+};
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const path = "docs/reference/settings.md";
+  writeFileSync(path, settingsPage(readFileSync(path, "utf8")));
+}
