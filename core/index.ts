@@ -92,6 +92,14 @@ export {
 export { coreSettings } from "./kernel/settings.ts";
 export { readSetting, settingKinds, type SettingKind } from "./kernel/setting-kinds.ts";
 export { settingRow, settingRows } from "./kernel/setting-rows.ts";
-export { resolveOptions, settingsOf, type WithSettings } from "./kernel/resolve-options.ts";
+export {
+  optionsFromEnvironment,
+  readVariables,
+  resolveOptions,
+  settingsOf,
+  type Environment,
+  type FromEnvironment,
+  type WithSettings,
+} from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { logsAccess } from "./kernel/logger.ts";

@@ -37,7 +37,7 @@ const fileMode: SettingKind<number> = {
 
 const port = wholeNumber(0, 65_535);
 
-export const DEFAULT_SOCKET_MODE = 0o660;
+export const SERVER_DEFAULTS = { port: 3000, unixSocketMode: 0o660, workers: 1 } as const satisfies ServerSettings;
 
 export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>[] = [
   {
@@ -51,7 +51,7 @@ export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>
     name: "port",
     environment: ["PORT", "PGRST_SERVER_PORT", "HASURA_GRAPHQL_SERVER_PORT"],
     kind: port,
-    default: 3000,
+    default: SERVER_DEFAULTS.port,
     description: "port the server listens on",
   },
   {
@@ -64,7 +64,7 @@ export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>
     name: "unixSocketMode",
     environment: ["SERVER_UNIX_SOCKET_MODE", "PGRST_SERVER_UNIX_SOCKET_MODE"],
     kind: fileMode,
-    whenUnset: `\`${DEFAULT_SOCKET_MODE.toString(8)}\``,
+    whenUnset: `\`${SERVER_DEFAULTS.unixSocketMode.toString(8)}\``,
     description: "file mode of that socket file",
   },
   {
@@ -92,7 +92,7 @@ export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>
     name: "workers",
     environment: ["WORKERS"],
     kind: wholeNumber(1, 1024),
-    default: 1,
+    default: SERVER_DEFAULTS.workers,
     description: "processes of the standalone server that share the port",
   },
 ];

@@ -1,6 +1,6 @@
 /** From the options of a preset to those in effect: which settings there are, what each may hold, defaults. */
-import type { Setting } from "./define-setting.ts";
-import { presetError, type RelApiError } from "./errors.ts";
+import type { Setting, SettingSpec } from "./define-setting.ts";
+import { isRelApiError, presetError, type RelApiError } from "./errors.ts";
 import { didYouMean } from "./near-names.ts";
 import type { RelApiOptions, ResolvedOptions } from "./options.ts";
 import { checkKind, readSetting } from "./setting-kinds.ts";
@@ -87,30 +87,65 @@ const unknownOption = (name: string, known: Iterable<string>): RelApiError =>
     `there is no option "${name}"${didYouMean(name, known) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
   );
 
+/** What environment variables say. */
+export interface FromEnvironment {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** One line per variable that is wrong. */
+  readonly faults: readonly string[];
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The values that environment variables give to settings, by name. */
+export const readVariables = (settings: readonly SettingSpec<unknown>[], environment: Environment): FromEnvironment => {
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const { name, environment: names = [], kind, isSecret, isEmptyMeant } of settings) {
+    const variable = names.find(
+      (each) => environment[each] !== undefined && (isEmptyMeant || environment[each] !== ""),
+    );
+    if (variable === undefined) continue;
+    try {
+      values[name] = readSetting(variable, environment[variable] as string, kind, isSecret); // found by being there
+    } catch (error) {
+      if (!isRelApiError(error)) throw error;
+      faults.push(error.message);
+    }
+  }
+  return { values, faults };
+};
+
+/** The options of a preset that environment variables set, those of its plugins included: for a program that is
+ *  configured by them, since `relApi(preset)` takes options only. @throws RelApiError `preset` with one line per
+ *  variable that is wrong @rule X-SET-4 */
+export const optionsFromEnvironment = (preset: WithSettings, environment: Environment): RelApiOptions => {
+  const options = settingsOf(preset).filter(({ isOption }) => isOption);
+  const { values, faults } = readVariables(options, environment);
+  if (faults.length > 0) throw presetError(faults.join("\n"));
+  return values as RelApiOptions; // each was read by its setting's kind
+};
+
 /** The values of the settings that are no options of their own: those of the options, else of the environment, else the
  *  defaults. @throws RelApiError `preset` for unknown names and wrong values @rule X-SET-1 X-SET-2 */
 export const resolveSettings = (
   settings: readonly Setting[],
   given: Readonly<Record<string, unknown>> = {},
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
 ): Readonly<Record<string, unknown>> => {
   const others = settings.filter(({ isOption }) => !isOption);
   const known = new Set(others.map(({ name }) => name));
   const unknown = Object.keys(given).find((name) => !known.has(name));
   if (unknown !== undefined)
     throw presetError(`settings.${unknown} is not declared by any plugin of the preset${didYouMean(unknown, known)}`);
-  return Object.fromEntries(others.map((setting) => [setting.name, valueOf(setting, given, environment)]));
-};
-
-const valueOf = (
-  { name, environment: names = [], kind, default: fallback, isSecret }: Setting,
-  given: Readonly<Record<string, unknown>>,
-  environment: Readonly<Record<string, string | undefined>>,
-): unknown => {
-  if (given[name] !== undefined) {
-    checkKind(`setting ${name}`, given[name], kind, isSecret);
-    return given[name];
-  }
-  const set = names.find((each) => (environment[each] ?? "") !== "");
-  return set === undefined ? fallback : readSetting(set, environment[set] as string, kind, isSecret); // found by being there
+  for (const { name, kind, isSecret } of others)
+    if (given[name] !== undefined) checkKind(`setting ${name}`, given[name], kind, isSecret);
+  const isUnset = ({ name }: Setting): boolean => given[name] === undefined;
+  const { values, faults } = readVariables(others.filter(isUnset), environment);
+  if (faults.length > 0) throw presetError(faults.join("\n"));
+  return Object.fromEntries(
+    others.map(({ name, default: fallback }) => [
+      name,
+      given[name] !== undefined ? given[name] : name in values ? values[name] : fallback,
+    ]),
+  );
 };

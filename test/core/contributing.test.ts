@@ -41,7 +41,7 @@ describe("the one-minute test", () => {
     const shown = shownBy(guide);
     expect(shown).toHaveLength(lines);
     expect(existsSync(at(example)), example).toBe(true);
-    const tested = read(example);
+    const tested = read(example).replaceAll(/(?:\.\.\/)+core\/index\.ts/g, "relapi");
     for (const line of shown.filter((shownLine) => !/^import |^\} from "/.test(shownLine)))
       expect(tested).toContain(line);
     // one file: whatever it imports comes from a package

@@ -43,6 +43,7 @@ test.each([
   ["tenants", "tenants"],
   ["live-queries", "live-lines"],
   ["write-a-request-step", "../../plugins/slow-requests"],
+  ["write-a-setting", "../../plugins/maintenance"],
   ["use-your-own-users", "../../plugins/app-users"],
 ])("the guide %s shows the code that is tested", (guide, file) => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];

@@ -1,0 +1,213 @@
+/** Options that a plugin outside the product declares, and options that it reads from the database. */
+import { expect, test } from "vitest";
+import {
+  compose,
+  defineLimit,
+  defineOption,
+  definePlugin,
+  defineSetting,
+  limitExceeded,
+  optionsFromEnvironment,
+  relApi,
+  settingKinds,
+  settingRows,
+  settingsOf,
+  without,
+  type Counters,
+  type Limit,
+  type Plugin,
+  type PresetPart,
+} from "../../core/index.ts";
+import { fullCompat, minimal } from "../../presets/index.ts";
+import { startApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
+import { maintenance } from "./maintenance.ts";
+
+const database = await testDatabase();
+await database.query("create schema app; create table app.flags (maintenance text)");
+const errors: (readonly [string, unknown])[] = [];
+const warnings: (readonly [string, unknown])[] = [];
+const quiet = (): void => undefined;
+const logger = {
+  error: (message: string, facts?: unknown): void => void errors.push([message, facts]),
+  warn: (message: string, facts?: unknown): void => void warnings.push([message, facts]),
+  info: quiet,
+  debug: quiet,
+  access: quiet,
+};
+const api = await startApi({ parts: [maintenance], logger });
+
+const statusOf = async (method: "get" | "post"): Promise<number> =>
+  (method === "get"
+    ? await api.get("/rpc/add_numbers?a=1&b=2")
+    : await api.post("/rpc/add_numbers", { body: { a: 1, b: 2 } })
+  ).status;
+
+const keep = async (flag: string): Promise<void> => {
+  await api.sql(`delete from app.flags; insert into app.flags values ('${flag}')`);
+  await api.reload();
+};
+
+const nowhere = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logger } as const;
+
+const start = (...parts: readonly PresetPart[]): void => {
+  void relApi(compose(...parts)).close();
+};
+
+test("X-SET-4 an option of a plugin is given like any other, with its type and its default", async () => {
+  expect([await statusOf("get"), await statusOf("post")]).toEqual([200, 200]);
+  const own = await startApi({ parts: [maintenance], maintenance: "writes" });
+  expect((await own.get("/ports?limit=1")).status).toBe(200);
+  const refused = await own.post("/rpc/add_numbers", { body: { a: 1, b: 2 } });
+  expect([refused.status, refused.json().code]).toEqual([503, "maintenance"]);
+  // @ts-expect-error: not one of its words
+  expect(() => start(fullCompat({ ...nowhere, maintenance: "now" }), maintenance)).toThrow(
+    'invalid option maintenance "now": expected one of off, writes, all',
+  );
+});
+
+test("X-SET-4 variables of options are read by programs that are configured by them, not by relApi", async () => {
+  const preset = compose(fullCompat({}), maintenance);
+  expect(optionsFromEnvironment(preset, { MAINTENANCE: "all", PGRST_DB_POOL: "3", PATH: "/bin" })).toEqual({
+    maintenance: "all",
+    dbPool: 3,
+  });
+  expect(() => optionsFromEnvironment(preset, { MAINTENANCE: "now", DB_POOL: "x" })).toThrow(
+    /^invalid DB_POOL "x": .*\ninvalid MAINTENANCE "now": expected one of off, writes, all$/,
+  );
+  process.env["MAINTENANCE"] = "all";
+  const own = await startApi({ on: api.database, parts: [maintenance] });
+  delete process.env["MAINTENANCE"];
+  expect((await own.get("/ports?limit=1")).status).toBe(200);
+});
+
+test("X-SET-4 a limit of a plugin is counted under its name", async () => {
+  const limits = [defineLimit("maxWishes", 2, "wishes of one request")] as const;
+  let counters: Counters | undefined;
+  const wishes = definePlugin({
+    name: "wishes",
+    settings: limits,
+    apply: (_, context) => {
+      counters = context.counters;
+      context.addStep({
+        name: "wishes",
+        before: (exchange) => {
+          // a file that ships would add it to `Limits`
+          const most = limits[0].of(context.options);
+          if (Number(exchange.header("x-wishes") ?? 0) <= most) return undefined;
+          throw limitExceeded(limits[0].name as Limit, {
+            code: "too-many-wishes",
+            message: `more than ${most} wishes`,
+          });
+        },
+      });
+    },
+  });
+  const own = await startApi({ parts: [wishes] });
+  expect((await own.get("/ports?limit=1", { headers: { "x-wishes": "2" } })).status).toBe(200);
+  expect((await own.get("/ports?limit=1", { headers: { "x-wishes": "3" } })).status).toBe(400);
+  expect(counters?.get("refused-maxWishes")).toBe(1);
+  expect(settingRows([wishes])).toEqual(["| `MAX_WISHES` |  | `2` | wishes of one request |"]);
+});
+
+test("X-SET-5 a declaration that several plugins list counts once, also one of the product", () => {
+  const reader = definePlugin({
+    name: "reader",
+    settings: fullCompat({}).plugins.flatMap((each) => each.settings ?? []),
+  });
+  expect(() => start(fullCompat(nowhere), reader)).not.toThrow();
+  expect(settingsOf(compose(fullCompat({}), reader)).filter(({ name }) => name === "dbMaxRows")).toHaveLength(1);
+});
+
+const option = (name: string, environment: readonly string[] = []): Plugin =>
+  definePlugin({
+    name: "second",
+    settings: [defineOption({ name, environment, kind: settingKinds.text, description: "" })],
+  });
+
+test.each([
+  [option("maxEmbeds"), 'the setting "maxEmbeds" is declared by "rest" and by "second"'],
+  [option("mine", ["JWT_SECRET"]), 'the setting "JWT_SECRET" is declared by "jwt-tokens" and by "second"'],
+  [option("mine", ["PGRST_DB_POOL"]), 'the setting "PGRST_DB_POOL" is declared by relapi itself and by "second"'],
+  [option("logger"), 'the setting "logger" is declared by relapi itself and by "second"'],
+  [option("maintenance"), 'the setting "maintenance" is declared by "maintenance" and by "second"'],
+])("X-SET-2 nothing is declared twice, whoever has it: %#", (second, message) => {
+  expect(() => start(fullCompat(nowhere), maintenance, second)).toThrow(
+    `${message}: rename one or drop one of the plugins`,
+  );
+});
+
+test("X-SET-6 an option that nobody has is refused, with a near name", () => {
+  const unknown = (options: object, ...parts: readonly PresetPart[]) =>
+    start(fullCompat({ ...nowhere, ...options }), ...parts);
+  expect(() => unknown({ maxEmbed: 1 })).toThrow('there is no option "maxEmbed"; did you mean "maxEmbeds"?');
+  expect(() => unknown({ maintenanc: "all" }, maintenance)).toThrow('did you mean "maintenance"?');
+  expect(() => unknown({ colourOfTheSea: 1 })).toThrow('there is no option "colourOfTheSea": see docs/reference');
+  expect(() => unknown({ maintenance: undefined })).not.toThrow();
+  const setting = definePlugin({
+    name: "other",
+    settings: [defineSetting({ name: "calm", kind: settingKinds.flag, default: true, description: "" })],
+  });
+  expect(() => unknown({ calm: true }, setting)).toThrow(
+    'the option "calm" is a setting of a plugin: give it as settings.calm',
+  );
+});
+
+test("X-SET-6 options of plugins that a preset leaves out are taken", () => {
+  expect(() => start(minimal({ ...nowhere, jwtSecret: "x", maxAliases: 1, liveQueryInterval: 1 }))).not.toThrow();
+  expect(() => start(fullCompat({ ...nowhere, serverTraceHeader: "x" }), without("trace-header"))).not.toThrow();
+});
+
+test("X-SET-6 a preset that does not say which options there are takes any, and logs those that no plugin has", () => {
+  warnings.length = 0;
+  start({ plugins: [], options: { ...nowhere, maxEmbeds: 1 } });
+  expect(warnings).toEqual([["no plugin of the preset has this option", { option: "maxEmbeds" }]]);
+});
+
+test("X-SET-7 options that a plugin reads with each load go before those of the preset", async () => {
+  await keep("writes");
+  expect([await statusOf("get"), await statusOf("post")]).toEqual([200, 503]);
+  await keep("all");
+  expect(await statusOf("get")).toBe(503);
+  errors.length = 0;
+  await keep("now");
+  expect(await statusOf("get")).toBe(503); // what was before
+  expect(errors).toEqual([
+    [
+      "invalid settings in the database or the flags of the application; keeping the previous settings",
+      { reason: 'invalid option maintenance "now": expected one of off, writes, all' },
+    ],
+  ]);
+  await api.sql("delete from app.flags");
+  await api.reload();
+  expect(await statusOf("post")).toBe(200);
+});
+
+test("X-SET-7 what is read once cannot change", async () => {
+  const pool = definePlugin({
+    name: "pool",
+    apply: (_, context) => context.addOptionSource({ name: "the pool", read: async () => ({ dbPool: 1 }) }),
+  });
+  errors.length = 0;
+  const own = await startApi({ parts: [pool], logger });
+  expect((await own.get("/ports?limit=1")).status).toBe(200);
+  expect(errors[0]?.[1]).toEqual({ reason: "the option dbPool cannot change after the start" });
+});
+
+test("X-SET-7 X-FLT-1 a source that fails fails the load, with the plugin's name", async () => {
+  const faulty = definePlugin({
+    name: "faulty",
+    apply: (_, context) =>
+      context.addOptionSource({
+        name: "nowhere",
+        read: async () => {
+          throw new Error("no options");
+        },
+      }),
+  });
+  errors.length = 0;
+  const started = relApi(compose(fullCompat({ ...database.options, logger }), faulty));
+  await expect(started.reload()).rejects.toThrow("no options");
+  await started.close();
+  expect(errors[0]).toMatchObject(["failed to load the schema", { plugin: "faulty", hook: "addOptionSource.read" }]);
+});

@@ -1,0 +1,50 @@
+import {
+  defineOption,
+  definePlugin,
+  RelApiError,
+  settingKinds,
+  sql,
+  type OptionsOf,
+  type ValuesOf,
+} from "../../core/index.ts";
+
+const settings = [
+  defineOption({
+    name: "maintenance",
+    environment: ["MAINTENANCE"],
+    kind: settingKinds.oneOf(["off", "writes", "all"]),
+    default: "off",
+    description: "which requests are refused with 503: `off`, `writes`, `all`",
+  }),
+] as const;
+
+declare module "../../core/index.ts" {
+  interface RelApiOptions extends OptionsOf<typeof settings> {}
+  interface ResolvedOptions extends ValuesOf<typeof settings> {}
+}
+
+const FLAGS = sql`select maintenance from app.flags`;
+
+/** `maintenance: "all"`: requests are refused while work is done on the database. */
+export const maintenance = definePlugin({
+  name: "maintenance",
+  settings,
+  apply: (_hooks, context) => {
+    context.addStep({
+      name: "maintenance",
+      before: ({ method }) => {
+        const { maintenance: refused } = context.options;
+        if (refused === "off" || (refused === "writes" && method === "GET")) return undefined;
+        throw new RelApiError({ code: "maintenance", status: 503, message: "Back in a minute" });
+      },
+    });
+    // changed in the database, in effect with the next reload of the schema
+    context.addOptionSource({
+      name: "the flags of the application",
+      read: async (query) => {
+        const [row] = await query<{ maintenance: "off" | "writes" | "all" }>(FLAGS);
+        return row === undefined ? {} : { maintenance: row.maintenance };
+      },
+    });
+  },
+});
