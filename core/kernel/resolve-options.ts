@@ -51,7 +51,7 @@ export const resolveOptions = (options: RelApiOptions, settings: readonly Settin
   const resolved: Record<string, unknown> = { appSettings: {} };
   for (const { name, isOption, default: fallback } of settings)
     if (isOption && fallback !== undefined) resolved[name] = fallback;
-  // an absent key is the same as undefined, which a spread would keep
+  // undefined counts as absent, and must not replace a default
   for (const [name, option] of Object.entries(options)) if (option !== undefined) resolved[name] = option;
   return resolved as unknown as ResolvedOptions; // plugins declare what they add to the type
 };
