@@ -36,7 +36,7 @@ export class RequestExchange implements Exchange, Credentials {
   private readonly settings: ExchangeSettings;
   private bytes: Promise<Buffer> | undefined;
   private held: HeldBody | undefined;
-  private whenGone: Set<() => void> | undefined;
+  private whenGone: ((() => void) | undefined)[] | undefined;
   private marks: Map<string, number> | undefined;
   private markedAtMs: number;
 
@@ -114,14 +114,15 @@ export class RequestExchange implements Exchange, Credentials {
       return () => {};
     }
     if (this.whenGone === undefined) {
-      this.whenGone = new Set();
+      this.whenGone = [];
       response.on("close", () => {
-        if (!response.writableEnded) for (const each of this.whenGone ?? []) each();
+        if (!response.writableEnded) for (const each of this.whenGone ?? []) each?.();
       });
     }
-    this.whenGone.add(listener);
+    const all = this.whenGone;
+    const at = all.push(listener) - 1;
     return () => {
-      this.whenGone?.delete(listener);
+      all[at] = undefined;
     };
   }
 

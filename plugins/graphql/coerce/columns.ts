@@ -12,12 +12,11 @@ type Coercion = (value: Json, path: string) => string;
 
 const stringOf = (value: Json): string | undefined => (typeof value === "string" ? value : enumLiteralName(value));
 
-const integer =
-  (name: string, bits: bigint): Coercion =>
-  (value, path) => {
+const integer = (name: string, bits: bigint): Coercion => {
+  const most = 2 ** (Number(bits) - 1);
+  return (value, path) => {
     // the usual case, without looking at digits
-    if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < 2 ** (Number(bits) - 1))
-      return String(value);
+    if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < most) return `${value}`;
     const text = numberText(value);
     if (text === undefined)
       return (
@@ -32,6 +31,7 @@ const integer =
     if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(shownNumber(text), path);
     return whole.toString();
   };
+};
 
 // halfway between the largest float4 and the next power of two; from there on it rounds to infinity
 const isTooBigForReal = (number: number): boolean => !Number.isFinite(Math.fround(number));
