@@ -35,14 +35,6 @@ export const dbTxEnd = defineOption({
   description: "`commit`, `commit-allow-override`, `rollback`, `rollback-allow-override`",
 });
 
-export const dbPlanEnabled = defineOption({
-  name: "dbPlanEnabled",
-  environment: ["DB_PLAN_ENABLED", "PGRST_DB_PLAN_ENABLED"],
-  kind: flag,
-  default: false,
-  description: "execution plans by `Accept`",
-});
-
 export const metadataPermissionsForRest = defineOption({
   name: "metadataPermissionsForRest",
   environment: ["METADATA_PERMISSIONS_FOR_REST"],
@@ -51,7 +43,7 @@ export const metadataPermissionsForRest = defineOption({
   description: "roles of the metadata have its permissions on the REST surface too, instead of the database's grants",
 });
 
-const options = [corsAllowedOrigins, dbChannel, dbMaxRows, dbTxEnd, dbPlanEnabled, metadataPermissionsForRest] as const;
+const options = [corsAllowedOrigins, dbChannel, dbMaxRows, dbTxEnd, metadataPermissionsForRest] as const;
 
 export const maxJsonDepth = defineLimit(
   "maxJsonDepth",

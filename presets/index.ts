@@ -12,6 +12,7 @@ export type { AuthOptions, JwtSecret } from "../plugins/auth/settings.ts";
 export type { StoreOptions } from "../plugins/database-settings/settings.ts";
 export type { GraphqlOptions } from "../plugins/graphql/settings.ts";
 export type { TraceOptions } from "../plugins/http/settings.ts";
+export type { MediaOptions } from "../plugins/media/settings.ts";
 export type { MetadataOptions } from "../plugins/metadata/settings.ts";
 export type { ChannelOptions } from "../plugins/reload/settings.ts";
 export type { RestOptions } from "../plugins/rest/settings.ts";

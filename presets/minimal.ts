@@ -4,7 +4,7 @@ import { anonymous } from "../plugins/auth/anonymous.ts";
 import { sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, relationships } from "../plugins/introspect/index.ts";
-import { jsonMedia } from "../plugins/media/index.ts";
+import { jsonMedia } from "../plugins/media/json.ts";
 import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/update.ts";
 import { rest } from "../plugins/rest/index.ts";

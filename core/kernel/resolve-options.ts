@@ -143,9 +143,9 @@ export const resolveSettings = (
   const { values, faults } = readVariables(others.filter(isUnset), environment);
   if (faults.length > 0) throw presetError(faults.join("\n"));
   return Object.fromEntries(
-    others.map(({ name, default: fallback }) => [
-      name,
-      given[name] !== undefined ? given[name] : name in values ? values[name] : fallback,
-    ]),
+    others.map(({ name, default: fallback }) => {
+      const set = given[name] === undefined ? values[name] : given[name];
+      return [name, set === undefined ? fallback : set];
+    }),
   );
 };

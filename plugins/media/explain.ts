@@ -2,7 +2,7 @@
  *  result. */
 import { catalogText, definePlugin, join, sql } from "../../core/index.ts";
 import type { ChooseMedia } from "../rest/api.ts";
-import { dbPlanEnabled } from "../settings.ts";
+import { explainSettings } from "./settings.ts";
 
 interface ExplainOptions {
   readonly format: "text" | "json";
@@ -20,7 +20,7 @@ const wordOf = (option: string): string => {
 /** @rule R-MED-7 */
 export const explainMedia = definePlugin({
   name: "explain-media",
-  settings: [dbPlanEnabled],
+  settings: explainSettings,
   requires: ["rest"],
   wrappers: [
     {

@@ -32,7 +32,6 @@ import { createRoutes, onRelation, type RestService } from "./routes.ts";
 import { restLimits, restSettings } from "./settings.ts";
 import {
   dbMaxRows,
-  dbPlanEnabled,
   dbTxEnd,
   maxFilters,
   maxJsonDepth,
@@ -135,7 +134,6 @@ export const rest = definePlugin({
     ...restLimits,
     dbMaxRows,
     dbTxEnd,
-    dbPlanEnabled,
     metadataPermissionsForRest,
     maxJsonDepth,
     maxRelationDepth,

@@ -1,0 +1,21 @@
+/** Settings of media types. */
+import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+
+/** Of `explain-media`. */
+export const explainSettings = [
+  defineOption({
+    name: "dbPlanEnabled",
+    environment: ["DB_PLAN_ENABLED", "PGRST_DB_PLAN_ENABLED"],
+    kind: settingKinds.flag,
+    default: false,
+    description: "execution plans by `Accept`",
+  }),
+] as const;
+
+/** Options of media types. */
+export interface MediaOptions extends OptionsOf<typeof explainSettings> {}
+
+declare module "../../core/kernel/options.ts" {
+  interface RelApiOptions extends MediaOptions {}
+  interface ResolvedOptions extends ValuesOf<typeof explainSettings> {}
+}
