@@ -322,7 +322,7 @@ const createContext = (parts: ContextParts): SharedContext => {
     watchUnread: unread.watch,
     openReplication: database.openReplication,
     addSurface: (plugin, surface) => {
-      surfaces.push({ ...surface, plugin });
+      surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // what it reads later stays its own
     },
     addStep: (plugin, step) => {
       around.push({ plugin, step });

@@ -1,6 +1,6 @@
 /** A request on its way through the pipeline, and its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Session } from "../kernel/session.ts";
+import type { CredentialRules, Session } from "../kernel/session.ts";
 
 /** A request and its response on their way through the pipeline. */
 export interface Exchange {
@@ -89,9 +89,9 @@ export interface Surface {
   handle(exchange: Exchange): Promise<Answer> | Answer;
   /** Called with a RelApiError only. */
   encodeError(error: import("../kernel/errors.ts").RelApiError, exchange: OpenExchange): Answer;
-  /** Which rules of the auth plugins hold for its callers: `database-role` (a token names the database role; the
-   *  default), `session-roles` (a token brings session variables and the roles allowed), or those of a plugin. */
-  readonly credentialRules?: string;
+  /** How its callers' tokens are read, and its words of refusal. Absent: a token names the database role. @rule
+   *  X-AUTH-2 */
+  readonly credentialRules?: CredentialRules;
   /** Pages beside other surfaces: it never answers for a path of no surface, as the last of the others does. */
   readonly isPage?: boolean;
   /** Its own response headers that pages of other origins may read. All else of CORS is the same for all surfaces

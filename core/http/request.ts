@@ -1,7 +1,7 @@
 /** The exchange as surfaces see it and the credentials as auth plugins see them: one object that reads everything on
  *  demand. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Credentials, Session } from "../kernel/session.ts";
+import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
 import { readBody, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
 import type { HeldBodies, HeldBody } from "./held-bodies.ts";
@@ -70,7 +70,7 @@ export class RequestExchange implements Exchange, Credentials {
     return this.owner.name;
   }
 
-  get rules(): string | undefined {
+  get rules(): CredentialRules | undefined {
     return this.owner.credentialRules;
   }
 

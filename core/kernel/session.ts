@@ -26,6 +26,10 @@ export interface Session {
   readonly expiresAtMs?: number;
 }
 
+/** How a surface reads credentials, and its words for what is wrong with them: the auth plugins declare what there is to
+ *  say. */
+export interface CredentialRules {} // oxlint-disable-line typescript/no-empty-object-type -- declared by plugins
+
 /** What a request or socket brings to show who calls. */
 export interface Credentials {
   /** First value of the header, name in any case. */
@@ -38,7 +42,7 @@ export interface Credentials {
   readonly request: IncomingMessage;
   /** Which surface asks. */
   readonly surface: string;
-  /** The rules that surface goes by: how tokens are read, and the words of refusals (`Surface.credentialRules`). */
-  readonly rules: string | undefined;
+  /** Those of the surface. Absent: the auth plugins have their usual ones. */
+  readonly rules: CredentialRules | undefined;
   readonly isSocket: boolean;
 }

@@ -12,7 +12,8 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
-import { adminSecretRefused, backendFlagInvalid } from "./errors.ts";
+import { adminSecretRefused } from "./errors.ts";
+import { rulesOf } from "./rules.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 import { callerSettings } from "./settings.ts";
 
@@ -91,6 +92,7 @@ const readFlag = (credentials: Credentials): boolean => {
   const word = sessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;
   if (TRUE.includes(word)) return true;
-  if (credentials.rules === "session-roles") throw backendFlagInvalid(TRUE, FALSE);
+  const refusal = rulesOf(credentials).flagInvalid?.(TRUE, FALSE);
+  if (refusal !== undefined) throw refusal;
   return false;
 };

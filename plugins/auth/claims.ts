@@ -1,8 +1,7 @@
 /** The `x-session-*` claims of a token, wherever the configuration has them, and what they make of roles and variables.
  *  */
-import { isNestedDeeper, type Json, type RelApiError } from "../../core/index.ts";
+import { isNestedDeeper, type Json } from "../../core/index.ts";
 import { readClaimPath } from "./claim-path.ts";
-import { invalidClaims, roleClaimMissing } from "./errors.ts";
 import { exactJson, isText, parseExact, textOf } from "./exact-json.ts";
 import { isJsonObject, type JsonObject } from "./keys.ts";
 import { sessionName } from "./session-header.ts";
@@ -16,7 +15,8 @@ export type ClaimsReading =
   | { readonly claims: SessionClaims; readonly areTopLevel: boolean }
   /** The token has no roles in this format. */
   | { readonly others: SessionClaims }
-  | { readonly refusal: RelApiError };
+  /** They are not where or what they are configured to be. */
+  | { readonly refusal: string };
 
 export const ALLOWED_ROLES = "x-session-allowed-roles";
 export const DEFAULT_ROLE = "x-session-default-role";
@@ -33,7 +33,7 @@ export const readSessionClaims = (configuration: TokenConfiguration, token: Json
     case "namespace":
       return Object.hasOwn(token, place.key)
         ? readObject(token[place.key] as Json, configuration, `claims_namespace ${place.key}`)
-        : { refusal: invalidClaims(`claims key: '${place.key}' not found`) };
+        : { refusal: `claims key: '${place.key}' not found` };
     case "path":
       return readAtPath(place, configuration, token);
     case "usual":
@@ -50,8 +50,7 @@ const readAtPath = (
   token: JsonObject,
 ): ClaimsReading => {
   const found = readClaimPath(token, place.keys);
-  if (found === undefined)
-    return { refusal: invalidClaims(`claims not found at claims_namespace_path: '${place.written}'`) };
+  if (found === undefined) return { refusal: `claims not found at claims_namespace_path: '${place.written}'` };
   return readObject(found, format, `claims_namespace_path ${place.written}`);
 };
 
@@ -67,11 +66,10 @@ const readObject = (found: Json, { isStringified, maxJsonDepth }: ClaimsFormat, 
   if (!isStringified)
     return isJsonObject(found)
       ? { claims: collect(found), areTopLevel: false }
-      : { refusal: invalidClaims("expecting a json object when claims_format is json") };
-  if (!isText(found)) return { refusal: invalidClaims("expecting a string when claims_format is stringified_json") };
+      : { refusal: "expecting a json object when claims_format is json" };
+  if (!isText(found)) return { refusal: "expecting a string when claims_format is stringified_json" };
   const parsed = isNestedDeeper(Buffer.from(found), maxJsonDepth) ? undefined : parseStringified(found);
-  if (!isJsonObject(parsed))
-    return { refusal: invalidClaims(`expecting stringified json at: '${place}', but found: ${found}`) };
+  if (!isJsonObject(parsed)) return { refusal: `expecting stringified json at: '${place}', but found: ${found}` };
   return { claims: collect(parsed), areTopLevel: false };
 };
 
@@ -89,7 +87,7 @@ const readMapped = (entries: readonly MappedClaim[], token: JsonObject): ClaimsR
     const found = "literal" in from ? from.literal : (readClaimPath(token, from.path) ?? from.fallback);
     if (found !== undefined) claims.set(claim, found);
     else if (claim !== ALLOWED_ROLES && claim !== DEFAULT_ROLE)
-      return { refusal: invalidClaims(`JWT claim from claims_map, ${claim} not found`) };
+      return { refusal: `JWT claim from claims_map, ${claim} not found` };
   }
   return { claims, areTopLevel: false };
 };
@@ -105,45 +103,6 @@ const collect = (from: JsonObject): SessionClaims => {
     if (rank >= (claims.get(claim)?.rank ?? 0)) claims.set(claim, { value, rank });
   }
   return new Map([...claims].map(([claim, { value }]) => [claim, value]));
-};
-
-// --- roles ----------------------------------------------------------------------------------------------------------
-
-export interface TokenRoles {
-  readonly defaultRole: string;
-  readonly allowedRoles: readonly string[];
-}
-
-/** @throws RelApiError `jwt-missing-role-claims`, `jwt-invalid-claims` @rule G-AUTH-17 */
-export const readRoles = (claims: SessionClaims, areTopLevel: boolean): TokenRoles => {
-  const said = claims.get(ALLOWED_ROLES);
-  const usual = claims.get(DEFAULT_ROLE);
-  if (said === undefined && !(areTopLevel && usual !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
-  const allowedRoles = said === undefined ? undefined : readRoleList(said);
-  if (usual === undefined) throw roleClaimMissing(DEFAULT_ROLE);
-  const defaultRole = readRole(usual, `invalid ${DEFAULT_ROLE}; should be a role`);
-  return { defaultRole, allowedRoles: allowedRoles ?? [defaultRole] };
-};
-
-const readRoleList = (said: Json): readonly string[] => {
-  const what = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
-  if (!Array.isArray(said))
-    throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${kindOf(said)}`);
-  return (said as readonly Json[]).map((role) => readRole(role, what));
-};
-
-const readRole = (role: Json, what: string): string => {
-  if (!isText(role))
-    throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${kindOf(role)}`);
-  if (role === "") throw invalidClaims(`${what}: a role has a name`);
-  return role;
-};
-
-export const kindOf = (value: Json): string => {
-  if (value === null) return "Null";
-  if (Array.isArray(value)) return "Array";
-  if (typeof value === "string") return isText(value) ? "String" : "Number";
-  return typeof value === "object" ? "Object" : typeof value === "number" ? "Number" : "Boolean";
 };
 
 // --- variables ------------------------------------------------------------------------------------------------------

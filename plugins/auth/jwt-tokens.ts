@@ -11,15 +11,17 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
-import { buildVariables, exactClaimsText } from "./claims.ts";
+import { buildVariables, exactClaimsText, readSessionClaims } from "./claims.ts";
+import { isText, textOf } from "./exact-json.ts";
 import { parseRoleClaimKey } from "./json-path.ts";
 import { remoteKeys } from "./key-ring.ts";
+import type { JsonObject } from "./keys.ts";
 import { rulesOf } from "./rules.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { callerSettings, tokenSettings } from "./settings.ts";
 import { corsAllowedOrigins, maxJsonDepth } from "../settings.ts";
 import { createTokenFinder, type FindToken, type FoundToken } from "./token-place.ts";
-import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
+import type { ClaimValues, Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
 import { peekIssuer, readToken } from "./token.ts";
 
@@ -46,6 +48,8 @@ interface State {
 
 /** A verified token and its sessions, computed on first use. */
 interface KnownToken extends VerifiedToken {
+  /** The claims with all digits of their numbers. */
+  readonly exact: JsonObject;
   grant?: Grant;
   /** By role. */
   readonly sessions: Map<string, Session>;
@@ -61,9 +65,13 @@ const createTokens = (context: PluginContext): Tokens => {
   const known = createKnownTokens(context);
 
   const read = (options: ResolvedOptions): State => {
+    const readRoleClaim = parseRoleClaimKey(options.jwtRoleClaimKey);
     const roles: RoleSettings = {
       anonRole: options.anonRole || undefined,
-      readRoleClaim: parseRoleClaimKey(options.jwtRoleClaimKey),
+      readRoleClaim: (claims) => {
+        const said = readRoleClaim(claims);
+        return said === undefined ? undefined : textOf(said);
+      },
     };
     const configurations = parseTokenSettings(options, (url) =>
       remoteKeys({ url, logger: context.logger, changed: known.clear }),
@@ -101,7 +109,7 @@ const createTokens = (context: PluginContext): Tokens => {
     const { roles, options, takesRoleHeader } = from;
     const token = known.get(found, rules);
     rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
-    const grant = (token.grant ??= rules.grant(token, roles));
+    const grant = (token.grant ??= rules.grant(token, roles, CLAIM_VALUES));
     const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
     let session = token.sessions.get(role);
     if (session === undefined) token.sessions.set(role, (session = buildSession(token, grant, role, options)));
@@ -166,8 +174,27 @@ const verify = (ask: Ask<TokenSource>): KnownToken => {
   if (configuration === undefined) throw rules.strangeIssuer();
   const reading = readToken(token, configuration.keys.keys(), configuration.maxJsonDepth);
   if ("failure" in reading) throw rules.failed(reading.failure);
-  return { ...reading.signed, configuration, sessions: new Map() };
+  const { claims, exact } = reading.signed;
+  const { audience, issuer, skewSeconds } = configuration;
+  return {
+    claims,
+    exact,
+    audiences: audiencesOf(claims),
+    audience,
+    isIssuerRight: issuer === undefined || claims.iss === undefined || claims.iss === null || claims.iss === issuer,
+    skewSeconds,
+    sessionClaims: () => readSessionClaims(configuration, exact),
+    sessions: new Map(),
+  };
 };
+
+const audiencesOf = ({ aud }: JsonObject): VerifiedToken["audiences"] => {
+  if (aud === undefined || aud === null) return undefined;
+  if (typeof aud === "string") return [aud];
+  return Array.isArray(aud) && aud.every((one) => typeof one === "string") ? (aud as readonly string[]) : "wrong";
+};
+
+const CLAIM_VALUES: ClaimValues = { isText, textOf };
 
 /** @rule G-AUTH-12 */
 const configurationFor = (token: string, candidates: readonly TokenConfiguration[]): TokenConfiguration | undefined => {
@@ -180,14 +207,14 @@ const configurationFor = (token: string, candidates: readonly TokenConfiguration
 
 /** @rule G-AUTH-19 R-AUT-10 */
 const buildSession = (
-  token: VerifiedToken,
+  token: KnownToken,
   { claims }: Grant,
   role: string,
   { anonRole, adminRoleInTokens }: ResolvedOptions,
 ): Session => {
   const isAdmin = adminRoleInTokens && role === "admin";
   const { exp } = token.claims;
-  const { skewSeconds } = token.configuration;
+  const { skewSeconds } = token;
   const claimsText = exactClaimsText(token.claims, token.exact, role);
   return Object.freeze({
     role,

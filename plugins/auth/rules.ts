@@ -1,13 +1,6 @@
-/** The rules that surfaces go by. */
+/** The rules that a caller's surface goes by. */
 import type { Credentials } from "../../core/index.ts";
-import { graphqlRules } from "./graphql-rules.ts";
-import { restRules } from "./rest-rules.ts";
+import { databaseRoleRules } from "./database-role-rules.ts";
 import type { TokenRules } from "./token-rules.ts";
 
-const RULES: ReadonlyMap<string, TokenRules> = new Map([
-  ["database-role", restRules],
-  ["session-roles", graphqlRules],
-]);
-
-export const rulesOf = ({ rules }: Pick<Credentials, "rules">): TokenRules =>
-  (rules === undefined ? undefined : RULES.get(rules)) ?? restRules;
+export const rulesOf = ({ rules }: Pick<Credentials, "rules">): TokenRules => rules ?? databaseRoleRules;

@@ -1,19 +1,38 @@
 /** What surfaces have to say about tokens: they agree on who calls, not on words, tolerance and what may be missing. */
-import type { RelApiError } from "../../core/index.ts";
-import type { SessionClaims } from "./claims.ts";
-import type { ReadRoleClaim } from "./json-path.ts";
+import type { Json, RelApiError } from "../../core/index.ts";
+import type { ClaimsReading, SessionClaims } from "./claims.ts";
 import type { JsonObject } from "./keys.ts";
-import type { TokenConfiguration } from "./token-settings.ts";
-import type { SignedClaims, TokenFailure } from "./token.ts";
+import type { TokenFailure } from "./token.ts";
 
-export interface VerifiedToken extends SignedClaims {
-  readonly configuration: TokenConfiguration;
+/** A token whose signature is right; nothing else of it has been judged. */
+export interface VerifiedToken {
+  /** As JavaScript reads them. */
+  readonly claims: JsonObject;
+  /** Its audiences; undefined: absent. `"wrong"`: neither a string nor a list of strings. */
+  readonly audiences: readonly string[] | undefined | "wrong";
+  /** Of the key that it was verified with: any of them will do; undefined: audiences do not matter. */
+  readonly audience: readonly string[] | undefined;
+  /** A missing issuer passes. */
+  readonly isIssuerRight: boolean;
+  /** How far clocks may differ, where the surface lets that be configured. */
+  readonly skewSeconds: number;
+  /** The claims of roles and session variables, from where they are configured to be. */
+  sessionClaims(): ClaimsReading;
+}
+
+/** Reads values of session claims, whose numbers keep all their digits. */
+export interface ClaimValues {
+  /** A string, not a number. */
+  isText(value: Json | undefined): value is string;
+  /** Strings as they are, anything else as JSON text. */
+  textOf(value: Json): string;
 }
 
 /** Settings that decide about roles. */
 export interface RoleSettings {
   readonly anonRole: string | undefined;
-  readonly readRoleClaim: ReadRoleClaim;
+  /** The role that the token's own claim names, as text. */
+  readonly readRoleClaim: (claims: JsonObject) => string | undefined;
 }
 
 /** Which roles a token is good for. */
@@ -41,18 +60,11 @@ export interface TokenRules {
   /** Time, audience and issuer. `mustExpire`: a token without `exp` is refused. @throws RelApiError */
   judge(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
   /** @throws RelApiError when the token leads to no role */
-  grant(token: VerifiedToken, settings: RoleSettings): Grant;
+  grant(token: VerifiedToken, settings: RoleSettings, values: ClaimValues): Grant;
   /** The role acted as. `requested`: the header, if it applies. @throws RelApiError if it is not allowed */
   choose(grant: Grant, requested: string | undefined): string;
+  /** The words for a caller without a credential, where nobody is let in without one; absent: those of core. */
+  missing?(configured: { readonly takesTokens: boolean; readonly takesAdminSecret: boolean }): RelApiError;
+  /** The header of backend-only permissions is none of these words, in any case; absent: it counts as false. */
+  flagInvalid?(trueWords: readonly string[], falseWords: readonly string[]): RelApiError;
 }
-
-/** The token's audiences; undefined: absent. `"wrong"`: neither a string nor a list of strings. */
-export const audiencesOf = ({ aud }: JsonObject): readonly string[] | undefined | "wrong" => {
-  if (aud === undefined || aud === null) return undefined;
-  if (typeof aud === "string") return [aud];
-  return Array.isArray(aud) && aud.every((one) => typeof one === "string") ? (aud as readonly string[]) : "wrong";
-};
-
-/** A missing issuer passes. @rule G-AUTH-14 R-AUT-5 */
-export const isIssuerRight = ({ claims: { iss }, configuration: { issuer } }: VerifiedToken): boolean =>
-  issuer === undefined || iss === undefined || iss === null || iss === issuer;

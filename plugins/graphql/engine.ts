@@ -10,6 +10,7 @@ import {
 } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
+import { credentialRules } from "./credential-rules.ts";
 import { createFunctions } from "./functions.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { createPrepare } from "./prepare.ts";
@@ -68,6 +69,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
   const functions = createFunctions(context.logger);
 
   return {
+    credentialRules,
     prepare: (request, session) => prepare(schemas.of(session), request),
     assemble,
     complete: async (operation, bodies, session) =>

@@ -18,6 +18,7 @@ import {
 import { answerBatch } from "./batch.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { parseBody, type GqlBody } from "./request.ts";
+import { credentialRules } from "./credential-rules.ts";
 import { runOptionsOf } from "./transaction.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
@@ -209,7 +210,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
 
   return {
     name: "graphql",
-    credentialRules: "session-roles",
+    credentialRules,
     match: (path) => PATHS.has(path) || path === "/healthz" || FAMILIES.test(path),
     beforeAuthorize: open,
     handle: post,

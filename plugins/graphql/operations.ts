@@ -1,5 +1,5 @@
 /** Documents on their way to an answer: requests, operations, and the engine that others are offered. */
-import type { BoundValue, Json, Plan, Planned, Session } from "../../core/index.ts";
+import type { BoundValue, CredentialRules, Json, Plan, Planned, Session } from "../../core/index.ts";
 import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
 
 /** A GraphQL request: document, operation name, variables. */
@@ -85,6 +85,8 @@ export type GqlOutput =
 
 /** What the GraphQL plugin offers to others (`GraphqlService`). */
 export interface GqlEngine {
+  /** For other surfaces of this dialect, and for sockets. */
+  readonly credentialRules: CredentialRules;
   /** The document, from the cache if possible. @throws RelApiError */
   prepare(request: GqlRequest, session: Session): PreparedDocument;
   /** Runs it; the text of the `data` object. @throws RelApiError */

@@ -1,6 +1,7 @@
 /** The credentials of a socket: those of `connection_init`, then those of the upgrade request. @rule G-WS-1 */
 import type { IncomingMessage } from "node:http";
 import { cookieOf, firstHeaders, utf8Text, type Credentials, type Json } from "../../core/index.ts";
+import type { GqlEngine } from "../graphql/api.ts";
 
 /** Facts of the connection, which a message cannot change: rules about cookies go by them (G-AUTH-12). */
 const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
@@ -24,7 +25,11 @@ function* headersOfUpgrade({ rawHeaders }: IncomingMessage): Iterable<readonly [
   for (const [name, value] of firstHeaders(rawHeaders)) yield [name, utf8Text(value)];
 }
 
-export const socketCredentials = (request: IncomingMessage, payload: Json | undefined): Credentials => {
+export const socketCredentials = (
+  request: IncomingMessage,
+  payload: Json | undefined,
+  { credentialRules }: GqlEngine,
+): Credentials => {
   const headers = new Map([...headersOfUpgrade(request), ...headersOfPayload(payload)]);
   return {
     header: (name) => headers.get(name.toLowerCase()),
@@ -32,7 +37,7 @@ export const socketCredentials = (request: IncomingMessage, payload: Json | unde
     cookie: (name) => cookieOf(headers.get("cookie"), name),
     request,
     surface: "graphql",
-    rules: "session-roles",
+    rules: credentialRules,
     isSocket: true,
   };
 };

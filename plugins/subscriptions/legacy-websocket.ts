@@ -72,7 +72,7 @@ const converse = (connection: Connection): Conversation => {
   const init = async (payload: Json | undefined): Promise<void> => {
     if (session !== undefined || refusal !== undefined) return;
     try {
-      const found = await context.authorize(socketCredentials(connection.request, payload));
+      const found = await context.authorize(socketCredentials(connection.request, payload, engine));
       if (hasEnded) return;
       session = found;
     } catch (error) {

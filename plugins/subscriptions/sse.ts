@@ -96,8 +96,10 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
   };
 
   return {
-    // whose rules of tokens and roles count
     name: "graphql",
+    get credentialRules() {
+      return engineOf()?.credentialRules;
+    },
     match: (path, method, request) =>
       method === "POST" && PATHS.has(path) && wantsEvents(request.headers.accept) && engineOf() !== undefined,
     handle: async (exchange) => {

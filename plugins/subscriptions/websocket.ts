@@ -86,7 +86,7 @@ const converse = (
     clearTimeout(initTimer);
     let found: Session;
     try {
-      found = await context.authorize(socketCredentials(connection.request, payload));
+      found = await context.authorize(socketCredentials(connection.request, payload, engine));
     } catch (error) {
       const isRefused = isRelApiError(error) && error.status < 500;
       return isRefused

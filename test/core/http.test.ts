@@ -24,6 +24,7 @@ import {
 } from "../../core/index.ts";
 import { adminSecret } from "../../plugins/auth/admin-secret.ts";
 import { anonymous } from "../../plugins/auth/anonymous.ts";
+import { credentialRules } from "../../plugins/graphql/credential-rules.ts";
 import { accessLog, cors, traceHeader } from "../../plugins/http/index.ts";
 import { databaseSettings } from "../../plugins/database-settings/index.ts";
 import { reloadChannel } from "../../plugins/reload/index.ts";
@@ -504,7 +505,7 @@ describe("callers", () => {
   });
 
   test("G-AUTH-20 the backend flag is a boolean word", async () => {
-    const { request } = await start({ adminSecret: "s1" }, adminSecret, echo({}, { credentialRules: "session-roles" }));
+    const { request } = await start({ adminSecret: "s1" }, adminSecret, echo({}, { credentialRules }));
     const answer = await request("GET", "/echo", {
       headers: { "x-session-admin-secret": "s1", "x-session-use-backend-only-permissions": "maybe" },
     });

@@ -30,7 +30,7 @@ const errorsOf = (text: string): string => {
 test("X-TYP-1 import from the package alone knows what the surfaces add to declared parts and to the api", () => {
   expect(
     errorsOf(`
-      import { definePlugin, sql, type OperatorSpec, type RelApi } from "relapi";
+      import { definePlugin, sql, type CredentialRules, type OperatorSpec, type RelApi, type Surface, type TokenRules } from "relapi";
       export const near = definePlugin({
         name: "near",
         operators: [{ name: "near", rest: "near", graphql: "_near", types: ["point"], operand: "scalar", compile: (column) => sql\`\${column}\` }],
@@ -38,6 +38,8 @@ test("X-TYP-1 import from the package alone knows what the surfaces add to decla
         embeds: [{ mode: "first", rest: { prefix: "~" }, graphql: { suffix: "_first" }, compile: () => ({ columns: [] }) }],
       });
       export const name: OperatorSpec["graphql"] = "_near";
+      export const surface = (given: Surface): Surface => ({ ...given, credentialRules: given.credentialRules });
+      export const judge = (rules: CredentialRules): TokenRules["judge"] => rules.judge;
       export const call = (api: RelApi) => [api.rest({ path: "/vessels" }), api.graphql({ query: "{ vessels { id } }" })];
     `),
   ).toBe("");

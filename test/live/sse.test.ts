@@ -123,6 +123,16 @@ describe("GraphQL", () => {
     ]);
   });
 
+  test("G-AUTH-13 credentials go by the rules of the surface", async () => {
+    const answer = await api.post("/v1/graphql", {
+      headers: { accept: "text/event-stream", authorization: "Nonsense" },
+      body: { query: "subscription { __typename }" },
+    });
+    expect(answer.json().errors).toEqual([
+      { message: "Malformed Authorization header", extensions: { path: "$", code: "invalid-headers" } },
+    ]);
+  });
+
   test("G-AUTH-4 a wrong secret is answered without a stream", async () => {
     const answer = await open(
       api,

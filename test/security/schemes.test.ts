@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, RelApiError, sql, Stage, tokenRefused, without } from "../../core/index.ts";
+import type { TokenRules } from "../../plugins/auth/api.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
 import { openSocket } from "../support/socket.ts";
-import { adminSecret, bearer } from "../support/tokens.ts";
+import { adminSecret, bearer, signToken } from "../support/tokens.ts";
 
 /** `X-Api-Key: …`: the role is looked up by the SHA-256 of the key. */
 export const apiKeys = (roleOfKey: ReadonlyMap<string, string>) =>
@@ -204,5 +205,62 @@ describe("a scheme that asks the database", () => {
     socket.send({ type: "connection_init", payload: headers });
     expect((await socket.closed).code).toBe(4403);
     await refused.close();
+  });
+});
+
+describe("a surface with credential rules of its own", () => {
+  const refused = (message: string): RelApiError => new RelApiError({ code: "soap-refused", status: 402, message });
+
+  /** `Authorization: Soap eyJ…`, the role in the claim `soap`. */
+  const rules: TokenRules = {
+    readBearer: (value) => /^Soap (.*)$/.exec(value)?.[1],
+    failed: ({ kind }) => refused(`failed: ${kind}`),
+    severalTokens: () => refused("several"),
+    strangeIssuer: () => refused("strange"),
+    judge: ({ audiences }) => {
+      if (audiences === "wrong") throw refused("no audience");
+    },
+    grant: ({ claims }) => ({
+      defaultRole: String(claims["soap"]),
+      allowedRoles: undefined,
+      claims: new Map([["x-session-brand", "Marseille"]]),
+    }),
+    choose: ({ defaultRole }) => defaultRole,
+    missing: ({ takesTokens }) => refused(`nobody, tokens ${takesTokens}`),
+  };
+  const soap = definePlugin({
+    name: "soap",
+    before: ["rest"],
+    apply: (_hooks, context) =>
+      context.addSurface({
+        name: "soap",
+        credentialRules: rules,
+        match: (path) => path === "/soap",
+        handle: ({ session }) => ({
+          status: 200,
+          headers: [],
+          body: `${session.role} ${session.variables["x-session-brand"]}`,
+        }),
+        encodeError: ({ status, code, message }) => ({ status, headers: [], body: `${code}: ${message}` }),
+      }),
+  });
+
+  test("X-AUTH-2 its tokens are read, judged and refused as it says, those of the others as they say", async () => {
+    const api = await startApi(forGraphql({ anonRole: undefined, parts: [soap] }));
+    const ask = async (authorization?: string): Promise<readonly [number, string]> => {
+      const answer = await api.get("/soap", { headers: authorization === undefined ? {} : { authorization } });
+      return [answer.status, answer.text];
+    };
+    const claims = { soap: "music_reader", role: "music_writer" };
+    expect(await ask(`Soap ${signToken(claims)}`)).toEqual([200, "music_reader Marseille"]);
+    expect(await ask(`Soap ${signToken({ ...claims, aud: 1 })}`)).toEqual([402, "soap-refused: no audience"]);
+    expect(await ask("Soap x.y.z")).toEqual([402, "soap-refused: failed: undecodable"]);
+    expect(await ask(`Bearer ${signToken(claims)}`)).toEqual([402, "soap-refused: nobody, tokens true"]);
+    expect(await ask()).toEqual([402, "soap-refused: nobody, tokens true"]);
+    expect((await api.get("/artist?limit=1", { headers: { authorization: "Bearer x.y.z" } })).json().code).toBe(
+      "PGRST301",
+    );
+    expect(gqlError(await askGraphql(api, { authorization: "Soap x" })).code).toBe("invalid-headers");
+    await api.close();
   });
 });

@@ -14,7 +14,10 @@ export const liveLines = definePlugin({
       return found;
     };
     context.addSurface({
-      name: "graphql", // whose rules of tokens and roles count
+      name: "graphql", // whose permissions count
+      get credentialRules() {
+        return engine().credentialRules;
+      },
       match: (path, method) => method === "POST" && path === "/live-lines",
       handle: async (exchange) => {
         const request = engine().readRequest(engine().parseJson((await exchange.body()).toString("utf8")));

@@ -1,22 +1,15 @@
-/** `database-role`: a token names the database role that statements run as. */
+/** The usual rules: a token names the database role that statements run as. */
 import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
-import { ALLOWED_ROLES, DEFAULT_ROLE, readSessionClaims, type SessionClaims } from "./claims.ts";
+import { ALLOWED_ROLES, DEFAULT_ROLE, type SessionClaims } from "./claims.ts";
 import { claimsTooDeep, jwtSecretMissing, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
 import { isText, textOf } from "./exact-json.ts";
 import type { TokenFailure } from "./token.ts";
-import {
-  audiencesOf,
-  isIssuerRight,
-  type Grant,
-  type RoleSettings,
-  type TokenRules,
-  type VerifiedToken,
-} from "./token-rules.ts";
+import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 
 const TOLERANCE_SECONDS = 30;
 
 /** @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
-export const restRules: TokenRules = {
+export const databaseRoleRules: TokenRules = {
   unreadable: jwtSecretMissing,
   readBearer: (value) => {
     // `Bearer eyJ…`, case-insensitive; without a token, the token is empty
@@ -27,7 +20,7 @@ export const restRules: TokenRules = {
   severalTokens: () => tokenRefused("Multiple JWTs found"),
   strangeIssuer: () => tokenClaimsRefused("JWT not in issuer"),
   judge: (token, nowSeconds, mustExpire) => {
-    const { claims, configuration } = token;
+    const { claims, audiences, audience } = token;
     const exp = readTime(claims, "exp");
     if (exp === undefined && mustExpire) throw tokenClaimsRefused("The JWT 'exp' claim is required");
     if (exp !== undefined && exp < nowSeconds - TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT expired");
@@ -35,16 +28,14 @@ export const restRules: TokenRules = {
     if (nbf !== undefined && nbf > nowSeconds + TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT not yet valid");
     const iat = readTime(claims, "iat");
     if (iat !== undefined && iat > nowSeconds + TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT issued at future");
-    const audiences = audiencesOf(claims);
     if (audiences === "wrong") throw tokenClaimsRefused("The JWT 'aud' claim must be a string or an array of strings");
-    const { audience } = configuration;
     const isMeant =
       audience === undefined ||
       audiences === undefined ||
       audiences.length === 0 ||
       audiences.some((one) => audience.includes(one));
     if (!isMeant) throw tokenClaimsRefused("JWT not in audience");
-    if (!isIssuerRight(token)) throw restRules.strangeIssuer();
+    if (!token.isIssuerRight) throw databaseRoleRules.strangeIssuer();
   },
   grant: (token, settings) => grantOf(token, settings),
   choose: ({ defaultRole, allowedRoles }, requested) => {
@@ -74,7 +65,7 @@ const wordFailure = (failure: TokenFailure): RelApiError => {
     case "bad-signature":
       return tokenRefused(NO_FITTING_KEY, "None of the keys was able to decode the JWT");
     case "too-deep":
-      return claimsTooDeep("token-claims-refused", `The JWT claims are nested deeper than ${failure.levels} levels`);
+      return claimsTooDeep(failure.levels);
     case "no-claims":
       return tokenClaimsRefused("Parsing claims failed");
   }
@@ -92,13 +83,12 @@ const NO_CLAIMS: SessionClaims = new Map();
 
 /** @rule R-AUT-6 R-AUT-7 */
 const grantOf = (token: VerifiedToken, { anonRole, readRoleClaim }: RoleSettings): Grant => {
-  const reading = readSessionClaims(token.configuration, token.exact);
+  const reading = token.sessionClaims();
   const claims = "claims" in reading ? reading.claims : "others" in reading ? reading.others : NO_CLAIMS;
   const usual = claims.get(DEFAULT_ROLE);
   if (usual !== undefined)
     return { defaultRole: textOf(usual), allowedRoles: readAllowed(claims.get(ALLOWED_ROLES)), claims };
-  const said = readRoleClaim(token.claims);
-  const defaultRole = said === undefined ? anonRole : textOf(said);
+  const defaultRole = readRoleClaim(token.claims) ?? anonRole;
   if (defaultRole === undefined) throw anonymousRefused();
   return { defaultRole, allowedRoles: undefined, claims };
 };

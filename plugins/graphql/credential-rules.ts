@@ -1,0 +1,180 @@
+/** Credentials of the GraphQL surface: a token brings session variables, a default role and the roles allowed. */
+import { limitExceeded, RelApiError, type Json } from "../../core/index.ts";
+import type {
+  ClaimValues,
+  Grant,
+  RoleSettings,
+  SessionClaims,
+  TokenFailure,
+  TokenRules,
+  VerifiedToken,
+} from "../auth/api.ts";
+
+/** @rule G-AUTH-5 G-AUTH-8 G-AUTH-9 G-AUTH-13 … G-AUTH-20 */
+export const credentialRules: TokenRules = {
+  readBearer: (value) => {
+    const [, token] = /^Bearer +(\S+)$/.exec(value) ?? [];
+    if (token === undefined) throw malformedAuthorization();
+    return token;
+  },
+  failed: (failure) =>
+    failure.kind === "too-deep" ? claimsTooDeep(failure.levels) : couldNotVerify(reasonOf(failure)),
+  severalTokens: () => multipleTokens(),
+  strangeIssuer: () => couldNotVerify("JWTNotInIssuer"),
+  judge: (token, nowSeconds, mustExpire) => {
+    const { claims, skewSeconds, audiences, audience } = token;
+    const exp = readTime(claims, "exp");
+    if (exp === undefined && mustExpire) throw undecodable("the exp claim is missing");
+    if (exp !== undefined && exp <= nowSeconds - skewSeconds) throw couldNotVerify("JWTExpired");
+    const nbf = readTime(claims, "nbf");
+    if (nbf !== undefined && nbf > nowSeconds + skewSeconds) throw couldNotVerify("JWTNotYetValid");
+    const iat = readTime(claims, "iat");
+    if (iat !== undefined && iat > nowSeconds + skewSeconds) throw couldNotVerify("JWTIssuedAtFuture");
+    if (audiences === "wrong") throw undecodable("the aud claim is neither a string nor a list of strings");
+    const isMeant =
+      audience === undefined || audiences === undefined || audiences.some((one) => audience.includes(one));
+    if (!isMeant) throw couldNotVerify("JWTNotInAudience");
+    if (!token.isIssuerRight) throw credentialRules.strangeIssuer();
+  },
+  grant: (token, settings, values) => grantOf(token, settings, values),
+  choose: ({ defaultRole, allowedRoles = [] }, requested = defaultRole) => {
+    if (!allowedRoles.includes(requested)) throw requestedRoleNotAllowed();
+    return requested;
+  },
+  missing: ({ takesTokens, takesAdminSecret }) =>
+    takesTokens ? tokenRequired() : takesAdminSecret ? adminSecretRequired() : nothingConfigured(),
+  flagInvalid: (trueWords, falseWords) =>
+    refused(
+      "bad-request",
+      `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(trueWords)} and  False values are ${JSON.stringify(falseWords)}. All values are case insensitive`,
+    ),
+};
+
+const undecodable = (what: string): RelApiError => couldNotVerify(`JWSError (JSONDecodeError ${JSON.stringify(what)})`);
+
+const reasonOf = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>): string => {
+  switch (failure.kind) {
+    case "empty":
+      return partsReason(1);
+    case "parts":
+      return partsReason(failure.count);
+    case "undecodable":
+    case "no-claims":
+      return `JWSError (JSONDecodeError ${JSON.stringify(failure.reason)})`;
+    case "unsecured":
+    case "no-key":
+    case "bad-signature":
+      return "JWSError JWSInvalidSignature";
+  }
+};
+
+const partsReason = (count: number): string =>
+  `JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got ${count})`;
+
+/** Seconds; undefined: absent. */
+const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
+  const said = claims[name];
+  if (said === undefined || said === null) return undefined;
+  if (typeof said !== "number")
+    throw undecodable(`the ${name} claim is no Number but ${kindOf(said, typeof said === "string")}`);
+  return said;
+};
+
+// --- roles ----------------------------------------------------------------------------------------------------------
+
+const ALLOWED_ROLES = "x-session-allowed-roles";
+const DEFAULT_ROLE = "x-session-default-role";
+
+/** @rule G-AUTH-15 */
+const grantOf = (token: VerifiedToken, { anonRole, readRoleClaim }: RoleSettings, values: ClaimValues): Grant => {
+  const reading = token.sessionClaims();
+  if ("refusal" in reading) throw invalidClaims(reading.refusal);
+  if ("claims" in reading) return { ...readRoles(reading.claims, reading.areTopLevel, values), claims: reading.claims };
+  const role = readRoleClaim(token.claims) ?? anonRole;
+  if (role === undefined) throw roleClaimMissing(ALLOWED_ROLES);
+  return { defaultRole: role, allowedRoles: [role], claims: reading.others };
+};
+
+/** @throws RelApiError `jwt-missing-role-claims`, `jwt-invalid-claims` @rule G-AUTH-17 */
+const readRoles = (claims: SessionClaims, areTopLevel: boolean, values: ClaimValues): Omit<Grant, "claims"> => {
+  const said = claims.get(ALLOWED_ROLES);
+  const usual = claims.get(DEFAULT_ROLE);
+  if (said === undefined && !(areTopLevel && usual !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
+  const allowedRoles = said === undefined ? undefined : readRoleList(said, values);
+  if (usual === undefined) throw roleClaimMissing(DEFAULT_ROLE);
+  const defaultRole = readRole(usual, `invalid ${DEFAULT_ROLE}; should be a role`, values);
+  return { defaultRole, allowedRoles: allowedRoles ?? [defaultRole] };
+};
+
+const readRoleList = (said: Json, values: ClaimValues): readonly string[] => {
+  const what = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
+  if (!Array.isArray(said))
+    throw invalidClaims(
+      `${what}: parsing [] failed, expected Array, but encountered ${kindOf(said, values.isText(said))}`,
+    );
+  return (said as readonly Json[]).map((role) => readRole(role, what, values));
+};
+
+const readRole = (role: Json, what: string, { isText }: ClaimValues): string => {
+  if (!isText(role))
+    throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${kindOf(role, false)}`);
+  if (role === "") throw invalidClaims(`${what}: a role has a name`);
+  return role;
+};
+
+/** A string that is no text is a number with all its digits. */
+const kindOf = (value: Json, isText: boolean): string => {
+  if (value === null) return "Null";
+  if (Array.isArray(value)) return "Array";
+  if (typeof value === "string") return isText ? "String" : "Number";
+  return typeof value === "object" ? "Object" : typeof value === "number" ? "Number" : "Boolean";
+};
+
+// --- errors ---------------------------------------------------------------------------------------------------------
+
+const refused = (code: string, message: string, status = 400): RelApiError =>
+  new RelApiError({ code, status, message, path: "$" });
+
+/** @rule G-AUTH-12 G-AUTH-14 */
+const couldNotVerify = (reason: string): RelApiError => refused("invalid-jwt", `Could not verify JWT: ${reason}`);
+
+/** @rule G-LIM-2 */
+const claimsTooDeep = (levels: number): RelApiError =>
+  limitExceeded("maxJsonDepth", {
+    code: "invalid-jwt",
+    message: `Could not verify JWT: the claims are nested deeper than ${levels} levels`,
+    path: "$",
+  });
+
+/** @rule G-AUTH-13 */
+const malformedAuthorization = (): RelApiError => refused("invalid-headers", "Malformed Authorization header");
+
+/** @rule G-AUTH-13 */
+const multipleTokens = (): RelApiError => refused("invalid-headers", "Could not verify JWT: Multiple JWTs found");
+
+/** @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
+const invalidClaims = (message: string): RelApiError => refused("jwt-invalid-claims", message);
+
+/** @rule G-AUTH-17 G-AUTH-18 */
+const roleClaimMissing = (claim: string): RelApiError =>
+  refused("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
+
+/** @rule G-AUTH-19 */
+const requestedRoleNotAllowed = (): RelApiError =>
+  refused("access-denied", "Your requested role is not in allowed roles");
+
+/** @rule G-AUTH-5 */
+const adminSecretRequired = (): RelApiError =>
+  refused("access-denied", "x-session-admin-secret required, but not found", 401);
+
+/** @rule G-AUTH-8 */
+const tokenRequired = (): RelApiError =>
+  refused("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
+
+/** @rule G-AUTH-9 */
+const nothingConfigured = (): RelApiError =>
+  refused(
+    "access-denied",
+    "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
+    401,
+  );
