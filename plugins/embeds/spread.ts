@@ -7,6 +7,7 @@ import {
   type Embed,
   type EmbedContext,
   type EmbedSql,
+  type Expression,
   type OrderBy,
   type Output,
   type Read,
@@ -73,10 +74,18 @@ const lift = (read: Read, taken = new Set<string>()): Lifted => {
 
 /** A related order names a key of the spread. @rule R-ORD-4 */
 const orderLifted = (term: OrderBy, inner: ReadonlyMap<string, Lifted>): OrderBy => {
-  const { by } = term;
-  if (by.kind !== "embedded") return term;
+  const by = lifted(term.by, inner);
+  return by === term.by ? term : { ...term, by };
+};
+
+const lifted = (by: Expression, inner: ReadonlyMap<string, Lifted>): Expression => {
+  if (by.kind === "ordering") {
+    const of = lifted(by.of, inner);
+    return of === by.of ? by : { ...by, of };
+  }
+  if (by.kind !== "embedded") return by;
   const column = inner.get(by.embed)?.columns.find(({ as, aggregate }) => as === by.name && aggregate === undefined);
-  return column === undefined ? term : { ...term, by: { ...by, name: column.name } };
+  return column === undefined ? by : { ...by, name: column.name };
 };
 
 const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {

@@ -25,7 +25,9 @@ describe("over REST", async () => {
   await api.sql(`
     create table sea.spot (id int primary key, at point, "odd name" point, depth int, port_id int references sea.ports);
     insert into sea.spot values (1, '(0,0)', '(9,9)', 10, 1), (2, '(5,5)', '(0,0)', 20, 1), (3, null, null, 30, 2), (4, '(1,1)', '(5,5)', 25, 2);
-    grant select on sea.spot to sea_anon;
+    create table sea.stop (id int primary key, spot_id int references sea.spot);
+    insert into sea.stop values (1, 2), (2, 4), (3, 3), (4, 1);
+    grant select on sea.spot, sea.stop to sea_anon;
     grant select (id) on sea.spot to sea_columns`);
   await api.reload();
   const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
@@ -57,6 +59,61 @@ describe("over REST", async () => {
         { id: 1, spot: ids(2, 1) },
         { id: 2, spot: ids(4, 3) },
       ],
+    },
+    {
+      title: "X-ORD-2 R-ORD-3 in related orders",
+      request: 'GET /stop?select=id,spot()&order=spot(at.distance("(4,4)")).nullsfirst,id',
+      answer: ids(3, 1, 2, 4),
+    },
+    {
+      title: "X-ORD-2 R-ORD-4 in related orders, by the key of a renamed column",
+      request: 'GET /stop?select=id,here:spot(place:at)&order=here(place.distance("(0,0)")).desc.nullslast',
+      answer: [
+        { id: 1, here: { place: "(5,5)" } },
+        { id: 2, here: { place: "(1,1)" } },
+        { id: 4, here: { place: "(0,0)" } },
+        { id: 3, here: { place: null } },
+      ],
+    },
+    {
+      title: "X-ORD-2 R-SPR-1 in related orders on a spread, whose key the parent has too",
+      request: "GET /stop?select=id,...spot(id,depth)&order=spot(depth.near(22,1.5)),spot(id.near(9,1))",
+      answer: [
+        { id: 2, depth: 20 },
+        { id: 4, depth: 25 },
+        { id: 3, depth: 30 },
+        { id: 1, depth: 10 },
+      ],
+    },
+    {
+      title: "X-ORD-2 R-SPR-3 in related orders of a spread in a spread, with one key in both",
+      request: "GET /ports?select=...spot(depth,id,...ports(id))&spot.order=ports(id.near(0,1)),depth&id=eq.2",
+      answer: [{ depth: [25, 30], id: [2, 2] }],
+    },
+    {
+      title: "X-ORD-2 in related orders one level down",
+      request: "GET /ports?select=id,spot(id,ports(id))&spot.order=ports(id.near(2,1)),id&order=id&id=eq.2",
+      answer: [
+        {
+          id: 2,
+          spot: [
+            { id: 3, ports: { id: 2 } },
+            { id: 4, ports: { id: 2 } },
+          ],
+        },
+      ],
+    },
+    {
+      title: "R-ORD-4 X-ORD-2 in related orders the column must be there",
+      request: 'GET /stop?select=id,spot(depth)&order=spot(at.distance("(0,0)"))',
+      status: 400,
+      answer: expect.objectContaining({ code: "42703" }),
+    },
+    {
+      title: "R-ORD-3 an unknown one in a related order is what it always was",
+      request: "GET /stop?select=id,spot()&order=spot(at.farness(1))",
+      status: 400,
+      answer: expect.objectContaining({ code: "PGRST100" }),
     },
     {
       title: "R-ORD-1 an unknown one is what it always was",

@@ -1,9 +1,9 @@
 /** Values computed from the row at hand. */
 import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
-import { baseTypeOf, columnOf, nameKey, type Column, type PgType } from "../model/model.ts";
+import { baseTypeOf, columnOf, nameKey, relationOf, type Column, type PgType } from "../model/model.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
-import type { Expression, PathStep, ValueRef } from "../plan/plan.ts";
+import type { Expression, PathStep, Read, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { refuseColumn } from "./names.ts";
@@ -190,9 +190,26 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         const key = compileValue(compiler, step.key);
         result = step.arrow === "->>" ? sql`${result}->>${key}` : sql`${result}->${key}`;
       }
-      return { sql: result, type: undefined, declared: undefined };
+      const type = expression.path === undefined ? typeOfKey(compiler, embed.read, expression.name) : undefined;
+      return { sql: result, type, declared: undefined };
     }
   }
+};
+
+/** Type of the column under a key of an embed's rows; undefined: computed, or shown as something else. */
+const typeOfKey = ({ model, showsStored }: Compiler, { from, output }: Read, key: string): PgType | undefined => {
+  const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
+  const given = output.find((one) => "as" in one && one.as === key);
+  const name =
+    given === undefined
+      ? key // of `*`
+      : given.kind === "value" && given.value.kind === "column" && given.value.path === undefined
+        ? given.value.name
+        : undefined;
+  const column = relation && name !== undefined ? columnOf(relation, name) : undefined;
+  const isShown =
+    showsStored !== true && column !== undefined && model.representations.get(column.type)?.toJson !== undefined;
+  return column === undefined || isShown ? undefined : baseTypeOf(model, column.type);
 };
 
 const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {

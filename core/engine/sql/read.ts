@@ -86,7 +86,13 @@ const isGrouped = ({ embeds }: Registry, outputs: readonly Output[]): boolean =>
 };
 
 const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
-  orderBy !== undefined && orderBy.some(({ by }) => by.kind === "embedded" && by.embed === id);
+  orderBy !== undefined && orderBy.some(({ by }) => embedOf(by) === id);
+
+/** The embed that a term of an order looks into. */
+const embedOf = (by: Expression): string | undefined => {
+  if (by.kind === "ordering") return embedOf(by.of);
+  return by.kind === "embedded" ? by.embed : undefined;
+};
 
 const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
   if (predicate === undefined) return false;

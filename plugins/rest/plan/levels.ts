@@ -1,5 +1,5 @@
 /** The levels of a select, each with the filters, trees, orders and ranges that address it. */
-import type { ResolvedOptions } from "../../../core/index.ts";
+import type { Relation, Relationship, ResolvedOptions } from "../../../core/index.ts";
 import { addressedPastAlias, notEmbedded } from "../errors.ts";
 import type {
   Addressed,
@@ -22,6 +22,22 @@ export interface Node {
   readonly logic: LogicTree[];
   orders: readonly OrderTerm[];
   range: NodeRange;
+}
+
+/** One level with its relation, and the embeds in it. */
+export interface Level {
+  readonly node: Node;
+  readonly relation: Relation | undefined;
+  /** What messages call the relation. */
+  readonly name: string;
+  readonly embeds: readonly EmbedLevel[];
+}
+
+export interface EmbedLevel extends Level {
+  readonly embed: SelectEmbed;
+  /** Target name. */
+  readonly id: string;
+  readonly relationship: Relationship;
 }
 
 export interface LegacyName {

@@ -1,46 +1,27 @@
 /** The select tree, resolved against the model: names become relationships, and the whole becomes the `Read` of a plan.
  *  */
 import {
-  baseTypeOf,
   columnOf,
   computedFieldOf,
-  matchesType,
   relationOf,
   type BoundValue,
   type Embed,
   type Expression,
   type Model,
-  type OrderBy,
   type Output,
   type Predicate,
   type Read,
   type Relation,
-  type Relationship,
   type Source,
 } from "../../../core/index.ts";
 import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "../errors.ts";
 import type { Grammar, OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "../request.ts";
 import { isWholeRow } from "../syntax/select.ts";
-import { bind, buildField, buildPath, buildWhere, type Row } from "./conditions.ts";
-import { buildNodes, isEmptyEmbed, targetName, type Node } from "./levels.ts";
+import { bind, buildField, buildWhere, type Row } from "./conditions.ts";
+import { buildNodes, isEmptyEmbed, targetName, type EmbedLevel, type Level, type Node } from "./levels.ts";
+import { buildOrder } from "./order.ts";
 import type { Planning } from "./planning.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
-
-/** One level with its relation, and the embeds in it. */
-interface Level {
-  readonly node: Node;
-  readonly relation: Relation | undefined;
-  /** What messages call the relation. */
-  readonly name: string;
-  readonly embeds: readonly EmbedLevel[];
-}
-
-interface EmbedLevel extends Level {
-  readonly embed: SelectEmbed;
-  /** Target name. */
-  readonly id: string;
-  readonly relationship: Relationship;
-}
 
 interface Building {
   readonly model: Model;
@@ -195,7 +176,7 @@ const buildRead = (building: Building, level: Level, from: Source, wanted: Outpu
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
   const where = buildWhere(row, node.filters, node.logic);
-  const orderBy = node.orders.map((term) => buildOrder(row, term, building.grammar.orderings));
+  const orderBy = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
   return { kind: "read", from, shape: "rows", output, where, orderBy: orderBy.length === 0 ? undefined : orderBy, cap };
 };
 
@@ -281,38 +262,3 @@ const buildOutput = (row: Row, item: SelectItem, aggregates: Grammar["aggregates
 
 const withCast = (of: Expression, type: string | undefined): Expression =>
   type === undefined ? of : { kind: "cast", of, type };
-
-/** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
-const buildOrder = (row: Row, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {
-  const { embed, field, direction, nulls } = term;
-  const by: Expression =
-    embed === undefined
-      ? buildOrdering(row, buildField(row, field), term, orderings)
-      : {
-          kind: "embedded",
-          embed,
-          name: field.name,
-          path: field.path.length === 0 ? undefined : buildPath(row.values, field.path),
-        };
-  return { by, direction, nulls };
-};
-
-/** The ordering for the column's type; for other types the database judges the first. @rule X-ORD-2 */
-const buildOrdering = (
-  { model, relation, values }: Row,
-  of: Expression,
-  { field, ordering }: OrderTerm,
-  orderings: Grammar["orderings"],
-): Expression => {
-  const specs = (ordering && orderings.get(ordering.name)) ?? [];
-  const column = relation && columnOf(relation, field.name);
-  const type = column && field.path.length === 0 ? baseTypeOf(model, column.type) : undefined;
-  const spec = specs.find((one) => matchesType(one, type)) ?? specs[0];
-  if (ordering === undefined || spec === undefined) return of;
-  return {
-    kind: "ordering",
-    ordering: spec.name,
-    of,
-    operands: ordering.operands.map((text) => bind(values, text)),
-  };
-};

@@ -46,7 +46,7 @@ const parseOrderTerms = (grammar: Pick<Grammar, "orderings">, raw: string): read
   const terms: OrderTerm[] = [];
   for (let at = 0; ; at++) {
     const start = skipBlanks(raw, at);
-    const term = scanRelated(raw, start) ?? readPlain(grammar, source, start);
+    const term = readRelated(grammar, source, start) ?? readPlain(grammar, source, start);
     terms.push(term.value);
     if (term.end === raw.length) return terms;
     if (raw[term.end] !== ",") fail(source, { at: term.end, expecting: [...term.more, ...TERM_END] });
@@ -56,18 +56,26 @@ const parseOrderTerms = (grammar: Pick<Grammar, "orderings">, raw: string): read
 
 type TermToken = Token<OrderTerm> & { readonly more: readonly string[] };
 
-/** `ports(country).desc`, tried as a whole: what it does not fit is read as a plain term. @rule R-ORD-3 */
-const scanRelated = (raw: string, start: number): TermToken | undefined => {
+/** `ports(country).desc`, `ports(place.distance(1))`, tried as a whole: what it does not fit is read as a plain term.
+ *  @rule R-ORD-3 X-ORD-2 */
+const readRelated = (grammar: Pick<Grammar, "orderings">, source: Source, start: number): TermToken | undefined => {
+  const raw = source.text;
   const name = scanName(raw, start);
   if (isFailure(name) || raw[name.end] !== "(") return undefined;
   const field = scanField(raw, skipBlanks(raw, name.end + 1));
   if (isFailure(field)) return undefined;
-  const close = skipBlanks(raw, field.end);
+  const ordering = readOrdering(grammar, source, skipBlanks(raw, field.end));
+  const close = skipBlanks(raw, ordering?.end ?? field.end);
   if (raw[close] !== ")") return undefined;
   const suffix = scanSuffix(raw, close + 1);
   if (isFailure(suffix) || (suffix.end < raw.length && raw[suffix.end] !== ",")) return undefined;
   return {
-    value: { embed: name.value.text, field: field.value.field, ...suffix.value },
+    value: {
+      embed: name.value.text,
+      field: field.value.field,
+      ...(ordering && { ordering: ordering.value }),
+      ...suffix.value,
+    },
     end: suffix.end,
     more: suffix.more,
   };
