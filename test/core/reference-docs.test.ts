@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";
 import type { OperatorSpec } from "../../core/index.ts";
-import { operatorName } from "../../plugins/graphql/part-names.ts";
+import { aggregateName, operatorName } from "../../plugins/graphql/part-names.ts";
 import { restName } from "../../plugins/rest/syntax/part-names.ts";
 import { fullCompat, gqlCompat, restCompat } from "../../presets/index.ts";
 import { settingsPage } from "../support/settings-page.ts";
@@ -21,7 +21,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const code = (text: string | undefined): string => (text === undefined ? "" : `\`${text}\``);
 
-const typesOf = ({ types, exceptTypes = [] }: OperatorSpec): string =>
+const typesOf = ({ types, exceptTypes = [] }: Pick<OperatorSpec, "types" | "exceptTypes">): string =>
   types.join(", ") + (exceptTypes.length === 0 ? "" : ` except ${exceptTypes.join(", ")}`);
 
 const operandOf = ({ operand, operandType, keywords = [], isQuantifiable, hasOption }: OperatorSpec): string =>
@@ -63,6 +63,16 @@ const operatorsPage = (): string => {
       plugin.name,
     ]),
   );
+  const aggregates = plugins.flatMap((plugin) =>
+    (plugin.aggregates ?? []).map((spec) => [
+      code(restName(spec)),
+      code(spec.types === undefined && spec.predicate === undefined ? undefined : aggregateName(spec)),
+      spec.types === undefined ? "" : typesOf({ types: spec.types, exceptTypes: spec.exceptTypes }),
+      spec.result ?? "",
+      spec.predicate === undefined ? "" : `${spec.predicate.type ?? "any"} to ${spec.predicate.result}`,
+      plugin.name,
+    ]),
+  );
   return `${[
     "# Operators",
     "What the plugins of `fullCompat` declare, by plugin. This page is written from their declarations by `test/core/reference-docs.test.ts`.",
@@ -70,6 +80,9 @@ const operatorsPage = (): string => {
     ...sections,
     "## Changes of columns",
     table(["GraphQL", "Types", "Plugin", "Description"], updates),
+    "## Aggregate functions",
+    "REST takes one on every column and lets the database judge; GraphQL offers it for the types named, in aggregates and their `order_by`. Conditions: in `T_aggregate_bool_exp`, the columns that it takes and what is compared. One of your own: [write an aggregate function](../guides/write-an-aggregate.md).",
+    table(["REST", "GraphQL", "Types (GraphQL)", "Result (GraphQL)", "Conditions (GraphQL)", "Plugin"], aggregates),
     "## Embedding modes",
     table(["Mode", "REST", "GraphQL", "Plugin"], embeds),
   ].join("\n\n")}\n`;
