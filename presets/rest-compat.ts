@@ -14,10 +14,14 @@ import { fullTextOperators } from "../plugins/operators/full-text.ts";
 import { openapiPage } from "../plugins/openapi-page/index.ts";
 import { rest } from "../plugins/rest/index.ts";
 import { openapi } from "../plugins/rest/openapi.ts";
+import { csvBodies } from "../plugins/rest/csv-bodies.ts";
+import { restLive } from "../plugins/rest/live.ts";
+import { raisedErrors } from "../plugins/rest/raised-errors.ts";
 import { responseSettings } from "../plugins/rest/response-settings.ts";
 import { restOptions } from "../plugins/rest/options.ts";
 import { restRpc } from "../plugins/rest/rpc.ts";
 import { restWrites } from "../plugins/rest/write.ts";
+import { suggestions } from "../plugins/rest/suggestions.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
 
@@ -30,7 +34,11 @@ export const restCompat = (options: RelApiOptions): Preset =>
     restWrites,
     restRpc,
     restOptions,
+    csvBodies,
     responseSettings,
+    raisedErrors,
+    suggestions,
+    restLive,
     // the schema described
     openapi,
     openapiPage,

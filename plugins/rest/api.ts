@@ -8,6 +8,7 @@ import type {
   Execution,
   Model,
   Plan,
+  RelApiError,
   Relation,
   ResultRow,
   RouteTarget,
@@ -22,7 +23,7 @@ export type {
   RouteTarget as RestTarget,
 } from "../../core/index.ts";
 
-/** Reads of relations as live queries: what the REST surface offers to others. */
+/** Reads of relations as live queries. */
 export interface RestLive {
   /** The read that a GET of the relation is, its body as plain JSON; again after each reload. @throws RelApiError */
   plan(
@@ -50,6 +51,56 @@ export interface MediaType {
   /** As messages show it. */
   readonly text: string;
 }
+
+/** Rows of a body as one JSON text. */
+export interface Payload {
+  readonly text: string;
+  readonly shape: "object" | "array";
+  /** Sorted. Empty when the body was not inspected. */
+  readonly keys: readonly string[];
+  /** No row at all. */
+  readonly isEmpty: boolean;
+  /** The body was JSON and was not inspected, because `columns` was given (R-BODY-4). */
+  readonly isUninspected: boolean;
+}
+
+/** Declared by the plugin `rest`: reads the body of a write or a call whose `Content-Type` is neither JSON nor a form.
+ *  `undefined`: not my type. @rule X-BODY-1 */
+export type ReadBody = Token<
+  "readBody",
+  SyncBailHook<[body: Buffer, type: MediaType], Omit<Payload, "isUninspected"> | undefined>
+>;
+
+/** An error as the database wants it answered. */
+export interface RaisedError {
+  readonly error: RelApiError;
+  /** The reason phrase. */
+  readonly statusText?: string | undefined;
+}
+
+/** Declared by the plugin `rest`: asked for each error of the database, by its SQLSTATE. @rule X-ERR-1 */
+export type ReadRaised = Token<"readRaised", SyncBailHook<[error: RelApiError], RaisedError | undefined>>;
+
+/** A name, and the one that it may have been meant by. */
+export interface Instead {
+  readonly name: string;
+  readonly instead: string;
+}
+
+/** Similar names for hints. @rule R-FUZ-1 */
+export interface Suggestions {
+  /** A relation of the schema. @rule R-PATH-10 */
+  relation(model: Model, schema: string, name: string): string | undefined;
+  /** For a relationship that was not found. @rule R-EMB-19 */
+  relationship(model: Model, schema: string, source: string, target: string): Instead | undefined;
+  /** A function of the schema. @rule R-RPC-10 R-SC-7 */
+  routine(model: Model, schema: string, name: string): string | undefined;
+  /** The parameters of one of the overloads: `(a, b)`. @rule R-RPC-10 */
+  overload(overloads: readonly Routine[], names: readonly string[]): string | undefined;
+}
+
+/** Offered by the plugin `suggestions`. */
+export type SuggestionsService = Token<"suggestions", Suggestions>;
 
 /** How a response of a media type is made. */
 export interface MediaChosen {
@@ -92,7 +143,7 @@ export type FinishAnswer = Token<"finishAnswer", SyncWaterfallHook<[answer: Answ
 /** Offered by the plugin `rest`. */
 export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;
 
-/** Offered by the plugin `rest`. */
+/** Offered by the plugin `rest-live`. */
 export type RestLiveService = Token<"rest-live", RestLive>;
 
 /** The description of the schema at the REST root. */

@@ -1,5 +1,6 @@
 /** Every error that this surface raises on purpose, in the order in which a request may meet them. */
 import { limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
+import type { Instead } from "./api.ts";
 import type { CallShape } from "./request.ts";
 
 // --- paths, methods, profiles ---------------------------------------------------------------------------------------
@@ -134,12 +135,6 @@ export const relationshipNotFound = (
       suggestion === undefined ? null : `Perhaps you meant '${suggestion.name}' instead of '${suggestion.instead}'.`,
     facts: suggestion === undefined ? {} : { schema, suggestion: suggestion.name },
   });
-
-/** A name, and the one that it may have been meant by. */
-export interface Instead {
-  readonly name: string;
-  readonly instead: string;
-}
 
 /** One of several relationships that an embed may mean. */
 export type Way = {

@@ -14,8 +14,17 @@ import {
 } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
-import { RAISED_STATES } from "./answer/raised-error.ts";
-import type { ChooseMedia, FinishAnswer, RestHandler, RestPreferences, RestTarget } from "./api.ts";
+import type {
+  ChooseMedia,
+  FinishAnswer,
+  ReadBody,
+  ReadRaised,
+  RestHandler,
+  RestPreferences,
+  RestPreferencesService,
+  RestTarget,
+  SuggestionsService,
+} from "./api.ts";
 import {
   methodUnsupported,
   methodUnsupportedByRoutine,
@@ -23,9 +32,6 @@ import {
   relationNotFound,
   rootDisabled,
 } from "./errors.ts";
-import type { RestLiveService, RestPreferencesService } from "./api.ts";
-import { createRestLive } from "./live.ts";
-import { suggestRelation } from "./plan/suggestions.ts";
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
 import { createRoutes, onRelation, type RestService } from "./routes.ts";
@@ -70,6 +76,9 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     hooks,
     grammar,
     finishAnswer: hooks.use<FinishAnswer>("finishAnswer"),
+    readBody: hooks.use<ReadBody>("readBody"),
+    readRaised: hooks.use<ReadRaised>("readRaised"),
+    suggestions: () => context.service<SuggestionsService>("suggestions"),
     routeOf: createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() }),
     parseQuery: (text = "", kind) => queries.take({ text, kind }),
   };
@@ -118,12 +127,12 @@ const refuseUnknown = async (rest: Rest, place: Place): Promise<never> => {
   const { exchange, query, model, schema, name, method } = parseRequest(rest, place);
   if (WITH_BODY.has(method))
     readPayload(
+      rest,
       await exchange.body(),
       bodyType(exchange.header("content-type")),
       query.columns !== undefined && method !== "PUT",
-      rest.context.options,
     );
-  throw relationNotFound(schema, name, suggestRelation(model, schema, name));
+  throw relationNotFound(schema, name, rest.suggestions()?.relation(model, schema, name));
 };
 
 /** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
@@ -141,20 +150,20 @@ export const rest = definePlugin({
     maxOrderTerms,
   ],
   preferences: PREFERENCES,
-  clientStates: RAISED_STATES,
   apply: (hooks, context) => {
     hooks.declare<ChooseMedia>("chooseMedia", new SyncBailHook(["type", "context"]) satisfies ChooseMedia["value"]);
     hooks.declare<FinishAnswer>(
       "finishAnswer",
       new SyncWaterfallHook(["answer", "row"]) satisfies FinishAnswer["value"],
     );
+    hooks.declare<ReadBody>("readBody", new SyncBailHook(["body", "type"]) satisfies ReadBody["value"]);
+    hooks.declare<ReadRaised>("readRaised", new SyncBailHook(["error"]) satisfies ReadRaised["value"]);
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>
       context.call({ ...call, method, path: context.options.restPath + path }),
     );
     context.offer<RestService>("rest", surface);
-    context.offer<RestLiveService>("rest-live", createRestLive(context, surface, reads));
     const preferences: RestPreferences = { of: (exchange) => readPreferences(surface.grammar, exchange).given };
     context.offer<RestPreferencesService>("rest-preferences", preferences);
     const ignored = warnOfHeader(context.logger);
@@ -162,7 +171,7 @@ export const rest = definePlugin({
       name: "rest",
       match: (path) => belowRoot(context.options, path) !== undefined,
       handle: (exchange) => answer(surface, exchange),
-      encodeError: (error, exchange) => encodeError(context, error, exchange, ignored),
+      encodeError: (error, exchange) => encodeError(surface, error, exchange, ignored),
     });
   },
 });

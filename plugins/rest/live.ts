@@ -1,5 +1,6 @@
 /** `GET /vessels?tonnage=gte.500` as a live query: planned like any read, with plain JSON as its result. */
 import {
+  definePlugin,
   faultFacts,
   internalError,
   isRelApiError,
@@ -8,9 +9,10 @@ import {
   type PluginContext,
 } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
-import type { RestLive } from "./api.ts";
+import type { RestLive, RestLiveService } from "./api.ts";
 import { relationNotFound } from "./errors.ts";
-import type { PlannedReads } from "./read.ts";
+import { plannedReads, type PlannedReads } from "./read.ts";
+import { restOf } from "./routes.ts";
 import type { Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./run.ts";
 import { parseRequest, readPlace } from "./syntax/parse-request.ts";
@@ -25,7 +27,7 @@ const askingForJson = (exchange: Exchange): Exchange =>
     header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) },
   }) as Exchange; // the prototype has the rest
 
-export const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
+const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
   plan: (exchange, target) => {
     const request = parseRequest(rest, readPlace(context, askingForJson(exchange)));
     const { model, schema, name } = request;
@@ -45,6 +47,16 @@ export const createRestLive = (context: PluginContext, rest: Rest, reads: Planne
   },
   encodeError: (error, exchange) => {
     if (!isRelApiError(error)) context.logger.error("a live query failed by a fault of the server", faultFacts(error));
-    return String(encodeError(context, isRelApiError(error) ? error : internalError(error), exchange).body ?? "");
+    return String(encodeError(rest, isRelApiError(error) ? error : internalError(error), exchange).body ?? "");
+  },
+});
+
+/** @rule G-SUB-1 */
+export const restLive = definePlugin({
+  name: "rest-live",
+  requires: ["rest"],
+  apply: (_hooks, context) => {
+    const reads = context.caches.create({ ...plannedReads, name: "rest live reads" });
+    context.offer<RestLiveService>("rest-live", createRestLive(context, restOf(context), reads));
   },
 });

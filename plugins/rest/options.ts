@@ -5,7 +5,6 @@ import type { RestTarget } from "./api.ts";
 import { routineNotFound } from "./errors.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
 import { isCallable } from "./plan/overload.ts";
-import { suggestRoutine } from "./plan/suggestions.ts";
 import type { RestRequest } from "./request.ts";
 
 /** In the order of `Allow`. @rule R-OPT-6 */
@@ -69,7 +68,7 @@ const routineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
   new Set(routines.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"]);
 
 /** Methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
-const offered = ({ model, schema, name, exchange }: RestRequest, target: RestTarget): readonly string[] => {
+const offered = ({ rest, model, schema, name, exchange }: RestRequest, target: RestTarget): readonly string[] => {
   // without a database role, a session acts as the login role
   const sight = sightOf(model, exchange.session, "rest");
   switch (target.kind) {
@@ -82,7 +81,7 @@ const offered = ({ model, schema, name, exchange }: RestRequest, target: RestTar
     case "routine": {
       const callable = target.routines.filter((routine) => isCallable(model, routine));
       if (callable.length === 0)
-        throw routineNotFound(schema, name, { names: [] }, suggestRoutine(model, schema, name));
+        throw routineNotFound(schema, name, { names: [] }, rest.suggestions()?.routine(model, schema, name));
       const shown = sight.isByGrants ? callable : callable.filter((routine) => sight.calls(routine));
       if (shown.length === 0) return ["OPTIONS"];
       const methods = routineMethods(shown);

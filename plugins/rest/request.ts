@@ -14,7 +14,7 @@ import type {
   Relation,
   Source,
 } from "../../core/index.ts";
-import type { FinishAnswer, MediaChosen, RestRoute, RestTarget } from "./api.ts";
+import type { FinishAnswer, MediaChosen, ReadBody, ReadRaised, RestRoute, RestTarget, Suggestions } from "./api.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
@@ -168,6 +168,10 @@ export interface Rest {
   readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
   readonly finishAnswer: FinishAnswer["value"];
+  readonly readBody: ReadBody["value"];
+  readonly readRaised: ReadRaised["value"];
+  /** Similar names, if a plugin knows any. */
+  suggestions(): Suggestions | undefined;
   /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. Cached per model. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
   /** The parsed query string, cached. @throws RelApiError `parse-error` */

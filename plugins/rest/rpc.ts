@@ -44,7 +44,7 @@ const readInput = async ({ rest, exchange, query, method }: RestRequest): Promis
   const isEmpty = body.length === 0 && isJson;
   return {
     shape: { kind: "payload", isJson },
-    payload: readPayload(isEmpty && !hasColumns ? NOTHING : body, type, hasColumns, rest.context.options),
+    payload: readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, type, hasColumns),
     isEmpty,
   };
 };

@@ -8,6 +8,7 @@ import {
   type Relation,
   type ResultRow,
 } from "../../core/index.ts";
+import type { Payload } from "./api.ts";
 import { encode, type AnswerParts } from "./answer/headers.ts";
 import { bodyOf, contentRange } from "./answer/rows.ts";
 import { headerText } from "./answer/header-text.ts";
@@ -17,7 +18,7 @@ import { planningOf, type PlanSource } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
 import type { RestRequest } from "./request.ts";
 import { runPlanned } from "./run.ts";
-import { bodyType, readPayload, type Payload } from "./syntax/payload.ts";
+import { bodyType, readPayload } from "./syntax/payload.ts";
 
 /** Of a plan; what is named in the query is in the key as well. */
 const BYTES_PER_WRITE = 4000;
@@ -32,12 +33,8 @@ const plannedWrites: CacheSpec<PlanSource, PlannedWrite> = {
 const readBody = async ({ rest, exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
   if (method === "DELETE") return undefined;
   const body = await exchange.body();
-  return readPayload(
-    body,
-    bodyType(exchange.header("content-type")),
-    query.columns !== undefined && method !== "PUT",
-    rest.context.options,
-  );
+  const hasColumns = query.columns !== undefined && method !== "PUT";
+  return readPayload(rest, body, bodyType(exchange.header("content-type")), hasColumns);
 };
 
 /** The handler of the writing methods. @rule R-TX-1 R-TX-2 R-PIPE-1 */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createFuzzySet, THRESHOLD } from "../../plugins/rest/plan/fuzzy.ts";
+import { createFuzzySet, THRESHOLD } from "../../plugins/rest/fuzzy.ts";
 
 const set = createFuzzySet(["vessels", "voyages", "ports", "port_mirror", "سفن"]);
 

@@ -28,6 +28,8 @@ const answers = (title: string, request: string, answer: unknown, more: Partial<
   ...more,
 });
 
+const accept = (type: string) => ({ headers: { accept: type } });
+
 describe("what SQL says of the answer", async () => {
   const set = encodeURIComponent('[{"X-Seen":"yes"}]');
   cases(await start(["response-settings"]), [
@@ -49,6 +51,60 @@ describe("what SQL says of the answer", async () => {
       body: { rung: 8 },
       status: 201,
       responseHeaders: { "x-bell": null },
+    },
+  ]);
+});
+
+describe("bodies, hints, raised errors, event streams", async () => {
+  cases(await start(["csv-bodies", "suggestions", "raised-errors", "rest-live"]), [
+    {
+      title: "R-BODY-1 without csv-bodies the type is not acceptable",
+      request: "POST /ports",
+      headers: { "content-type": "text/csv" },
+      body: "name\nOslo",
+      ...refused(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
+    },
+    {
+      title: "R-BODY-1 without csv-bodies nor in calls",
+      request: "POST /rpc/add_numbers",
+      headers: { "content-type": "text/csv" },
+      body: "a,b\n1,2",
+      ...refused(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
+    },
+    answers("R-MED-2 without csv-bodies answers in CSV stay", "GET /vessels?select=id&id=eq.1", undefined, {
+      ...accept("text/csv"),
+      bytes: "id\n1",
+    }),
+    {
+      title: "R-PATH-10 without suggestions a similar relation is not named",
+      request: "GET /vessel",
+      ...refused(404, "PGRST205", { hint: null }),
+    },
+    {
+      title: "R-EMB-19 without suggestions a similar relationship is not named",
+      request: "GET /vessels?select=port(id)",
+      ...refused(400, "PGRST200", { hint: null }),
+    },
+    {
+      title: "R-RPC-10 without suggestions neither a similar function",
+      request: "GET /rpc/add_number",
+      ...refused(404, "PGRST202", { hint: null }),
+    },
+    {
+      title: "R-RPC-10 without suggestions nor similar parameters",
+      request: "GET /rpc/add_numbers?a=1&c=2",
+      ...refused(404, "PGRST202", { hint: null }),
+    },
+    {
+      title: "R-ERR-4 without raised-errors the SQLSTATE has the status of any other",
+      request: "GET /rpc/raise_state?state=PT418&text=teapot",
+      ...refused(400, "PT418", { message: "teapot" }),
+    },
+    {
+      title: "R-MED-1 without rest-live event streams are unavailable",
+      request: "GET /vessels",
+      ...accept("text/event-stream"),
+      ...unavailable("text/event-stream"),
     },
   ]);
 });
@@ -347,7 +403,6 @@ describe("methods", async () => {
 });
 
 describe("media types", async () => {
-  const accept = (type: string) => ({ headers: { accept: type } });
   const OBJECT = "application/vnd.pgrst.object+json";
   const ARRAY = "application/vnd.pgrst.array+json";
 

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { definePlugin, RelApiError } from "../../core/index.ts";
+import type { ReadBody } from "../../plugins/rest/api.ts";
 import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -561,3 +563,45 @@ test("R-BODY-2 the keys found are those of the document, whatever its text", asy
     { numRuns: 150 },
   );
 });
+
+const lineBodies = definePlugin({
+  name: "line-bodies",
+  requires: ["rest"],
+  apply: (hooks) => {
+    hooks.use<ReadBody>("readBody").tap("line-bodies", (body, { name }) => {
+      if (name !== "application/x-ndjson") return undefined;
+      const lines = body.toString("utf8").split("\n").filter(Boolean);
+      const [first] = lines;
+      if (first === undefined) throw new RelApiError({ code: "bad-body", status: 400, message: "no lines" });
+      const keys = Object.keys(JSON.parse(first)).sort();
+      return { text: `[${lines.join(",")}]`, shape: "array", keys, isEmpty: false };
+    });
+  },
+});
+const lines = { "content-type": "application/x-ndjson; charset=utf-8", ...shown };
+
+cases(await startApi({ parts: [lineBodies] }), [
+  {
+    title: "X-BODY-1 a format of a plugin's own",
+    request: "POST /ports?select=name",
+    headers: lines,
+    body: '{"name":"Vadsø"}\n{"name":"Alta"}\n',
+    status: 201,
+    answer: [{ name: "Vadsø" }, { name: "Alta" }],
+  },
+  {
+    title: "X-BODY-1 of a call",
+    request: "POST /rpc/add_numbers",
+    headers: lines,
+    body: '{"a":1,"b":2}',
+    answer: 3,
+  },
+  {
+    title: "X-BODY-1 what it refuses",
+    request: "POST /ports",
+    headers: lines,
+    body: "\n",
+    status: 400,
+    answer: bad("no lines"),
+  },
+]);

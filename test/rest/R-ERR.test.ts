@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { definePlugin, RelApiError } from "../../core/index.ts";
+import type { ReadRaised } from "../../plugins/rest/api.ts";
 import { startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 
@@ -294,3 +296,35 @@ test("R-ERR-1 R-SC-4 the verbosity follows a reload of the settings", async () =
     await keep("reset pgrst.client_error_verbosity");
   }
 });
+
+const quotas = definePlugin({
+  name: "quotas",
+  requires: ["rest"],
+  before: ["raised-errors"],
+  apply: (hooks) => {
+    hooks.use<ReadRaised>("readRaised").tap("quotas", ({ code, message }) =>
+      code === "QU001"
+        ? {
+            error: new RelApiError({ code, status: 429, message, headers: [["Retry-After", "60"]] }),
+            statusText: "Slow down",
+          }
+        : undefined,
+    );
+  },
+});
+
+cases(await startApi({ parts: [quotas], on: api.database }), [
+  {
+    title: "X-ERR-1 a SQLSTATE of a plugin's own",
+    request: call("raise_state", { state: "QU001", text: "enough" }),
+    status: 429,
+    answer: { code: "QU001", details: null, hint: null, message: "enough" },
+    responseHeaders: { "retry-after": "60" },
+    statusText: "Slow down",
+  },
+  {
+    title: "X-ERR-1 beside those of raised-errors",
+    request: call("raise_state", { state: "PT418", text: "teapot" }),
+    status: 418,
+  },
+]);

@@ -6,12 +6,11 @@ import {
   type Headers,
   type Json,
   type Model,
-  type PluginContext,
   type ResolvedOptions,
   type Session,
 } from "../../../core/index.ts";
 import { headerText } from "./header-text.ts";
-import { readRaised } from "./raised-error.ts";
+import type { Rest } from "../request.ts";
 import { overrideHeaders } from "./headers.ts";
 import { dependsOnRights, shownError } from "./shown-error.ts";
 
@@ -100,12 +99,12 @@ export interface ErrorPlace {
 
 /** `ignored`: called for headers that SQL may not set. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
 export const encodeError = (
-  { options, model }: Pick<PluginContext, "options" | "model">,
+  { context: { options, model }, readRaised }: Pick<Rest, "context" | "readRaised">,
   given: RelApiError,
   place: ErrorPlace,
   ignored: (name: string) => void = () => undefined,
 ): Answer => {
-  const raised = SQLSTATE.test(given.code) ? readRaised(given) : undefined;
+  const raised = SQLSTATE.test(given.code) ? readRaised.call(given) : undefined;
   const error = raised?.error ?? asShown(given, model, place);
   const code = codeOf(error);
   const status = statusOf(error, code, place);

@@ -14,18 +14,16 @@ import {
 } from "../../../core/index.ts";
 import { maxAffectedOnSingle, routineNotFound } from "../errors.ts";
 import type { CallShape, LogicTree, PlannedRequest, ResolvedRead } from "../request.ts";
-import type { Payload } from "../syntax/payload.ts";
+import type { Payload } from "../api.ts";
 import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
 import { withoutWindow } from "../syntax/range.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { bind } from "./conditions.ts";
-import { createFuzzySet, THRESHOLD } from "./fuzzy.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import { chooseRoutine, isCallable } from "./overload.ts";
 import type { InputShape, Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { resolveRead } from "./rows.ts";
-import { suggestRoutine } from "./suggestions.ts";
 
 /** The arguments of a call. */
 export interface CallInput {
@@ -98,20 +96,14 @@ const callShape = (planning: Planning): CallShape => {
 
 /** Another overload by its parameters, another function by its name. @rule R-RPC-10 */
 const suggest = (
-  { model, schema, name }: Planning,
+  { rest, model, schema, name }: Planning,
   overloads: readonly Routine[],
   { names, raw }: CallShape,
 ): string | undefined => {
   if (raw !== undefined && raw !== "json") return undefined;
-  if (overloads.length === 0) return suggestRoutine(model, schema, name);
-  const lists = overloads.map(
-    (routine) =>
-      `(${routine.parameters
-        .map((parameter) => parameter.name)
-        .sort()
-        .join(", ")})`,
-  );
-  const list = createFuzzySet(lists).suggest(`(${names.join(", ")})`, THRESHOLD.argument);
+  const suggestions = rest.suggestions();
+  if (overloads.length === 0) return suggestions?.routine(model, schema, name);
+  const list = suggestions?.overload(overloads, names);
   return list === undefined ? undefined : `${name}${list}`;
 };
 

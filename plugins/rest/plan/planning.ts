@@ -9,7 +9,7 @@ import {
   type Relation,
 } from "../../../core/index.ts";
 import type { ParsedQuery, Preferences, QueryKind, Rest, RestRequest, Window } from "../request.ts";
-import type { Payload } from "../syntax/payload.ts";
+import type { Payload } from "../api.ts";
 
 /** The body of a write or a call without its text: the values in it are bound. */
 export type PayloadShape = Omit<Payload, "text">;

@@ -9,11 +9,11 @@ import {
   type Relationship,
 } from "../../../core/index.ts";
 import { relationshipAmbiguous, relationshipNotFound, type Way } from "../errors.ts";
-import type { SelectEmbed } from "../request.ts";
-import { suggestRelationship } from "./suggestions.ts";
+import type { Rest, SelectEmbed } from "../request.ts";
 
 /** Where a relationship is looked for. */
 export interface RelationshipSearch {
+  readonly rest: Pick<Rest, "suggestions">;
   readonly model: Model;
   /** Schema of the request: nothing outside it can be named. */
   readonly schema: string;
@@ -26,7 +26,7 @@ export interface RelationshipSearch {
 /** The one relationship an embed names. @throws RelApiError `relationship-not-found`, `relationship-ambiguous` @rule
  *  R-EMB-1 R-EMB-2 */
 export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed): Relationship => {
-  const { model, schema, source, sourceName } = search;
+  const { rest, model, schema, source, sourceName } = search;
   const usable =
     source === undefined || source.schema !== schema
       ? []
@@ -39,7 +39,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
       embed.name,
       embed.hint,
       schema,
-      suggestRelationship(model, schema, sourceName, embed.name),
+      rest.suggestions()?.relationship(model, schema, sourceName, embed.name),
     );
   if (candidates.length > 1) throw describeAmbiguity(sourceName, embed.name, candidates);
   return only;

@@ -47,7 +47,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     { hasRootFilters: input.hasRootFilters, hasRanges: window !== undefined },
     options,
   );
-  const level = resolveLevel(root, { model, schema, source: relation, sourceName: name });
+  const level = resolveLevel(root, { rest: input.rest, model, schema, source: relation, sourceName: name });
   checkRelatedOrders(level);
   checkAggregates(level, grammar.flatModes, options.dbAggregatesEnabled);
   const building: Building = {

@@ -1,24 +1,12 @@
 /** Request bodies of writes and function calls. JSON goes to the database unchanged; only its keys are read here. */
 import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, utf8Text, type Limits } from "../../../core/index.ts";
-import { bodyTooDeep, contentTypeError, csvError, jsonError, keysError, tooManyColumns } from "../errors.ts";
-import { readCsv, type BodyLimits } from "./csv-body.ts";
+import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
 import { scanJson } from "./json-keys.ts";
-import type { MediaType } from "../api.ts";
+import type { MediaType, Payload } from "../api.ts";
+import type { Rest } from "../request.ts";
 import { parseMediaType } from "./media-type.ts";
 import { decodePercent } from "./parameters.ts";
-
-/** Rows of a body as one JSON text. */
-export interface Payload {
-  readonly text: string;
-  readonly shape: "object" | "array";
-  /** Sorted. Empty when the body was not inspected. */
-  readonly keys: readonly string[];
-  /** No row at all. */
-  readonly isEmpty: boolean;
-  /** The body was JSON and was not inspected, because `columns` was given (R-BODY-4). */
-  readonly isUninspected: boolean;
-}
 
 const FORM = "application/x-www-form-urlencoded";
 
@@ -28,18 +16,13 @@ export const bodyType = (contentType: string | undefined): MediaType =>
 
 /** Rows of a write. `hasColumns`: the request names the columns itself. @throws RelApiError `bad-body`,
  *  `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-6 R-BODY-7 R-LIM-2 R-LIM-3 */
-export const readPayload = (body: Buffer, type: MediaType, hasColumns: boolean, limits: BodyLimits): Payload => {
-  switch (type.name) {
-    case "application/json":
-      return readJson(body, hasColumns, limits);
-    case "text/csv":
-      if (!isUtf8(body)) throw csvError("The body is not UTF-8");
-      return { ...readCsv(body, limits), shape: "array", isUninspected: false };
-    case FORM:
-      return formPayload(parseForm(body, limits));
-    default:
-      throw contentTypeError(type.text);
-  }
+export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumns: boolean): Payload => {
+  const { options } = rest.context;
+  if (type.name === "application/json") return readJson(body, hasColumns, options);
+  if (type.name === FORM) return formPayload(parseForm(body, options));
+  const read = rest.readBody.call(body, type);
+  if (read === undefined) throw contentTypeError(type.text);
+  return { ...read, isUninspected: false };
 };
 
 const NO_ROWS: Payload = { text: "[]", shape: "array", keys: [], isEmpty: true, isUninspected: false };

@@ -1,5 +1,5 @@
 /** "Perhaps you meant 'vessels'": the most similar of a set of names. */
-import { levenshtein } from "../../../core/index.ts";
+import { levenshtein } from "../../core/index.ts";
 
 /** A set of names, indexed once for many questions. */
 export interface FuzzySet {

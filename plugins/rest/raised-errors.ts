@@ -1,17 +1,13 @@
 /** `raise sqlstate 'PT402'`, `raise sqlstate 'PGRST'`: errors whose response the database determines. */
-import { RelApiError, type Json } from "../../../core/index.ts";
-import { headerText } from "./header-text.ts";
+import { definePlugin, RelApiError, type Json } from "../../core/index.ts";
+import { headerText } from "./answer/header-text.ts";
+import type { RaisedError, ReadRaised } from "./api.ts";
 
 /** SQLSTATEs of such errors. @rule R-AUT-13 */
-export const RAISED_STATES = /^P(?:T\d{3}|GRST)$/;
-
-export interface Raised {
-  readonly error: RelApiError;
-  readonly statusText?: string;
-}
+const RAISED_STATES = /^P(?:T\d{3}|GRST)$/;
 
 /** The response that the error asks for; undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
-export const readRaised = (error: RelApiError): Raised | undefined => {
+const readRaised = (error: RelApiError): RaisedError | undefined => {
   if (error.code === "PGRST") return readWhole(error);
   if (!error.code.startsWith("PT")) return undefined;
   const status = Number(/^PT([0-9]{3})$/.exec(error.code)?.[1] ?? Number.NaN);
@@ -30,7 +26,7 @@ const DETAIL_HINT =
   "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.";
 
 /** @rule R-ERR-5 PGRST121 */
-const invalidRaise = (details: string, hint: string): Raised => ({
+const invalidRaise = (details: string, hint: string): RaisedError => ({
   error: new RelApiError({
     code: "raised-error-invalid",
     status: 500,
@@ -54,7 +50,7 @@ const parseObject = (text: string): Fields | undefined => {
 const isText = (value: Json | undefined): value is string | null | undefined =>
   value === undefined || value === null || typeof value === "string";
 
-const readWhole = (error: RelApiError): Raised => {
+const readWhole = (error: RelApiError): RaisedError => {
   const body = parseObject(error.message);
   if (
     body === undefined ||
@@ -101,3 +97,13 @@ const readHeaders = (value: Json | undefined): RelApiError["headers"] | undefine
     ? headers
     : undefined;
 };
+
+/** @rule R-ERR-4 R-ERR-5 */
+export const raisedErrors = definePlugin({
+  name: "raised-errors",
+  requires: ["rest"],
+  clientStates: RAISED_STATES,
+  apply: (hooks) => {
+    hooks.use<ReadRaised>("readRaised").tap("raised-errors", readRaised);
+  },
+});

@@ -1,8 +1,8 @@
-/** Names a model has to suggest, indexed on first use and cached with the model. */
-import { nameKey, type Model, type Relation } from "../../../core/index.ts";
-import type { Instead } from "../errors.ts";
+/** `"hint": "Perhaps you meant the table 'sea.vessels'"`: similar names, indexed on first use and cached with the model. */
+import { definePlugin, nameKey, type Model, type Relation } from "../../core/index.ts";
+import type { Instead, Suggestions, SuggestionsService } from "./api.ts";
 import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
-import { isCallable } from "./overload.ts";
+import { isCallable } from "./plan/overload.ts";
 
 /** Where a schema has as many relations, none is suggested. @rule R-FUZ-1 */
 const MAX_RELATIONS = 500;
@@ -41,26 +41,21 @@ const schemaNames = perSchema((model, schema): SchemaNames => {
 });
 
 /** A relation whose name is close. @rule R-PATH-10 */
-export const suggestRelation = (model: Model, schema: string, name: string): string | undefined =>
+const relation: Suggestions["relation"] = (model, schema, name) =>
   schemaNames(model, schema).relations?.suggest(name, THRESHOLD.relation);
 
 const targetsOf = new WeakMap<Relation, FuzzySet>();
 
 /** For a relationship that was not found. @rule R-EMB-19 */
-export const suggestRelationship = (
-  model: Model,
-  schema: string,
-  source: string,
-  target: string,
-): Instead | undefined => {
+const relationship: Suggestions["relationship"] = (model, schema, source, target) => {
   const { sources, sourceNames } = schemaNames(model, schema);
   if (!sourceNames.has(source)) return insteadOf(source, sources.suggest(source, THRESHOLD.relationship));
-  const relation = model.relations.get(nameKey({ schema, name: source }));
-  if (relation === undefined) return undefined;
-  let targets = targetsOf.get(relation);
+  const found = model.relations.get(nameKey({ schema, name: source }));
+  if (found === undefined) return undefined;
+  let targets = targetsOf.get(found);
   if (targets === undefined) {
-    targets = createFuzzySet(relation.relationships.map((relationship) => relationship.target.name));
-    targetsOf.set(relation, targets);
+    targets = createFuzzySet(found.relationships.map((each) => each.target.name));
+    targetsOf.set(found, targets);
   }
   return targets.has(target) ? undefined : insteadOf(target, targets.suggest(target, THRESHOLD.relationship));
 };
@@ -76,5 +71,21 @@ const routineNames = perSchema((model, schema) => {
 });
 
 /** A function of the schema whose name is close. @rule R-RPC-10 R-SC-7 */
-export const suggestRoutine = (model: Model, schema: string, name: string): string | undefined =>
+const routine: Suggestions["routine"] = (model, schema, name) =>
   routineNames(model, schema).suggest(name, THRESHOLD.routine);
+
+/** Another overload by its parameters. @rule R-RPC-10 */
+const overload: Suggestions["overload"] = (overloads, names) => {
+  const lists = overloads.map(({ parameters }) => listOf(parameters.map((parameter) => parameter.name).sort()));
+  return createFuzzySet(lists).suggest(listOf(names), THRESHOLD.argument);
+};
+
+const listOf = (names: readonly string[]): string => `(${names.join(", ")})`;
+
+/** @rule R-FUZ-1 */
+export const suggestions = definePlugin({
+  name: "suggestions",
+  requires: ["rest"],
+  apply: (_hooks, context) =>
+    context.offer<SuggestionsService>("suggestions", { relation, relationship, routine, overload }),
+});

@@ -1,9 +1,11 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
-import { bodyTooLarge, type Limits, type ResolvedOptions } from "../../../core/index.ts";
-import { csvError, csvFieldsError, tooManyColumns } from "../errors.ts";
+import { isUtf8 } from "node:buffer";
+import { bodyTooLarge, definePlugin, type Limits, type ResolvedOptions } from "../../core/index.ts";
+import type { ReadBody } from "./api.ts";
+import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
 
 /** What is looked at while a body is read. */
-export type BodyLimits = Limits & Pick<ResolvedOptions, "maxBodyBytes">;
+type BodyLimits = Limits & Pick<ResolvedOptions, "maxBodyBytes">;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -216,3 +218,16 @@ export const readCsv = (
     isEmpty: fieldCount === undefined,
   };
 };
+
+/** @rule R-BODY-6 */
+export const csvBodies = definePlugin({
+  name: "csv-bodies",
+  requires: ["rest"],
+  apply: (hooks, context) => {
+    hooks.use<ReadBody>("readBody").tap("csv-bodies", (body, { name }) => {
+      if (name !== "text/csv") return undefined;
+      if (!isUtf8(body)) throw csvError("The body is not UTF-8");
+      return { ...readCsv(body, context.options), shape: "array" };
+    });
+  },
+});
