@@ -4,7 +4,7 @@ export { relApi, type RelApi } from "./relapi.ts";
 export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/preset.ts";
 export * from "./plugin.ts";
 export * from "./hooks.ts";
-export * from "./kernel/options.ts";
+export type * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";
 export { faultFacts } from "./kernel/faults.ts";
 export { countRefusal, limitExceeded, refusalCounter, type Limit, type Limits } from "./kernel/limits.ts";
@@ -23,16 +23,16 @@ export {
   type Caller,
   type CallOptions,
 } from "./http/call.ts";
-export * from "./http/exchange.ts";
+export type * from "./http/exchange.ts";
 export { cookieOf, firstHeaders, repeatsHost, utf8Text, type RequestSettings } from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";
 export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
-export * from "./engine/model/sight.ts";
+export type * from "./engine/model/sight.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
 export { levenshtein, nearestNames } from "./kernel/near-names.ts";
 export { sightOf } from "./engine/sight.ts";
-export * from "./engine/plan/plan.ts";
+export type * from "./engine/plan/plan.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
 export {
   exactNumber,

@@ -16,7 +16,7 @@ import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { jsonOperators } from "../plugins/operators/json.ts";
 import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
-import { setOperator } from "../plugins/operators/update.ts";
+import { setOperator } from "../plugins/operators/set.ts";
 import { reloadChannel } from "../plugins/reload/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
 

@@ -1,25 +1,9 @@
-/** `_set: {…}`, `_inc: { sold: 1 }`, `_append: {…}`: how an update changes a column. */
+/** `_inc: { sold: 1 }`, `_append: {…}`: how an update changes a column. */
 import { definePlugin, sql } from "../../core/index.ts";
 import type { UpdateOperatorSpec } from "../../core/index.ts";
 
 const NUMERIC = ["int2", "int4", "int8", "float4", "float8", "numeric", "money"];
 const JSONB = ["jsonb"];
-
-/** @rule G-UPD-1a */
-export const setOperator = definePlugin({
-  name: "set-operator",
-  updateOperators: [
-    {
-      name: "set",
-      graphql: "_set",
-      types: ["any"],
-      description: "sets the columns of the filtered rows to the given values",
-      inputDescription: "input type for updating data in table $table",
-      builtIn: [],
-      compile: (_column, operand) => operand,
-    },
-  ],
-});
 
 /** @rule G-UPD-1b */
 export const incOperator = definePlugin({

@@ -1,0 +1,18 @@
+/** `_set: {…}`, and the body of PATCH: columns get the given values. */
+import { definePlugin } from "../../core/index.ts";
+
+/** @rule G-UPD-1a */
+export const setOperator = definePlugin({
+  name: "set-operator",
+  updateOperators: [
+    {
+      name: "set",
+      graphql: "_set",
+      types: ["any"],
+      description: "sets the columns of the filtered rows to the given values",
+      inputDescription: "input type for updating data in table $table",
+      builtIn: [],
+      compile: (_column, operand) => operand,
+    },
+  ],
+});
