@@ -1,6 +1,5 @@
 /** What is said to a caller who has brought no credential, where nobody is let in without one. */
 import type { Credentials, PluginContext, RelApiError } from "../../core/index.ts";
-import { rulesOf } from "./rules.ts";
 import { isAdminSecretSet } from "./session-header.ts";
 
 /** Undefined: the words of core. @rule G-AUTH-7 G-AUTH-8 G-AUTH-9 R-AUT-10 */
@@ -8,7 +7,7 @@ export const credentialMissing = (
   { options, registry }: PluginContext,
   credentials: Pick<Credentials, "rules">,
 ): RelApiError | undefined =>
-  rulesOf(credentials).missing?.({
+  credentials.rules?.missing?.({
     takesTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",
     takesAdminSecret: isAdminSecretSet(options),
   });
