@@ -82,13 +82,13 @@ const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"):
 const NO_CLAIMS: SessionClaims = new Map();
 
 /** @rule R-AUT-6 R-AUT-7 */
-const grantOf = (token: VerifiedToken, { anonRole, readRoleClaim }: RoleSettings): Grant => {
+const grantOf = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): Grant => {
   const reading = token.sessionClaims();
   const claims = "claims" in reading ? reading.claims : "others" in reading ? reading.others : NO_CLAIMS;
   const usual = claims.get(DEFAULT_ROLE);
   if (usual !== undefined)
     return { defaultRole: textOf(usual), allowedRoles: readAllowed(claims.get(ALLOWED_ROLES)), claims };
-  const defaultRole = readRoleClaim(token.claims) ?? anonRole;
+  const defaultRole = readRoleClaim(token.claims) ?? anonymousRole;
   if (defaultRole === undefined) throw anonymousRefused();
   return { defaultRole, allowedRoles: undefined, claims };
 };

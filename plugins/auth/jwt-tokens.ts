@@ -67,7 +67,7 @@ const createTokens = (context: PluginContext): Tokens => {
   const read = (options: ResolvedOptions): State => {
     const readRoleClaim = parseRoleClaimKey(options.jwtRoleClaimKey);
     const roles: RoleSettings = {
-      anonRole: options.anonRole || undefined,
+      anonymousRole: options.anonRole || undefined,
       readRoleClaim: (claims) => {
         const said = readRoleClaim(claims);
         return said === undefined ? undefined : textOf(said);

@@ -30,7 +30,7 @@ export interface ClaimValues {
 
 /** Settings that decide about roles. */
 export interface RoleSettings {
-  readonly anonRole: string | undefined;
+  readonly anonymousRole: string | undefined;
   /** The role that the token's own claim names, as text. */
   readonly readRoleClaim: (claims: JsonObject) => string | undefined;
 }

@@ -86,11 +86,11 @@ const ALLOWED_ROLES = "x-session-allowed-roles";
 const DEFAULT_ROLE = "x-session-default-role";
 
 /** @rule G-AUTH-15 */
-const grantOf = (token: VerifiedToken, { anonRole, readRoleClaim }: RoleSettings, values: ClaimValues): Grant => {
+const grantOf = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings, values: ClaimValues): Grant => {
   const reading = token.sessionClaims();
   if ("refusal" in reading) throw invalidClaims(reading.refusal);
   if ("claims" in reading) return { ...readRoles(reading.claims, reading.areTopLevel, values), claims: reading.claims };
-  const role = readRoleClaim(token.claims) ?? anonRole;
+  const role = readRoleClaim(token.claims) ?? anonymousRole;
   if (role === undefined) throw roleClaimMissing(ALLOWED_ROLES);
   return { defaultRole: role, allowedRoles: [role], claims: reading.others };
 };
