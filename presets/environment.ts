@@ -1,5 +1,12 @@
 /** The settings of the standalone server, from environment variables. */
-import { presetError, readVariables, settingsOf, type Environment, type RelApiOptions } from "../core/index.ts";
+import {
+  presetError,
+  readVariables,
+  settingsOf,
+  type Environment,
+  type RelApiOptions,
+  type SettingSpec,
+} from "../core/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import {
   APP_SETTING,
@@ -16,6 +23,14 @@ export interface EnvironmentSettings {
   readonly options: RelApiOptions;
   readonly server: ServerSettings;
 }
+
+/** Every setting that the environment may set, for what looks for their names elsewhere: settings files, misspelt
+ *  variables. */
+export const knownSettings = (): readonly SettingSpec<unknown>[] => [
+  ...settingsOf(fullCompat({})),
+  ...serverSettings,
+  featureSetting,
+];
 
 /** @throws RelApiError `preset` with one line per setting that is wrong */
 export const readEnvironment = (environment: Environment): EnvironmentSettings => {

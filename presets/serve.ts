@@ -84,10 +84,21 @@ const withDemo = async (options: RelApiOptions, { dataDir }: ServerSettings): Pr
   return { anonRole: DEMO_ANON_ROLE, ...options, database };
 };
 
+/** What to do about it, for the usual reasons. @rule C-CLI-5 */
+const listenError = (error: NodeJS.ErrnoException, { port }: ServerSettings): Error => {
+  if (error.code === "EADDRINUSE")
+    return presetError(
+      `port ${port} is in use: end the program that listens there, or choose another port with --port or PORT`,
+    );
+  if (error.code === "EACCES")
+    return presetError(`port ${port} may not be used by this user: choose one above 1023 with --port or PORT`);
+  return error;
+};
+
 const listen = (server: Server, settings: ServerSettings, options: RelApiOptions): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once("error", reject);
     const { unixSocket, port } = settings;
+    server.once("error", (error) => reject(unixSocket === undefined ? listenError(error, settings) : error));
     if (unixSocket === undefined) {
       server.listen(port, settings.host ?? (options.database === undefined ? "0.0.0.0" : "127.0.0.1"), resolve);
       return;

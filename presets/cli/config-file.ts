@@ -1,0 +1,112 @@
+/** `--config FILE`: settings as JSON or YAML under the names of our options or variables, or in PostgREST's format,
+ *  `db-uri = "postgres://…"`. What the environment sets wins, under whichever of its names. */
+import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { parse as parseYaml } from "yaml";
+import { nearestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
+import { knownSettings } from "../environment.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** `db-schema` was the name of `db-schemas` once, and PostgREST still reads it. */
+const POSTGREST_ALIASES: Readonly<Record<string, string>> = {
+  "db-schema": "db-schemas",
+  "server-proxy-uri": "openapi-server-proxy-uri",
+  "role-claim-key": "jwt-role-claim-key",
+  "max-rows": "db-max-rows",
+  "pre-request": "db-pre-request",
+  "root-spec": "db-root-spec",
+  "secret-is-base64": "jwt-secret-is-base64",
+};
+
+const ASSIGNMENT = /^([A-Za-z_$][\w.$-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"#]+))\s*(?:#.*)?$/;
+
+/** Lines of `name = value`, as PostgREST reads them; undefined: the text is something else. */
+const readAssignments = (text: string): Values | undefined => {
+  const values: Record<string, unknown> = {};
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  for (const line of lines) {
+    if (line === "" || line.startsWith("#")) continue;
+    const match = ASSIGNMENT.exec(line);
+    if (match === null) return undefined;
+    values[match[1] as string] = match[2]?.replace(/\\(["\\])/g, "$1") ?? match[3];
+  }
+  return values;
+};
+
+const readValues = (file: string): Values => {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw presetError(`cannot read the settings file "${file}": ${(error as Error).message}`);
+  }
+  const assigned = readAssignments(text);
+  if (assigned !== undefined) return assigned;
+  let read: unknown;
+  try {
+    read = parseYaml(text, { maxAliasCount: 0 }); // JSON is YAML too
+  } catch (error) {
+    throw presetError(`cannot parse the settings file "${file}": ${(error as Error).message.split("\n")[0]}`);
+  }
+  if (typeof read !== "object" || read === null || Array.isArray(read))
+    throw presetError(`the settings file "${file}" holds no settings: write name: value, or name = "value"`);
+  return read as Values; // the keys of a mapping are texts
+};
+
+/** As the environment would have it. */
+const textOf = (given: unknown, { kind }: SettingSpec<unknown>): string => {
+  if (typeof given === "string") return given;
+  const json = JSON.stringify(given);
+  if (!Array.isArray(given) || given.some((item) => typeof item !== "string")) return json;
+  return isDeepStrictEqual(kind.read(json), given) ? json : given.join(",");
+};
+
+const APP_SETTINGS = /^(?:app\.settings\.|(?:PGRST_)?APP_SETTINGS_)(.+)$/;
+
+/** All names by which a file may set it: `dbSchemas`, `DB_SCHEMAS`, `PGRST_DB_SCHEMAS`, `db-schemas`. */
+const fileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly string[] => [
+  name,
+  ...environment,
+  ...environment.flatMap((variable) =>
+    variable.startsWith("PGRST_") ? [variable.slice("PGRST_".length).toLowerCase().replaceAll("_", "-")] : [],
+  ),
+];
+
+/** The environment with what the file adds to it. @throws RelApiError `preset` with one line per name that is unknown
+ *  @rule C-CLI-3 */
+export const withConfigFile = (file: string, environment: Environment): Environment => {
+  const settings = new Map(
+    knownSettings().flatMap((setting) => fileNames(setting).map((name) => [name, setting] as const)),
+  );
+  const faults: string[] = [];
+  const added: Record<string, string> = {};
+  const addAppSetting = (name: string, given: unknown): void => {
+    const key = `APP_SETTINGS_${name.toUpperCase()}`;
+    if (environment[key] === undefined && environment[`PGRST_${key}`] === undefined)
+      added[key] = typeof given === "string" ? given : JSON.stringify(given);
+  };
+  for (const [name, given] of Object.entries(readValues(file))) {
+    if (given === null || given === undefined) continue;
+    const app = APP_SETTINGS.exec(name);
+    if (app !== null) addAppSetting(app[1] as string, given);
+    else if (name === "appSettings" && typeof given === "object")
+      for (const [key, each] of Object.entries(given)) addAppSetting(key, each);
+    else {
+      const setting = settings.get(POSTGREST_ALIASES[name] ?? name);
+      if (setting === undefined) {
+        const near = nearestNames(name, settings.keys()).map((one) => `"${one}"`);
+        faults.push(
+          `unknown setting "${name}" in ${file}${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`,
+        );
+        continue;
+      }
+      const [variable, ...aliases] = setting.environment ?? [];
+      if (variable === undefined) faults.push(`the setting "${name}" in ${file} is one for JavaScript only`);
+      else if ([variable, ...aliases].every((each) => (environment[each] ?? "") === ""))
+        added[variable] = textOf(given, setting);
+    }
+  }
+  if (faults.length > 0) throw presetError(faults.join("\n"));
+  return { ...environment, ...added };
+};

@@ -1,0 +1,18 @@
+/** How a command ends that cannot go on: one line per fault on stderr, exit code 1. */
+import { isRelApiError } from "../../core/index.ts";
+
+/** Errors of the system (a folder that may not be read) speak for themselves. */
+const isPlain = (error: Error): boolean => typeof (error as NodeJS.ErrnoException).code === "string";
+
+/** Wrong settings and the system's errors are their message; anything else has a stack trace. */
+export const faultText = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return isRelApiError(error) || isPlain(error) ? error.message : (error.stack ?? error.message);
+};
+
+/** @rule C-CLI-4 */
+export const giveUp = (error: unknown): never => {
+  const lines = faultText(error).split("\n");
+  process.stderr.write(lines.map((line) => `relapi: ${line}\n`).join(""));
+  process.exit(1);
+};
