@@ -11,6 +11,7 @@ export const knownPlugins: readonly string[] = [
   "anonymous",
   "array-range-operators",
   "catalog-introspection",
+  "command-line",
   "comparison-operators",
   "computed-relationships",
   "cors",

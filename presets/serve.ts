@@ -43,8 +43,7 @@ export const serve = async (
   { options: given, server: settings }: EnvironmentSettings,
   isFirst = true,
 ): Promise<Served> => {
-  const options =
-    given.databaseUrl === undefined && given.database === undefined ? await withDemo(given, settings) : given;
+  const options = await withDatabase({ options: given, server: settings });
   let isListening = false;
   const admin =
     settings.adminPort === undefined || !isFirst
@@ -76,7 +75,9 @@ export const serve = async (
   return { api, server, address: addressOf(server), options, stop: () => stop(server, api) };
 };
 
-const withDemo = async (options: RelApiOptions, { dataDir }: ServerSettings): Promise<RelApiOptions> => {
+/** The options, with the embedded database where they name none. */
+export const withDatabase = async ({ options, server: { dataDir } }: EnvironmentSettings): Promise<RelApiOptions> => {
+  if (options.databaseUrl !== undefined || options.database !== undefined) return options;
   const { startEmbeddedDatabase } = await import("../plugins/embedded/index.ts"); // not loaded for a server
   const database: DatabaseSource = startEmbeddedDatabase({ image: "demo", dataDir });
   // when it cannot start, nothing else can

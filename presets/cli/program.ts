@@ -66,6 +66,13 @@ const buildProgram = (): Command => {
       const { buildLiveTriggers } = await import("../live-triggers.ts");
       print(await buildLiveTriggers(settingsOf(command).options));
     });
+  program
+    .command("types")
+    .description("print the database as a TypeScript type for typed REST clients")
+    .action(async (_, command: Command) => {
+      const { printTypes } = await import("./types-command.ts");
+      print(await printTypes(settingsOf(command)));
+    });
   return program;
 };
 

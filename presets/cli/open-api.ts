@@ -1,0 +1,72 @@
+/** An api for the length of one command: nothing listens, and a database that cannot be reached is a fault at once
+ *  instead of being tried again. */
+import {
+  compose,
+  definePlugin,
+  presetError,
+  relApi,
+  type Logger,
+  type Model,
+  type PluginContext,
+  type PresetPart,
+  type RelApi,
+  type RelApiOptions,
+} from "../../core/index.ts";
+import type { EnvironmentSettings } from "../environment.ts";
+import { fullCompat } from "../full-compat.ts";
+import { withDatabase } from "../serve.ts";
+
+export interface OpenApi {
+  readonly api: RelApi;
+  readonly context: PluginContext;
+  readonly model: Model;
+  readonly options: RelApiOptions;
+  /** What the start had to say. */
+  readonly warnings: readonly string[];
+}
+
+const LOAD_FAILED = "failed to load the schema";
+
+const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
+  const said = [facts?.["reason"], facts?.["details"]].filter((fact) => typeof fact === "string");
+  return said.length === 0 ? message : `${message}: ${said.join("; ")}`;
+};
+
+/** @throws RelApiError `preset` when the schema cannot be loaded */
+export const withApi = async <Result>(
+  settings: EnvironmentSettings,
+  work: (open: OpenApi) => Result | Promise<Result>,
+  ...parts: readonly PresetPart[]
+): Promise<Result> => {
+  const options = await withDatabase(settings);
+  const warnings: string[] = [];
+  let context: PluginContext | undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const warn: Logger["warn"] = (message, facts) => void warnings.push(textOf(message, facts));
+  const logger: Logger = {
+    error: (message, facts) =>
+      message === LOAD_FAILED ? fail(presetError(textOf(message, facts))) : warn(message, facts),
+    warn,
+    info: () => undefined,
+    debug: () => undefined,
+    access: () => undefined,
+  };
+  const commandLine = definePlugin({
+    name: "command-line",
+    apply: (_, given) => {
+      context = given;
+    },
+  });
+  const api = relApi(compose(fullCompat({ ...options, logger }), commandLine, ...parts));
+  try {
+    await Promise.race([api.ready, failed]);
+    // plugins are applied before relApi returns
+    return await work({ api, context: context as PluginContext, model: api.model(), options, warnings });
+  } finally {
+    failed.catch(() => undefined);
+    await api.close();
+  }
+};

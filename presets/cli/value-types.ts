@@ -1,0 +1,99 @@
+/** Types of the database as TypeScript has them, in what `relapi types` prints. */
+import { baseTypeOf, relationOf, type Model, type PgType, type Relation } from "../../core/index.ts";
+
+/** Built-in types as REST answers them: `typname`s. */
+const SCALARS: Readonly<Record<string, string>> = {
+  bool: "boolean",
+  int2: "number",
+  int4: "number",
+  int8: "number",
+  float4: "number",
+  float8: "number",
+  numeric: "number",
+  oid: "number",
+  json: "Json",
+  jsonb: "Json",
+  hstore: "Record<string, string | null>",
+  geometry: "Json",
+  geography: "Json",
+};
+
+/** Kinds of types that are JSON texts. */
+const AS_TEXT = new Set(["S", "D", "T", "I", "V", "R", "B", "N", "G", "U"]);
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+export const key = (name: string): string => (IDENTIFIER.test(name) ? name : JSON.stringify(name));
+
+export const union = (labels: readonly string[]): string =>
+  labels.length === 0 ? "never" : labels.map((label) => JSON.stringify(label)).join(" | ");
+
+export const isTable = ({ kind }: Relation): boolean => kind !== "view" && kind !== "materialized";
+
+export type Field = readonly [name: string, type: string];
+
+/** Fields in the order of their names, as the objects of a type are read. */
+export const object = (fields: readonly Field[], indent: string): string => {
+  if (fields.length === 0) return "Record<never, never>";
+  const lines = [...fields]
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([name, type]) => `${indent}  ${name}: ${type};\n`);
+  return `{\n${lines.join("")}${indent}}`;
+};
+
+export interface Writer {
+  readonly model: Model;
+  readonly extraSearchPath: readonly string[];
+  /** oids of functions that extensions brought. */
+  readonly ofExtensions: ReadonlySet<number>;
+}
+
+const isListed = ({ model }: Writer, schema: string): boolean => model.schemas.includes(schema);
+
+const place = ({ schema }: { readonly schema: string }, group: string, name: string): string =>
+  `Database[${JSON.stringify(schema)}]["${group}"][${JSON.stringify(name)}]`;
+
+export const rowOf = (relation: Relation): string =>
+  `${place(relation, isTable(relation) ? "Tables" : "Views", relation.name)}["Row"]`;
+
+export const listOf = (type: string): string => (/^[\w.]+$|^Database[^|]*$/.test(type) ? `${type}[]` : `(${type})[]`);
+
+export const typeOf = (writer: Writer, oid: number): string => {
+  const { model } = writer;
+  const declared = model.types.get(oid);
+  // the database's own casts decide how these look
+  if (declared?.kind === "domain" && model.representations.get(oid)?.toJson !== undefined) return "Json";
+  const type = baseTypeOf(model, oid);
+  if (type === undefined) return "unknown";
+  switch (type.kind) {
+    case "array":
+      return type.element === undefined ? "unknown[]" : listOf(typeOf(writer, type.element));
+    case "enum":
+      return isListed(writer, type.schema) ? place(type, "Enums", type.name) : union(type.labels ?? []);
+    case "composite":
+      return compositeOf(writer, type);
+    case "range":
+    case "multirange":
+      return "string";
+    case "pseudo":
+      return type.name === "void" ? "undefined" : type.name === "record" ? "Record<string, unknown>" : "unknown";
+    default:
+      return SCALARS[type.name] ?? (AS_TEXT.has(type.category) ? "string" : "unknown");
+  }
+};
+
+const compositeOf = (writer: Writer, type: PgType): string => {
+  const relation = type.relation && relationOf(writer.model, type.relation);
+  if (relation !== undefined && isListed(writer, relation.schema)) return rowOf(relation);
+  if (type.relation === undefined && isListed(writer, type.schema)) return place(type, "CompositeTypes", type.name);
+  return attributesOf(writer, type.attributes ?? [], "").replaceAll(/\s+/g, " ");
+};
+
+export const attributesOf = (writer: Writer, attributes: NonNullable<PgType["attributes"]>, indent: string): string =>
+  object(
+    attributes.map(({ name, type }) => [key(name), `${typeOf(writer, type)} | null`]),
+    indent,
+  );
+
+export const orNull = (type: string, isNullable: boolean): string =>
+  isNullable && type !== "unknown" ? `${type} | null` : type;

@@ -1,0 +1,80 @@
+/** `relapi types`: what it prints is compiled with the client that reads it. */
+import { execFile } from "node:child_process";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { capabilities, testDatabase } from "../support/database.ts";
+import { relapi, temporaryFolder } from "./run.ts";
+import { wrongQueries } from "./wrong-queries.ts";
+
+const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
+
+/** The lines of an error, without the folder. */
+const compile = async (folder: string): Promise<readonly string[]> => {
+  try {
+    await promisify(execFile)(process.execPath, [join(modules, "typescript/bin/tsc"), "-p", "."], { cwd: folder });
+    return [];
+  } catch (error) {
+    return (error as { readonly stdout: string }).stdout.split("\n").filter((line) => /^\S+\.ts\(/.test(line));
+  }
+};
+
+const CONFIG = {
+  compilerOptions: {
+    strict: true,
+    noEmit: true,
+    target: "es2023",
+    module: "nodenext",
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    types: [],
+    lib: ["es2023", "dom"],
+  },
+  include: ["*.ts"],
+};
+
+describe.skipIf(!capabilities.realServer)("types of a database", async () => {
+  const folder = temporaryFolder();
+  const { databaseUrl = "" } = (await testDatabase()).options;
+  const printed = await relapi(["types"], { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea,land" });
+  const right = readFileSync(fileURLToPath(new URL("right-queries.ts.txt", import.meta.url)), "utf8");
+  const wrong = Object.entries(wrongQueries);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(CONFIG));
+  writeFileSync(join(folder, "database.ts"), printed.stdout);
+  writeFileSync(join(folder, "right.ts"), right);
+  writeFileSync(
+    join(folder, "wrong.ts"),
+    ['import { sea } from "./right.ts";', ...wrong.map(([, query]) => query), ""].join("\n"),
+  );
+  symlinkSync(modules, join(folder, "node_modules"));
+  const faults = await compile(folder);
+
+  test("C-TYP-1 prints one type and nothing else", () => {
+    expect([printed.code, printed.stderr]).toEqual([0, ""]);
+    expect(printed.stdout).toContain("export type Database = {");
+  });
+
+  test("C-TYP-2 right queries compile, with results of the right types", () => {
+    expect(faults.filter((line) => !line.startsWith("wrong.ts"))).toEqual([]);
+  });
+
+  test.each(wrong.map(([name], i) => [name, i + 2] as const))("C-TYP-2 %s does not compile", (_, line) => {
+    expect(faults.filter((fault) => fault.startsWith(`wrong.ts(${line},`))).not.toEqual([]);
+  });
+
+  test("C-TYP-3 functions of extensions are left out, functions of the schema are not", () => {
+    expect(printed.stdout).not.toMatch(/similarity|akeys/);
+    expect(printed.stdout).toContain("      add_numbers: {");
+  });
+});
+
+describe("types of the demo", () => {
+  test("C-TYP-1 without a database they are those of the embedded one", async () => {
+    const { code, stdout } = await relapi(["types"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ {6}album: \{\n {8}Row: \{\n {10}album_id: number;/);
+  });
+});
