@@ -8,8 +8,8 @@ import {
   type Logger,
   type Model,
   type PluginContext,
-  type PresetPart,
   type RelApi,
+  type RelApiHooks,
   type RelApiOptions,
 } from "../../core/index.ts";
 import type { EnvironmentSettings } from "../environment.ts";
@@ -25,6 +25,13 @@ export interface OpenApi {
   readonly warnings: readonly string[];
 }
 
+export interface Listening {
+  /** Takes statements, with the option `logQuery`. */
+  readonly said?: (text: string) => void;
+  /** Applied as a plugin. */
+  readonly tap?: (hooks: RelApiHooks) => void;
+}
+
 const LOAD_FAILED = "failed to load the schema";
 
 const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
@@ -36,7 +43,7 @@ const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): str
 export const withApi = async <Result>(
   settings: EnvironmentSettings,
   work: (open: OpenApi) => Result | Promise<Result>,
-  ...parts: readonly PresetPart[]
+  { said = () => undefined, tap }: Listening = {},
 ): Promise<Result> => {
   const options = await withDatabase(settings);
   const warnings: string[] = [];
@@ -50,17 +57,18 @@ export const withApi = async <Result>(
     error: (message, facts) =>
       message === LOAD_FAILED ? fail(presetError(textOf(message, facts))) : warn(message, facts),
     warn,
-    info: () => undefined,
+    info: (message, facts) => (facts === undefined ? said(message) : undefined),
     debug: () => undefined,
     access: () => undefined,
   };
   const commandLine = definePlugin({
     name: "command-line",
-    apply: (_, given) => {
+    apply: (hooks, given) => {
       context = given;
+      tap?.(hooks);
     },
   });
-  const api = relApi(compose(fullCompat({ ...options, logger }), commandLine, ...parts));
+  const api = relApi(compose(fullCompat({ ...options, logger }), commandLine));
   try {
     await Promise.race([api.ready, failed]);
     // plugins are applied before relApi returns

@@ -59,13 +59,60 @@ const buildProgram = (): Command => {
       refuseUnknownCommand(program, command.args);
       await runServer(settingsOf(command, port === undefined ? {} : { PORT: port }));
     });
+  addQuestions(program);
+  addDocuments(program);
   program
-    .command("live-triggers")
-    .description("print the SQL that installs the triggers of live queries")
-    .action(async (_, command: Command) => {
-      const { buildLiveTriggers } = await import("../live-triggers.ts");
-      print(await buildLiveTriggers(settingsOf(command).options));
+    .command("init")
+    .description("write an Express project: a preset, a plugin, a test, a Dockerfile")
+    .argument("<folder>", "an empty or new folder")
+    .action(async (folder: string) => {
+      const { initProject } = await import("./init-command.ts");
+      print(initProject(folder));
     });
+  return program;
+};
+
+interface StrictOption {
+  readonly strict?: boolean;
+}
+
+interface RoleOption {
+  readonly role?: string;
+}
+
+/** Commands that say how things are; the exit code tells scripts. */
+const addQuestions = (program: Command): void => {
+  program
+    .command("check")
+    .description("check settings, connection, roles, metadata and policies: exit code 1 and a line for each fault")
+    .option("--strict", "count warnings as faults")
+    .action(async ({ strict = false }: StrictOption, command: Command) => {
+      const { check, printCheck } = await import("./check-command.ts");
+      process.exitCode = printCheck(await check(() => settingsOf(command)), strict);
+    });
+  program
+    .command("doctor")
+    .description("look for what slows or endangers the database behind the API")
+    .option("--strict", "exit code 1 if there is anything")
+    .action(async ({ strict = false }: StrictOption, command: Command) => {
+      const { diagnose } = await import("./doctor-command.ts");
+      const lines = await diagnose(settingsOf(command));
+      print(lines.length === 0 ? "nothing found" : lines.join("\n"));
+      if (strict && lines.length > 0) process.exitCode = 1;
+    });
+  program
+    .command("explain")
+    .description("run a REST path or a GraphQL document, keep nothing of it, and print statement, plan and policies")
+    .argument("<request>", "/album?select=title, or { album { title } }")
+    .option("--role <role>", "as this role (default: the administrator)")
+    .action(async (request: string, { role }: RoleOption, command: Command) => {
+      const { explain } = await import("./explain-command.ts");
+      print(await explain(settingsOf(command), request, role));
+    });
+};
+
+/** Commands that print a document. */
+const addDocuments = (program: Command): void => {
   program
     .command("types")
     .description("print the database as a TypeScript type for typed REST clients")
@@ -73,11 +120,45 @@ const buildProgram = (): Command => {
       const { printTypes } = await import("./types-command.ts");
       print(await printTypes(settingsOf(command)));
     });
-  return program;
+  program
+    .command("openapi")
+    .description("print the OpenAPI document")
+    .option("--role <role>", "what this role may do (default: everything)")
+    .action(async ({ role }: RoleOption, command: Command) => {
+      const { printOpenapi } = await import("./documents-command.ts");
+      print(await printOpenapi(settingsOf(command), role));
+    });
+  program
+    .command("schema")
+    .description("print the GraphQL schema (SDL)")
+    .option("--role <role>", "what this role sees (default: the administrator)")
+    .action(async ({ role }: RoleOption, command: Command) => {
+      const { printGraphqlSchema } = await import("./documents-command.ts");
+      print(await printGraphqlSchema(settingsOf(command), role));
+    });
+  program
+    .command("dump-config")
+    .description("print every setting as it would be in force, secrets masked")
+    .action(async (_, command: Command) => {
+      const { dumpConfig } = await import("./dump-config.ts");
+      print(dumpConfig(settingsOf(command)));
+    });
+  program
+    .command("live-triggers")
+    .description("print the SQL that installs the triggers of live queries")
+    .action(async (_, command: Command) => {
+      const { buildLiveTriggers } = await import("../live-triggers.ts");
+      print(await buildLiveTriggers(settingsOf(command).options));
+    });
 };
 
 /** @rule C-CLI-1 C-CLI-2 */
 export const runCommandLine = async (words: readonly string[]): Promise<void> => {
+  // a reader that has seen enough: relapi schema | head
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
   try {
     await buildProgram().parseAsync(words, { from: "user" });
   } catch (error) {

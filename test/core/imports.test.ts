@@ -58,7 +58,10 @@ const importsOf = (file: string): Import[] => {
   return found.map((item) => ({ ...item, from: file, to: targetOf(file, item.specifier) }));
 };
 
-const files = ["core", "plugins", "presets", "test"].flatMap(filesOf);
+/** Its texts are files of another project. */
+const TEMPLATES = "presets/cli/project-files.ts";
+
+const files = ["core", "plugins", "presets", "test"].flatMap(filesOf).filter((file) => file !== TEMPLATES);
 const imports = files.flatMap(importsOf);
 
 /** `core/engine/model/model.ts` → `core/engine`; `core/hooks.ts` → `core`; `plugins/rest/x/y.ts` → `plugins/rest`. */

@@ -1,0 +1,55 @@
+/** `relapi openapi` and `relapi schema`: what each surface says of itself, to a role. */
+import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
+import {
+  nearestNames,
+  presetError,
+  resolveOptions,
+  settingsOf,
+  type Caller,
+  type Model,
+  type RelApiOptions,
+} from "../../core/index.ts";
+import type { EnvironmentSettings } from "../environment.ts";
+import { fullCompat } from "../full-compat.ts";
+import { withApi } from "./open-api.ts";
+
+const isKnown = (model: Model, role: string): boolean =>
+  model.roles.has(role) || [...(model.loginRoles?.values() ?? [])].some((roles) => roles.has(role));
+
+/** @throws RelApiError `preset` for a role that nobody knows */
+export const callerOf = (model: Model, role: string): Caller => {
+  if (!isKnown(model, role)) {
+    const near = nearestNames(role, model.roles.keys()).map((one) => `"${one}"`);
+    throw presetError(`there is no role "${role}"${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`);
+  }
+  return { role };
+};
+
+/** Of the REST root. */
+const pathOf = (options: RelApiOptions): string => resolveOptions(options, settingsOf(fullCompat(options))).restPath;
+
+const ADMIN: Caller = { role: "admin", isAdmin: true };
+
+/** Without a role: everything that is exposed. @rule C-DOC-1 */
+export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: string): Promise<string> => {
+  const own: RelApiOptions = {
+    // nobody asks over a socket, whose address it would be
+    openapiServerProxyUri: `http://${server.host ?? "localhost"}:${server.port}${pathOf(options)}`,
+    ...options,
+    ...(role === undefined ? { openapiMode: "ignore-privileges" } : {}),
+  };
+  return withApi({ options: own, server }, async ({ api, model }) => {
+    const session = callerOf(model, role ?? model.loginRole);
+    const { body } = await api.rest({ path: "/", headers: { accept: "application/openapi+json" }, session });
+    return `${JSON.stringify(JSON.parse(String(body)), null, 2)}\n`;
+  });
+};
+
+/** Without a role: the administrator's. @rule C-DOC-2 */
+export const printGraphqlSchema = (settings: EnvironmentSettings, role?: string): Promise<string> =>
+  withApi(settings, async ({ api, model }) => {
+    const session = role === undefined ? ADMIN : callerOf(model, role);
+    const { data, errors } = await api.graphql({ query: getIntrospectionQuery(), session });
+    if (data === undefined) throw presetError(errors?.[0]?.message ?? "no schema");
+    return `${printSchema(buildClientSchema(data))}\n`;
+  });

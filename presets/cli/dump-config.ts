@@ -1,0 +1,27 @@
+/** `relapi dump-config`: every setting as it would be in force, by the name of its variable. */
+import type { SettingSpec } from "../../core/index.ts";
+import { knownSettings, type EnvironmentSettings } from "../environment.ts";
+
+const textOf = (given: unknown): string =>
+  Array.isArray(given) && given.every((item) => typeof item === "string")
+    ? given.join(",")
+    : typeof given === "string"
+      ? given
+      : JSON.stringify(given);
+
+const lineOf = (variable: string, isSecret: boolean | undefined, given: unknown): string =>
+  given === undefined || (Array.isArray(given) && given.length === 0 && isSecret === true)
+    ? `# ${variable}=`
+    : `${variable}=${isSecret === true ? "***" : textOf(given)}`;
+
+/** @rule C-DOC-3 */
+export const dumpConfig = ({ options, server }: EnvironmentSettings): string => {
+  const given: Readonly<Record<string, unknown>> = { ...server, ...options };
+  const lines = knownSettings().flatMap(
+    ({ name, environment = [], default: fallback, isSecret }: SettingSpec<unknown>) =>
+      environment.slice(0, 1).map((variable) => lineOf(variable, isSecret, given[name] ?? fallback)),
+  );
+  // they may hold secrets of functions
+  const app = Object.keys(options.appSettings ?? {}).map((name) => `APP_SETTINGS_${name.toUpperCase()}=***`);
+  return [...lines, ...app, ""].join("\n");
+};

@@ -1,0 +1,181 @@
+/** The files of the project that `relapi init` writes. */
+import { VERSION } from "../../core/index.ts";
+
+const packageFile = (name: string): string =>
+  `${JSON.stringify(
+    {
+      name,
+      private: true,
+      type: "module",
+      engines: { node: ">=20" },
+      scripts: { start: "node server.js", test: "node --test", check: "relapi check", types: "relapi types" },
+      dependencies: { express: "^5.3.0", graphql: "^16.12.0", relapi: `^${VERSION}` },
+      devDependencies: { "@electric-sql/pglite": ">=0.5.8 <0.6" },
+    },
+    null,
+    2,
+  )}\n`;
+
+const APP = `/** The application: the two APIs of the database, and routes of its own. */
+import express from "express";
+import { compose, relApi } from "relapi";
+import { fullCompat } from "relapi/presets";
+import { startsWith } from "./plugins/starts-with.js";
+
+export const createApp = (options) => {
+  const api = relApi(compose(fullCompat(options), startsWith));
+  const app = express();
+  app.use(api); // REST under /api, GraphQL under /v1/graphql
+  app.get("/health", (request, response) => response.send("fine"));
+  return { app, api };
+};
+`;
+
+const SERVER = `/** Settings come from the environment: .env.example lists the usual ones. */
+import { createApp } from "./app.js";
+
+const { DATABASE_URL, ANON_ROLE, JWT_SECRET, ADMIN_SECRET, PORT = "3000" } = process.env;
+if (DATABASE_URL === undefined) throw new Error("set DATABASE_URL, as in .env.example");
+
+const { app, api } = createApp({
+  databaseUrl: DATABASE_URL,
+  anonRole: ANON_ROLE,
+  jwtSecret: JWT_SECRET,
+  adminSecret: ADMIN_SECRET,
+});
+const server = app.listen(Number(PORT), () => console.log(\`listening on http://localhost:\${PORT}\`));
+api.ready.catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+
+process.on("SIGTERM", async () => {
+  server.close();
+  await api.close();
+  process.exit(0);
+});
+`;
+
+const PLUGIN = `/** An operator for both APIs: ?name=starts.Ab and { name: { _starts: "Ab" } }. */
+import { definePlugin, sql } from "relapi";
+
+export const startsWith = definePlugin({
+  name: "starts-with",
+  operators: [
+    {
+      name: "starts",
+      types: ["text", "varchar"],
+      operand: "scalar",
+      compile: (column, operand) => sql\`starts_with(\${column}, \${operand})\`,
+    },
+  ],
+});
+`;
+
+const TEST = `/** Asks a real server on the embedded database: no PostgreSQL is needed. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startEmbeddedDatabase } from "relapi/plugins/embedded/index";
+import { createApp } from "./app.js";
+
+let api;
+let server;
+let url;
+
+before(async () => {
+  const database = startEmbeddedDatabase({
+    image: "empty",
+    loadScript: \`
+      create table city (id int primary key, name text);
+      insert into city values (1, 'Abuja'), (2, 'Oslo');
+      create role anyone;
+      grant select on city to anyone;\`,
+  });
+  await database.ready;
+  const created = createApp({ database, anonRole: "anyone", logLevel: "error" });
+  api = created.api;
+  await api.ready;
+  server = created.app.listen(0);
+  url = \`http://127.0.0.1:\${server.address().port}\`;
+});
+
+after(async () => {
+  server.close();
+  await api.close();
+});
+
+test("REST reads, with the operator of the plugin", async () => {
+  const answer = await fetch(\`\${url}/api/city?name=starts.Ab\`);
+  assert.deepEqual(await answer.json(), [{ id: 1, name: "Abuja" }]);
+});
+
+test("GraphQL reads, with the operator of the plugin", async () => {
+  const { data } = await api.graphql({
+    query: '{ city(where: { name: { _starts: "Os" } }) { name } }',
+    session: { role: "anyone" },
+  });
+  assert.deepEqual(data, { city: [{ name: "Oslo" }] });
+});
+
+test("routes of its own", async () => {
+  assert.equal(await (await fetch(\`\${url}/health\`)).text(), "fine");
+});
+`;
+
+const DOCKERFILE = `FROM node:22-slim AS build
+WORKDIR /app
+COPY package*.json ./
+RUN npm install --omit=dev --omit=optional --no-audit --no-fund
+
+FROM node:22-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/node_modules node_modules
+COPY . .
+USER node
+EXPOSE 3000
+HEALTHCHECK CMD node -e "fetch('http://127.0.0.1:3000/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"
+CMD ["node", "server.js"]
+`;
+
+const ENVIRONMENT = `# The login role: it may become every role that callers have.
+DATABASE_URL=postgres://app:secret@localhost:5432/app
+# The role of callers without credentials; without it they get 401.
+ANON_ROLE=web_anon
+# 32 bytes or more.
+JWT_SECRET=
+ADMIN_SECRET=
+PORT=3000
+`;
+
+const readme = (name: string): string => `# ${name}
+
+REST and GraphQL APIs of a PostgreSQL database, in an Express application.
+
+\`\`\`sh
+npm install
+npm test                             # on an embedded database
+cp .env.example .env                 # and fill it in
+node --env-file=.env server.js
+npx relapi check                     # with the same environment
+npx relapi types > database.ts       # for typed clients
+\`\`\`
+
+- \`app.js\`: the preset and your own routes
+- \`plugins/\`: an operator of your own
+- \`app.test.js\`: tests over HTTP
+`;
+
+/** By path. @rule C-INI-1 */
+export const projectFiles = (name: string): Readonly<Record<string, string>> => ({
+  "package.json": packageFile(name),
+  "app.js": APP,
+  "server.js": SERVER,
+  "plugins/starts-with.js": PLUGIN,
+  "app.test.js": TEST,
+  Dockerfile: DOCKERFILE,
+  ".dockerignore": "node_modules\n.env\n",
+  ".gitignore": "node_modules\n.env\n",
+  ".env.example": ENVIRONMENT,
+  "README.md": readme(name),
+});

@@ -1,0 +1,85 @@
+/** What settings name and the database does not have: seen once the schema is loaded. */
+import { nearestNames, sql, value, type Model, type PluginContext } from "../core/index.ts";
+
+const suggestion = (name: string, candidates: Iterable<string>): string => {
+  const near = nearestNames(name, candidates).map((one) => `"${one}"`);
+  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+};
+
+const roleFindings = ({ roles, loginRole, loginRoles }: Model, anonRole: string | undefined): readonly string[] => {
+  if (anonRole === undefined) return [];
+  // roles of the metadata need not be roles of the database
+  if ([...(loginRoles?.values() ?? [])].some((known) => known.has(anonRole))) return [];
+  const role = roles.get(anonRole);
+  if (role === undefined)
+    return [`ANON_ROLE is "${anonRole}", a role that does not exist${suggestion(anonRole, roles.keys())}`];
+  return role.isAssumable
+    ? []
+    : [`ANON_ROLE is "${anonRole}", which "${loginRole}" may not become: GRANT "${anonRole}" TO "${loginRole}"`];
+};
+
+interface FunctionRow {
+  readonly schema: string;
+  readonly name: string;
+}
+
+const functionFindings = async (context: PluginContext): Promise<readonly string[]> => {
+  const { dbPreRequest, dbRootSpec, dbPreConfig, dbSchemas, dbExtraSearchPath } = context.options;
+  const named = Object.entries({
+    DB_PRE_REQUEST: dbPreRequest,
+    DB_ROOT_SPEC: dbRootSpec,
+    DB_PRE_CONFIG: dbPreConfig,
+  }).filter((entry): entry is [string, string] => (entry[1] ?? "") !== "");
+  if (named.length === 0) return [];
+  const functions = await context.query<FunctionRow>(sql`
+    select distinct schema.nspname::text as schema, routine.proname::text as name
+    from pg_catalog.pg_proc routine
+    join pg_catalog.pg_namespace schema on schema.oid = routine.pronamespace
+    where schema.nspname not in ('pg_catalog', 'information_schema')`);
+  const names = functions.map(({ schema, name }) => `${schema}.${name}`);
+  const path = [...dbSchemas, ...dbExtraSearchPath];
+  return named.flatMap(([variable, given]) => {
+    const isThere = given.includes(".")
+      ? names.includes(given)
+      : functions.some(({ schema, name }) => name === given && path.includes(schema));
+    if (isThere) return [];
+    const near = given.includes(".") ? names : functions.map(({ name }) => name);
+    return [`${variable} is "${given}", a function that does not exist${suggestion(given, new Set(near))}`];
+  });
+};
+
+/** One line each. @rule C-SET-3 */
+export const settingFindings = async (context: PluginContext): Promise<readonly string[]> => [
+  ...roleFindings(context.model(), context.options.anonRole),
+  ...(await functionFindings(context)),
+];
+
+/** Row policies that do not do what they say. */
+interface PolicyRow {
+  readonly relation: string;
+  readonly fault: "off" | "none";
+}
+
+/** @rule C-CHK-2 */
+export const policyFindings = async (
+  context: PluginContext,
+): Promise<readonly { readonly isError: boolean; readonly text: string }[]> => {
+  const rows = await context.query<PolicyRow>(sql`
+    select schema.nspname || '.' || relation.relname as relation,
+      case when relation.relrowsecurity then 'none' else 'off' end as fault
+    from pg_catalog.pg_class relation
+    join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+    where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify(context.options.dbSchemas), "json")}))
+      and relation.relkind in ('r', 'p')
+      and relation.relrowsecurity is distinct from exists (
+        select from pg_catalog.pg_policy policy where policy.polrelid = relation.oid)
+    order by 1`);
+  return rows.map(({ relation, fault }) =>
+    fault === "off"
+      ? {
+          isError: true,
+          text: `${relation} has row policies that do nothing: ALTER TABLE ${relation} ENABLE ROW LEVEL SECURITY`,
+        }
+      : { isError: false, text: `${relation} has row-level security and no policy: only its owner sees rows` },
+  );
+};
