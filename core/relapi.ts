@@ -41,8 +41,8 @@ import { createServices } from "./kernel/services.ts";
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
   (request: HttpRequest, response: ServerResponse, next?: Next): void;
-  /** Resolves with the first load of the schema. Rejects only for wrong settings; an unreachable database is
-   *  retried. */
+  /** Resolves with the first load of the schema. Rejects only for wrong settings, a login that the
+   *  database refuses among them; an unreachable database is retried. */
   readonly ready: Promise<void>;
   /** Reads the schema again; running requests end with the old one. */
   reload(): Promise<void>;

@@ -1,4 +1,5 @@
 /** The settings of the standalone server, from environment variables. */
+import { existsSync } from "node:fs";
 import {
   presetError,
   readVariables,
@@ -31,6 +32,9 @@ export const knownSettings = (): readonly SettingSpec<unknown>[] => [
   ...serverSettings,
   featureSetting,
 ];
+
+export const knownVariables = (): ReadonlySet<string> =>
+  new Set(knownSettings().flatMap(({ environment = [] }) => environment));
 
 /** @throws RelApiError `preset` with one line per setting that is wrong */
 export const readEnvironment = (environment: Environment): EnvironmentSettings => {
@@ -79,4 +83,23 @@ const checkTogether = (options: Readonly<Record<string, unknown>>, server: Serve
     );
   if (isEmbedded && options["databaseReplicaUrls"] !== undefined)
     faults.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
+  if (typeof options["databaseUrl"] === "string") faults.push(...encryptionFaults(options["databaseUrl"]));
+};
+
+const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
+
+/** Of a URL or `host=… sslmode=…`: what would fail at each attempt to connect. @rule C-SET-3 */
+const encryptionFaults = (url: string): readonly string[] => {
+  const given = (name: string): string | undefined =>
+    new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*'?([^&\\s']+)`).exec(url)?.[1];
+  const mode = given("sslmode");
+  const files = ["sslrootcert", "sslcert", "sslkey"].flatMap((name) => {
+    const file = decodeURIComponent(given(name) ?? "");
+    return file === "" || file === "system" || existsSync(file)
+      ? []
+      : [`DATABASE_URL names the file "${file}" (${name}), which does not exist`];
+  });
+  return mode === undefined || SSL_MODES.includes(mode)
+    ? files
+    : [`DATABASE_URL has sslmode=${mode}: expected one of ${SSL_MODES.join(", ")}`, ...files];
 };

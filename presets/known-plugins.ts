@@ -69,6 +69,7 @@ export const knownPlugins: readonly string[] = [
   "singular-media",
   "spread-embeds",
   "sse",
+  "start-report",
   "stripped-media",
   "suggestions",
   "text-operators",

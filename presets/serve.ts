@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import {
   compose,
   coreSettings,
+  definePlugin,
   presetError,
   relApi,
   resolveOptions,
@@ -14,6 +15,7 @@ import {
 } from "../core/index.ts";
 import { adminServer } from "../plugins/admin/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
+import { settingFindings } from "./findings.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
@@ -37,6 +39,19 @@ const CHECK_MS = 5000;
 const SWEEP_MS = 50;
 const STOP_PATIENCE_MS = 15_000;
 
+/** Says once what the settings name and the database does not have. @rule C-SET-3 */
+const startReport = definePlugin({
+  name: "start-report",
+  apply: (_, context) => {
+    let isDone = false;
+    context.onModel(async () => {
+      if (isDone) return;
+      isDone = true;
+      for (const finding of await settingFindings(context)) context.logger.warn(finding);
+    });
+  },
+});
+
 /** Listens at once; until the schema is loaded requests wait or get 503. `isFirst`: this process has the admin
  *  listener. @throws RelApiError `preset`, and what listening throws */
 export const serve = async (
@@ -49,7 +64,7 @@ export const serve = async (
     settings.adminPort === undefined || !isFirst
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
-  const api = relApi(compose(fullCompat(options), ...admin));
+  const api = relApi(compose(fullCompat(options), ...(isFirst ? [startReport] : []), ...admin));
   const headersMs = resolveOptions(options, coreSettings).requestTimeout * 1000;
   // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
   const server = createServer(

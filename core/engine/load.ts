@@ -97,13 +97,14 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
     } catch (error) {
       if (isClosed) return;
       counters.add("model-load-failures");
-      const isMistake = isRelApiError(error) && error.code === "preset";
-      if (isMistake) settleReady.reject(error);
-      else retryLater();
       logger.error(
         model === undefined ? "failed to load the schema" : "failed to reload the schema; keeping the current one",
         factsOf(error),
       );
+      const isMistake = isRelApiError(error) && error.code === "preset";
+      // the login may become possible later, but who waits for the start should hear of it
+      if (isMistake || isLoginRefused(error)) settleReady.reject(error);
+      if (!isMistake) retryLater();
       throw error;
     } finally {
       isTried = true;
@@ -176,10 +177,20 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
   };
 };
 
+/** Wrong password, unknown user or database. */
+const isLoginRefused = (error: unknown): boolean =>
+  isRelApiError(error) &&
+  error.code === "connection-failed" &&
+  ["28P01", "28000", "3D000"].includes(String(error.facts?.["sqlstate"]));
+
 const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!isRelApiError(error)) {
     const { cause, ...whose } = faultFacts(error);
     return { ...whose, reason: cause instanceof Error ? cause.stack : cause };
   }
-  return { reason: error.message, ...(error.details === null ? {} : { details: error.details }) };
+  return {
+    reason: error.message,
+    ...(error.details === null ? {} : { details: error.details }),
+    ...(isLoginRefused(error) ? { hint: "check user, password and database of DATABASE_URL (databaseUrl)" } : {}),
+  };
 };

@@ -1,7 +1,9 @@
 /** `relapi check`: what would go wrong with these settings, one line per fault. */
 import { isRelApiError } from "../../core/index.ts";
-import type { EnvironmentSettings } from "../environment.ts";
+import { demoNotice } from "../demo-rules.ts";
+import { knownVariables, type EnvironmentSettings } from "../environment.ts";
 import { policyFindings, settingFindings } from "../findings.ts";
+import { strayVariables } from "../misspelt.ts";
 import { withApi } from "./open-api.ts";
 
 export interface Checked {
@@ -37,11 +39,16 @@ const inspect = (settings: EnvironmentSettings): Promise<Checked> =>
 
 /** The settings themselves are read by then. @rule C-CHK-1 */
 export const check = async (read: () => EnvironmentSettings): Promise<Checked> => {
+  const strays = strayVariables(process.env, knownVariables());
+  const odd = strays.map(({ text }) => text);
   try {
-    return await inspect(read());
+    const settings = read();
+    demoNotice(settings, process.env, strays);
+    const { errors, warnings, summary } = await inspect(settings);
+    return { errors, warnings: [...odd, ...warnings], summary };
   } catch (error) {
     if (!isRelApiError(error)) throw error;
-    return { errors: error.message.split("\n"), warnings: [], summary: "" };
+    return { errors: error.message.split("\n"), warnings: odd, summary: "" };
   }
 };
 

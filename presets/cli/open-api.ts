@@ -35,8 +35,8 @@ export interface Listening {
 const LOAD_FAILED = "failed to load the schema";
 
 const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
-  const said = [facts?.["reason"], facts?.["details"]].filter((fact) => typeof fact === "string");
-  return said.length === 0 ? message : `${message}: ${said.join("; ")}`;
+  const said = [facts?.["reason"], facts?.["details"], facts?.["hint"]].filter((fact) => typeof fact === "string");
+  return [...(message === LOAD_FAILED && said.length > 0 ? [] : [message]), ...said].join(": ");
 };
 
 /** @throws RelApiError `preset` when the schema cannot be loaded */

@@ -1,7 +1,9 @@
 /** `relapi serve`: the standalone server of this process, or of several. */
 import cluster from "node:cluster";
 import { buildBanner } from "../banner.ts";
-import type { EnvironmentSettings } from "../environment.ts";
+import { demoNotice } from "../demo-rules.ts";
+import { knownVariables, type EnvironmentSettings } from "../environment.ts";
+import { strayVariables } from "../misspelt.ts";
 import { serve, type Served } from "../serve.ts";
 import { runWorkers, WORKER_INDEX } from "../workers.ts";
 import { giveUp } from "./faults.ts";
@@ -26,14 +28,29 @@ const start = async (settings: EnvironmentSettings): Promise<void> => {
   const isFirst = (process.env[WORKER_INDEX] ?? "1") === "1";
   const served = await serve(settings, isFirst);
   handleSignals(served);
-  await served.api.ready;
+  try {
+    await served.api.ready;
+  } catch (error) {
+    if (served.options.logLevel === "silent") giveUp(error);
+    process.exit(1); // it was logged
+  }
   if (isFirst && served.options.logLevel !== "silent")
     process.stdout.write(
       `${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`,
     );
 };
 
+/** @rule C-SET-1 C-SET-4 */
+const sayWhatIsOdd = (settings: EnvironmentSettings): void => {
+  const strays = strayVariables(process.env, knownVariables());
+  const notice = demoNotice(settings, process.env, strays);
+  if (settings.options.logLevel === "silent") return;
+  for (const { text } of strays) process.stderr.write(`relapi: ${text}\n`);
+  if (notice !== undefined) process.stderr.write(`relapi: ${notice}\n`);
+};
+
 export const runServer = async (settings: EnvironmentSettings): Promise<void> => {
+  if (cluster.isPrimary) sayWhatIsOdd(settings);
   if (settings.server.workers > 1 && cluster.isPrimary) runWorkers(settings.server.workers);
   else await start(settings);
 };

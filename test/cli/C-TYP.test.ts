@@ -4,9 +4,9 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, temporaryFolder } from "./run.ts";
+import { relapi, temporaryFolder, type Ended } from "./run.ts";
 import { wrongQueries } from "./wrong-queries.ts";
 
 const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
@@ -35,22 +35,27 @@ const CONFIG = {
   include: ["*.ts"],
 };
 
-describe.skipIf(!capabilities.realServer)("types of a database", async () => {
-  const folder = temporaryFolder();
-  const { databaseUrl = "" } = (await testDatabase()).options;
-  const printed = await relapi(["types"], { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea,land" });
-  const right = readFileSync(fileURLToPath(new URL("right-queries.ts.txt", import.meta.url)), "utf8");
+describe.skipIf(!capabilities.realServer)("types of a database", () => {
   const wrong = Object.entries(wrongQueries);
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(CONFIG));
-  writeFileSync(join(folder, "database.ts"), printed.stdout);
-  writeFileSync(join(folder, "right.ts"), right);
-  writeFileSync(
-    join(folder, "wrong.ts"),
-    ['import { sea } from "./right.ts";', ...wrong.map(([, query]) => query), ""].join("\n"),
-  );
-  symlinkSync(modules, join(folder, "node_modules"));
-  const faults = await compile(folder);
+  let printed: Ended;
+  let faults: readonly string[];
+
+  beforeAll(async () => {
+    const folder = temporaryFolder();
+    const { databaseUrl } = (await testDatabase()).options;
+    printed = await relapi(["types"], { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea,land" });
+    const right = readFileSync(fileURLToPath(new URL("right-queries.ts.txt", import.meta.url)), "utf8");
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(CONFIG));
+    writeFileSync(join(folder, "database.ts"), printed.stdout);
+    writeFileSync(join(folder, "right.ts"), right);
+    writeFileSync(
+      join(folder, "wrong.ts"),
+      ['import { sea } from "./right.ts";', ...wrong.map(([, query]) => query), ""].join("\n"),
+    );
+    symlinkSync(modules, join(folder, "node_modules"));
+    faults = await compile(folder);
+  });
 
   test("C-TYP-1 prints one type and nothing else", () => {
     expect([printed.code, printed.stderr]).toEqual([0, ""]);

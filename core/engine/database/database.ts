@@ -64,7 +64,7 @@ export const createDatabase = (
     turn = (turn + 1) % replicas.length;
     return replicas[turn] ?? primary;
   };
-  const listener = createListener(target, logger);
+  const listener = createListener(target, logger, () => model() !== undefined);
   const logStatement = options.logQuery ? (text: string): void => logger.info(text) : undefined;
 
   const withConnection = async <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> => {

@@ -13,8 +13,8 @@ export interface Listener {
 
 const CONNECT_MS = 10_000;
 
-/** @rule R-SC-5 */
-export const createListener = (target: Target, logger: Logger): Listener => {
+/** `isLoaded`: until the schema is, its loader says why the database cannot be reached. @rule R-SC-5 */
+export const createListener = (target: Target, logger: Logger, isLoaded: () => boolean): Listener => {
   const channels = new Map<string, Set<(payload: string) => void>>();
   const reconnected = new Set<() => void>();
   const stopWanting = "stream" in target ? wantChannels(target.stream, channels) : undefined;
@@ -65,9 +65,10 @@ export const createListener = (target: Target, logger: Logger): Listener => {
       wasLost = false;
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` has taken care
-      logger.warn("failed to connect for notifications", {
-        reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
-      });
+      if (isLoaded())
+        logger.warn("failed to connect for notifications", {
+          reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
+        });
       wasLost = true;
       retry();
     } finally {

@@ -1,0 +1,36 @@
+/** When the embedded demo may stand in for a database. */
+import { presetError } from "../core/index.ts";
+import type { Environment, EnvironmentSettings } from "./environment.ts";
+import type { Stray } from "./misspelt.ts";
+
+/** Whoever sets one of these has a database in mind. */
+const OF_A_DATABASE = /^(?:PGRST_DB_|HASURA_GRAPHQL_(?:METADATA_)?DATABASE_URL$|DB_|PGHOST$|PGDATABASE$|PGSERVICE$)/;
+
+/** The line to say when the demo starts; undefined: there is a database. @throws RelApiError `preset` where it must not
+ *  start @rule C-SET-4 */
+export const demoNotice = (
+  { options, server }: EnvironmentSettings,
+  environment: Environment,
+  strays: readonly Stray[],
+): string | undefined => {
+  if (options.databaseUrl !== undefined || options.database !== undefined || server.dataDir !== undefined)
+    return undefined;
+  const set = (name: string): boolean => (environment[name] ?? "") !== "";
+  const named = [
+    ...strays
+      .filter(({ meant = "" }) => /DATABASE_URL$|DB_URI$/.test(meant) || OF_A_DATABASE.test(meant))
+      .map(({ text }) => text),
+    ...Object.keys(environment)
+      .filter((name) => OF_A_DATABASE.test(name) && set(name) && strays.every((stray) => stray.name !== name))
+      .sort()
+      .slice(0, 1)
+      .map((name) => `${name} is set, and DATABASE_URL is not`),
+  ];
+  if (named.length > 0)
+    throw presetError(
+      `${named.join("\n")}\nno DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL`,
+    );
+  if (environment["NODE_ENV"] === "production")
+    throw presetError("no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL");
+  return "no DATABASE_URL: starting the embedded demo database";
+};
