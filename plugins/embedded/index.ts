@@ -2,7 +2,9 @@
  *  `new pg.Pool({ stream: startEmbeddedDatabase().stream })`. It is PGlite (PostgreSQL compiled to WebAssembly) in a
  *  thread; docs/guides/embedded-database.md says what it is not for. */
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
+import { presetError } from "../../core/index.ts";
 import { demoScripts, imagePath } from "./assets.ts";
 import { takeDataFolder } from "./folder.ts";
 import { createGate } from "./gate.ts";
@@ -44,9 +46,21 @@ export interface EmbeddedDatabase {
 
 const closeMs = 5000;
 
+/** It is an optional dependency. @rule C-PKG-3 */
+const demandPglite = (): void => {
+  try {
+    createRequire(import.meta.url).resolve("@electric-sql/pglite");
+  } catch {
+    throw presetError(
+      "the embedded database is not installed: npm install @electric-sql/pglite, or set DATABASE_URL to use a server",
+    );
+  }
+};
+
 /** Starts the database at once; statements wait until it is up. @throws Error if the data folder is in use, or the
- *  image is missing */
+ *  image or PGlite is missing */
 export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDatabase {
+  demandPglite();
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
   const freshBoot = buildFreshBoot(options);
   const folder = options.dataDir === undefined ? undefined : takeDataFolder(options.dataDir);

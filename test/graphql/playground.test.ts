@@ -10,8 +10,8 @@ import { cases } from "../support/cases.ts";
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 // the page is part of the build, which tests from the sources do without
-if (!existsSync(inRoot("dist/plugins/graphql/playground/app/main.js")))
-  execFileSync(process.execPath, [inRoot("scripts/build-playground.mjs")]);
+if (!existsSync(inRoot("dist/plugins/graphql/playground/app/main.js.gz")))
+  execFileSync(process.execPath, [inRoot("plugins/graphql/playground/bundle.mjs")]);
 
 const api = await startApi(forGraphql({ anonRole: undefined }));
 const HTML = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" };

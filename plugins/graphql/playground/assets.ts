@@ -1,11 +1,11 @@
-/** The files of the page: bundled by the build, read on first use. */
+/** The files of the page: bundled and packed by the build, read on first use. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gunzip } from "node:zlib";
 
 export interface Asset {
   readonly contentType: string;
@@ -28,24 +28,24 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 export const findAssetFolder = (): string | undefined =>
   ["./app", "../../../dist/plugins/graphql/playground/app"]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((folder) => existsSync(join(folder, "main.js")));
+    .find((folder) => existsSync(join(folder, "main.js.gz")));
 
 /** Changes with the files, so that browsers may cache them forever. */
 export const digestOf = (folder: string): string => {
   const hash = createHash("sha256");
   for (const name of Object.keys(CONTENT_TYPES))
-    if (existsSync(join(folder, name))) hash.update(readFileSync(join(folder, name)));
+    if (existsSync(join(folder, `${name}.gz`))) hash.update(readFileSync(join(folder, `${name}.gz`)));
   return hash.digest("base64url").slice(0, 12);
 };
 
-const compress = promisify(gzip);
+const unpack = promisify(gunzip);
 
 /** Undefined: no such file. */
 export const createAssets = (folder: string): ((name: string) => Promise<Asset> | undefined) => {
   const loaded = new Map<string, Promise<Asset>>();
   const load = async (name: string, contentType: string): Promise<Asset> => {
-    const bytes = await readFile(join(folder, name));
-    return { contentType, bytes, gzipped: await compress(bytes) };
+    const gzipped = await readFile(join(folder, `${name}.gz`));
+    return { contentType, bytes: await unpack(gzipped), gzipped };
   };
   return (name) => {
     const contentType = Object.hasOwn(CONTENT_TYPES, name) ? CONTENT_TYPES[name] : undefined;

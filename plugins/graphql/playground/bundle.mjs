@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
@@ -56,6 +57,12 @@ const licences = [...packages].sort().flatMap((folder) => {
   return [`${name} ${version}\n\n${text}\n`];
 });
 writeFileSync(join(outdir, "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
+
+// a browser takes them packed, and so does the package
+for (const name of readdirSync(outdir)) {
+  writeFileSync(join(outdir, `${name}.gz`), gzipSync(readFileSync(join(outdir, name)), { level: 9 }));
+  rmSync(join(outdir, name));
+}
 
 const sizes = readdirSync(outdir).map((name) => statSync(join(outdir, name)).size);
 console.log(`playground: ${sizes.length} files, ${Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024)} KiB`);

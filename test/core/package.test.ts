@@ -1,0 +1,138 @@
+/** What is installed and published: the lock file, dependencies, exports, the files of the package. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const json = (path: string): any => JSON.parse(readFileSync(join(root, path), "utf8"));
+const manifest = json("package.json");
+
+interface Locked {
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+}
+const locked: Readonly<Record<string, Locked>> = json("package-lock.json").packages;
+
+const sources = ["core", "plugins", "presets"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name).replaceAll("\\", "/")),
+);
+const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
+
+test("C-PKG-1 the lock file has the optional packages of every platform", () => {
+  const missing = Object.entries(locked).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter((name) => {
+      for (let folder = path; ; folder = dirname(folder)) {
+        const base = folder === "." || folder === "" ? "" : `${folder}/`;
+        if (locked[`${base}node_modules/${name}`] !== undefined) return false;
+        if (base === "") return true;
+      }
+    }),
+  );
+  expect(missing).toEqual([]);
+  const bindings = Object.keys(locked).filter((path) => path.includes("node_modules/@oxlint/binding-"));
+  for (const platform of ["linux-x64-gnu", "linux-arm64-musl", "darwin-arm64", "win32-x64-msvc"])
+    expect(bindings).toContain(`node_modules/@oxlint/binding-${platform}`);
+});
+
+test("C-PKG-1 the lock file is that of package.json", () => {
+  const { dependencies, devDependencies, optionalDependencies, peerDependencies } = locked[""] as any; // as npm writes it
+  expect({ dependencies, devDependencies, optionalDependencies, peerDependencies }).toEqual({
+    dependencies: manifest.dependencies,
+    devDependencies: manifest.devDependencies,
+    optionalDependencies: manifest.optionalDependencies,
+    peerDependencies: manifest.peerDependencies,
+  });
+});
+
+test("C-PKG-2 the dependencies are what the package imports", () => {
+  const imported = new Set(
+    sources
+      .filter((path) => path !== "presets/cli/project-files.ts") // texts of another project
+      .flatMap((path) => [
+        ...textOf(path)
+          .replace(/^[ \t]*(\/\/|\/?\*).*$/gm, "")
+          .matchAll(/^[ \t]*(?:import|export)\s(?!type\b)[^"';]*?from\s*["']([a-z@][^"':]*)["']/gm),
+      ])
+      .map((match) => (match[1] as string).split("/"))
+      .map(([first = "", second]) => (first.startsWith("@") ? `${first}/${second}` : first)),
+  );
+  const given = [
+    ...Object.keys(manifest.dependencies),
+    ...Object.keys(manifest.peerDependencies),
+    ...Object.keys(manifest.optionalDependencies),
+  ];
+  expect([...imported].sort()).toEqual(given.sort());
+  expect(manifest.devDependencies.graphql).toBeDefined(); // for the tests
+});
+
+test("C-PKG-4 exports are the two doors, presets, plugins and their types", () => {
+  const doors = sources
+    .filter(
+      (path) =>
+        /^presets\/(?:minimal|[a-z]+-compat)\.ts$/.test(path) ||
+        (path.startsWith("plugins/") && (/\/(?:index|api)\.ts$/.test(path) || /\bdefinePlugin\(/.test(textOf(path)))),
+    )
+    .map((path) => path.replace(/\.ts$/, ""));
+  const others = [".", "./presets", "./package.json"];
+  expect(Object.keys(manifest.exports).sort()).toEqual([...others, ...doors.map((path) => `./${path}`)].sort());
+  for (const path of doors) expect(manifest.exports[`./${path}`]).toBe(`./dist/${path}.js`);
+});
+
+test("C-PKG-4 the package has no tests, no maps and no scripts of an installation", () => {
+  const [{ files }] = JSON.parse(
+    execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8" }),
+  );
+  const paths: readonly string[] = files.map(({ path }: { readonly path: string }) => path);
+  expect(paths.filter((path) => /\.map$|^dist\/test\//.test(path))).toEqual([]);
+  expect(paths).toContain("dist/presets/standalone.js");
+  expect(Object.keys(manifest.scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)$/.test(name))).toEqual([]);
+});
+
+test("C-PKG-2 C-PKG-3 it runs with nothing but its dependencies, and asks for PGlite by name", () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-package-"));
+  try {
+    cpSync(join(root, "dist"), join(folder, "dist"), {
+      recursive: true,
+      filter: (path) => !/dist\/test|\.image$|\.map$/.test(path),
+    });
+    cpSync(join(root, "package.json"), join(folder, "package.json"));
+    mkdirSync(join(folder, "node_modules"));
+    for (const name of [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
+      symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+    const run = (...words: readonly string[]) =>
+      spawnSync(process.execPath, [join(folder, "dist/presets/standalone.js"), ...words], {
+        env: { PATH: process.env["PATH"] },
+        encoding: "utf8",
+      });
+    expect(run("--version").stdout).toBe(`${manifest.version}\n`);
+    const { status, stderr } = run();
+    expect([status, stderr]).toEqual([
+      1,
+      "relapi: no DATABASE_URL: starting the embedded demo database\n" +
+        "relapi: the embedded database is not installed: npm install @electric-sql/pglite, or set DATABASE_URL to use a server\n",
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("C-PKG-5 without development dependencies an install builds nothing and does not fail", () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-install-"));
+  try {
+    const script = manifest.scripts.dependencies.replace(/^node /, "");
+    expect(existsSync(join(root, script))).toBe(true);
+    const run = spawnSync(process.execPath, [join(root, script)], { cwd: folder, encoding: "utf8" });
+    expect([run.status, run.stdout]).toEqual([
+      0,
+      "relapi: development dependencies are left out, so nothing was built\n",
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
