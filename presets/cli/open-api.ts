@@ -35,7 +35,10 @@ export interface Listening {
 const LOAD_FAILED = "failed to load the schema";
 
 const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
-  const said = [facts?.["reason"], facts?.["details"], facts?.["hint"]].filter((fact) => typeof fact === "string");
+  // "Database connection error." goes on
+  const said = [facts?.["reason"], facts?.["details"], facts?.["hint"]].flatMap((fact) =>
+    typeof fact === "string" ? fact.replace(/\.$/, "") : [],
+  );
   return [...(message === LOAD_FAILED && said.length > 0 ? [] : [message]), ...said].join(": ");
 };
 
