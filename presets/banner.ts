@@ -9,10 +9,12 @@ import {
   type Relation,
   type RelApiOptions,
 } from "../core/index.ts";
+import { restPrefixesOf } from "../plugins/rest/index.ts";
 
 export const buildBanner = (address: string, options: RelApiOptions, model: Model, dataDir?: string): string => {
   const isSocket = address.startsWith("/");
   const base = isSocket ? "http://localhost" : address;
+  const [root = ""] = restPrefixesOf(options);
   const database =
     options.database === undefined
       ? "your database"
@@ -22,16 +24,22 @@ export const buildBanner = (address: string, options: RelApiOptions, model: Mode
   const lines = [`relapi ${VERSION} on ${database}`];
   if (isSocket) lines.push(`  socket     ${address}`);
   lines.push(
-    `  REST       ${base}/api`,
+    `  REST       ${base}${root}`,
     `  GraphQL    ${base}/v1/graphql  (open it in a browser for the playground)`,
     `  WebSocket  ${base.replace(/^http/, "ws")}/v1/graphql/ws`,
   );
-  const requests = exampleRequests(base, isSocket ? ` --unix-socket ${address}` : "", options, model);
+  const requests = exampleRequests(base, root, isSocket ? ` --unix-socket ${address}` : "", options, model);
   if (requests.length > 0) lines.push("", "Try:", ...requests.map((request) => `  ${request}`));
   return `${lines.join("\n")}\n`;
 };
 
-const exampleRequests = (base: string, via: string, options: RelApiOptions, model: Model): readonly string[] => {
+const exampleRequests = (
+  base: string,
+  root: string,
+  via: string,
+  options: RelApiOptions,
+  model: Model,
+): readonly string[] => {
   const role = options.anonRole ?? model.loginRole;
   const relation = exampleRelation(model, role);
   if (relation === undefined) return [];
@@ -50,8 +58,8 @@ const exampleRequests = (base: string, via: string, options: RelApiOptions, mode
     parent === undefined ? `select=${column}` : `select=${column},${parent.name}(${labelOf(model, role, parent)})`;
   const field = schema === "public" ? name : `${schema}_${name}`;
   return [
-    `curl${via}${credential} '${base}/api/${name}?limit=3'`,
-    `curl${via}${credential} '${base}/api/${name}?${select}&limit=3'`,
+    `curl${via}${credential} '${base}${root}/${name}?limit=3'`,
+    `curl${via}${credential} '${base}${root}/${name}?${select}&limit=3'`,
     `curl${via}${credential} '${base}/v1/graphql' -d '{"query":"{ ${field}(limit: 3) { ${column} } }"}'`,
   ];
 };

@@ -141,6 +141,7 @@ export const knownOptions: readonly string[] = [
   "openapiSecurityActive",
   "openapiServerProxyUri",
   "restPath",
+  "restPrefixes",
   "serverTraceHeader",
   "stringifyNumericTypes",
   "urlUseLegacyTargetNames",

@@ -68,7 +68,8 @@ export interface Pipeline {
 export const createPipeline = (parts: PipelineParts): Pipeline => {
   const { options, logger, counters, surfaces, around, loader, authorize, pace, unread, heldBodies, bodyRefused } =
     parts;
-  const { maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled } = options();
+  const { maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = options();
+  const pathAsServed = compatMode ? (path: string): string => path : tidyPath;
   const settings: ExchangeSettings = {
     body: {
       maxBytes: maxBodyBytes,
@@ -242,7 +243,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   return {
     answer: (request, response, next) => {
-      const { path, query } = splitUrl(request.url ?? "/");
+      const { path: sent, query } = splitUrl(request.url ?? "/");
+      const path = pathAsServed(sent);
       let owner = surfaceFor(path, request);
       if (owner === undefined) {
         if (next !== undefined) return next();
@@ -261,7 +263,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     },
     call: async (call) => {
       const { request, response, end } = openCall(call);
-      const { path, query } = splitUrl(call.path);
+      const { path: sent, query } = splitUrl(call.path);
+      const path = pathAsServed(sent);
       const owner = surfaceFor(path, request);
       if (owner === undefined) throw pathNotFound();
       const exchange = new RequestExchange(request, response, path, query, owner, settings);
@@ -331,6 +334,12 @@ const splitUrl = (url: string): { readonly path: string; readonly query: string 
   const mark = local.indexOf("?");
   return mark === -1 ? { path: local, query: undefined } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
 };
+
+/** `//films/` is `/films`. @rule R-PATH-11 */
+const tidyPath = (path: string): string =>
+  path.includes("//") || (path.length > 1 && path.endsWith("/"))
+    ? path.replace(/\/{2,}/g, "/").replace(/(.)\/$/, "$1")
+    : path;
 
 const withoutOrigin = (url: string): string => {
   const scheme = url.indexOf("://");

@@ -1,13 +1,6 @@
 /** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet.
  *  */
-import {
-  definePlugin,
-  type Answer,
-  type Exchange,
-  type PluginContext,
-  type ResolvedOptions,
-  type Surface,
-} from "../../core/index.ts";
+import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../core/index.ts";
 import type { OpenapiService } from "../rest/api.ts";
 import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
@@ -19,15 +12,11 @@ const MAX_AGE_SECONDS = 86_400;
 const namesHtml = (accept: string | undefined): boolean =>
   accept !== undefined && accept.split(",").some((item) => item.split(";", 1)[0]?.trim().toLowerCase() === "text/html");
 
-/** Paths of the REST root, without a slash at their end. */
-const restRoots = ({ restPath, compatMode }: ResolvedOptions): readonly string[] =>
-  compatMode ? [restPath, ""] : [restPath];
-
 /** The mount path, if the api is mounted in another application. */
 const mountOf = (exchange: Pick<Exchange, "request" | "path">): string => {
   const original = (exchange.request as { readonly originalUrl?: string }).originalUrl; // set by Express
-  const path = original?.split("?", 1)[0] ?? exchange.path;
-  return path.endsWith(exchange.path) ? path.slice(0, path.length - exchange.path.length) : "";
+  const below = exchange.request.url ?? "";
+  return original?.endsWith(below) === true ? original.slice(0, original.length - below.length) : "";
 };
 
 const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">): Answer => {
@@ -51,12 +40,14 @@ const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
 /** Settings may change under a running server; where the REST root is does not. */
 const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
-  const roots = restRoots(context.options);
+  let known: readonly string[] | undefined;
+  // "openapi" follows this plugin, so it is asked with the first request
+  const roots = (): readonly string[] => (known ??= context.service<OpenapiService>("openapi")?.roots() ?? []);
   const assets = createAssets(folder, {
     "page.js": { contentType: "text/javascript; charset=utf-8", text: PAGE_SCRIPT },
   });
   const assetName = (path: string): string | undefined => {
-    const root = roots.find((one) => path.startsWith(`${one}${ASSETS}/`));
+    const root = roots().find((one) => path.startsWith(`${one}${ASSETS}/`));
     return root === undefined ? undefined : path.slice(root.length + ASSETS.length + 1);
   };
   const answer = (exchange: Omit<Exchange, "session">): Answer => {
@@ -95,7 +86,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
       if (assetName(path) !== undefined) return isDescribed();
       return (
         method === "GET" &&
-        roots.some((root) => path === root || path === `${root}/`) &&
+        roots().some((root) => path === root || path === `${root}/`) &&
         namesHtml(request.headers.accept) &&
         isDescribed()
       );

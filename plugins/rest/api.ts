@@ -150,6 +150,8 @@ export type RestLiveService = Token<"rest-live", RestLive>;
 export interface OpenapiRoot {
   /** The settings in force have it there. */
   isServed(): boolean;
+  /** Its paths, without a slash at their end. */
+  roots(): readonly string[];
 }
 
 /** Offered by the plugin `openapi`. */

@@ -9,6 +9,21 @@ import type { CallShape } from "./request.ts";
 export const pathInvalid = (): RelApiError =>
   new RelApiError({ code: "path-invalid", status: 404, message: "Invalid path specified in request URL" });
 
+const MAX_SUGGESTED_LENGTH = 100;
+
+/** A path that is under no prefix. @rule R-PATH-12 PGRST125 */
+export const pathNotServed = (prefixes: readonly string[], path: string): RelApiError => {
+  const [tail = ""] = /(?:\/rpc)?\/[^/]+$/.exec(path) ?? [];
+  const suggestion =
+    tail === "" || tail.length > MAX_SUGGESTED_LENGTH ? "" : `; perhaps you meant ${prefixes[0] ?? ""}${tail}`;
+  return new RelApiError({
+    code: "path-not-found",
+    status: 404,
+    message: "Invalid path specified in request URL",
+    hint: `REST is served under ${prefixes.join(" and ")}${suggestion}`,
+  });
+};
+
 /** @rule R-PATH-8 PGRST126 */
 export const rootDisabled = (): RelApiError =>
   new RelApiError({ code: "root-disabled", status: 404, message: "Root endpoint metadata is disabled" });

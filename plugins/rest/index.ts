@@ -29,6 +29,7 @@ import {
   methodUnsupported,
   methodUnsupportedByRoutine,
   pathInvalid,
+  pathNotServed,
   relationNotFound,
   rootDisabled,
 } from "./errors.ts";
@@ -48,6 +49,7 @@ import {
 import { buildGrammar } from "./syntax/grammar.ts";
 import { belowRoot, parseRequest, readPlace, readPreferences } from "./syntax/parse-request.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
+import { restPrefixesOf } from "./syntax/prefixes.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 import { parseQuery } from "./syntax/query-string.ts";
 
@@ -161,7 +163,7 @@ export const rest = definePlugin({
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>
-      context.call({ ...call, method, path: context.options.restPath + path }),
+      context.call({ ...call, method, path: (restPrefixesOf(context.options)[0] ?? "") + path }),
     );
     context.offer<RestService>("rest", surface);
     const preferences: RestPreferences = { of: (exchange) => readPreferences(surface.grammar, exchange).given };
@@ -171,7 +173,15 @@ export const rest = definePlugin({
       name: "rest",
       match: (path) => belowRoot(context.options, path) !== undefined,
       handle: (exchange) => answer(surface, exchange),
-      encodeError: (error, exchange) => encodeError(surface, error, exchange, ignored),
+      encodeError: (error, exchange) =>
+        encodeError(
+          surface,
+          error.code === "path-not-found" ? pathNotServed(restPrefixesOf(context.options), exchange.path) : error,
+          exchange,
+          ignored,
+        ),
     });
   },
 });
+
+export { restPrefixesOf };

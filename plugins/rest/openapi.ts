@@ -27,6 +27,7 @@ import { buildDocument, type DocumentPlace } from "./openapi/document.ts";
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
+import { restPrefixesOf } from "./syntax/prefixes.ts";
 import { openapiSettings } from "./settings.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
@@ -128,6 +129,9 @@ const describeSchema = async (request: RestRequest, documents: Documents, nothin
   return buildAnswer(request, { status: 200, contentType: media.contentType, body }, { row });
 };
 
+const rootsOf = (options: ResolvedOptions): readonly string[] =>
+  options.compatMode ? [...restPrefixesOf(options), ""] : restPrefixesOf(options);
+
 /** The description of the schema at the REST root. */
 export const openapi = definePlugin({
   name: "openapi",
@@ -140,6 +144,7 @@ export const openapi = definePlugin({
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
     context.offer<OpenapiService>("openapi", {
       isServed: () => context.options.openapiMode !== "disabled" && context.options.dbRootSpec === undefined,
+      roots: () => rootsOf(context.options),
     });
     hooks.buildRestRoute.tap("openapi", (route) =>
       route.target.kind === "root" ? withMethods(route, handlers) : route,

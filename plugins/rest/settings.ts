@@ -1,14 +1,47 @@
 /** Settings of the REST surface, by the plugins that list them. */
-import { defineLimit, defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import {
+  defineLimit,
+  defineOption,
+  settingKinds,
+  type OptionsOf,
+  type SettingKind,
+  type ValuesOf,
+} from "../../core/index.ts";
 
 const { flag, httpUrl, listOf, oneOf, text } = settingKinds;
 
+const isPath = (given: string): boolean => /^\/[^\s?#%]*$/.test(given);
+
+/** The empty string is the root, as `/` is. */
+const pathList: SettingKind<readonly string[]> = {
+  accepts: "paths that start with a slash, separated by commas",
+  read: (given) => {
+    const paths = given.split(",").map((item) => item.trim());
+    return paths.every(isPath) ? paths : undefined;
+  },
+  option: {
+    accepts: "a list of paths that start with a slash",
+    takes: (given) =>
+      Array.isArray(given) &&
+      given.length > 0 &&
+      given.every((path) => typeof path === "string" && (path === "" || isPath(path))),
+  },
+};
+
 export const restSettings = [
+  defineOption({
+    name: "restPrefixes",
+    environment: ["REST_PREFIXES"],
+    kind: pathList,
+    description:
+      "comma-separated paths that REST is served under: `/api,/rest/v1` for supabase-js. `api.rest` and the banner use the first",
+    whenUnset: "`/api`",
+  }),
   defineOption({
     name: "restPath",
     kind: text,
     default: "/api",
-    description: "path of the REST root, without a slash at its end (an option only)",
+    description: "the same for one path (an option only)",
   }),
   defineOption({
     name: "compatMode",

@@ -4,6 +4,8 @@ import { cases } from "../support/cases.ts";
 
 const api = await startApi();
 const prefixed = await startApi({ compatMode: false, on: api.database });
+const many = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1/"], on: api.database });
+const atRoot = await startApi({ compatMode: false, restPath: "", on: api.database });
 const disabled = await startApi({ openapiMode: "disabled", on: api.database });
 const rooted = await startApi({ dbRootSpec: "root", on: api.database });
 
@@ -45,10 +47,81 @@ describe("without compatibility mode", () => {
       request: "GET /api/",
       check: (answer) => expect(answer.json().swagger).toBe("2.0"),
     },
-    { title: "R-PATH-2 an unprefixed path is not found", request: "GET /ports", status: 404, answer: pathInvalid },
+    {
+      title: "R-PATH-2 R-PATH-12 an unprefixed path is not found, and the right one is named",
+      request: "GET /ports",
+      status: 404,
+      answer: { ...pathInvalid, hint: "REST is served under /api; perhaps you meant /api/ports" },
+    },
     {
       title: "R-PATH-2 a prefix must end with its segment",
       request: "GET /apiports",
+      status: 404,
+      answer: { ...pathInvalid, hint: "REST is served under /api; perhaps you meant /api/apiports" },
+    },
+    {
+      title: "R-PATH-12 functions are suggested as functions",
+      request: "GET /rest/v1/rpc/fleet_weight?port=1",
+      status: 404,
+      answer: { ...pathInvalid, hint: "REST is served under /api; perhaps you meant /api/rpc/fleet_weight" },
+    },
+    {
+      title: "R-PATH-12 the root suggests no path",
+      request: "GET /",
+      status: 404,
+      answer: { ...pathInvalid, hint: "REST is served under /api" },
+    },
+    ...["/api//ports", "/api/ports/", "//api///ports//"].map((path) => ({
+      title: `R-PATH-11 ${path} is the relation`,
+      request: `GET ${path}?select=id&order=id`,
+      answer: [{ id: 1 }, { id: 2 }],
+    })),
+    {
+      title: "R-PATH-11 request.path has the slashes that count",
+      request: "GET /api//rpc//setting/?name=request.path",
+      answer: "/rpc/setting",
+    },
+    { title: "R-PATH-6 deeper paths do not exist", request: "GET /api/vessels/7/", status: 404, answer: pathInvalid },
+    ...["/v1/graphql/", "//v1/graphql"].map((path) => ({
+      title: `R-PATH-11 ${path} is GraphQL`,
+      request: `POST ${path}`,
+      headers: { "x-session-admin-secret": "admin-secret-of-the-tests" },
+      body: { query: "{ __typename }" },
+      answer: { data: { __typename: "query_root" } },
+    })),
+  ]);
+  cases(many, [
+    ...["/api/ports", "/rest/v1/ports", "/rest/v1//ports"].map((path) => ({
+      title: `R-PATH-11 ${path} is the relation, with two prefixes`,
+      request: `GET ${path}?select=id&order=id`,
+      answer: [{ id: 1 }, { id: 2 }],
+    })),
+    {
+      title: "R-PATH-11 links have no prefix, whichever was asked",
+      request: "GET /rest/v1/ports?id=eq.1",
+      responseHeaders: { "content-location": "/ports?id=eq.1" },
+    },
+    {
+      title: "R-PATH-11 each prefix is a root",
+      request: "GET /rest/v1/",
+      check: (answer) => expect(answer.json().swagger).toBe("2.0"),
+    },
+    {
+      title: "R-PATH-12 all prefixes are named",
+      request: "GET /rest/v2/ports",
+      status: 404,
+      answer: { ...pathInvalid, hint: "REST is served under /api and /rest/v1; perhaps you meant /api/ports" },
+    },
+  ]);
+  cases(atRoot, [
+    {
+      title: "R-PATH-11 the root of the server is a prefix",
+      request: "GET /ports/?select=id&order=id",
+      answer: [{ id: 1 }, { id: 2 }],
+    },
+    {
+      title: "R-PATH-11 and then no other",
+      request: "GET /api/ports",
       status: 404,
       answer: pathInvalid,
     },

@@ -4,6 +4,7 @@ import { limitOnPut, pathInvalid, rootDisabled, schemaNotExposed } from "../erro
 import type { Grammar, Place, Preferences, Rest, RestRequest } from "../request.ts";
 import { decodePercent, templateOf } from "./parameters.ts";
 import { NO_PREFERENCES, parsePreferences } from "./prefer.ts";
+import { restPrefixesOf } from "./prefixes.ts";
 import { resolveRange } from "./range.ts";
 
 // --- `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: where it leads ------------------------------------
@@ -12,12 +13,12 @@ import { resolveRange } from "./range.ts";
 type Location = Pick<Place, "kind" | "name" | "path"> & { readonly schema?: string };
 
 /** The path below the REST root, or undefined where the surface does not reach. @rule R-PATH-1 R-PATH-2 */
-export const belowRoot = ({ restPath, compatMode }: ResolvedOptions, path: string): string | undefined => {
-  if (restPath !== "" && path.startsWith(restPath)) {
-    const rest = path.slice(restPath.length);
-    if (rest === "" || rest.startsWith("/")) return rest;
-  }
-  return compatMode || restPath === "" ? path : undefined;
+export const belowRoot = (options: ResolvedOptions, path: string): string | undefined => {
+  let found = options.compatMode ? "" : undefined;
+  for (const prefix of restPrefixesOf(options))
+    if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/"))
+      if (found === undefined || prefix.length > found.length) found = prefix;
+  return found === undefined ? undefined : path.slice(found.length);
 };
 
 /** Path and profile, read once for a request. @throws RelApiError `path-invalid`, `root-disabled`, `schema-not-exposed`
