@@ -9,6 +9,7 @@ import {
   graphqlComputedFields,
   graphqlDeletes,
   graphqlFunctions,
+  graphqlGet,
   graphqlInserts,
   graphqlIntrospection,
   graphqlQueries,
@@ -34,6 +35,7 @@ export const gqlCompat = (options: RelApiOptions): Preset =>
     documentOperators,
     // the surface
     graphql,
+    graphqlGet,
     graphqlQueries,
     graphqlRelationships,
     graphqlComputedFields,

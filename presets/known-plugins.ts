@@ -31,6 +31,7 @@ export const knownPlugins: readonly string[] = [
   "graphql-computed-fields",
   "graphql-deletes",
   "graphql-functions",
+  "graphql-get",
   "graphql-inserts",
   "graphql-introspection",
   "graphql-queries",

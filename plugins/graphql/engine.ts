@@ -74,7 +74,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
     assemble,
     complete: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, undefined)),
-    run: async (operation, session, { settings, onGone, end = "commit" } = {}) => {
+    run: async (operation, session, { settings, onGone, end = "commit", access = operation.access } = {}) => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
       if (operation.steps.length === 0) {
         operation.keep();
@@ -86,7 +86,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
         programs.push({ program: context.prepare(planned, session, "graphql"), values, path });
       const rows = await context.execute({
         session,
-        access: operation.access,
+        access,
         schema: context.model().schemas[0] ?? "public",
         keepsLoginPath: true,
         programs,

@@ -23,11 +23,11 @@ import { runOptionsOf } from "./transaction.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
 
-type AnyExchange = Omit<Exchange, "session">;
+export type AnyExchange = Omit<Exchange, "session">;
 
 /** The current address, the one for older clients whose errors have statuses, and the one beside REST. */
 export const PATH = "/v1/graphql";
-const PATHS: ReadonlySet<string> = new Set([PATH, "/v1alpha1/graphql", "/api/graphql"]);
+export const PATHS: ReadonlySet<string> = new Set([PATH, "/v1alpha1/graphql", "/api/graphql"]);
 const OLD_PATH = "/v1alpha1/graphql";
 const SOCKET_PATH = "/v1/graphql/ws";
 
@@ -72,14 +72,14 @@ const requestId = (exchange: AnyExchange): readonly [string, string] => [
   exchange.header("x-request-id") || randomUUID(),
 ];
 
-const json = (exchange: AnyExchange, status: number, body: string, more: Headers = []): Answer => ({
+export const json = (exchange: AnyExchange, status: number, body: string, more: Headers = []): Answer => ({
   status,
   headers: [["Content-Type", "application/json; charset=utf-8"], requestId(exchange), ...more],
   body,
 });
 
 /** @rule G-HTTP-10 */
-const compressed = (exchange: AnyExchange, answer: Answer): Answer | Promise<Answer> => {
+export const compressed = (exchange: AnyExchange, answer: Answer): Answer | Promise<Answer> => {
   const { body } = answer;
   if (typeof body !== "string" || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange.header("accept-encoding")))
     return answer;
@@ -98,7 +98,7 @@ const zipped = async (answer: Answer, body: string): Promise<Answer> => {
   };
 };
 
-const subscriptionOverHttp = (): RelApiError =>
+export const subscriptionOverHttp = (): RelApiError =>
   new RelApiError({
     code: "unexpected-payload",
     status: 400,
@@ -114,7 +114,7 @@ interface Posted {
 
 /** Statuses: only the old endpoint has error statuses, apart from bodies that could not be read. @rule G-HTTP-2
  *  G-HTTP-3 G-HTTP-15 */
-const statusFor = (exchange: AnyExchange, status: number): number =>
+export const statusFor = (exchange: AnyExchange, status: number): number =>
   exchange.path === OLD_PATH || STATUSES_OF_BODIES.has(status) ? status : 200;
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Surface => {

@@ -45,6 +45,7 @@ export const graphql = definePlugin({
   },
 });
 
+export { graphqlGet } from "./get.ts";
 export { aggregatePredicates } from "./types/aggregate-predicates.ts";
 export { graphqlAggregates } from "./types/aggregates.ts";
 export { graphqlCasts, graphqlComparisons } from "./types/comparisons.ts";

@@ -110,4 +110,6 @@ export interface GqlRunOptions {
   readonly onGone?: (listener: () => void) => () => void;
   /** Of writes; commit unless given. @rule G-TX-6 */
   readonly end?: "commit" | "rollback";
+  /** Whatever the operation's functions would do. @rule G-GET-2 */
+  readonly access?: "read only";
 }

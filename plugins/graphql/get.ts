@@ -1,0 +1,121 @@
+/** `GET /v1/graphql?query={album{id}}&variables={}`: queries in the URL, as several clients send them. A page of another
+ *  site can make a browser send such a request, so it changes nothing: only queries, in a read-only transaction. */
+import {
+  definePlugin,
+  isRelApiError,
+  RelApiError,
+  type Answer,
+  type Exchange,
+  type Headers,
+  type Json,
+  type PluginContext,
+  type Surface,
+} from "../../core/index.ts";
+import type { GraphqlService } from "./api.ts";
+import { credentialRules } from "./credential-rules.ts";
+import { compressed, json, PATHS, statusFor, subscriptionOverHttp } from "./http.ts";
+import type { GqlEngine, GqlRequest } from "./operations.ts";
+import { runOptionsOf } from "./transaction.ts";
+
+/** Parameters without which there is nothing to answer. */
+const ASKS = /[?&](?:query|extensions|documentId)=/;
+
+const namesHtml = (accept = ""): boolean => /(?:^|[,\s])text\/html/i.test(accept);
+
+/** What is answered depends on headers that shared caches do not know as credentials. */
+const PRIVATE: Headers = [["Cache-Control", "private, no-cache"]];
+
+const mutationByGet = (): RelApiError =>
+  new RelApiError({
+    code: "unexpected-payload",
+    status: 405,
+    message: "mutations are not supported over GET, use POST instead",
+    path: "$",
+  });
+
+const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: string): Json | undefined => {
+  const text = parameters.get(name);
+  if (text === null || text === "") return undefined;
+  try {
+    return engine.parseJson(text);
+  } catch (error) {
+    if (isRelApiError(error)) throw error;
+    throw new RelApiError({
+      code: "invalid-json",
+      status: 400,
+      message: `Error in $.${name}: ${error instanceof Error ? error.message : "no JSON"}`,
+      path: `$.${name}`,
+    });
+  }
+};
+
+/** An empty parameter counts as absent. @rule G-GET-1 */
+const readUrl = (engine: GqlEngine, query = ""): GqlRequest => {
+  const parameters = new URLSearchParams(query);
+  const request: Record<string, Json> = {};
+  for (const name of ["query", "operationName", "documentId"]) {
+    const text = parameters.get(name);
+    if (text !== null && text !== "") request[name] = text;
+  }
+  for (const name of ["variables", "extensions"]) {
+    const value = readParameter(engine, parameters, name);
+    if (value !== undefined) request[name] = value;
+  }
+  return engine.readRequest(request);
+};
+
+const createSurface = (context: PluginContext): Surface => {
+  const engineOf = (): GqlEngine => {
+    const engine = context.service<GraphqlService>("graphql");
+    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // this one is not served without it
+    return engine;
+  };
+
+  const answer = async (exchange: Exchange): Promise<Answer> => {
+    const engine = engineOf();
+    try {
+      const request = readUrl(engine, exchange.query);
+      exchange.mark("parse");
+      const document = engine.prepare(request, exchange.session);
+      if (document.operation === "mutation") throw mutationByGet();
+      if (document.operation === "subscription") throw subscriptionOverHttp();
+      const operation = document.bind(request.variables);
+      exchange.planned = operation.plans;
+      exchange.mark("plan");
+      const options = { ...runOptionsOf(exchange, context), access: "read only" } as const;
+      const data = await engine.run(operation, exchange.session, options);
+      exchange.mark("transaction");
+      return await compressed(exchange, json(exchange, 200, `{"data":${data}}`, PRIVATE));
+    } catch (error) {
+      const { body, status } = engine.encodeErrors(error, exchange.session);
+      if (status === 405) return json(exchange, status, body, [["Allow", "POST"]]);
+      return json(exchange, statusFor(exchange, status), body);
+    }
+  };
+
+  return {
+    name: "graphql",
+    credentialRules,
+    match: (path, method, request) =>
+      (method === "GET" || method === "HEAD") &&
+      PATHS.has(path) &&
+      ASKS.test(request.url ?? "") &&
+      !namesHtml(request.headers.accept),
+    handle: answer,
+    encodeError: (error, exchange) => {
+      const { body, status } = engineOf().encodeErrors(error, exchange.session);
+      return json(exchange, statusFor(exchange, status), body);
+    },
+    exposedHeaders: ["x-request-id"],
+  };
+};
+
+/** @rule G-GET-1 G-GET-2 */
+export const graphqlGet = definePlugin({
+  name: "graphql-get",
+  // both have the same paths: one has their pages, the other refuses what is not a POST
+  before: ["playground", "graphql"],
+  apply: (_hooks, context) => {
+    if (context.registry.has("graphql")) context.addSurface(createSurface(context));
+  },
+});

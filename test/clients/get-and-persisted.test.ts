@@ -1,0 +1,58 @@
+/** Clients that send queries in the URL: urql by default, Apollo and graphql-request when told so. */
+import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
+import { Client, fetchExchange } from "@urql/core";
+import { GraphQLClient } from "graphql-request";
+import { describe, expect, test } from "vitest";
+import { serveDemo } from "./demo.ts";
+
+const demo = await serveDemo({ anonRole: "anon" });
+
+/** What went over the wire. */
+const recorder = () => {
+  const sent: { readonly method: string; readonly url: string; readonly status: number }[] = [];
+  const send: typeof fetch = async (url, init) => {
+    const answer = await fetch(url, init);
+    sent.push({ method: init?.method ?? "GET", url: String(url), status: answer.status });
+    return answer;
+  };
+  return { sent, send };
+};
+
+const document = "query Genre($id: Int!) { genre_by_pk(genre_id: $id) { name } }";
+const rock = { genre_by_pk: { name: "Rock" } };
+
+describe("queries by GET", () => {
+  test("G-GET-1 urql, as it is by default", async () => {
+    const { sent, send } = recorder();
+    const client = new Client({ url: demo.graphqlUrl, exchanges: [fetchExchange], fetch: send });
+    const { data, error } = await client.query(document, { id: 1 }).toPromise();
+    expect(error).toBeUndefined();
+    expect(data.genre_by_pk.name).toBe("Rock");
+    expect(sent).toMatchObject([{ method: "GET", status: 200 }]);
+  });
+
+  test("G-GET-2 urql sends mutations by POST", async () => {
+    const { sent, send } = recorder();
+    const client = new Client({ url: demo.graphqlUrl, exchanges: [fetchExchange], fetch: send });
+    await client.mutation("mutation { delete_album(where: {album_id: {_eq: -1}}) { affected_rows } }", {}).toPromise();
+    expect(sent).toMatchObject([{ method: "POST", status: 200 }]);
+  });
+
+  test("G-GET-1 Apollo with useGETForQueries", async () => {
+    const { sent, send } = recorder();
+    const client = new ApolloClient({
+      cache: new InMemoryCache({ addTypename: false } as object),
+      link: new HttpLink({ uri: demo.graphqlUrl, useGETForQueries: true, fetch: send }),
+    });
+    const { data } = await client.query<any>({ query: gql(document), variables: { id: 1 } });
+    expect(data.genre_by_pk.name).toBe("Rock");
+    expect(sent).toMatchObject([{ method: "GET", status: 200 }]);
+  });
+
+  test('G-GET-1 graphql-request with method: "GET"', async () => {
+    const { sent, send } = recorder();
+    const client = new GraphQLClient(demo.graphqlUrl, { method: "GET", fetch: send });
+    expect(await client.request(document, { id: 1 })).toEqual(rock);
+    expect(sent).toMatchObject([{ method: "GET", status: 200 }]);
+  });
+});

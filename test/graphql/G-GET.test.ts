@@ -1,0 +1,165 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+
+const api = await startApi(
+  forGraphql({
+    anonRole: "music_reader",
+    metadata: {
+      version: 3,
+      sources: [
+        {
+          name: "default",
+          kind: "postgres",
+          tables: [
+            { table: "team", select_permissions: [{ role: "music_reader", permission: { columns: "*", filter: {} } }] },
+          ],
+          functions: [{ function: "leave_note", configuration: { exposed_as: "query" } }],
+        },
+      ],
+    },
+  }),
+);
+const bare = await startApi(forGraphql({ on: api.database, parts: [without("graphql-get")] }));
+
+beforeAll(async () => {
+  await api.sql(`create table notes (id int generated always as identity primary key, note text)`);
+  await api.sql(`create function leave_note() returns setof team volatile language sql as $$
+    insert into notes (note) values ('left'); select * from team where id = 1 $$`);
+  await api.reload();
+});
+
+const url = (parameters: Readonly<Record<string, string>>, path = "/v1/graphql"): string =>
+  `${path}?${new URLSearchParams(parameters).toString()}`;
+
+const QUERY = "{ team(order_by: {id: asc}, limit: 1) { name } }";
+const REDS = { data: { team: [{ name: "Reds" }] } };
+const refused = (message: unknown, code: string, path = "$") => ({ errors: [{ message, extensions: { path, code } }] });
+const BY_GET = refused("mutations are not supported over GET, use POST instead", "unexpected-payload");
+
+cases(api, [
+  ...["/v1/graphql", "/api/graphql", "/v1alpha1/graphql"].map((path) => ({
+    title: `G-GET-1 a query at ${path}`,
+    request: `GET ${url({ query: QUERY }, path)}`,
+    answer: REDS,
+    responseHeaders: {
+      "content-type": "application/json; charset=utf-8",
+      "x-request-id": /^[-0-9a-f]{36}$/,
+      "cache-control": "private, no-cache",
+    },
+  })),
+  {
+    title: "G-GET-1 variables, an operation name, and parameters that are empty",
+    request: `GET ${url({
+      query: "query a($n: Int!) { team_by_pk(id: $n) { name } } query b { team { id } }",
+      variables: '{"n": 2}',
+      operationName: "a",
+      extensions: "",
+    })}`,
+    answer: { data: { team_by_pk: { name: "Blues" } } },
+  },
+  {
+    title: "G-GET-1 numbers of variables keep their digits",
+    request: `GET ${url({ query: "query($n: Int!) { team_by_pk(id: $n) { name } }", variables: '{"n": 9007199254740993}' })}`,
+    check: (answer) => expect(answer.text).toContain("9.007199254740993e15"),
+  },
+  {
+    title: "G-GET-1 whatever curl accepts is no page",
+    request: `GET ${url({ query: QUERY })}`,
+    headers: { accept: "*/*" },
+    answer: REDS,
+  },
+  {
+    title: "G-GET-1 a browser gets the page",
+    request: `GET ${url({ query: QUERY })}`,
+    headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
+    responseHeaders: { "content-type": "text/html; charset=utf-8" },
+  },
+  {
+    title: "G-GET-1 HEAD has no body",
+    request: `HEAD ${url({ query: QUERY })}`,
+    status: 200,
+    bytes: "",
+  },
+  {
+    title: "G-GET-1 variables that are no JSON",
+    request: `GET ${url({ query: QUERY, variables: "{n:1}" })}`,
+    status: 200,
+    check: (answer) =>
+      expect(answer.json()).toEqual(
+        refused(expect.stringMatching(/^Error in \$\.variables: /), "invalid-json", "$.variables"),
+      ),
+  },
+  {
+    title: "G-GET-1 variables that are no object",
+    request: `GET ${url({ query: QUERY, variables: "[1]" })}`,
+    status: 200,
+    check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("parse-failed"),
+  },
+  {
+    title: "G-GET-1 extensions without a document",
+    request: `GET ${url({ extensions: "{}" })}`,
+    status: 200,
+    answer: refused("the key 'query' was not present", "parse-failed"),
+  },
+  {
+    title: "G-GET-1 errors are those of POST, with its statuses",
+    request: `GET ${url({ query: "{ teem { id } }" }, "/v1alpha1/graphql")}`,
+    status: 400,
+    answer: refused("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem"),
+  },
+  {
+    title: "G-GET-1 roles count as they do with POST",
+    request: `GET ${url({ query: QUERY })}`,
+    headers: asAdmin("music_artist"),
+    status: 200,
+    answer: refused("field 'team' not found in type: 'query_root'", "validation-failed", "$.selectionSet.team"),
+  },
+  {
+    title: "G-GET-1 a wrong secret is refused",
+    request: `GET ${url({ query: QUERY })}`,
+    headers: { "x-session-admin-secret": "wrong" },
+    status: 200,
+    check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("access-denied"),
+  },
+  {
+    title: "G-GET-2 a mutation is refused",
+    request: `GET ${url({ query: "mutation { delete_team(where: {}) { affected_rows } }" })}`,
+    headers: asAdmin(),
+    status: 405,
+    responseHeaders: { allow: "POST" },
+    answer: BY_GET,
+  },
+  {
+    title: "G-GET-2 a mutation chosen by its name is refused",
+    request: `GET ${url({ query: `query a ${QUERY} mutation b { delete_team(where: {}) { affected_rows } }`, operationName: "b" })}`,
+    headers: asAdmin(),
+    status: 405,
+    answer: BY_GET,
+  },
+  {
+    title: "G-GET-2 a subscription is refused",
+    request: `GET ${url({ query: `subscription ${QUERY}` })}`,
+    status: 200,
+    answer: refused("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
+  },
+]);
+
+describe("functions that write", () => {
+  const document = "{ leave_note { name } }";
+  const notes = async (): Promise<number> => (await api.sql("select from notes")).length;
+
+  test("G-GET-2 are stopped by the database", async () => {
+    const answer = await api.get(url({ query: document }), { headers: asAdmin() });
+    expect(answer.json().errors[0].extensions.internal.error.status_code).toBe("25006");
+    expect(await notes()).toBe(0);
+    expect(await api.gql(document)).toEqual({ data: { leave_note: [{ name: "Reds" }] } });
+    expect(await notes()).toBe(1);
+  });
+});
+
+test("G-HTTP-12 without graphql-get the method is refused", async () => {
+  const answer = await bare.get(url({ query: QUERY }), { headers: { accept: "application/json" } });
+  expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, GET, HEAD, POST"]);
+});
