@@ -15,6 +15,8 @@ import {
   graphqlQueries,
   graphqlRelationships,
   graphqlUpdates,
+  persistedQueries,
+  trustedDocuments,
 } from "../plugins/graphql/index.ts";
 import { playground } from "../plugins/graphql/playground/index.ts";
 import { geoOperators } from "../plugins/operators/geo.ts";
@@ -36,6 +38,8 @@ export const gqlCompat = (options: RelApiOptions): Preset =>
     // the surface
     graphql,
     graphqlGet,
+    trustedDocuments,
+    persistedQueries,
     graphqlQueries,
     graphqlRelationships,
     graphqlComputedFields,

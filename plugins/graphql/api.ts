@@ -1,6 +1,7 @@
 /** What the GraphQL surface says to other plugins: types only. Names of fields, tables and rights; what a tap of
  *  `buildGqlField` sees; the engine. */
-import type { CallOptions, Token } from "../../core/index.ts";
+import type { SyncBailHook, SyncHook } from "tapable";
+import type { CallOptions, Json, Session, Token } from "../../core/index.ts";
 import type { GqlEngine } from "./operations.ts";
 
 export type * from "./parts.ts";
@@ -10,6 +11,17 @@ export type * from "./operations.ts";
 
 /** Offered by the plugin `graphql`. */
 export type GraphqlService = Token<"graphql", GqlEngine>;
+
+/** Asked for requests without a `query`, and for those with a persisted one. The first tap that answers has the text of
+ *  the document; undefined: no name that it knows. @rule X-DOC-1 */
+export type FindGqlDocument = Token<
+  "findGqlDocument",
+  SyncBailHook<[request: Readonly<Record<string, Json>>], string | undefined>
+>;
+
+/** Sees each document that can be read and who sent it, before it is planned; throws for one that may not run.
+ *  @rule X-DOC-2 */
+export type CheckGqlDocument = Token<"checkGqlDocument", SyncHook<[document: string, session: Session]>>;
 
 /** @rule X-CALL-2 */
 export interface GraphqlCall<Variables = Readonly<Record<string, unknown>>> extends CallOptions {

@@ -15,6 +15,7 @@ import { createFunctions } from "./functions.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
+import type { CheckGqlDocument, FindGqlDocument } from "./api.ts";
 import type { Schemas } from "./schema.ts";
 import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
@@ -63,14 +64,24 @@ export const assemble = (
   return assembleFields(outputs, { bodies, calls });
 };
 
-export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngine => {
+/** What plugins add to the reading of requests. */
+export interface DocumentHooks {
+  readonly find: FindGqlDocument["value"];
+  readonly check: CheckGqlDocument["value"];
+}
+
+export const createEngine = (context: PluginContext, schemas: Schemas, { find, check }: DocumentHooks): GqlEngine => {
   const prepare = createPrepare(context.caches);
 
   const functions = createFunctions(context.logger);
 
   return {
     credentialRules,
-    prepare: (request, session) => prepare(schemas.of(session), request),
+    prepare: (request, session) => {
+      const document = prepare(schemas.of(session), request);
+      if (check.isUsed()) check.call(request.query, session);
+      return document;
+    },
     assemble,
     complete: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, undefined)),
@@ -107,7 +118,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas): GqlEngin
       countRefusal(context.counters, error);
       throw error;
     },
-    readRequest,
+    readRequest: (value) => readRequest(value, (request) => find.call(request)),
     encodeErrors: (error, session) => {
       countRefusal(context.counters, error);
       if (!isRelApiError(error))

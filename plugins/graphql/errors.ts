@@ -14,6 +14,22 @@ export const parseFailed = (message: string, path: string): RelApiError =>
 export const notSupported = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "not-supported", status: 400, message, path });
 
+/** The words that clients know. @rule G-APQ-2 */
+export const persistedQueryNotFound = (): RelApiError =>
+  new RelApiError({
+    code: "PERSISTED_QUERY_NOT_FOUND",
+    status: 400,
+    message: "PersistedQueryNotFound",
+    path: "$",
+  });
+
+/** @rule G-APQ-3 */
+export const persistedQueryInvalid = (message: string): RelApiError =>
+  new RelApiError({ code: "bad-request", status: 400, message, path: "$.extensions.persistedQuery" });
+
+/** @rule G-ALW-1 */
+export const queryNotAllowed = (): RelApiError => validationFailed("query is not allowed", "$");
+
 // --- documents ------------------------------------------------------------------------------------------------------
 
 /** @rule G-DOC-1 */
@@ -204,6 +220,7 @@ const OWN_CODES: ReadonlySet<string> = new Set([
   "invalid-jwt",
   "jwt-invalid-claims",
   "jwt-missing-role-claims",
+  "PERSISTED_QUERY_NOT_FOUND",
 ]);
 
 /** @rule G-DBE-1 … G-DBE-15 */

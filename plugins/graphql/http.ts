@@ -17,7 +17,7 @@ import {
 } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
 import { encodeErrors } from "./encode-error.ts";
-import { parseBody, type GqlBody } from "./request.ts";
+import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { runOptionsOf } from "./transaction.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
@@ -117,7 +117,7 @@ interface Posted {
 export const statusFor = (exchange: AnyExchange, status: number): number =>
   exchange.path === OLD_PATH || STATUSES_OF_BODIES.has(status) ? status : 200;
 
-export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Surface => {
+export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
   const answer = async (exchange: Exchange, request: GqlRequest): Promise<HandlerResponse> => {
     try {
       const document = engine.prepare(request, exchange.session);
@@ -157,7 +157,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine): Su
   const post = async (exchange: Exchange): Promise<Answer> => {
     let body: GqlBody;
     try {
-      body = parseBody(await exchange.body(), context.options);
+      body = parseBody(await exchange.body(), context.options, find);
     } catch (error) {
       const { body: text, status } = engine.encodeErrors(error, exchange.session);
       return compressed(exchange, json(exchange, statusFor(exchange, status), text));

@@ -1,7 +1,8 @@
 /** The GraphQL surface. `graphql` is the base: schemas per role, documents, HTTP. Each family of fields is a separate
  *  plugin. */
+import { SyncBailHook, SyncHook } from "tapable";
 import { definePlugin } from "../../core/index.ts";
-import type { GraphqlService } from "./api.ts";
+import type { CheckGqlDocument, FindGqlDocument, GraphqlService } from "./api.ts";
 import { createEngine } from "./engine.ts";
 import { createHttpSurface, PATH } from "./http.ts";
 import { refuseNames } from "./part-names.ts";
@@ -30,9 +31,13 @@ export const graphql = definePlugin({
   apply: (hooks, context) => {
     refuseNames(context.registry);
     tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
-    const engine = createEngine(context, createSchemas(hooks, context));
+    const find: FindGqlDocument["value"] = new SyncBailHook(["request"]);
+    const check: CheckGqlDocument["value"] = new SyncHook(["document", "session"]);
+    hooks.declare<FindGqlDocument>("findGqlDocument", find);
+    hooks.declare<CheckGqlDocument>("checkGqlDocument", check);
+    const engine = createEngine(context, createSchemas(hooks, context), { find, check });
     context.offer<GraphqlService>("graphql", engine);
-    context.addSurface(createHttpSurface(context, engine));
+    context.addSurface(createHttpSurface(context, engine, (request) => find.call(request)));
     context.addMethod("graphql", async ({ query, variables, operationName, ...options }) => {
       const { body } = await context.call({
         ...options,
@@ -46,6 +51,8 @@ export const graphql = definePlugin({
 });
 
 export { graphqlGet } from "./get.ts";
+export { persistedQueries } from "./persisted.ts";
+export { trustedDocuments } from "./trusted.ts";
 export { aggregatePredicates } from "./types/aggregate-predicates.ts";
 export { graphqlAggregates } from "./types/aggregates.ts";
 export { graphqlCasts, graphqlComparisons } from "./types/comparisons.ts";

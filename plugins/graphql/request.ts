@@ -8,9 +8,9 @@ import type { GqlRequest } from "./operations.ts";
 
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
 
-type JsonObject = Readonly<Record<string, Json>>;
+export type JsonObject = Readonly<Record<string, Json>>;
 
-const isObject = (value: Json | undefined): value is JsonObject => kindOf(value ?? null) === "Object";
+export const isObject = (value: Json | undefined): value is JsonObject => kindOf(value ?? null) === "Object";
 
 /** @rule G-HTTP-7 */
 const invalidJson = (reason: string): RelApiError =>
@@ -22,15 +22,27 @@ const textOf = (value: Json, path: string): string => {
   return value;
 };
 
-/** @throws RelApiError `parse-failed`, `not-supported` */
-export const readRequest = (value: Json, isInBatch = false): GqlRequest => {
+/** The text of a document that a request names in another way; undefined: no plugin knows such a name. */
+export type FindDocument = (request: JsonObject) => string | undefined;
+
+/** An empty one is sent where a protocol wants a text. */
+export const hasQuery = ({ query }: JsonObject): boolean => query !== undefined && query !== null && query !== "";
+
+const namesDocument = (request: JsonObject): boolean => !hasQuery(request) || hasPersisted(request);
+
+const hasPersisted = ({ extensions }: JsonObject): boolean =>
+  isObject(extensions) && extensions["persistedQuery"] !== undefined;
+
+/** @throws RelApiError `parse-failed`, `not-supported`, and what plugins throw that find documents */
+export const readRequest = (value: Json, find: FindDocument, isInBatch = false): GqlRequest => {
   if (!isObject(value))
     throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
-  const { query, variables, operationName, extensions } = value;
-  if (!isInBatch && isObject(extensions) && extensions["persistedQuery"] !== undefined)
+  const { query, variables, operationName } = value;
+  const found = namesDocument(value) ? find(value) : undefined;
+  if (found === undefined && !isInBatch && hasPersisted(value))
     throw notSupported("Automatic Persisted Queries is not enabled", "$");
-  if (query === undefined) throw parseFailed("the key 'query' was not present", "$");
-  const text = textOf(query, "$.query");
+  if (found === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");
+  const text = found ?? textOf(query ?? null, "$.query");
   if (variables !== undefined && variables !== null && !isObject(variables))
     throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(variables)}`, "$.variables");
   return {
@@ -43,9 +55,10 @@ export const readRequest = (value: Json, isInBatch = false): GqlRequest => {
 };
 
 /** What is not the documents: variables, names, extensions. @rule G-LIM-2 */
-const checkVariables = (bytes: Buffer, requests: readonly GqlRequest[], { maxVariablesBytes }: Limits): void => {
+const checkVariables = (bytes: Buffer, body: Json, { maxVariablesBytes }: Limits): void => {
   if (bytes.length <= maxVariablesBytes) return;
-  const documents = requests.reduce((sum, { query }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
+  const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[]; // they were read
+  const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
   if (bytes.length - documents > maxVariablesBytes)
     throw limitExceeded("maxVariablesBytes", {
       code: "validation-failed",
@@ -54,18 +67,22 @@ const checkVariables = (bytes: Buffer, requests: readonly GqlRequest[], { maxVar
     });
 };
 
-const readBatch = (elements: readonly Json[], { maxBatchEntries }: Limits): readonly GqlRequest[] => {
+const readBatch = (
+  elements: readonly Json[],
+  { maxBatchEntries }: Limits,
+  find: FindDocument,
+): readonly GqlRequest[] => {
   if (elements.length > maxBatchEntries)
     throw limitExceeded("maxBatchEntries", {
       code: "bad-request",
       message: `the batch has more than ${maxBatchEntries} requests`,
       path: "$",
     });
-  return elements.map((element) => readRequest(element, true));
+  return elements.map((element) => readRequest(element, find, true));
 };
 
 /** @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
-export const parseBody = (bytes: Buffer, limits: Limits): GqlBody => {
+export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
   if (!isUtf8(bytes)) throw invalidJson("the body is not UTF-8");
   if (isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
@@ -75,7 +92,7 @@ export const parseBody = (bytes: Buffer, limits: Limits): GqlBody => {
   } catch (error) {
     throw invalidJson(error instanceof Error ? error.message : "no JSON");
   }
-  const requests = Array.isArray(body) ? readBatch(body as readonly Json[], limits) : [readRequest(body, false)];
-  checkVariables(bytes, requests, limits);
+  const requests = Array.isArray(body) ? readBatch(body as readonly Json[], limits, find) : [readRequest(body, find)];
+  checkVariables(bytes, body, limits);
   return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // one, as just read
 };

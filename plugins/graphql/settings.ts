@@ -1,7 +1,7 @@
 /** Settings of the GraphQL surface. */
 import { defineLimit, defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
 
-const { flag, oneOf } = settingKinds;
+const { flag, oneOf, text, wholeNumber } = settingKinds;
 
 export const graphqlSettings = [
   defineOption({
@@ -53,6 +53,37 @@ export const relationshipSettings = [
   }),
 ] as const;
 
+/** Of `persisted-queries`. */
+export const persistedSettings = [
+  defineOption({
+    name: "persistedQueryBytes",
+    environment: ["PERSISTED_QUERY_BYTES"],
+    kind: wholeNumber(0),
+    default: 8 * 1024 * 1024,
+    description: "bytes of GraphQL documents that are kept by their hash (G-APQ); those unused for longest go",
+  }),
+] as const;
+
+/** Of `trusted-documents`. */
+export const trustedSettings = [
+  defineOption({
+    name: "enableAllowlist",
+    environment: ["ENABLE_ALLOWLIST", "HASURA_GRAPHQL_ENABLE_ALLOWLIST"],
+    kind: flag,
+    default: false,
+    description: "GraphQL answers trusted documents alone, except to administrators (G-ALW)",
+    isFixed: true,
+  }),
+  defineOption({
+    name: "trustedDocuments",
+    environment: ["TRUSTED_DOCUMENTS"],
+    kind: text,
+    description:
+      "folder of `.graphql` files and of `.json` manifests (Apollo's, Relay's, GraphQL Code Generator's) whose documents are trusted",
+    isFixed: true,
+  }),
+] as const;
+
 export const graphqlLimits = [
   defineLimit("maxDocumentBytes", 512 * 1024, "size of a GraphQL document; reading one of this size takes about 0.2 s"),
   defineLimit(
@@ -93,11 +124,21 @@ export const graphqlLimits = [
 ] as const;
 
 /** Options of the GraphQL surface. */
-export interface GraphqlOptions extends OptionsOf<typeof graphqlSettings>, OptionsOf<typeof relationshipSettings> {}
+export interface GraphqlOptions
+  extends
+    OptionsOf<typeof graphqlSettings>,
+    OptionsOf<typeof relationshipSettings>,
+    OptionsOf<typeof persistedSettings>,
+    OptionsOf<typeof trustedSettings> {}
 
 declare module "../../core/kernel/options.ts" {
   interface RelApiOptions extends GraphqlOptions {}
-  interface ResolvedOptions extends ValuesOf<typeof graphqlSettings>, ValuesOf<typeof relationshipSettings> {}
+  interface ResolvedOptions
+    extends
+      ValuesOf<typeof graphqlSettings>,
+      ValuesOf<typeof relationshipSettings>,
+      ValuesOf<typeof persistedSettings>,
+      ValuesOf<typeof trustedSettings> {}
 }
 
 declare module "../../core/kernel/limits.ts" {

@@ -1,7 +1,9 @@
 /** The metadata as written, in one shape whatever its version: names and permissions by table, nothing looked up yet.
  *  */
 import { metadataVersionUnknown } from "./errors.ts";
+import type { MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
+import { readQueries } from "./queries.ts";
 import { numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 
 export type RawObject = { readonly [key: string]: Raw };
@@ -22,6 +24,7 @@ export interface MetadataDocument {
   }[];
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
   readonly closedForRoles: readonly string[];
+  readonly queries: MetadataQueries;
 }
 
 export type Note = (message: string) => void;
@@ -126,14 +129,15 @@ export const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: s
   }
 };
 
-/** @throws RelApiError on a version that is not read @rule G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
-export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
+/** `served`: keys that other plugins of the preset serve. @throws RelApiError on a version that is not read @rule G-MET-1
+ *  G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
+export const readDocument = (loaded: Raw, note: Note, served: readonly string[] = []): MetadataDocument => {
   const envelope = objectOf(loaded);
   const top = isObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const given = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
   const version = Number(numberText(given) ?? given);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(given) ?? String(given));
-  noteUnknown(top, TOP_KEYS, "", note);
+  noteUnknown(top, new Set([...TOP_KEYS, ...served]), "", note);
   if (!isObject(loaded)) note("not an object; ignored");
   const source = version === 3 ? servedSource(listOf(top["sources"]), note) : top;
   if (version === 3) noteUnknown(source, SOURCE_KEYS, "source: ", note);
@@ -158,6 +162,7 @@ export const readDocument = (loaded: Raw, note: Note): MetadataDocument => {
         ? []
         : [{ role, parents: listOf(objectOf(raw)["role_set"]).flatMap((parent) => textOf(parent) ?? []) }];
     }),
+    queries: readQueries(top, served, note),
     closedForRoles: listOf(objectOf(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
       (role) => textOf(role) ?? [],
     ),

@@ -13,6 +13,7 @@ import {
   type Model,
   type PluginContext,
   type QualifiedName,
+  type Registry,
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
@@ -47,6 +48,8 @@ interface MetadataPart extends GqlMetadata {
 }
 
 const DOCUMENT_PART = "metadata-document";
+/** For other plugins: `MetadataQueries`. */
+const METADATA_QUERIES = "metadata-queries";
 
 const noteWith =
   (warn: IntrospectContext["warn"]): Note =>
@@ -66,7 +69,7 @@ export const metadataLoader = definePlugin({
     hooks.introspect.tapPromise("metadata-loader", async (model, { warn }) => {
       const note = noteWith(warn);
       try {
-        last = readDocument(await loadMetadata(metadata), note);
+        last = readDocument(await loadMetadata(metadata), note, servedKeys(context.registry));
       } catch (error) {
         if (last === undefined) throw error;
         note(
@@ -74,10 +77,25 @@ export const metadataLoader = definePlugin({
         );
       }
       const wanted = { relations: wantedRelations(last), routines: wantedRoutines(last) };
-      return { ...model, parts: { ...model.parts, [DOCUMENT_PART]: last, "catalog-wanted": wanted } };
+      return {
+        ...model,
+        parts: {
+          ...model.parts,
+          [DOCUMENT_PART]: last,
+          [METADATA_QUERIES]: last.queries,
+          "catalog-wanted": wanted,
+        },
+      };
     });
   },
 });
+
+/** Of the keys about named queries. */
+const servedKeys = ({ has }: Registry): readonly string[] => [
+  ...(has("trusted-documents") || has("rest-endpoints") ? ["query_collections"] : []),
+  ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
+  ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
+];
 
 const wantedRelations = (document: MetadataDocument): readonly QualifiedName[] =>
   document.tables.map((table) => table.name);

@@ -1,6 +1,9 @@
-/** Clients that send queries in the URL: urql by default, Apollo and graphql-request when told so. */
+/** Clients that send queries in the URL (urql by default, Apollo and graphql-request when told so), and by their hash. */
+import { createHash } from "node:crypto";
 import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
+import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { Client, fetchExchange } from "@urql/core";
+import { persistedExchange } from "@urql/exchange-persisted";
 import { GraphQLClient } from "graphql-request";
 import { describe, expect, test } from "vitest";
 import { serveDemo } from "./demo.ts";
@@ -54,5 +57,46 @@ describe("queries by GET", () => {
     const client = new GraphQLClient(demo.graphqlUrl, { method: "GET", fetch: send });
     expect(await client.request(document, { id: 1 })).toEqual(rock);
     expect(sent).toMatchObject([{ method: "GET", status: 200 }]);
+  });
+});
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+let made = 0;
+/** A document that nobody has sent. */
+const fresh = (): string => document.replace("Genre", `Genre${made++}`);
+
+describe("persisted queries", () => {
+  test.each([true, false])("G-APQ-2 Apollo's link asks by hash, sends the document once (GET: %s)", async (useGET) => {
+    const { sent, send } = recorder();
+    const persisted = new PersistedQueryLink({ sha256, useGETForHashedQueries: useGET });
+    const client = new ApolloClient({
+      cache: new InMemoryCache(),
+      link: persisted.concat(new HttpLink({ uri: demo.graphqlUrl, fetch: send })),
+    });
+    const query = gql(fresh());
+    for (const id of [1, 2])
+      await client.query<any>({ query, variables: { id }, fetchPolicy: "network-only" }).then(({ data }) => {
+        expect(data.genre_by_pk.name).toBe(id === 1 ? "Rock" : "Jazz");
+      });
+    const hashed = useGET ? "GET" : "POST";
+    expect(sent.map(({ method }) => method)).toEqual([hashed, "POST", hashed]);
+  });
+
+  test.each([true, false])("G-APQ-2 urql's exchange (GET: %s)", async (preferGet) => {
+    const { sent, send } = recorder();
+    const client = new Client({
+      url: demo.graphqlUrl,
+      exchanges: [persistedExchange({ preferGetForPersistedQueries: preferGet }), fetchExchange],
+      preferGetMethod: preferGet,
+      fetch: send,
+    });
+    const query = fresh();
+    for (const id of [1, 2]) {
+      const { data, error } = await client.query(query, { id }, { requestPolicy: "network-only" }).toPromise();
+      expect(error).toBeUndefined();
+      expect(data.genre_by_pk.name).toBe(id === 1 ? "Rock" : "Jazz");
+    }
+    expect(sent).toHaveLength(3);
   });
 });

@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { adminSecret } from "../support/tokens.ts";
@@ -8,11 +9,30 @@ const api = await startApi(
   forGraphql({ anonRole: "music_reader", corsAllowedOrigins: ["https://app.example", "https://*.shop.example"] }),
 );
 
+const withoutPersisted = await startApi(
+  forGraphql({ anonRole: "music_reader", on: api.database, parts: [without("persisted-queries")] }),
+);
+
 const QUERY = { query: "{ team(order_by: {id: asc}, limit: 1) { name } }" };
 const REDS = { data: { team: [{ name: "Reds" }] } };
 const refused = (message: unknown, code: string, path = "$") => ({ errors: [{ message, extensions: { path, code } }] });
 const UNKNOWN = refused("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem");
 const json = (body: string, headers: Readonly<Record<string, string>> = {}) => ({ body, headers });
+
+cases(withoutPersisted, [
+  {
+    title: "G-HTTP-1 without persisted-queries they are refused",
+    request: "POST /v1/graphql",
+    body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } },
+    answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
+  },
+  {
+    title: "G-HTTP-1 without persisted-queries they are refused with a query too",
+    request: "POST /v1/graphql",
+    body: { ...QUERY, extensions: { persistedQuery: {} } },
+    answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
+  },
+]);
 
 cases(api, [
   {
@@ -36,18 +56,6 @@ cases(api, [
     request: "POST /v1/graphql",
     body: { ...QUERY, extensions: { tracing: true } },
     answer: REDS,
-  },
-  {
-    title: "G-HTTP-1 persisted queries are refused",
-    request: "POST /v1/graphql",
-    body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } },
-    answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
-  },
-  {
-    title: "G-HTTP-1 persisted queries are refused with a query too",
-    request: "POST /v1/graphql",
-    body: { ...QUERY, extensions: { persistedQuery: {} } },
-    answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
   },
   {
     title: "G-HTTP-1 variables that are no object",

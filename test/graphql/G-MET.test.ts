@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import {
@@ -205,6 +206,8 @@ const UNSERVED = [
   "backend_configs",
 ];
 
+const UNSERVED_PARTS = [without("trusted-documents")];
+
 test("G-MET-5 what is not served is read and logged once each, when there is something in it", async () => {
   const { api, notes: kept } = await start(
     documentOf(
@@ -212,6 +215,8 @@ test("G-MET-5 what is not served is read and logged once each, when there is som
       Object.fromEntries(UNSERVED.map((key) => [key, [{ name: "x" }]])),
       { native_queries: [{ name: "q" }], logical_models: [{ name: "m" }], stored_procedures: [{ name: "s" }] },
     ),
+    notes(),
+    { parts: UNSERVED_PARTS },
   );
   for (const key of [
     ...UNSERVED,

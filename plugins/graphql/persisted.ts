@@ -1,0 +1,70 @@
+/** `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"…"}}}`: the hash of a document instead of the document.
+ *  A client sends both after it was told that the hash is not known, and the hash alone from then on. */
+import { createHash } from "node:crypto";
+import { createCaches, definePlugin, type Ask, type Json, type Question } from "../../core/index.ts";
+import type { FindGqlDocument } from "./api.ts";
+import { persistedQueryInvalid, persistedQueryNotFound } from "./errors.ts";
+import { hasQuery, isObject, type JsonObject } from "./request.ts";
+import { persistedSettings } from "./settings.ts";
+
+/** A hash, and its document where the request has it. */
+interface Sent {
+  readonly hash: string;
+  readonly text: string | undefined;
+}
+
+const HASH: Question<Sent, string> = { name: "hash", of: ({ hash }) => hash };
+/** The hash stands for the text, so it is no part of the key. */
+const TEXT: Question<Sent, string | undefined> = { name: "text", of: ({ text }) => text, key: () => undefined };
+
+const document = (ask: Ask<Sent>): string | undefined => {
+  ask(HASH);
+  return ask(TEXT);
+};
+
+/** What stands where the hash of a persisted query belongs; undefined: there is none. */
+export const sentHash = ({ extensions }: JsonObject): Json | undefined => {
+  const persisted = isObject(extensions) ? extensions["persistedQuery"] : undefined;
+  if (persisted === undefined) return undefined;
+  return isObject(persisted) ? (persisted["sha256Hash"] ?? null) : null;
+};
+
+const hashOf = (request: JsonObject): string | undefined => {
+  const hash = sentHash(request);
+  if (hash === undefined) return undefined;
+  if (typeof hash !== "string" || !/^[0-9a-f]{64}$/i.test(hash))
+    throw persistedQueryInvalid("sha256Hash is not a SHA-256 hash in hexadecimal");
+  return hash.toLowerCase();
+};
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** A longer text than the limit is not hashed: it will be refused. The texts are the same for all roles; whether a role
+ *  may run one is decided as if it had sent the text. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
+export const persistedQueries = definePlugin({
+  name: "persisted-queries",
+  requires: ["graphql"],
+  settings: persistedSettings,
+  apply: (hooks, context) => {
+    const maxBytes = (): number => context.options.persistedQueryBytes;
+    const documents = createCaches("persisted-queries", { maxBytes }, context.counters).create({
+      name: "persisted queries",
+      make: document,
+      bytesOf: (text = "") => text.length * 2,
+    });
+    hooks.use<FindGqlDocument>("findGqlDocument").tap("persisted-queries", (request) => {
+      const hash = hashOf(request);
+      if (hash === undefined) return undefined;
+      if (!hasQuery(request)) {
+        const { made } = documents.get({ hash, text: undefined });
+        if (made === undefined) throw persistedQueryNotFound();
+        return made;
+      }
+      const { query } = request;
+      if (typeof query !== "string" || query.length > context.options.maxDocumentBytes) return undefined;
+      if (sha256(query) !== hash) throw persistedQueryInvalid("provided sha does not match query");
+      documents.take({ hash, text: query });
+      return query;
+    });
+  },
+});

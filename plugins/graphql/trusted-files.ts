@@ -1,0 +1,47 @@
+/** The files of a folder of trusted documents. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { presetError } from "../../core/index.ts";
+
+export interface TrustedFile {
+  readonly text: string;
+  /** For the log. */
+  readonly place: string;
+  /** The name that a manifest gives the document. */
+  readonly id?: string;
+}
+
+/** `{"<id>": "<document>"}`, or Apollo's `{"operations": [{"id": …, "body": …}]}`. */
+const readManifest = (place: string, text: string): readonly TrustedFile[] => {
+  let manifest: unknown;
+  try {
+    manifest = JSON.parse(text);
+  } catch (error) {
+    throw presetError(`trusted documents: ${place} cannot be read: ${(error as Error).message}`); // a SyntaxError
+  }
+  const { operations } = manifest as { readonly operations?: unknown };
+  const pairs = Array.isArray(operations)
+    ? operations.map((each: { readonly id?: unknown; readonly body?: unknown }) => [each.id, each.body])
+    : Object.entries(manifest as object);
+  return pairs.map(([id, body]) => {
+    if (typeof id !== "string" || typeof body !== "string")
+      throw presetError(`trusted documents: ${place} is neither a map of documents by id nor a manifest of Apollo's`);
+    return { id: id.replace(/^sha256:/, ""), text: body, place: `${place}: ${id}` };
+  });
+};
+
+/** In the order of their names. @throws RelApiError `preset` */
+export const readDocuments = (folder: string): readonly TrustedFile[] => {
+  let names: readonly string[];
+  try {
+    names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  } catch (error) {
+    throw presetError(`trusted documents: the folder ${folder} cannot be read: ${(error as Error).message}`); // of Node
+  }
+  return names.flatMap((name) => {
+    if (!/\.(?:graphql|gql|json)$/.test(name)) return [];
+    const place = join(folder, name);
+    const text = readFileSync(place, "utf8");
+    return name.endsWith(".json") ? readManifest(place, text) : [{ text, place }];
+  });
+};

@@ -1,0 +1,120 @@
+/** Documents that are known before anybody asks: those of a folder, and of the query collections in the metadata's allow
+ *  list. Clients may name them by their hash, and with `ENABLE_ALLOWLIST` nothing else is answered. */
+import { parse, print, visit } from "graphql";
+import {
+  definePlugin,
+  faultFacts,
+  type Ask,
+  type Model,
+  type PluginContext,
+  type Question,
+  type RelApiHooks,
+} from "../../core/index.ts";
+import type { MetadataQueries } from "../metadata/api.ts";
+import type { CheckGqlDocument, FindGqlDocument } from "./api.ts";
+import { persistedQueryNotFound, queryNotAllowed } from "./errors.ts";
+import { sentHash, sha256 } from "./persisted.ts";
+import { hasQuery } from "./request.ts";
+import { trustedSettings } from "./settings.ts";
+import { readDocuments } from "./trusted-files.ts";
+
+/** The document without what clients add on their own: blanks, comments, `__typename`. */
+const normalized = (text: string): string =>
+  print(
+    visit(parse(text, { noLocation: true }), {
+      Field: (field) => (field.name.value === "__typename" ? null : undefined),
+    }),
+  );
+
+const TEXT: Question<string, string> = { name: "text", of: (text) => text };
+
+interface Trusted {
+  /** Normalized documents, and the roles that may run them; `true`: all. */
+  readonly allowed: ReadonlyMap<string, true | ReadonlySet<string>>;
+  /** Documents by hash or by the name that a manifest gives them. */
+  readonly named: ReadonlyMap<string, string>;
+}
+
+const queriesOf = (model: Model): MetadataQueries | undefined =>
+  model.parts["metadata-queries"] as MetadataQueries | undefined; // only the loader of the metadata writes it
+
+/** @throws RelApiError `preset` for files that cannot be read */
+const collect = (folder: string | undefined, queries: MetadataQueries | undefined, warn: (text: string) => void) => {
+  const allowed = new Map<string, true | Set<string>>();
+  const named = new Map<string, string>();
+  const add = (text: string, place: string, roles?: readonly string[]): void => {
+    let form: string;
+    try {
+      form = normalized(text);
+    } catch (error) {
+      return warn(
+        `${place} is no GraphQL document; ignored: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+    const known = allowed.get(form);
+    if (roles === undefined || known === true) allowed.set(form, true);
+    else allowed.set(form, new Set([...(known ?? []), ...roles]));
+    // generators hash what they have printed, others the file
+    for (const each of [text, text.trim(), print(parse(text))]) named.set(sha256(each), text);
+  };
+  for (const { id, text, place } of folder === undefined ? [] : readDocuments(folder)) {
+    add(text, place);
+    if (id !== undefined) named.set(id, text);
+  }
+  for (const { collection, roles } of queries?.allowed ?? [])
+    for (const [name, text] of queries?.collections.get(collection) ?? [])
+      add(text, `query "${name}" of the collection "${collection}"`, roles);
+  return { allowed, named } satisfies Trusted;
+};
+
+/** Names other than the hash of a persisted query: of GraphQL over HTTP, and of Relay. */
+const NAMES = ["documentId", "doc_id", "id"];
+
+const apply = (hooks: RelApiHooks, context: PluginContext): void => {
+  const { logger } = context;
+  const { enableAllowlist, trustedDocuments: folder } = context.options;
+  const warn = (text: string): void => logger.warn(text);
+  let trusted: Trusted = collect(folder, undefined, () => undefined); // wrong files stop the start
+  context.onModel((model) => {
+    try {
+      trusted = collect(folder, queriesOf(model), warn);
+    } catch (error) {
+      logger.error("failed to load the trusted documents; keeping the previous ones", faultFacts(error));
+    }
+  });
+  const forms = context.caches.create({
+    name: "trusted documents",
+    make: (ask: Ask<string>) => normalized(ask(TEXT)),
+    bytesOf: (form) => form.length * 2,
+  });
+
+  hooks.use<FindGqlDocument>("findGqlDocument").tap("trusted-documents", (request) => {
+    if (hasQuery(request)) return undefined;
+    const hash = sentHash(request);
+    if (hash !== undefined) return typeof hash === "string" ? trusted.named.get(hash.toLowerCase()) : undefined;
+    const name = NAMES.map((each) => request[each]).find((each) => typeof each === "string");
+    if (typeof name !== "string") return undefined;
+    const text = trusted.named.get(name.replace(/^sha256:/, ""));
+    if (text === undefined) throw persistedQueryNotFound();
+    return text;
+  });
+
+  if (!enableAllowlist) return;
+  hooks.use<CheckGqlDocument>("checkGqlDocument").tap("trusted-documents", (text, { isAdmin, role }) => {
+    if (isAdmin) return;
+    const { made: form, keep } = forms.get(text);
+    const roles = trusted.allowed.get(form);
+    if (roles !== true && roles?.has(role) !== true) throw queryNotAllowed();
+    keep(); // texts that are refused take no memory
+  });
+};
+
+/** @rule G-ALW-1 G-ALW-2 G-ALW-3 */
+export const trustedDocuments = definePlugin({
+  name: "trusted-documents",
+  requires: ["graphql"],
+  // what is known for good is not looked for among what clients have sent
+  before: ["persisted-queries"],
+  settings: trustedSettings,
+  apply,
+});

@@ -1,0 +1,223 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { relApi } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { openSocket } from "../support/socket.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "documents-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+const TEAMS = "# all of them\nquery Teams { team(order_by: {id: asc}) { name } }\n";
+const PRINTED = "query Teams {\n  team(order_by: {id: asc}) {\n    name\n  }\n}";
+const MANIFEST = "query One($id: Int!) { team_by_pk(id: $id) { name } }";
+const APOLLO = "query Count { team_aggregate { aggregate { count } } }";
+
+await mkdir(join(folder, "more"));
+await writeFile(join(folder, "teams.graphql"), TEAMS);
+await writeFile(join(folder, "more", "map.json"), JSON.stringify({ "one-team": MANIFEST }));
+await writeFile(
+  join(folder, "apollo.json"),
+  JSON.stringify({
+    format: "apollo-persisted-query-manifest",
+    version: 1,
+    operations: [{ id: sha256(APOLLO), name: "Count", type: "query", body: APOLLO }],
+  }),
+);
+await writeFile(join(folder, "notes.txt"), "not a document");
+await writeFile(join(folder, "broken.graphql"), "query {");
+
+const collection = (name: string, ...queries: readonly string[]) => ({
+  name,
+  definition: { queries: queries.map((query, at) => ({ name: `${name}-${at}`, query })) },
+});
+
+const everything = { columns: "*", filter: {}, allow_aggregations: true };
+
+const FOR_ALL = "{ team(where: {id: {_eq: 2}}) { name } }";
+const FOR_READERS = "{ team(where: {id: {_eq: 1}}) { name } }";
+const NOBODYS = "{ team(where: {id: {_eq: 3}}) { name } }";
+
+const metadata = documentOf(
+  [table("team", { select_permissions: permissions({ reader: everything, guest: everything }) })],
+  {
+    query_collections: [
+      collection("open", FOR_ALL),
+      collection("readers", FOR_READERS, "subscription { team(where: {id: {_eq: 1}}) { name } }"),
+      collection("unlisted", NOBODYS),
+    ],
+    allowlist: [
+      { collection: "open" },
+      { collection: "readers", scope: { global: false, roles: ["reader"] } },
+      { collection: "nowhere" },
+    ],
+  },
+);
+
+const warnings: string[] = [];
+const quiet = (): void => undefined;
+const logger = {
+  error: quiet,
+  warn: (text: string) => void warnings.push(text),
+  info: quiet,
+  debug: quiet,
+  access: quiet,
+};
+const base: StartOptions = { metadata, logger, trustedDocuments: folder };
+const open = await startApi(forGraphql(base));
+const closed = await startApi(
+  forGraphql({
+    ...base,
+    on: open.database,
+    enableAllowlist: true,
+  }),
+);
+
+const NOT_ALLOWED = {
+  errors: [{ message: "query is not allowed", extensions: { path: "$", code: "validation-failed" } }],
+};
+const NOT_FOUND = {
+  errors: [{ message: "PersistedQueryNotFound", extensions: { path: "$", code: "PERSISTED_QUERY_NOT_FOUND" } }],
+};
+
+const send = async (api: TestApi, body: unknown, role: string | undefined = "reader") =>
+  (await api.post("/v1/graphql", { body, headers: asAdmin(role) })).json();
+const persisted = (sha256Hash: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
+const teams = { data: { team: expect.arrayContaining([{ name: "Reds" }, { name: "Blues" }]) } };
+
+describe("trusted documents", () => {
+  test.each([
+    ["the hash of the file", persisted(sha256(TEAMS))],
+    ["the hash of the file without its last line break", persisted(sha256(TEAMS.trim()))],
+    ["the hash of the printed document", persisted(sha256(PRINTED))],
+    ["documentId", { documentId: `sha256:${sha256(PRINTED)}` }],
+  ])("G-ALW-1 by %s", async (_title, body) => {
+    expect(await send(open, body)).toEqual(teams);
+    expect(await send(closed, body)).toEqual(teams);
+  });
+
+  test.each(["documentId", "doc_id", "id"])("G-ALW-1 by the id of a manifest in %s", async (name) => {
+    expect(await send(closed, { [name]: "one-team", variables: { id: 1 } })).toEqual({
+      data: { team_by_pk: { name: "Reds" } },
+    });
+  });
+
+  test("G-ALW-1 by the id of Apollo's manifest", async () => {
+    expect((await send(closed, persisted(sha256(APOLLO)))).data.team_aggregate.aggregate.count).toBeGreaterThan(1);
+  });
+
+  test("G-ALW-1 documents of the allow list have hashes too", async () => {
+    expect(await send(closed, persisted(sha256(FOR_ALL)))).toEqual({ data: { team: [{ name: "Blues" }] } });
+  });
+
+  test("G-ALW-1 an unknown name is not found", async () => {
+    expect(await send(open, { documentId: "two-teams" })).toEqual(NOT_FOUND);
+    expect(await send(closed, persisted(sha256("two")))).toEqual(NOT_FOUND);
+  });
+
+  test("G-ALW-1 what is no document is logged, and so is a collection that is not there", () => {
+    expect(warnings).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/broken\.graphql is no GraphQL document; ignored/),
+        expect.stringMatching(/there is no query collection "nowhere"/),
+      ]),
+    );
+  });
+
+  test("G-ALW-1 a folder that is not there stops the start", () => {
+    expect(() =>
+      relApi(
+        fullCompat({
+          databaseUrl: "postgres://nobody@127.0.0.1:1/none",
+          trustedDocuments: join(folder, "nothing"),
+        }),
+      ),
+    ).toThrow(/trusted documents: the folder .*nothing cannot be read/);
+  });
+
+  test("G-ALW-1 the folder is read again with the schema", async () => {
+    const later = "query Later { team(limit: 1) { name } }";
+    expect(await send(closed, { query: later })).toEqual(NOT_ALLOWED);
+    await writeFile(join(folder, "later.gql"), later);
+    await closed.reload();
+    expect(await send(closed, { query: later })).toHaveProperty("data");
+  });
+});
+
+describe("the allow list", () => {
+  test("G-ALW-2 switched off, everything runs", async () => {
+    expect(await send(open, { query: NOBODYS })).toHaveProperty("data");
+  });
+
+  test("G-ALW-2 other documents are refused, the same ones each time", async () => {
+    for (let time = 0; time < 2; time++) {
+      expect(await send(closed, { query: NOBODYS })).toEqual(NOT_ALLOWED);
+      expect(await send(closed, { query: "{ __schema { queryType { name } } }" })).toEqual(NOT_ALLOWED);
+    }
+  });
+
+  test("G-ALW-2 administrators run what they like", async () => {
+    expect(await send(closed, { query: NOBODYS }, "admin")).toHaveProperty("data");
+  });
+
+  test("G-ALW-2 blanks, comments and __typename do not count", async () => {
+    const query = "{\n  # mine\n team(where: {id: {_eq: 2}}) { __typename, name } __typename }";
+    expect(await send(closed, { query })).toEqual({
+      data: { team: [{ __typename: "team", name: "Blues" }], __typename: "query_root" },
+    });
+  });
+
+  test("G-ALW-2 values and aliases do", async () => {
+    expect(await send(closed, { query: FOR_ALL.replace("2", "1") }, "guest")).toEqual(NOT_ALLOWED);
+    expect(await send(closed, { query: FOR_ALL.replace("name", "called: name") })).toEqual(NOT_ALLOWED);
+  });
+
+  test("G-ALW-2 a document with one more operation is another", async () => {
+    const query = `query a ${FOR_ALL} query b ${NOBODYS}`;
+    expect(await send(closed, { query, operationName: "b" })).toEqual(NOT_ALLOWED);
+  });
+
+  test("G-ALW-2 what cannot be parsed is told so", async () => {
+    expect((await send(closed, { query: "{ team" })).errors[0].message).toBe("not a valid graphql query");
+  });
+
+  test("G-ALW-2 a persisted query is no way around it", async () => {
+    expect(await send(closed, { query: NOBODYS, ...persisted(sha256(NOBODYS)) })).toEqual(NOT_ALLOWED);
+    expect(await send(closed, persisted(sha256(NOBODYS)))).toEqual(NOT_ALLOWED);
+  });
+
+  test("G-ALW-2 in the URL, in batches, and for calls of the application", async () => {
+    const url = `/v1/graphql?${new URLSearchParams({ query: NOBODYS }).toString()}`;
+    expect((await closed.get(url, { headers: asAdmin("reader") })).json()).toEqual(NOT_ALLOWED);
+    expect(await send(closed, [{ query: FOR_ALL }, { query: NOBODYS }])).toEqual([
+      { data: { team: [{ name: "Blues" }] } },
+      NOT_ALLOWED,
+    ]);
+    expect(await closed.relApi.graphql({ query: NOBODYS, session: { role: "reader" } })).toEqual(NOT_ALLOWED);
+  });
+
+  test("G-ALW-2 over a WebSocket", async () => {
+    const socket = await openSocket(closed);
+    await socket.init({ headers: asAdmin("reader") });
+    socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${NOBODYS}` } });
+    expect(await socket.next()).toMatchObject({ id: "1", type: "error", payload: NOT_ALLOWED.errors });
+    socket.send({ id: "2", type: "subscribe", payload: { query: `subscription ${FOR_READERS}` } });
+    expect(await socket.next()).toMatchObject({
+      id: "2",
+      type: "next",
+      payload: { data: { team: [{ name: "Reds" }] } },
+    });
+  });
+
+  test("G-ALW-3 a collection may be for some roles alone", async () => {
+    expect(await send(closed, { query: FOR_READERS })).toEqual({ data: { team: [{ name: "Reds" }] } });
+    expect(await send(closed, { query: FOR_READERS }, "guest")).toEqual(NOT_ALLOWED);
+    expect(await send(closed, { query: FOR_ALL }, "guest")).toHaveProperty("data");
+  });
+});
