@@ -12,6 +12,7 @@ import {
 } from "../plugins/media/index.ts";
 import { fullTextOperators } from "../plugins/operators/full-text.ts";
 import { openapiPage } from "../plugins/openapi-page/index.ts";
+import { etag } from "../plugins/rest/etag.ts";
 import { rest } from "../plugins/rest/index.ts";
 import { openapi } from "../plugins/rest/openapi.ts";
 import { csvBodies } from "../plugins/rest/csv-bodies.ts";
@@ -39,6 +40,7 @@ export const restCompat = (options: RelApiOptions): Preset =>
     raisedErrors,
     suggestions,
     restLive,
+    etag,
     // the schema described
     openapi,
     openapiPage,

@@ -93,6 +93,15 @@ export const rangeReversed = (): RelApiError =>
 export const offsetBeyondRows = (offset: bigint, rows: bigint): RelApiError =>
   rangeNotSatisfiable(`An offset of ${offset} was requested, but there are only ${rows} rows.`);
 
+/** @rule R-ETG-3 PGRSTX03 */
+export const preconditionFailed = (): RelApiError =>
+  new RelApiError({
+    code: "precondition-failed",
+    status: 412,
+    message: "The rows have changed since they were read",
+    hint: "Read them again, and send the new ETag in If-Match",
+  });
+
 /** @rule R-PUT-2 PGRST114 */
 export const limitOnPut = (): RelApiError =>
   new RelApiError({

@@ -1,16 +1,35 @@
 /** What reads, writes and calls do with a planned request: it runs in a transaction, and its row becomes the answer. */
 import {
+  isRelApiError,
   type Answer,
   type BoundValue,
   type Execution,
   type Found,
   type Headers,
   type Json,
+  type PluginContext,
   type Program,
+  type Relation,
   type ResultRow,
+  type Token,
 } from "../../core/index.ts";
 import { buildAnswer, resolveEnd, type AnswerParts } from "./answer/headers.ts";
+import { preconditionFailed } from "./errors.ts";
 import type { PlannedRequest, RestRequest } from "./request.ts";
+
+/** A statement before that of the plan, in the same transaction, and what its row must be. */
+export interface Precondition {
+  readonly program: Program;
+  readonly values: readonly BoundValue[];
+  /** @throws RelApiError */
+  check(row: ResultRow): void;
+}
+
+/** What a write asks for first; undefined: nothing. */
+export type PreconditionsService = Token<
+  "rest-preconditions",
+  (request: RestRequest, relation: Relation) => Precondition | undefined
+>;
 
 /** What one request adds to what its plan says. */
 export interface Run {
@@ -21,6 +40,7 @@ export interface Run {
   /** Beside those that every request has. */
   readonly settings?: Execution["settings"];
   readonly check?: Execution["check"];
+  readonly before?: Precondition | undefined;
   readonly mayUseReplica?: boolean;
   /** Headers that an execution plan is answered with, too. */
   readonly headers?: Headers;
@@ -41,7 +61,9 @@ export const runPlanned = async <Made extends PlannedRequest>(
   request.exchange.planned = made.plan;
   request.exchange.mark("plan");
   const running = run(made);
-  const [row = {}] = await context.execute(executionOf(request, program, running));
+  const execution = executionOf(request, program, running);
+  const rows = await (running.before === undefined ? context.execute(execution) : executeChecked(context, execution));
+  const row = rows[rows.length - 1] ?? {};
   request.exchange.mark("transaction");
   keep();
   const parts: AnswerParts =
@@ -51,21 +73,50 @@ export const runPlanned = async <Made extends PlannedRequest>(
   return buildAnswer(request, parts, { row, headers: running.headers, applied, legacyNames });
 };
 
-/** A program in a transaction of the request. @rule R-TX-1 R-TX-2 */
+const SERIALIZATION_FAILURE = "40001";
+
+/** The row was changed between the two statements: their snapshot is one. */
+const executeChecked = async (context: PluginContext, execution: Execution): Promise<readonly ResultRow[]> => {
+  try {
+    return await context.execute(execution);
+  } catch (error) {
+    if (isRelApiError(error) && error.code === SERIALIZATION_FAILURE) throw preconditionFailed();
+    throw error;
+  }
+};
+
+const onOneSnapshot = (isolation: string | undefined): string =>
+  isolation === "serializable" ? isolation : "repeatable read";
+
+/** A program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
 export const executionOf = (request: RestRequest, program: Program, run: Run): Execution => {
   const { rest, exchange, schema, preferences } = request;
+  const { before } = run;
+  const isolation = run.isolation ?? isolationOf(request);
   const settings = buildRequestSettings(request);
   if (run.settings !== undefined) settings.push(...run.settings);
   return {
     session: exchange.session,
     access: run.access,
-    isolation: run.isolation ?? isolationOf(request),
+    isolation: before === undefined ? isolation : onOneSnapshot(isolation),
     schema,
     settings,
-    programs: [{ program, values: run.values }],
+    programs:
+      before === undefined
+        ? [{ program, values: run.values }]
+        : [
+            { program: before.program, values: before.values },
+            { program, values: run.values },
+          ],
     end: resolveEnd(rest.context.options, preferences).end,
     onGone: (listener) => exchange.onGone(listener),
-    check: run.check,
+    check:
+      before === undefined
+        ? run.check
+        : ([first = {}, ...rows]) => {
+            before.check(first);
+            run.check?.(rows);
+          },
     mayUseReplica: run.mayUseReplica,
   };
 };

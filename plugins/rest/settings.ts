@@ -135,14 +135,34 @@ export const openapiSettings = [
   }),
 ] as const;
 
+/** Of `etag`. */
+export const etagSettings = [
+  defineOption({
+    name: "etags",
+    environment: ["ETAGS"],
+    kind: flag,
+    default: false,
+    description: "REST reads carry an `ETag`; `If-None-Match` and `If-Match` count (R-ETG)",
+    isFixed: true,
+  }),
+] as const;
+
 /** Options of the REST surface. */
 export interface RestOptions
-  extends OptionsOf<typeof restSettings>, OptionsOf<typeof rpcSettings>, OptionsOf<typeof openapiSettings> {}
+  extends
+    OptionsOf<typeof restSettings>,
+    OptionsOf<typeof rpcSettings>,
+    OptionsOf<typeof openapiSettings>,
+    OptionsOf<typeof etagSettings> {}
 
 declare module "../../core/kernel/options.ts" {
   interface RelApiOptions extends RestOptions {}
   interface ResolvedOptions
-    extends ValuesOf<typeof restSettings>, ValuesOf<typeof rpcSettings>, ValuesOf<typeof openapiSettings> {}
+    extends
+      ValuesOf<typeof restSettings>,
+      ValuesOf<typeof rpcSettings>,
+      ValuesOf<typeof openapiSettings>,
+      ValuesOf<typeof etagSettings> {}
 }
 
 declare module "../../core/kernel/limits.ts" {

@@ -17,7 +17,7 @@ import { onRelation, restOf, withMethods } from "./routes.ts";
 import { planningOf, type PlanSource } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
 import type { RestRequest } from "./request.ts";
-import { runPlanned } from "./run.ts";
+import { runPlanned, type Precondition, type PreconditionsService } from "./run.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
 
 /** Of a plan; what is named in the query is in the key as well. */
@@ -52,6 +52,7 @@ const writeRelation = async (
       access: "read write",
       values: payload === undefined ? made.values : [payload.text, ...made.values.slice(1)],
       check: checkOf(made, method),
+      before: preconditionOf(request, relation),
     }),
     (made, row) => ({
       ...(made.hasBody ? { contentType: made.media.contentType, body: bodyOf(row, made.media) } : {}),
@@ -59,6 +60,12 @@ const writeRelation = async (
     }),
   );
 };
+
+/** @rule R-ETG-3 */
+const preconditionOf = (request: RestRequest, relation: Relation): Precondition | undefined =>
+  request.exchange.header("if-match") === undefined
+    ? undefined
+    : request.rest.context.service<PreconditionsService>("rest-preconditions")?.(request, relation);
 
 const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
 

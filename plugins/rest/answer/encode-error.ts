@@ -68,6 +68,7 @@ const CODES: Readonly<Record<string, string>> = {
   internal: "PGRSTX00",
   "result-too-large": "PGRSTX01",
   "live-queries-too-large": "PGRSTX02",
+  "precondition-failed": "PGRSTX03",
 };
 
 /** Codes of tokens that were read and refused. */
