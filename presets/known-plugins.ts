@@ -53,6 +53,7 @@ export const knownPlugins: readonly string[] = [
   "nest-embeds",
   "notify-changes",
   "openapi",
+  "openapi-3",
   "openapi-page",
   "persisted-queries",
   "playground",

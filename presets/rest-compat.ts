@@ -19,6 +19,7 @@ import { csvBodies } from "../plugins/rest/csv-bodies.ts";
 import { restLive } from "../plugins/rest/live.ts";
 import { raisedErrors } from "../plugins/rest/raised-errors.ts";
 import { responseSettings } from "../plugins/rest/response-settings.ts";
+import { openapi3 } from "../plugins/rest/openapi-3.ts";
 import { restOptions } from "../plugins/rest/options.ts";
 import { restRpc } from "../plugins/rest/rpc.ts";
 import { restWrites } from "../plugins/rest/write.ts";
@@ -43,6 +44,7 @@ export const restCompat = (options: RelApiOptions): Preset =>
     etag,
     // the schema described
     openapi,
+    openapi3,
     openapiPage,
     // filters
     fullTextOperators,

@@ -14,6 +14,7 @@ import {
   type CacheSpec,
   type Exchange,
   type Model,
+  type PluginContext,
   type Program,
   type Question,
   type Registry,
@@ -23,7 +24,7 @@ import {
 import type { OpenapiService } from "./api.ts";
 import { buildAnswer } from "./answer/headers.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
-import { buildDocument, type DocumentPlace } from "./openapi/document.ts";
+import { buildDocument, type DocumentInput, type DocumentPlace } from "./openapi/document.ts";
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
@@ -90,8 +91,11 @@ const PLACE: Question<Described, DocumentPlace> = {
 
 type Documents = Cache<Described, string>;
 
-const describedSchemas: CacheSpec<Described, string> = {
-  name: "openapi documents",
+/** One version of OpenAPI. */
+type Build = (input: DocumentInput, rest: Rest) => object;
+
+const describedSchemas = (name: string, build: Build): CacheSpec<Described, string> => ({
+  name,
   make: (ask) => {
     const rest = ask(REST);
     const model = ask(MODEL);
@@ -99,34 +103,54 @@ const describedSchemas: CacheSpec<Described, string> = {
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
     const sight = openapiMode === "ignore-privileges" ? undefined : sightOf(model, observeSession(ask), "rest");
     return JSON.stringify(
-      buildDocument({
-        model,
-        schema,
-        sight,
-        place: ask(PLACE),
-        hasSecurity,
-        version: VERSION,
-        methodsOf: (target) => rest.routeOf(model, schema, target).methods,
-      }),
+      build(
+        {
+          model,
+          schema,
+          sight,
+          place: ask(PLACE),
+          hasSecurity,
+          version: VERSION,
+          methodsOf: (target) => rest.routeOf(model, schema, target).methods,
+        },
+        rest,
+      ),
     );
   },
   bytesOf: (document) => document.length * 2,
-};
+});
+
+/** Documents that are kept, and the statement that runs for each request. */
+export interface Descriptions {
+  readonly documents: Documents;
+  readonly nothing: Program;
+}
+
+export const createDescriptions = ({ caches, registry }: PluginContext, name: string, build: Build): Descriptions => ({
+  documents: caches.create(describedSchemas(name, build)),
+  nothing: readNothing(registry),
+});
+
+const contentTypeOf = ({ rest, exchange, model }: RestRequest): string =>
+  chooseMedia(
+    { rest, model, maySeePlans: false, header: (name) => exchange.header(name) },
+    { isWholeRow: true, isRoot: true },
+  ).contentType;
 
 /** @rule R-OAS-1 R-TX-2 */
-const describeSchema = async (request: RestRequest, documents: Documents, nothing: Program): Promise<Answer> => {
+export const describeSchema = async (
+  request: RestRequest,
+  { documents, nothing }: Descriptions,
+  contentType: string,
+): Promise<Answer> => {
   const { rest, exchange } = request;
-  const media = chooseMedia(
-    { rest, model: request.model, maySeePlans: false, header: (name) => exchange.header(name) },
-    { isWholeRow: true, isRoot: true },
-  );
   checkPreferences(request.preferences);
   exchange.mark("plan");
   const run = { access: "read only", values: [] } as const;
   const [row = {}] = await rest.context.execute(executionOf(request, nothing, run));
   exchange.mark("transaction");
   const body = documents.take({ request, session: exchange.session });
-  return buildAnswer(request, { status: 200, contentType: media.contentType, body }, { row });
+  return buildAnswer(request, { status: 200, contentType, body }, { row });
 };
 
 const rootsOf = (options: ResolvedOptions): readonly string[] =>
@@ -138,9 +162,10 @@ export const openapi = definePlugin({
   settings: openapiSettings,
   requires: ["rest"],
   apply: (hooks, context) => {
-    const documents: Documents = context.caches.create(describedSchemas);
-    const nothing = readNothing(context.registry);
-    const describe = onTarget(restOf(context), (request) => describeSchema(request, documents, nothing));
+    const descriptions = createDescriptions(context, "openapi documents", buildDocument);
+    const describe = onTarget(restOf(context), (request) =>
+      describeSchema(request, descriptions, contentTypeOf(request)),
+    );
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
     context.offer<OpenapiService>("openapi", {
       isServed: () => context.options.openapiMode !== "disabled" && context.options.dbRootSpec === undefined,

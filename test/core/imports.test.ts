@@ -273,6 +273,7 @@ describe("import table", () => {
     );
     expect(builders.map(({ from }) => from)).toEqual([
       "plugins/graphql/plan/functions.ts", // compiles a plan function of its own
+      "plugins/rest/openapi-3.ts", // asks the catalog what extensions have brought along
       "plugins/rest/openapi.ts", // a statement without a plan: what the pre-request says to the answer
       "plugins/rest/response-settings.ts", // columns of its own in the row of every statement
     ]);

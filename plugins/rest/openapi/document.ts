@@ -55,8 +55,11 @@ const definitionReference = (name: string): Part => ({ $ref: `#/definitions/${es
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
+/** Whose members are shown: a schema's, as the caller sees it. */
+export type Shown = Pick<DocumentInput, "model" | "schema" | "sight">;
+
 /** Relations with the columns that may be named. @rule R-OAS-2 R-NAM-3 */
-const shownRelations = ({ model, schema, sight }: DocumentInput): readonly Relation[] =>
+export const shownRelations = ({ model, schema, sight }: Shown): readonly Relation[] =>
   [...model.relations.values()]
     .filter((relation) => relation.schema === schema && (sight === undefined || sight.knowsRelation(relation)))
     .map((relation) =>
@@ -67,12 +70,18 @@ const shownRelations = ({ model, schema, sight }: DocumentInput): readonly Relat
     .sort(byName);
 
 /** One function per name: overloads share a path. */
-const shownRoutines = ({ model, schema, sight }: DocumentInput): readonly Routine[] => {
+export const shownRoutines = (
+  { model, schema, sight }: Shown,
+  isLeftOut: (routine: Routine) => boolean = () => false,
+): readonly Routine[] => {
   const shown: Routine[] = [];
   for (const overloads of model.routines.values()) {
     const first = overloads.find(
       (routine) =>
-        routine.schema === schema && isCallable(model, routine) && (sight === undefined || sight.calls(routine)),
+        routine.schema === schema &&
+        !isLeftOut(routine) &&
+        isCallable(model, routine) &&
+        (sight === undefined || sight.calls(routine)),
     );
     if (first !== undefined) shown.push(first);
   }

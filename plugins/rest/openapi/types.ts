@@ -46,6 +46,12 @@ export const columnSchema = (model: Model, column: Column): TypeSchema => {
   return { format: declaredName(type), ...schema, ...(labels === undefined ? {} : { enum: labels }) };
 };
 
+/** Of a value without a column. */
+export const typeOf = (model: Model, oid: number): TypeSchema => {
+  const type = shownType(model, oid);
+  return type === undefined ? { type: "string" } : typeSchema(model, type);
+};
+
 /** The type's name without its schema. */
 const plainName = (model: Model, type: PgType): string => {
   if (type.schema === "pg_catalog") return declaredName(type);

@@ -1,0 +1,116 @@
+/** `GET /api/openapi.json`, and the root with `Accept: application/openapi+json;version=3.1`: the schema as OpenAPI 3.1,
+ *  which generators of typed clients read. */
+import {
+  definePlugin,
+  sql,
+  Stage,
+  type Exchange,
+  type Model,
+  type PluginContext,
+  type Relation,
+  type ResolvedOptions,
+  type Routine,
+  type Surface,
+} from "../../core/index.ts";
+import { encodeError } from "./answer/encode-error.ts";
+import type { RestHandler } from "./api.ts";
+import { rootDisabled } from "./errors.ts";
+import type { DocumentInput, DocumentPlace } from "./openapi/document.ts";
+import { buildThree } from "./openapi/three.ts";
+import { createDescriptions, describeSchema, type Descriptions } from "./openapi.ts";
+import { onTarget, restOf, withMethods } from "./routes.ts";
+import type { Rest } from "./request.ts";
+import { openapiSettings } from "./settings.ts";
+import { parseRequest, readPlace } from "./syntax/parse-request.ts";
+import { restPrefixesOf } from "./syntax/prefixes.ts";
+
+const FILE = "/openapi.json";
+
+const wantsThree = (accept = ""): boolean =>
+  accept.split(",").some((type) => /^\s*application\/openapi\+json\s*;(?:.*;)?\s*version\s*=\s*"?3\b/i.test(type));
+
+const TYPE = "application/openapi+json;version=3.1; charset=utf-8";
+
+/** Below which REST root the file is asked for; at the server's root it is that of the first. */
+const rootOf = (options: ResolvedOptions, path: string): string | undefined => {
+  if (!path.endsWith(FILE)) return undefined;
+  const prefix = path.slice(0, -FILE.length);
+  const prefixes = restPrefixesOf(options);
+  if (prefixes.includes(prefix)) return prefix;
+  return prefix === "" ? prefixes[0] : undefined;
+};
+
+/** As if the root had been asked. */
+const atRoot = (exchange: Exchange, root: string): Exchange => {
+  const { request } = exchange;
+  const { originalUrl } = request as { readonly originalUrl?: string }; // set by Express where the api is mounted
+  const mount = originalUrl?.split("?", 1)[0]?.slice(0, -exchange.path.length) ?? "";
+  return Object.create(exchange, {
+    path: { value: root === "" ? "/" : root },
+    request: { value: Object.create(request, { originalUrl: { value: mount + root } }) },
+  }) as Exchange; // the prototype has the rest
+};
+
+/** A path, so that the document is right behind any proxy, unless the setting names an address. */
+const serverOf = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: DocumentPlace): string =>
+  openapiServerProxyUri?.replace(/\/$/, "") ?? basePath;
+
+const OF_EXTENSIONS = "openapi-of-extensions";
+
+const documentOf = (input: DocumentInput, { grammar, context }: Rest): object => {
+  const { place, ...rest } = input;
+  const foreign = (input.model.parts[OF_EXTENSIONS] ?? new Set()) as ReadonlySet<number>; // only this plugin writes it
+  return buildThree({
+    ...rest,
+    server: serverOf(context.options, place),
+    operators: [...grammar.operators.keys()],
+    isForeign: ({ oid }: Relation | Routine) => foreign.has(oid),
+  });
+};
+
+const createSurface = (context: PluginContext, descriptions: Descriptions): Surface => ({
+  name: "rest",
+  match: (path, method) => (method === "GET" || method === "HEAD") && rootOf(context.options, path) !== undefined,
+  handle: (exchange) => {
+    const { openapiMode, dbRootSpec } = context.options;
+    if (openapiMode === "disabled" || dbRootSpec !== undefined) throw rootDisabled();
+    const root = atRoot(exchange, rootOf(context.options, exchange.path) ?? "");
+    return describeSchema(
+      parseRequest(restOf(context), readPlace(context, root)),
+      descriptions,
+      "application/json; charset=utf-8",
+    );
+  },
+  encodeError: (error, exchange) => encodeError(restOf(context), error, exchange),
+});
+
+/** Shows itself only where the schema is described. @rule R-OAS-7 R-OAS-8 */
+export const openapi3 = definePlugin({
+  name: "openapi-3",
+  // must precede the surface whose paths it shares, and "openapi" follows that surface, so it cannot be in `requires`
+  before: ["rest"],
+  settings: openapiSettings,
+  apply: (hooks, context) => {
+    if (!context.registry.has("openapi")) return;
+    const descriptions = createDescriptions(context, "openapi 3 documents", documentOf);
+    context.addSurface(createSurface(context, descriptions));
+    hooks.introspect.tapPromise("openapi-3", async (model: Model, { query }) => {
+      const rows = await query<{ readonly oid: string }>(
+        sql`select objid::text as oid from pg_catalog.pg_depend where deptype = 'e'
+          and classid in ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_class'::pg_catalog.regclass)`,
+      );
+      return { ...model, parts: { ...model.parts, [OF_EXTENSIONS]: new Set(rows.map(({ oid }) => Number(oid))) } };
+    });
+    hooks.buildRestRoute.tap({ name: "openapi-3", stage: Stage.late }, (route) => {
+      const get = route.methods.get("GET");
+      if (route.target.kind !== "root" || get === undefined) return route;
+      const describe = onTarget(restOf(context), (request) => describeSchema(request, descriptions, TYPE));
+      const either: RestHandler = (exchange, target) =>
+        wantsThree(exchange.header("accept")) ? describe(exchange, target) : get(exchange, target);
+      return withMethods(route, [
+        ["GET", either],
+        ["HEAD", either],
+      ]);
+    });
+  },
+});

@@ -1,0 +1,292 @@
+/** The OpenAPI 3.1 document of one schema as one role sees it: for generators of typed clients. */
+import { relationOf, routinesOf, type Model, type Relation, type Routine } from "../../../core/index.ts";
+import { takesRaw } from "../plan/overload.ts";
+import { shownRelations, shownRoutines, type DocumentInput } from "./document.ts";
+import { columnSchema, parameterSchema, typeOf, type TypeSchema } from "./types.ts";
+
+type Part = Readonly<Record<string, unknown>>;
+
+export interface ThreeInput extends Omit<DocumentInput, "place"> {
+  /** Of the server, as a URL or a path. */
+  readonly server: string;
+  /** REST names of the operators. */
+  readonly operators: readonly string[];
+  /** What extensions have brought along. */
+  readonly isForeign: (member: Relation | Routine) => boolean;
+}
+
+/** What components may be called. */
+const componentNames = (names: readonly string[]): ReadonlyMap<string, string> => {
+  const taken = new Set(names.filter((name) => /^[\w.-]+$/.test(name)));
+  return new Map(
+    names.map((name) => {
+      if (/^[\w.-]+$/.test(name)) return [name, name];
+      let plain = name.replace(/[^\w.-]/g, "_");
+      while (taken.has(plain)) plain += "_";
+      taken.add(plain);
+      return [name, plain];
+    }),
+  );
+};
+
+/** `{type: "string"}` that may be null. */
+const nullable = ({ type, enum: labels, ...rest }: TypeSchema): Part => ({
+  ...rest,
+  ...(type === undefined ? {} : { type: [type, "null"] }),
+  ...(labels === undefined ? {} : { enum: [...labels, null] }),
+});
+
+const schemaReference = (name: string): Part => ({ $ref: `#/components/schemas/${name}` });
+const parameterReference = (name: string): Part => ({ $ref: `#/components/parameters/${name}` });
+const listOf = (items: Part): Part => ({ type: "array", items });
+const json = (schema: Part): Part => ({ content: { "application/json": { schema } } });
+
+const query = (name: string, description: string, schema: Part = { type: "string" }): Part => ({
+  name,
+  in: "query",
+  description,
+  schema,
+});
+
+const COUNT = { type: "integer", minimum: 0 };
+
+const SHARED: Part = {
+  select: query("select", "Columns and related rows to answer: `id,title,artist(name)`"),
+  order: query("order", "`year.desc,title.asc.nullslast`"),
+  limit: query("limit", "Rows to answer", COUNT),
+  offset: query("offset", "Rows to skip", COUNT),
+  and: query("and", "Conditions that all hold: `(year.gte.1990,year.lt.2000)`", {
+    type: "string",
+    pattern: "^\\(.*\\)$",
+  }),
+  or: query("or", "Conditions of which one holds: `(year.lt.1970,title.like.A*)`", {
+    type: "string",
+    pattern: "^\\(.*\\)$",
+  }),
+  on_conflict: query("on_conflict", "Columns whose unique key decides about a conflict"),
+  columns: query("columns", "Columns of the body that count"),
+  prefer: {
+    name: "Prefer",
+    in: "header",
+    description: "`return=representation`, `count=exact`, `resolution=merge-duplicates`, …",
+    schema: { type: "string" },
+  },
+};
+
+const ERROR: Part = {
+  type: "object",
+  required: ["code", "message"],
+  properties: {
+    code: { type: "string" },
+    message: { type: "string" },
+    details: {},
+    hint: { type: ["string", "null"] },
+  },
+};
+
+const FAILURE = { description: "What is wrong", ...json(schemaReference("error.response")) };
+
+/** How rows of related relations appear: by the name of their relation, where that says which relationship is meant. */
+const embedsOf = (
+  model: Model,
+  relation: Relation,
+  shown: ReadonlyMap<string, string>,
+): readonly (readonly [string, Part])[] => {
+  const own = new Set(relation.columns.map(({ name }) => name));
+  const byTarget = new Map<string, (typeof relation.relationships)[number][]>();
+  for (const relationship of relation.relationships) {
+    const { target, routine } = relationship;
+    if (target.schema !== relation.schema) continue;
+    const key = routine?.name ?? target.name;
+    byTarget.set(key, [...(byTarget.get(key) ?? []), relationship]);
+  }
+  return [...byTarget].flatMap(([name, candidates]) => {
+    const [relationship, ...more] = candidates;
+    const component = relationship && shown.get(relationship.target.name);
+    if (relationship === undefined || more.length > 0 || component === undefined || own.has(name)) return [];
+    if (relationOf(model, relationship.target) === undefined) return [];
+    const row = schemaReference(component);
+    return [[name, relationship.isToOne ? { anyOf: [row, { type: "null" }] } : listOf(row)]];
+  });
+};
+
+const rowSchemas = (
+  input: ThreeInput,
+  relation: Relation,
+  shown: ReadonlyMap<string, string>,
+): readonly (readonly [string, Part])[] => {
+  const { model } = input;
+  const name = shown.get(relation.name) ?? relation.name;
+  const described = ({ comment }: { readonly comment?: string }): Part =>
+    comment === undefined ? {} : { description: comment };
+  const columns = relation.columns.map((column) => {
+    const schema = columnSchema(model, column);
+    return { column, schema: { ...(column.notNull ? schema : nullable(schema)), ...described(column) } };
+  });
+  const written = columns.filter(
+    ({ column }) => !column.isGenerated && column.identity !== "always" && column.isUpdatable,
+  );
+  const object = (
+    of: typeof columns,
+    required: readonly string[],
+    more: readonly (readonly [string, Part])[],
+  ): Part => ({
+    type: "object",
+    ...described(relation),
+    ...(required.length === 0 ? {} : { required }),
+    properties: Object.fromEntries([...of.map(({ column, schema }): [string, Part] => [column.name, schema]), ...more]),
+  });
+  const needed = written
+    .filter(({ column }) => column.notNull && column.default === undefined && column.baseDefault === undefined)
+    .map(({ column }) => column.name);
+  const all = relation.columns.map((column) => column.name);
+  return [
+    [name, object(columns, all, embedsOf(model, relation, shown))],
+    [`${name}.insert`, object(written, needed, [])],
+    [`${name}.update`, object(written, [], [])],
+  ];
+};
+
+const ok = (schema: Part, description: string): Part => ({ description, ...json(schema) });
+
+const relationPath = (input: ThreeInput, relation: Relation, name: string): Part => {
+  const row = schemaReference(name);
+  const filters = [...relation.columns.map((_, at) => `filter.${name}.${at}`), "and", "or"];
+  const operation = (parameters: readonly string[], more: Part): Part => ({
+    tags: [relation.name],
+    ...(relation.comment === undefined ? {} : { summary: relation.comment.split("\n", 1)[0] }),
+    parameters: parameters.map(parameterReference),
+    ...more,
+  });
+  const rows = ok(listOf(row), "The rows written, with `Prefer: return=representation`");
+  const body = (suffix: string, many: boolean): Part => {
+    const one = schemaReference(`${name}.${suffix}`);
+    return { requestBody: { required: true, ...json(many ? { anyOf: [one, listOf(one)] } : one) } };
+  };
+  const done = { 200: rows, 204: { description: "Done" }, default: FAILURE };
+  const operations: Part = {
+    get: operation([...filters, "select", "order", "limit", "offset", "prefer"], {
+      responses: { 200: ok(listOf(row), "The rows"), 206: ok(listOf(row), "Some of the rows"), default: FAILURE },
+    }),
+    ...(relation.writable.insert
+      ? {
+          post: operation(["select", "columns", "on_conflict", "prefer"], {
+            ...body("insert", true),
+            responses: { 201: rows, default: FAILURE },
+          }),
+        }
+      : {}),
+    ...(relation.writable.update
+      ? { patch: operation([...filters, "select", "columns", "prefer"], { ...body("update", false), responses: done }) }
+      : {}),
+    ...(relation.writable.delete ? { delete: operation([...filters, "select", "prefer"], { responses: done }) } : {}),
+  };
+  return served(
+    operations,
+    input.methodsOf({ kind: "relation", relation: relationOf(input.model, relation) ?? relation }),
+  );
+};
+
+/** The operations that plugins serve. */
+const served = (operations: Part, methods: ReadonlyMap<string, unknown>): Part =>
+  Object.fromEntries(Object.entries(operations).filter(([method]) => methods.has(method.toUpperCase())));
+
+const returned = (model: Model, { returns }: Routine, shown: ReadonlyMap<string, string>): Part => {
+  const { kind, isSet, relation, columns, type } = returns;
+  if (kind === "void") return { type: "null" };
+  const component = relation === undefined ? undefined : shown.get(relation.name);
+  const value =
+    component !== undefined
+      ? schemaReference(component)
+      : kind === "composite"
+        ? {
+            type: "object",
+            required: columns.map((column) => column.name),
+            properties: Object.fromEntries(
+              columns.map((column) => [column.name, nullable(typeOf(model, column.type))]),
+            ),
+          }
+        : kind === "scalar"
+          ? nullable(typeOf(model, type))
+          : {};
+  return isSet ? listOf(value) : value;
+};
+
+const routinePath = (input: ThreeInput, routine: Routine, shown: ReadonlyMap<string, string>): Part => {
+  const { model } = input;
+  const named = takesRaw(routine) ? [] : routine.parameters;
+  const required = named.filter(({ hasDefault }) => !hasDefault).map(({ name }) => name);
+  const operation = (more: Part): Part => ({
+    tags: [`(rpc) ${routine.name}`],
+    ...(routine.comment === undefined ? {} : { summary: routine.comment.split("\n", 1)[0] }),
+    ...more,
+    responses: { 200: ok(returned(model, routine, shown), "What the function returns"), default: FAILURE },
+  });
+  const schema: Part = {
+    type: "object",
+    ...(required.length === 0 ? {} : { required }),
+    properties: Object.fromEntries(named.map((each) => [each.name, nullable(parameterSchema(model, each))])),
+  };
+  const post = operation({ requestBody: { required: required.length > 0, ...json(takesRaw(routine) ? {} : schema) } });
+  const get = operation({
+    parameters: named.map((each) => {
+      const { type } = parameterSchema(model, each);
+      const isText = type === undefined || type === "array" || type === "object";
+      return { name: each.name, in: "query", required: !each.hasDefault, schema: { type: isText ? "string" : type } };
+    }),
+  });
+  const operations = routine.volatility === "volatile" || takesRaw(routine) ? { post } : { get, post };
+  return served(
+    operations,
+    input.methodsOf({ kind: "routine", name: routine.name, routines: routinesOf(model, routine) }),
+  );
+};
+
+const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** @rule R-OAS-7 R-OAS-8 */
+export const buildThree = (input: ThreeInput): Part => {
+  const relations = shownRelations(input).filter((relation) => !input.isForeign(relation));
+  const shown = componentNames(relations.map(({ name }) => name));
+  const operators = input.operators.map(escapePattern).join("|");
+  const filter = { type: "string", pattern: `^(not\\.)?(${operators})(\\([A-Za-z_]+\\))?\\.` };
+  const paths = (entries: readonly (readonly [string, Part])[]): readonly (readonly [string, Part])[] =>
+    entries.filter(([, operations]) => Object.keys(operations).length > 0);
+  const comment = input.model.schemaComments.get(input.schema);
+  return {
+    openapi: "3.1.0",
+    info: { title: comment?.split("\n", 1)[0] ?? "REST API of a PostgreSQL schema", version: input.version },
+    servers: [{ url: input.server }],
+    ...(input.hasSecurity ? { security: [{ JWT: [] }] } : {}),
+    paths: Object.fromEntries(
+      paths([
+        ...relations.map((relation): [string, Part] => [
+          `/${relation.name}`,
+          relationPath(input, relation, shown.get(relation.name) ?? relation.name),
+        ]),
+        ...shownRoutines(input, input.isForeign).map((routine): [string, Part] => [
+          `/rpc/${routine.name}`,
+          routinePath(input, routine, shown),
+        ]),
+      ]),
+    ),
+    components: {
+      schemas: Object.fromEntries([
+        ...relations.flatMap((relation) => rowSchemas(input, relation, shown)),
+        ["error.response", ERROR],
+      ]),
+      parameters: Object.fromEntries([
+        ...Object.entries(SHARED),
+        ...relations.flatMap((relation) =>
+          relation.columns.map((column, at): [string, Part] => [
+            `filter.${shown.get(relation.name) ?? relation.name}.${at}`,
+            query(column.name, `A condition on \`${column.name}\`: \`eq.…\`, \`not.in.(…,…)\``, filter),
+          ]),
+        ),
+      ]),
+      ...(input.hasSecurity
+        ? { securitySchemes: { JWT: { type: "http", scheme: "bearer", bearerFormat: "JWT" } } }
+        : {}),
+    },
+  };
+};

@@ -1,0 +1,150 @@
+/** The OpenAPI 3.1 document. Clients that are generated from it: test/clients/openapi-typescript.test.ts. */
+import SwaggerParser from "@apidevtools/swagger-parser";
+import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+import { bearer } from "../support/tokens.ts";
+
+const THREE = { accept: "application/openapi+json;version=3.1" };
+
+const api = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1"] });
+const compat = await startApi({ on: api.database });
+const disabled = await startApi({ on: api.database, openapiMode: "disabled" });
+const bare = await startApi({ on: api.database, parts: [without("openapi-3")] });
+const secured = await startApi({
+  on: api.database,
+  openapiMode: "ignore-privileges",
+  openapiSecurityActive: true,
+  openapiServerProxyUri: "https://shop.example/data",
+});
+
+const document = (await api.get("/api/openapi.json")).json();
+
+const isThree = (answer: { json(): any }): void => expect(answer.json().openapi).toBe("3.1.0");
+const isTwo = (answer: { json(): any }): void => expect(answer.json().swagger).toBe("2.0");
+
+cases(api, [
+  ...["/api/openapi.json", "/rest/v1/openapi.json", "/openapi.json"].map((path) => ({
+    title: `R-OAS-7 ${path}`,
+    request: `GET ${path}`,
+    responseHeaders: { "content-type": "application/json; charset=utf-8" },
+    check: isThree,
+  })),
+  {
+    title: "R-OAS-7 the root by Accept",
+    request: "GET /api",
+    headers: THREE,
+    responseHeaders: { "content-type": "application/openapi+json;version=3.1; charset=utf-8" },
+    check: isThree,
+  },
+  ...["*/*", "application/json", "application/openapi+json", "application/openapi+json;version=2.0"].map((accept) => ({
+    title: `R-OAS-7 2.0 for ${accept}`,
+    request: "GET /api",
+    headers: { accept },
+    check: isTwo,
+  })),
+  { title: "R-OAS-7 HEAD has no body", request: "HEAD /api/openapi.json", status: 200, bytes: "" },
+  {
+    title: "R-OAS-7 the profile chooses the schema",
+    request: "GET /api/openapi.json",
+    headers: { "accept-profile": "land" },
+    check: (answer) => expect(Object.keys(answer.json().paths)).not.toContain("/ports"),
+  },
+  {
+    title: "R-OAS-7 a profile that is not exposed is refused",
+    request: "GET /api/openapi.json",
+    headers: { "accept-profile": "nowhere" },
+    status: 406,
+    check: (answer) => expect(answer.json().code).toBe("PGRST106"),
+  },
+]);
+cases(compat, [{ title: "R-OAS-7 in compatibility mode", request: "GET /", headers: THREE, check: isThree }]);
+cases(disabled, [
+  {
+    title: "R-OAS-7 a disabled description",
+    request: "GET /api/openapi.json",
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("PGRST126"),
+  },
+]);
+cases(bare, [
+  { title: "R-OAS-7 without openapi-3 the root is 2.0", request: "GET /", headers: THREE, check: isTwo },
+  {
+    title: "R-OAS-7 without openapi-3 the file is a relation that is not there",
+    request: "GET /api/openapi.json",
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("PGRST205"),
+  },
+]);
+
+describe("the document", () => {
+  test("R-OAS-7 a validator takes it", async () => {
+    const copy = structuredClone((await secured.get("/api/openapi.json")).json());
+    await expect(SwaggerParser.validate(copy)).resolves.toMatchObject({ openapi: "3.1.0" });
+    expect(copy.servers).toEqual([{ url: "https://shop.example/data" }]);
+    expect(copy.components.securitySchemes.JWT.scheme).toBe("bearer");
+  });
+
+  test("R-OAS-7 servers is the root that was asked", async () => {
+    const serverAt = async (path: string, headers = {}) => (await api.get(path, { headers })).json().servers[0].url;
+    expect(await serverAt("/api/openapi.json")).toBe("/api");
+    expect(await serverAt("/rest/v1/openapi.json")).toBe("/rest/v1");
+    expect(await serverAt("/openapi.json")).toBe("/api");
+    expect(await serverAt("/rest/v1", THREE)).toBe("/rest/v1");
+  });
+
+  test("R-OAS-7 what a role may not use is not there", async () => {
+    const pathsOf = async (role: string) =>
+      Object.keys((await api.get("/api/openapi.json", { headers: bearer({ role }) })).json().paths);
+    const [clerk, ghost] = [await pathsOf("sea_clerk"), await pathsOf("sea_ghost")];
+    expect(clerk).toEqual(expect.arrayContaining(["/ports", "/rpc/fleet_weight"]));
+    expect(ghost).not.toContain("/ports");
+  });
+
+  test("R-OAS-7 nothing of extensions", async () => {
+    await api.sql("alter extension pg_trgm set schema sea");
+    await api.sql("create function sea.of_our_own() returns int language sql as 'select 1'");
+    await api.sql("grant all on all functions in schema sea to sea_clerk");
+    await api.reload();
+    const headers = bearer({ role: "sea_clerk" });
+    const three = Object.keys((await api.get("/api/openapi.json", { headers })).json().paths);
+    const two = Object.keys((await api.get("/api", { headers })).json().paths);
+    expect(two).toContain("/rpc/show_limit");
+    expect(three).toContain("/rpc/of_our_own");
+    expect(three).not.toContain("/rpc/show_limit");
+  });
+
+  test("R-OAS-8 rows, and what is written", () => {
+    const { ports, "ports.insert": insert, "ports.update": update } = document.components.schemas;
+    expect(ports.required).toEqual(Object.keys(ports.properties).filter((name) => ports.required.includes(name)));
+    expect(ports.properties.id.type).toBe("integer");
+    expect(ports.properties.vessels).toEqual({ type: "array", items: { $ref: "#/components/schemas/vessels" } });
+    expect(insert.required).toEqual(expect.arrayContaining(["name"]));
+    expect(update.required).toBeUndefined();
+  });
+
+  test("R-OAS-8 filters have the operators of the preset", () => {
+    const filters = document.paths["/ports"].get.parameters.map(({ $ref }: { $ref: string }) => $ref.split("/").pop()!);
+    expect(filters).toEqual(expect.arrayContaining(["filter.ports.0", "select", "limit"]));
+    const { schema, name } = document.components.parameters["filter.ports.0"];
+    expect(name).toBe("id");
+    const pattern = new RegExp(schema.pattern);
+    for (const good of ["eq.1", "not.in.(1,2)", "eq(any).{1,2}", "wfts(english).x"]) expect(good).toMatch(pattern);
+    for (const bad of ["1", "equals.1", "eq"]) expect(bad).not.toMatch(pattern);
+  });
+
+  test("R-OAS-8 functions have types", () => {
+    const { get, post } = document.paths["/rpc/fleet_weight"];
+    expect(get.parameters).toEqual([
+      { name: "port", in: "query", required: expect.any(Boolean), schema: { type: "integer" } },
+    ]);
+    expect(post.requestBody.content["application/json"].schema.properties.port.type).toEqual(["integer", "null"]);
+    expect(get.responses["200"].content["application/json"].schema.type).toContain("integer");
+  });
+
+  test("R-OAS-8 names that may not stand in a component's", () => {
+    expect(document.paths).toHaveProperty(["/Deck Plans"]);
+    expect(document.components.schemas).toHaveProperty("Deck_Plans");
+  });
+});
