@@ -16,6 +16,7 @@ import {
   graphqlRelationships,
   graphqlUpdates,
   persistedQueries,
+  restEndpoints,
   trustedDocuments,
 } from "../plugins/graphql/index.ts";
 import { playground } from "../plugins/graphql/playground/index.ts";
@@ -40,6 +41,7 @@ export const gqlCompat = (options: RelApiOptions): Preset =>
     graphqlGet,
     trustedDocuments,
     persistedQueries,
+    restEndpoints,
     graphqlQueries,
     graphqlRelationships,
     graphqlComputedFields,

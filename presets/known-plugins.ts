@@ -64,6 +64,7 @@ export const knownPlugins: readonly string[] = [
   "replication-changes",
   "response-settings",
   "rest",
+  "rest-endpoints",
   "rest-live",
   "rest-options",
   "rest-rpc",

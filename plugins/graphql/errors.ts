@@ -221,6 +221,7 @@ const OWN_CODES: ReadonlySet<string> = new Set([
   "jwt-invalid-claims",
   "jwt-missing-role-claims",
   "PERSISTED_QUERY_NOT_FOUND",
+  "method-not-allowed",
 ]);
 
 /** @rule G-DBE-1 … G-DBE-15 */

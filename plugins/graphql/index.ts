@@ -51,6 +51,7 @@ export const graphql = definePlugin({
 });
 
 export { graphqlGet } from "./get.ts";
+export { restEndpoints } from "./endpoints.ts";
 export { persistedQueries } from "./persisted.ts";
 export { trustedDocuments } from "./trusted.ts";
 export { aggregatePredicates } from "./types/aggregate-predicates.ts";

@@ -1,0 +1,215 @@
+/** `GET /api/rest/people/7`: named queries of the metadata at URLs of their own (`rest_endpoints`). */
+import { parse, type TypeNode } from "graphql";
+import {
+  definePlugin,
+  isRelApiError,
+  limitExceeded,
+  RelApiError,
+  type Answer,
+  type Exchange,
+  type Headers,
+  type Json,
+  type Model,
+  type PluginContext,
+  type Surface,
+} from "../../core/index.ts";
+import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
+import type { GraphqlService } from "./api.ts";
+import { credentialRules } from "./credential-rules.ts";
+import { parseFailed } from "./errors.ts";
+import { compressed, json, subscriptionOverHttp, type AnyExchange } from "./http.ts";
+import type { GqlEngine } from "./operations.ts";
+import { isObject, type JsonObject } from "./request.ts";
+import { runOptionsOf } from "./transaction.ts";
+
+const ROOT = "/api/rest/";
+
+interface Endpoint extends MetadataEndpoint {
+  readonly segments: readonly string[];
+  /** Of the document's variables. */
+  readonly types: ReadonlyMap<string, TypeNode>;
+}
+
+/** @throws GraphQLError for what is no document */
+const compile = (endpoint: MetadataEndpoint): Endpoint => {
+  const types = parse(endpoint.document, { noLocation: true }).definitions.flatMap((definition) =>
+    definition.kind === "OperationDefinition" ? (definition.variableDefinitions ?? []) : [],
+  );
+  return {
+    ...endpoint,
+    segments: endpoint.url.split("/").filter((segment) => segment !== ""),
+    types: new Map(types.map(({ variable, type }) => [variable.name.value, type])),
+  };
+};
+
+const isCapture = (segment: string): boolean => segment.startsWith(":");
+
+/** What stands in the place of `:id`; undefined: another path. */
+const capture = ({ segments }: Endpoint, path: readonly string[]): ReadonlyMap<string, string> | undefined => {
+  if (segments.length !== path.length) return undefined;
+  const captured = new Map<string, string>();
+  for (const [at, segment] of segments.entries()) {
+    const sent = path[at] as string; // as long
+    if (isCapture(segment)) captured.set(segment.slice(1), sent);
+    else if (segment !== sent) return undefined;
+  }
+  return captured;
+};
+
+const decode = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // no such endpoint
+  }
+};
+
+const refusal = (code: string, status: number, message: string, headers: Headers = []): RelApiError =>
+  new RelApiError({ code, status, message, path: "$", headers });
+
+const endpointNotFound = (): RelApiError => refusal("not-found", 404, "Endpoint not found");
+const methodNotAllowed = (method: string, allowed: readonly string[]): RelApiError =>
+  refusal("method-not-allowed", 405, `Method ${method} is not allowed for this endpoint`, [
+    ["Allow", allowed.join(", ")],
+  ]);
+const mutationByGet = (): RelApiError =>
+  refusal("unexpected-payload", 405, "mutations are not supported over GET, use POST instead", [["Allow", "POST"]]);
+
+const NUMBERS = new Set(["Int", "Float", "smallint", "bigint", "numeric", "float4", "float8", "money"]);
+
+/** Text of a URL as a value of the variable's type; what cannot be one is left to the usual check. @rule G-RES-3 */
+const valueOf = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
+  if (type?.kind === "NonNullType") return valueOf(engine, text, type.type);
+  const name = type?.kind === "NamedType" ? type.name.value : undefined;
+  if (name === "String" || name === "ID") return text;
+  if (name === "Boolean") return text === "" || text === "true" ? true : text === "false" ? false : text;
+  const isJson = type?.kind === "ListType" || name === "json" || name === "jsonb" || /^[[{]/.test(text);
+  if (!isJson && (name === undefined || !NUMBERS.has(name))) return text;
+  try {
+    return engine.parseJson(text);
+  } catch (error) {
+    if (isRelApiError(error)) throw error;
+    return text;
+  }
+};
+
+/** @throws RelApiError `parse-failed`, `invalid-json` */
+const readBody = (engine: GqlEngine, bytes: Buffer, maxBytes: number): JsonObject => {
+  if (bytes.length === 0) return {};
+  if (bytes.length > maxBytes)
+    throw limitExceeded("maxVariablesBytes", {
+      code: "validation-failed",
+      message: `the variables are larger than ${maxBytes} bytes`,
+      path: "$",
+    });
+  let body: Json;
+  try {
+    body = engine.parseJson(bytes.toString("utf8"));
+  } catch (error) {
+    if (isRelApiError(error)) throw error;
+    throw refusal("invalid-json", 400, `Error in $: ${error instanceof Error ? error.message : "no JSON"}`);
+  }
+  if (!isObject(body)) throw parseFailed("expected a JSON object with the variables", "$");
+  return body;
+};
+
+/** The words of the surface, in the shape that endpoints have. @rule G-RES-4 */
+const encode = (engine: GqlEngine, exchange: AnyExchange, error: unknown): Answer => {
+  const { session } = exchange as Partial<Exchange>;
+  const { body, status } = engine.encodeErrors(error, session);
+  const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors; // as just written
+  const { path, code, ...more } = first?.extensions ?? { path: "$", code: "unexpected" };
+  const headers = isRelApiError(error) ? error.headers : [];
+  return json(exchange, status, JSON.stringify({ path, error: first?.message, code, ...more }), headers);
+};
+
+interface GqlErrorBody {
+  readonly message: string;
+  readonly extensions: { readonly path: string; readonly code: string };
+}
+
+const createSurface = (context: PluginContext, endpoints: () => readonly Endpoint[]): Surface => {
+  const engineOf = (): GqlEngine => {
+    const engine = context.service<GraphqlService>("graphql");
+    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // this one requires it
+    return engine;
+  };
+
+  /** Words before captures. @rule G-RES-1 */
+  const find = (
+    path: string,
+    method: string,
+  ): { readonly endpoint: Endpoint; captured: ReadonlyMap<string, string> } => {
+    const segments = path.slice(ROOT.length).split("/").map(decode);
+    const found = endpoints().flatMap((endpoint) => {
+      const captured = capture(endpoint, segments);
+      return captured === undefined ? [] : [{ endpoint, captured }];
+    });
+    if (found.length === 0) throw endpointNotFound();
+    const served = found
+      .filter(({ endpoint: { methods } }) => methods.includes(method === "HEAD" ? "GET" : method))
+      .sort((a, b) => a.captured.size - b.captured.size)[0];
+    if (served === undefined)
+      throw methodNotAllowed(method, [...new Set(found.flatMap(({ endpoint }) => endpoint.methods))]);
+    return served;
+  };
+
+  const answer = async (exchange: Exchange): Promise<Answer> => {
+    const engine = engineOf();
+    const { session, method } = exchange;
+    try {
+      const { endpoint, captured } = find(exchange.path, method);
+      const body = readBody(engine, await exchange.body(), context.options.maxVariablesBytes);
+      const variables: Record<string, Json> = { ...body };
+      for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captured])
+        variables[name] = valueOf(engine, text, endpoint.types.get(name));
+      exchange.mark("parse");
+      const document = engine.prepare({ query: endpoint.document }, session);
+      if (document.operation === "subscription") throw subscriptionOverHttp();
+      const isReading = method === "GET" || method === "HEAD";
+      if (isReading && document.operation === "mutation") throw mutationByGet();
+      const operation = document.bind(variables);
+      exchange.planned = operation.plans;
+      exchange.mark("plan");
+      const options = runOptionsOf(exchange, context);
+      const data = await engine.run(operation, session, isReading ? { ...options, access: "read only" } : options);
+      exchange.mark("transaction");
+      return await compressed(exchange, json(exchange, 200, data));
+    } catch (error) {
+      return encode(engine, exchange, error);
+    }
+  };
+
+  return {
+    name: "graphql",
+    credentialRules,
+    match: (path, method) => path.startsWith(ROOT) && method !== "OPTIONS" && endpoints().length > 0,
+    handle: answer,
+    encodeError: (error, exchange) => encode(engineOf(), exchange, error),
+    exposedHeaders: ["x-request-id"],
+  };
+};
+
+/** @rule G-RES-1 G-RES-2 G-RES-3 G-RES-4 */
+export const restEndpoints = definePlugin({
+  name: "rest-endpoints",
+  requires: ["graphql"],
+  // below a path that REST may be served under
+  before: ["rest"],
+  apply: (_hooks, context) => {
+    let endpoints: readonly Endpoint[] = [];
+    context.onModel((model: Model) => {
+      const queries = model.parts["metadata-queries"] as MetadataQueries | undefined; // only the loader of the metadata writes it
+      endpoints = (queries?.endpoints ?? []).flatMap((endpoint) => {
+        try {
+          return [compile(endpoint)];
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : String(error);
+          context.logger.warn(`REST endpoint ${endpoint.name}: its query cannot be read; ignored: ${reason}`);
+          return [];
+        }
+      });
+    });
+    context.addSurface(createSurface(context, () => endpoints));
+  },
+});

@@ -1,0 +1,221 @@
+import { expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
+
+const endpoint = (name: string, url: string, methods: readonly string[], query = name) => ({
+  name,
+  url,
+  methods,
+  comment: "",
+  definition: { query: { collection_name: "api", query_name: query } },
+});
+
+const QUERIES = {
+  teams: "query ($limit: Int = 2, $dir: order_by = asc) { team(limit: $limit, order_by: {id: $dir}) { name } }",
+  team: "query ($id: Int!) { team_by_pk(id: $id) { name } }",
+  first: "{ team(limit: 1, order_by: {id: asc}) { id } }",
+  named:
+    "query ($names: [String!]!, $all: Boolean = false) { team(where: {name: {_in: $names}}) { name id @include(if: $all) } }",
+  rename:
+    "mutation ($id: Int!, $name: String!) { update_team_by_pk(pk_columns: {id: $id}, _set: {name: $name}) { name } }",
+  live: "subscription { team { name } }",
+};
+
+const everything = { columns: "*", filter: {} };
+
+const warnings: string[] = [];
+const quiet = (): void => undefined;
+const logger = {
+  error: quiet,
+  warn: (text: string) => void warnings.push(text),
+  info: quiet,
+  debug: quiet,
+  access: quiet,
+};
+
+const options = forGraphql({
+  logger,
+  dbTxEnd: "rollback",
+  metadata: documentOf(
+    [
+      table("team", {
+        select_permissions: permissions({ reader: everything }),
+        update_permissions: permissions({ reader: { columns: ["name"], filter: {}, check: {} } }),
+      }),
+    ],
+    {
+      query_collections: [
+        {
+          name: "api",
+          definition: {
+            queries: Object.entries({ ...QUERIES, broken: "query {" }).map(([name, query]) => ({ name, query })),
+          },
+        },
+      ],
+      rest_endpoints: [
+        endpoint("teams", "teams", ["GET", "POST"]),
+        endpoint("team", "teams/:id", ["GET"]),
+        endpoint("rename", "/teams/:id/", ["PUT", "PATCH"]),
+        endpoint("rename-by-get", "rename/:id", ["GET"], "rename"),
+        endpoint("first", "teams/first", ["GET"]),
+        endpoint("named", "named", ["GET", "POST"]),
+        endpoint("live", "live", ["GET"]),
+        endpoint("broken", "broken", ["GET"]),
+        endpoint("lost", "lost", ["GET"]),
+      ],
+    },
+  ),
+});
+const api = await startApi(options);
+const bare = await startApi({ ...options, on: api.database, parts: [without("rest-endpoints")] });
+const listed = await startApi({ ...options, on: api.database, settings: { enableAllowlist: true } });
+
+const reader = asAdmin("reader");
+const REDS = { team_by_pk: { name: "Reds" } };
+const as = <Row extends { readonly title: string; readonly request: string }>(row: Row) => ({
+  headers: reader,
+  ...row,
+});
+
+cases(api, [
+  as({
+    title: "G-RES-1 a path",
+    request: "GET /api/rest/teams",
+    answer: { team: [{ name: "Reds" }, { name: "Blues" }] },
+  }),
+  as({ title: "G-RES-1 a part of the path", request: "GET /api/rest/teams/1", answer: REDS }),
+  as({ title: "G-RES-1 words before parts", request: "GET /api/rest/teams/first", answer: { team: [{ id: 1 }] } }),
+  as({
+    title: "G-RES-1 an unknown path",
+    request: "GET /api/rest/nothing",
+    status: 404,
+    answer: { path: "$", error: "Endpoint not found", code: "not-found" },
+  }),
+  as({
+    title: "G-RES-1 another method",
+    request: "DELETE /api/rest/teams/1",
+    status: 405,
+    responseHeaders: { allow: "GET, PUT, PATCH" },
+    answer: { path: "$", error: "Method DELETE is not allowed for this endpoint", code: "method-not-allowed" },
+  }),
+  as({ title: "G-RES-1 HEAD where GET is", request: "HEAD /api/rest/teams", status: 200, bytes: "" }),
+  as({
+    title: "G-RES-2 a mutation",
+    request: "PATCH /api/rest/teams/1",
+    body: { name: "Whites" },
+    answer: { update_team_by_pk: { name: "Whites" } },
+  }),
+  as({
+    title: "G-RES-2 a mutation is never run by GET",
+    request: "GET /api/rest/rename/1?name=x",
+    status: 405,
+    responseHeaders: { allow: "POST" },
+    answer: {
+      path: "$",
+      error: "mutations are not supported over GET, use POST instead",
+      code: "unexpected-payload",
+    },
+  }),
+  as({
+    title: "G-RES-2 a subscription is refused",
+    request: "GET /api/rest/live",
+    status: 400,
+    answer: {
+      path: "$",
+      error: "subscriptions are not supported over HTTP, use websockets instead",
+      code: "unexpected-payload",
+    },
+  }),
+  as({
+    title: "G-RES-3 variables in the URL have the declared type",
+    request: "GET /api/rest/teams?limit=1&dir=desc",
+    check: (answer) => expect(answer.json().team).toHaveLength(1),
+  }),
+  as({
+    title: "G-RES-3 lists are JSON, a flag alone is true",
+    request: 'GET /api/rest/named?names=["Reds"]&all',
+    answer: { team: [{ name: "Reds", id: 1 }] },
+  }),
+  as({
+    title: "G-RES-3 variables in the body",
+    request: "POST /api/rest/named",
+    body: { names: ["Blues"], all: true },
+    answer: { team: [{ name: "Blues", id: 2 }] },
+  }),
+  as({
+    title: "G-RES-3 the URL counts before the body, the path before both",
+    request: "PUT /api/rest/teams/1?id=2&name=Whites",
+    body: { id: 3, name: "Greens" },
+    answer: { update_team_by_pk: { name: "Whites" } },
+  }),
+  as({
+    title: "G-RES-3 text that is no number",
+    request: "GET /api/rest/teams/x",
+    status: 400,
+    check: (answer) => expect(answer.json()).toMatchObject({ code: "data-exception" }),
+  }),
+  as({
+    title: "G-RES-3 a missing variable",
+    request: "GET /api/rest/named",
+    status: 400,
+    check: (answer) => expect(answer.json().error).toContain("names"),
+  }),
+  as({
+    title: "G-RES-3 a body that is no JSON",
+    request: "POST /api/rest/named",
+    body: "{",
+    status: 400,
+    check: (answer) => expect(answer.json().code).toBe("invalid-json"),
+  }),
+  as({
+    title: "G-RES-3 a body that is no object",
+    request: "POST /api/rest/named",
+    body: [1],
+    status: 400,
+    answer: { path: "$", error: "expected a JSON object with the variables", code: "parse-failed" },
+  }),
+  {
+    title: "G-RES-4 permissions are those of the role",
+    request: "GET /api/rest/teams",
+    headers: asAdmin("stranger"),
+    status: 400,
+    check: (answer) => expect(answer.json()).toMatchObject({ code: "validation-failed", path: "$.selectionSet.team" }),
+  },
+  {
+    title: "G-RES-4 a wrong secret",
+    request: "GET /api/rest/teams",
+    headers: { "x-session-admin-secret": "wrong" },
+    status: 401,
+    check: (answer) => expect(answer.json()).toMatchObject({ code: "access-denied", path: "$" }),
+  },
+]);
+
+cases(listed, [
+  as({
+    title: "G-RES-4 G-ALW-2 the allow list counts",
+    request: "GET /api/rest/teams",
+    status: 400,
+    answer: { path: "$", error: "query is not allowed", code: "validation-failed" },
+  }),
+]);
+
+cases(bare, [
+  as({
+    title: "G-RES-1 without rest-endpoints the paths are unknown",
+    request: "GET /api/rest/teams",
+    status: 404,
+    check: (answer) => expect(answer.json().code).toBe("PGRST125"),
+  }),
+]);
+
+test("G-RES-1 what cannot be served is logged", () => {
+  expect(warnings).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/REST endpoint broken: its query cannot be read/),
+      expect.stringMatching(/REST endpoint lost: there is no query "lost" in the collection "api"/),
+      expect.stringMatching(/rest_endpoints is not supported; ignored/), // where the plugin is left out
+    ]),
+  );
+});
