@@ -13,6 +13,7 @@ import {
   apiKeySessions,
   echoSockets,
   everyMinute,
+  storedDocuments,
   likeUuid,
   rowEstimates,
   rowLimit,
@@ -68,7 +69,7 @@ test("the examples of hooks.md are those that are tested", () => {
     read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),
     ([, block]) => block ?? "",
   );
-  expect(blocks).toHaveLength(10);
+  expect(blocks).toHaveLength(12);
   const withoutIndent = (text: string): string => text.replace(/^ +/gm, "");
   for (const block of blocks) expect(withoutIndent(read("./guides/hooks.ts"))).toContain(withoutIndent(block));
 });
@@ -88,6 +89,7 @@ describe("hooks", async () => {
       likeUuid,
       everyMinute,
       echoSockets,
+      storedDocuments(new Map([["one", "{ artist_by_pk(id: 1) { name } }"]])),
       apiKeySessions(sessionOfKey),
     ],
   });
@@ -120,6 +122,26 @@ describe("hooks", async () => {
 
   test("R-FLT-12 compileFilter: an operator for one more type", async () => {
     expect((await api.get("/specimen?select=id&c_uuid=like.3f25*")).json()).toEqual([{ id: 1 }]);
+  });
+
+  const ask = async (body: object, role: string) =>
+    (
+      await api.post("/v1/graphql", {
+        headers: { "x-session-admin-secret": adminSecret, "x-session-role": role },
+        body,
+      })
+    ).json();
+
+  test("X-DOC-1 findGqlDocument: a document by a name of its own", async () => {
+    expect(await ask({ stored: "one" }, "admin")).toEqual({ data: { artist_by_pk: { name: "Abba" } } });
+    expect((await ask({ stored: "two" }, "admin")).errors[0].message).toBe("the key 'query' was not present");
+  });
+
+  test("X-DOC-2 checkGqlDocument: a document that a role may not run", async () => {
+    const query = "{ artist_by_pk(id: 2) { name } }";
+    expect((await ask({ query }, "music_guest")).errors[0].message).toBe("not for guests");
+    expect((await ask({ stored: "one" }, "music_guest")).errors?.[0].message).not.toBe("not for guests");
+    expect(await ask({ query }, "admin")).toHaveProperty("data");
   });
 
   test("G-SUB-4 watchChanges: a source of its own is asked before the others", async () => {

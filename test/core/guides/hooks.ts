@@ -5,6 +5,7 @@ import { WebSocketServer } from "ws";
 import {
   definePlugin,
   mapPlan,
+  RelApiError,
   sql,
   Stage,
   type Ask,
@@ -12,6 +13,7 @@ import {
   type Session,
   type Token,
 } from "../../../core/index.ts";
+import type { CheckGqlDocument, FindGqlDocument } from "../../../plugins/graphql/api.ts";
 import type { WatchChanges } from "../../../plugins/subscriptions/api.ts";
 import type { TakeUpgrade } from "../../../plugins/upgrades/api.ts";
 
@@ -80,6 +82,21 @@ export const echoSockets = definePlugin({
       });
   },
 });
+
+export const storedDocuments = (documents: ReadonlyMap<string, string>) =>
+  definePlugin({
+    name: "stored-documents",
+    requires: ["graphql"],
+    apply: (hooks) => {
+      hooks
+        .use<FindGqlDocument>("findGqlDocument")
+        .tap("stored-documents", ({ stored }) => (typeof stored === "string" ? documents.get(stored) : undefined));
+      hooks.use<CheckGqlDocument>("checkGqlDocument").tap("stored-documents", (document, { role }) => {
+        if (role === "music_guest" && ![...documents.values()].includes(document))
+          throw new RelApiError({ code: "validation-failed", status: 400, message: "not for guests", path: "$" });
+      });
+    },
+  });
 
 export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
   definePlugin({
