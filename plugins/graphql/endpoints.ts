@@ -17,7 +17,7 @@ import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import type { GraphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { parseFailed } from "./errors.ts";
-import { compressed, json, subscriptionOverHttp, type AnyExchange } from "./http.ts";
+import { compressed, json, NOT_FOUND, subscriptionOverHttp, type AnyExchange } from "./http.ts";
 import type { GqlEngine } from "./operations.ts";
 import { isObject, type JsonObject } from "./request.ts";
 import { runOptionsOf } from "./transaction.ts";
@@ -185,7 +185,9 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     credentialRules,
     match: (path, method) => path.startsWith(ROOT) && method !== "OPTIONS" && endpoints().length > 0,
     handle: answer,
-    encodeError: (error, exchange) => encode(engineOf(), exchange, error),
+    encodeError: (error, exchange) =>
+      // a path of no surface, where this one is the last
+      error.code === "path-not-found" ? json(exchange, 404, NOT_FOUND) : encode(engineOf(), exchange, error),
     exposedHeaders: ["x-request-id"],
   };
 };

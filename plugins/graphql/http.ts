@@ -38,7 +38,7 @@ const FAMILIES = /^\/(?:v1|v2|v1alpha1|v1beta1)\//;
 const ALLOW = "OPTIONS, GET, HEAD, POST";
 const SOCKET_ALLOW = "OPTIONS, GET";
 
-const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
+export const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
 
 /** Bytes from which bodies are compressed. */
 const MIN_GZIP_BYTES = 700;

@@ -47,9 +47,8 @@ import {
   metadataPermissionsForRest,
 } from "../settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
-import { belowRoot, parseRequest, readPlace, readPreferences } from "./syntax/parse-request.ts";
+import { belowRoot, parseRequest, readPlace, readPreferences, restPrefixesOf } from "./syntax/parse-request.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
-import { restPrefixesOf } from "./syntax/prefixes.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 import { parseQuery } from "./syntax/query-string.ts";
 

@@ -21,8 +21,7 @@ import { createDescriptions, describeSchema, type Descriptions } from "./openapi
 import { onTarget, restOf, withMethods } from "./routes.ts";
 import type { Rest } from "./request.ts";
 import { openapiSettings } from "./settings.ts";
-import { parseRequest, readPlace } from "./syntax/parse-request.ts";
-import { restPrefixesOf } from "./syntax/prefixes.ts";
+import { parseRequest, readPlace, restPrefixesOf } from "./syntax/parse-request.ts";
 
 const FILE = "/openapi.json";
 

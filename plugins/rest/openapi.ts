@@ -28,7 +28,7 @@ import { buildDocument, type DocumentInput, type DocumentPlace } from "./openapi
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
-import { restPrefixesOf } from "./syntax/prefixes.ts";
+import { restPrefixesOf } from "./syntax/parse-request.ts";
 import { openapiSettings } from "./settings.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 

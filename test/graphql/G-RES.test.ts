@@ -70,7 +70,7 @@ const options = forGraphql({
 });
 const api = await startApi(options);
 const bare = await startApi({ ...options, on: api.database, parts: [without("rest-endpoints")] });
-const listed = await startApi({ ...options, on: api.database, settings: { enableAllowlist: true } });
+const listed = await startApi({ ...options, on: api.database, enableAllowlist: true });
 
 const reader = asAdmin("reader");
 const REDS = { team_by_pk: { name: "Reds" } };

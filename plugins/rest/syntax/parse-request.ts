@@ -1,16 +1,36 @@
 /** Everything about a request that can be parsed without its body and the database: steps 4 to 8 of R-PIPE-1. */
-import { utf8Text, type Exchange, type Model, type PluginContext, type ResolvedOptions } from "../../../core/index.ts";
+import {
+  utf8Text,
+  type Exchange,
+  type Model,
+  type PluginContext,
+  type RelApiOptions,
+  type ResolvedOptions,
+} from "../../../core/index.ts";
 import { limitOnPut, pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
 import type { Grammar, Place, Preferences, Rest, RestRequest } from "../request.ts";
 import { decodePercent, templateOf } from "./parameters.ts";
 import { NO_PREFERENCES, parsePreferences } from "./prefer.ts";
-import { restPrefixesOf } from "./prefixes.ts";
 import { resolveRange } from "./range.ts";
 
 // --- `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: where it leads ------------------------------------
 
 /** What the path says. `schema`: where the setting of the root names one. */
 type Location = Pick<Place, "kind" | "name" | "path"> & { readonly schema?: string };
+
+type PathOptions = Pick<RelApiOptions, "restPrefixes" | "restPath">;
+
+const prefixes = new WeakMap<PathOptions, readonly string[]>();
+
+/** What REST paths start with: `["/api/", "/"]` is `["/api", ""]`. @rule R-PATH-1 */
+export const restPrefixesOf = (options: PathOptions): readonly string[] => {
+  let found = prefixes.get(options);
+  if (found === undefined) {
+    found = (options.restPrefixes ?? [options.restPath ?? "/api"]).map((path) => path.replace(/\/+$/, ""));
+    prefixes.set(options, found);
+  }
+  return found;
+};
 
 /** The path below the REST root, or undefined where the surface does not reach. @rule R-PATH-1 R-PATH-2 */
 export const belowRoot = (options: ResolvedOptions, path: string): string | undefined => {
