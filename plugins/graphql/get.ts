@@ -88,8 +88,8 @@ const createSurface = (context: PluginContext): Surface => {
       return await compressed(exchange, json(exchange, 200, `{"data":${data}}`, PRIVATE));
     } catch (error) {
       const { body, status } = engine.encodeErrors(error, exchange.session);
-      if (status === 405) return json(exchange, status, body, [["Allow", "POST"]]);
-      return json(exchange, statusFor(exchange, status), body);
+      if (status === 405) return json(exchange, status, body, [["Allow", "POST"], ...PRIVATE]);
+      return json(exchange, statusFor(exchange, status), body, PRIVATE);
     }
   };
 
@@ -104,13 +104,13 @@ const createSurface = (context: PluginContext): Surface => {
     handle: answer,
     encodeError: (error, exchange) => {
       const { body, status } = engineOf().encodeErrors(error, exchange.session);
-      return json(exchange, statusFor(exchange, status), body);
+      return json(exchange, statusFor(exchange, status), body, PRIVATE);
     },
     exposedHeaders: ["x-request-id"],
   };
 };
 
-/** @rule G-GET-1 G-GET-2 */
+/** @rule G-GET-1 G-GET-2 G-GET-3 */
 export const graphqlGet = definePlugin({
   name: "graphql-get",
   // both have the same paths: one has their pages, the other refuses what is not a POST

@@ -50,6 +50,12 @@ cases(api, [
     },
   })),
   {
+    title: "G-GET-3 data is nobody else's, errors too",
+    request: `GET ${url({ query: "{ no_such_field }" })}`,
+    answer: refused(expect.stringContaining("no_such_field"), "validation-failed", "$.selectionSet.no_such_field"),
+    responseHeaders: { "cache-control": "private, no-cache" },
+  },
+  {
     title: "G-GET-1 variables, an operation name, and parameters that are empty",
     request: `GET ${url({
       query: "query a($n: Int!) { team_by_pk(id: $n) { name } } query b { team { id } }",

@@ -104,6 +104,32 @@ test("G-MET-2 a folder with includes, nested and by tag, and the files beside it
   await api.close();
 });
 
+test("G-MET-14 collections, the allow list and endpoints in a folder", async () => {
+  const folder = await folderOf({
+    ...FOLDER,
+    "query_collections.yaml": `
+- name: shop
+  definition:
+    queries:
+      - { name: one, query: "query ($id: Int!) { record_of_album_by_pk(id: $id) { title } }" }
+`,
+    "allow_list.yaml": "- collection: shop\n",
+    "rest_endpoints.yaml": `
+- name: one
+  url: albums/:id
+  methods: [GET]
+  definition: { query: { collection_name: shop, query_name: one } }
+`,
+  });
+  const { api, notes: kept } = await start(folder, notes(), { enableAllowlist: true });
+  const answer = await api.get("/api/rest/albums/4", { headers: asAdmin("reader") });
+  expect(answer.json()).toEqual({ record_of_album_by_pk: { title: "Tago Mago" } });
+  const refused = await api.gql("{ record_of_album { id } }", {}, asAdmin("reader"));
+  expect(refused.errors[0].message).toBe("query is not allowed");
+  expect(kept.all()).toEqual([]);
+  await api.close();
+});
+
 test("G-MET-2 nothing outside the folder, and no circles", async () => {
   const outside = await folderOf({
     ...FOLDER,
