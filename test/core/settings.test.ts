@@ -277,8 +277,9 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     });
     expect(await started.ended()).toBe(1);
+    const demo = databaseUrl === undefined ? "relapi: no DATABASE_URL: starting the embedded demo database\n" : "";
     expect(started.output()).toBe(
-      `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`,
+      `${demo}relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`,
     );
     other.close();
   });
