@@ -8,9 +8,14 @@ import { join } from "node:path";
 const BUILT = ["dist/presets/standalone.js", "dist/plugins/graphql/playground/app", "dist/plugins/embedded/demo.image"];
 const builtAtMs = BUILT.every((path) => existsSync(path)) ? statSync(BUILT[0]).mtimeMs : 0;
 
-const isStale = ["core", "plugins", "presets"].some((folder) =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" }).some(
-    (name) => /\.(?:ts|mjs|sql)$/.test(name) && statSync(join(folder, name)).mtimeMs > builtAtMs,
-  ),
-);
-if (isStale) process.exit(spawnSync("npm", ["run", "build"], { stdio: "inherit", shell: true }).status ?? 1);
+// an image may have what was built and nothing else
+const canBuild = existsSync("core/index.ts") && existsSync("node_modules/typescript");
+
+const isStale = () =>
+  ["core", "plugins", "presets"].some((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).some(
+      (name) => /\.(?:ts|mjs|sql)$/.test(name) && statSync(join(folder, name)).mtimeMs > builtAtMs,
+    ),
+  );
+if (canBuild && isStale())
+  process.exit(spawnSync("npm", ["run", "build"], { stdio: "inherit", shell: true }).status ?? 1);
