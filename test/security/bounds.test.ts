@@ -61,6 +61,14 @@ const trickle = async ({ socket, closed }: Raw, piece: string | Buffer, everyMs:
 };
 
 describe("answers of the database", () => {
+  test("R-BND-1 connecting and loading the schema are core's own, whatever they bring", async () => {
+    const api = await start({ maxResultBytes: 300 });
+    expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
+    expect((await api.get("/long?select=t&id=eq.1")).json()).toMatchObject({ code: "PGRSTX01" });
+    await api.reload();
+    expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
+  });
+
   test("R-BND-1 G-DBE-16 one that is too large is refused on both surfaces, its connection alone is dropped", async () => {
     const api = await start({ maxResultBytes: MIB });
     const refused = {

@@ -199,7 +199,6 @@ const wrap = (
   let watch: Watch | undefined;
   const watchStream = (): void => {
     watch = watchAnswers(client.connection.stream, refused);
-    watch.limit = maxResultBytes;
   };
   // before encryption there is but one byte, which pg takes itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
@@ -207,19 +206,11 @@ const wrap = (
   const limit = (bytes: number): void => {
     if (watch !== undefined) watch.limit = bytes;
   };
-  /** Of core itself: the catalog may be of any size. */
-  const unlimited = async <Result>(run: () => Promise<Result>): Promise<Result> => {
-    limit(Number.POSITIVE_INFINITY);
-    try {
-      return await run();
-    } finally {
-      limit(maxResultBytes);
-    }
-  };
   const enqueue = (follower: FollowingBatch): void => void client.query(follower);
   const cleaner = createCleaner(traits, async (text) => lastRows(await client.query(text)));
   const send = (plan: WirePlan, cleaning: Cleaning | undefined): Promise<WireResult> =>
     new Promise((resolve) => {
+      limit(maxResultBytes);
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
     });
@@ -233,8 +224,11 @@ const wrap = (
     get cleaned() {
       return cleaner.cleaned;
     },
-    query: <Row>(text: string, values: readonly unknown[]) =>
-      unlimited(async () => lastRows<Row>(await client.query(text, values as unknown[]))),
+    query: async <Row>(text: string, values: readonly unknown[]) => {
+      // of core itself: the catalog may be of any size, and notifications go on for ever
+      limit(Number.POSITIVE_INFINITY);
+      return lastRows<Row>(await client.query(text, values as unknown[]));
+    },
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
         limit(Number.POSITIVE_INFINITY); // it goes on for ever
