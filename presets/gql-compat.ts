@@ -1,5 +1,5 @@
 /** The GraphQL surface, as Hasura v2 has it. */
-import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
+import { compose, type Preset } from "../core/index.ts";
 import {
   aggregatePredicates,
   graphql,
@@ -26,9 +26,10 @@ import { legacyWebsocket, websocketTransport } from "../plugins/subscriptions/in
 import { upgrades } from "../plugins/upgrades/index.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
+import type { PresetOptions } from "./options.ts";
 
 /** The GraphQL surface of Hasura v2, live queries included. */
-export const gqlCompat = (options: RelApiOptions): Preset =>
+export const gqlCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: common, options, ...ofThePackage },
     // filters

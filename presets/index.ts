@@ -7,14 +7,4 @@ export { restCompat } from "./rest-compat.ts";
 export type { GraphqlCall, GraphqlResult } from "../plugins/graphql/api.ts";
 export type { RestCall } from "../plugins/rest/api.ts";
 export type { TakeUpgrade, Upgrade } from "../plugins/upgrades/api.ts";
-// the options that their plugins add to `RelApiOptions`
-export type { AuthOptions, JwtSecret } from "../plugins/auth/settings.ts";
-export type { StoreOptions } from "../plugins/database-settings/settings.ts";
-export type { GraphqlOptions } from "../plugins/graphql/settings.ts";
-export type { TraceOptions } from "../plugins/http/settings.ts";
-export type { MediaOptions } from "../plugins/media/settings.ts";
-export type { MetadataOptions } from "../plugins/metadata/settings.ts";
-export type { ChannelOptions } from "../plugins/reload/settings.ts";
-export type { RestOptions } from "../plugins/rest/settings.ts";
-export type { SharedOptions } from "../plugins/settings.ts";
-export type { LiveQueryOptions } from "../plugins/subscriptions/settings.ts";
+export type * from "./options.ts";

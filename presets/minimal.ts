@@ -1,5 +1,5 @@
 /** REST over tables and views with plain JSON, and nothing else: a starting point for your own preset. */
-import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
+import { compose, type Preset } from "../core/index.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
 import { sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
@@ -11,9 +11,10 @@ import { setOperator } from "../plugins/operators/set.ts";
 import { rest } from "../plugins/rest/index.ts";
 import { restWrites } from "../plugins/rest/write.ts";
 import { ofThePackage } from "./known-plugins.ts";
+import type { PresetOptions } from "./options.ts";
 
 /** REST for tables and views, with plain JSON and the comparison operators: a starting point for your own preset. */
-export const minimal = (options: RelApiOptions): Preset =>
+export const minimal = (options: PresetOptions): Preset =>
   compose({
     plugins: [
       catalogIntrospection,

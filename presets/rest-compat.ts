@@ -1,5 +1,5 @@
 /** The REST surface, as PostgREST has it. */
-import { compose, type Preset, type RelApiOptions } from "../core/index.ts";
+import { compose, type Preset } from "../core/index.ts";
 import { spreadEmbeds } from "../plugins/embeds/spread.ts";
 import {
   csvMedia,
@@ -26,9 +26,10 @@ import { restWrites } from "../plugins/rest/write.ts";
 import { suggestions } from "../plugins/rest/suggestions.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
+import type { PresetOptions } from "./options.ts";
 
 /** The REST surface of PostgREST 16. */
-export const restCompat = (options: RelApiOptions): Preset =>
+export const restCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: common, options, ...ofThePackage },
     // methods

@@ -45,6 +45,15 @@ test("X-TYP-1 import from the package alone knows what the surfaces add to decla
   ).toBe("");
 });
 
+test("X-SET-8 each preset by itself knows the options of all", () => {
+  const options = (name: string): string =>
+    errorsOf(
+      `import { minimal } from "relapi/presets/minimal"; export const preset = minimal({ dbMaxRows: 5, ${name}: 7 });`,
+    );
+  expect(options("maxAliases")).toBe("");
+  expect(options("maxAliasess")).toContain("Did you mean to write 'maxAliases'?");
+});
+
 test("X-TYP-1 a surface of your own adds its members", () => {
   expect(
     errorsOf(`

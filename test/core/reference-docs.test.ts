@@ -9,7 +9,7 @@ import type { OperatorSpec } from "../../core/index.ts";
 import { aggregateName, operatorName } from "../../plugins/graphql/part-names.ts";
 import { restName } from "../../plugins/rest/syntax/part-names.ts";
 import { fullCompat, gqlCompat, restCompat } from "../../presets/index.ts";
-import { settingsPage } from "../support/settings-page.ts";
+import { optionsFile, settingsPage } from "../support/settings-page.ts";
 
 const docs = (path: string): string => fileURLToPath(new URL(`../../docs/${path}`, import.meta.url));
 const { plugins } = fullCompat({});
@@ -96,6 +96,11 @@ test("operators.md is what the plugins declare", async () => {
 test("X-SET-3 settings.md is what core, the plugins and the standalone server declare", () => {
   const page = readFileSync(docs("reference/settings.md"), "utf8");
   expect(page, "npm run docs:settings writes the tables").toBe(settingsPage(page));
+});
+
+test("X-SET-8 the type of the presets' options is what the declarations make", async () => {
+  const file = readFileSync(docs("../presets/options.ts"), "utf8");
+  expect(file, "npm run docs:settings writes it").toBe(await optionsFile());
 });
 
 test("presets.md names every plugin of fullCompat, and no other", () => {
