@@ -18,7 +18,7 @@ export interface CoreHooks {
   >;
   readonly authorize: AsyncSeriesBailHook<[credentials: Credentials], Session | undefined>;
   // Beyond the five of the project, for the families that those cannot carry:
-  readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext]>;
+  readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext], Plan, PlanTap>;
   readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined, BuiltIn>>;
   readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined, BuiltIn>>;
 }
@@ -97,6 +97,12 @@ export interface FilterContext {
   readonly quantifier: "any" | "all" | undefined;
   /** For operands that the plan builds from other parts. */
   readonly compileOperand: (operand: Operand) => Sql;
+}
+
+/** What a tap of `transformPlan` may say of itself, beside its name. */
+export interface PlanTap {
+  /** It may refuse a plan, but takes no rows from a read: related rows that must exist are there. */
+  readonly keepsRows?: boolean;
 }
 
 /** The request that a plan belongs to, for `transformPlan` taps. */

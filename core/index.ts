@@ -23,6 +23,7 @@ export {
   type Caller,
   type CallOptions,
 } from "./http/call.ts";
+export { isOwnCall } from "./http/call.ts";
 export type * from "./http/exchange.ts";
 export { cookieOf, firstHeaders, repeatsHost, utf8Text, type RequestSettings } from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";

@@ -98,6 +98,11 @@ const bytesOf = (body: unknown): Buffer | undefined => {
 
 const isText = (body: unknown): boolean => typeof body === "string" || body instanceof Uint8Array;
 
+const ownCalls = new WeakSet<IncomingMessage>();
+
+/** The application itself asks, by a method of the api. */
+export const isOwnCall = (request: IncomingMessage): boolean => ownCalls.has(request);
+
 /** A request as Node would hand it over, and a response that is written to by nobody. */
 export const openCall = ({ method, path, headers = {}, body, signal }: ApiCall) => {
   const request = new IncomingMessage(new Socket());
@@ -106,6 +111,7 @@ export const openCall = ({ method, path, headers = {}, body, signal }: ApiCall) 
   if (bytes !== undefined && !isText(body)) given["content-type"] = "application/json";
   for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value;
   if (bytes !== undefined) given["content-length"] = String(bytes.length);
+  ownCalls.add(request);
   request.method = method.toUpperCase();
   request.url = path;
   request.httpVersion = "1.1";

@@ -2,7 +2,7 @@
  *  `buildGqlField` sees; the engine. */
 import type { SyncBailHook, SyncHook } from "tapable";
 import type { CallOptions, Json, Session, Token } from "../../core/index.ts";
-import type { GqlEngine } from "./operations.ts";
+import type { GqlEngine, GqlSender, PreparedDocument } from "./operations.ts";
 
 export type * from "./parts.ts";
 export type * from "./served.ts";
@@ -20,8 +20,11 @@ export type FindGqlDocument = Token<
 >;
 
 /** Sees each document that can be read and who sent it, before it is planned; throws for one that may not run.
- *  @rule X-DOC-2 */
-export type CheckGqlDocument = Token<"checkGqlDocument", SyncHook<[document: string, session: Session]>>;
+ *  `sender`: absent when a live query runs again. @rule X-DOC-2 */
+export type CheckGqlDocument = Token<
+  "checkGqlDocument",
+  SyncHook<[text: string, session: Session, document: PreparedDocument, sender: GqlSender | undefined]>
+>;
 
 /** @rule X-CALL-2 */
 export interface GraphqlCall<Variables = Readonly<Record<string, unknown>>> extends CallOptions {

@@ -1,13 +1,19 @@
 /** Errors in the format of this surface: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`.
  *  @rule G-ERR-1 G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
-import { isRelApiError, type Json, type Session } from "../../core/index.ts";
+import { isRelApiError, STATUSES_OF_BODIES, type Headers, type Json, type Session } from "../../core/index.ts";
 import { errorWords } from "./errors.ts";
 
 export interface EncodedErrors {
   readonly body: string;
-  /** For `/v1alpha1/graphql`; the other endpoints return 200. */
+  /** For `/v1alpha1/graphql`; the other endpoints return 200, unless `keepsStatus`. */
   readonly status: number;
+  /** Bodies that did not arrive, and a plugin's own errors. @rule G-HTTP-15 G-ERR-9 */
+  readonly keepsStatus: boolean;
+  /** Those that go with a status that is kept. */
+  readonly headers: Headers;
 }
+
+const NO_HEADERS: Headers = [];
 
 /** What administrators see of a database error: its message, never the statement. @rule G-ERR-7 */
 const internalOf = (error: unknown): Json | undefined => {
@@ -25,20 +31,27 @@ const internalOf = (error: unknown): Json | undefined => {
 };
 
 /** One error, as an element of `errors`. */
-export const encodeError = (
+const encodeError = (
   error: unknown,
   session: Session | undefined,
-): { readonly text: string; readonly status: number } => {
-  const { code, message, status, isDatabase } = errorWords(error);
+): { readonly text: string; readonly status: number; readonly isForeign: boolean } => {
+  const { code, message, status, isDatabase, isForeign = false } = errorWords(error);
   const path = (isRelApiError(error) ? error.path : undefined) ?? "$";
   const internal = isDatabase && session?.isAdmin === true ? internalOf(error) : undefined;
   return {
     text: JSON.stringify({ message, extensions: { path, code, ...(internal === undefined ? {} : { internal }) } }),
     status,
+    isForeign,
   };
 };
 
 export const encodeErrors = (error: unknown, session: Session | undefined): EncodedErrors => {
-  const { text, status } = encodeError(error, session);
-  return { body: `{"errors":[${text}]}`, status };
+  const { text, status, isForeign } = encodeError(error, session);
+  const keepsStatus = isForeign || STATUSES_OF_BODIES.has(status);
+  return {
+    body: `{"errors":[${text}]}`,
+    status,
+    keepsStatus,
+    headers: keepsStatus && isRelApiError(error) ? error.headers : NO_HEADERS,
+  };
 };

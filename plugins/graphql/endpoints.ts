@@ -164,7 +164,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captured])
         variables[name] = valueOf(engine, text, endpoint.types.get(name));
       exchange.mark("parse");
-      const document = engine.prepare({ query: endpoint.document }, session);
+      const document = engine.prepare({ query: endpoint.document }, session, exchange);
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const isReading = method === "GET" || method === "HEAD";
       if (isReading && document.operation === "mutation") throw mutationByGet();

@@ -15,6 +15,7 @@ import { createFunctions } from "./functions.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
+import type { ApiLimitsService } from "../limits/api.ts";
 import type { CheckGqlDocument, FindGqlDocument } from "./api.ts";
 import type { Schemas } from "./schema.ts";
 import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
@@ -64,6 +65,9 @@ export const assemble = (
   return assembleFields(outputs, { bodies, calls });
 };
 
+/** SQLSTATE: the statement took too long. */
+const QUERY_CANCELED = "57014";
+
 /** What plugins add to the reading of requests. */
 export interface DocumentHooks {
   readonly find: FindGqlDocument["value"];
@@ -77,9 +81,9 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
 
   return {
     credentialRules,
-    prepare: (request, session) => {
+    prepare: (request, session, sender) => {
       const document = prepare(schemas.of(session), request);
-      if (check.isUsed()) check.call(request.query, session);
+      if (check.isUsed()) check.call(request.query, session, document, sender);
       return document;
     },
     assemble,
@@ -95,17 +99,24 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
       const programs: Execution["programs"][number][] = [];
       for (const { planned, values, path } of operation.steps)
         programs.push({ program: context.prepare(planned, session, "graphql"), values, path });
-      const rows = await context.execute({
+      const limits = context.service<ApiLimitsService>("api-limits");
+      const seconds = limits?.secondsOf(session);
+      const execution: Execution = {
         session,
         access,
         schema: context.model().schemas[0] ?? "public",
         keepsLoginPath: true,
         programs,
         end: isReadOnly ? "commit" : end,
-        settings,
+        settings: seconds === undefined ? settings : [...(settings ?? []), ["statement_timeout", `${seconds}s`]],
         onGone,
         mayUseReplica: isReadOnly,
-      });
+      };
+      const rows = await (limits === undefined || seconds === undefined
+        ? context.execute(execution)
+        : context.execute(execution).catch((error: unknown) => {
+            throw isRelApiError(error) && error.code === QUERY_CANCELED ? limits.timeExceeded(seconds) : error;
+          }));
       operation.keep();
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete = operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, onGone);

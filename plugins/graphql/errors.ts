@@ -137,6 +137,8 @@ export interface GqlErrorWords {
   readonly status: number;
   /** It comes from the database: administrators get its own words too (G-ERR-7). */
   readonly isDatabase: boolean;
+  /** A plugin's own: its status counts on every address (G-ERR-9). */
+  readonly isForeign?: boolean;
 }
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
@@ -222,9 +224,17 @@ const OWN_CODES: ReadonlySet<string> = new Set([
   "jwt-missing-role-claims",
   "PERSISTED_QUERY_NOT_FOUND",
   "method-not-allowed",
+  "unfiltered-write",
+  "depth-limit-exceeded",
+  "node-limit-exceeded",
+  "batch-limit-exceeded",
+  "time-limit-exceeded",
 ]);
 
-/** @rule G-DBE-1 … G-DBE-15 */
+/** Of core, with nothing for a client to know. */
+const UNTOLD: ReadonlySet<string> = new Set(["internal", "preset", "request-cancelled", "function-failed"]);
+
+/** @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
 export const errorWords = (error: unknown): GqlErrorWords => {
   if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
   if (isSqlState(error.code)) return { ...databaseWords(error.code, error.message), isDatabase: true };
@@ -235,5 +245,7 @@ export const errorWords = (error: unknown): GqlErrorWords => {
     return { code: String(error.facts["code"]), message: error.message, status: error.status, isDatabase: false };
   if (OWN_CODES.has(error.code))
     return { code: error.code, message: error.message, status: error.status, isDatabase: false };
+  if (!UNTOLD.has(error.code))
+    return { code: error.code, message: error.message, status: error.status, isDatabase: false, isForeign: true };
   return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
 };

@@ -76,7 +76,7 @@ const createSurface = (context: PluginContext): Surface => {
     try {
       const request = readUrl(engine, exchange.query);
       exchange.mark("parse");
-      const document = engine.prepare(request, exchange.session);
+      const document = engine.prepare(request, exchange.session, exchange);
       if (document.operation === "mutation") throw mutationByGet();
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const operation = document.bind(request.variables);
@@ -87,9 +87,9 @@ const createSurface = (context: PluginContext): Surface => {
       exchange.mark("transaction");
       return await compressed(exchange, json(exchange, 200, `{"data":${data}}`, PRIVATE));
     } catch (error) {
-      const { body, status } = engine.encodeErrors(error, exchange.session);
-      if (status === 405) return json(exchange, status, body, [["Allow", "POST"], ...PRIVATE]);
-      return json(exchange, statusFor(exchange, status), body, PRIVATE);
+      const encoded = engine.encodeErrors(error, exchange.session);
+      if (encoded.status === 405) return json(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE]);
+      return json(exchange, statusFor(exchange, encoded), encoded.body, PRIVATE);
     }
   };
 
@@ -103,8 +103,8 @@ const createSurface = (context: PluginContext): Surface => {
       !namesHtml(request.headers.accept),
     handle: answer,
     encodeError: (error, exchange) => {
-      const { body, status } = engineOf().encodeErrors(error, exchange.session);
-      return json(exchange, statusFor(exchange, status), body, PRIVATE);
+      const encoded = engineOf().encodeErrors(error, exchange.session);
+      return json(exchange, statusFor(exchange, encoded), encoded.body, [...encoded.headers, ...PRIVATE]);
     },
     exposedHeaders: ["x-request-id"],
   };

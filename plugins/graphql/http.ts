@@ -5,7 +5,6 @@ import { gzip, gzipSync } from "node:zlib";
 import { createHandler, type RequestParams, type Response as HandlerResponse } from "graphql-http";
 import {
   RelApiError,
-  STATUSES_OF_BODIES,
   VERSION,
   type Answer,
   type Exchange,
@@ -16,11 +15,11 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
-import { encodeErrors } from "./encode-error.ts";
+import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { runOptionsOf } from "./transaction.ts";
-import type { GqlEngine, GqlRequest } from "./operations.ts";
+import type { GqlEngine, GqlRequest, GqlSender } from "./operations.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
 
 export type AnyExchange = Omit<Exchange, "session">;
@@ -112,15 +111,19 @@ interface Posted {
   readonly request: GqlRequest;
 }
 
-/** Statuses: only the old endpoint has error statuses, apart from bodies that could not be read. @rule G-HTTP-2
- *  G-HTTP-3 G-HTTP-15 */
-export const statusFor = (exchange: AnyExchange, status: number): number =>
-  exchange.path === OLD_PATH || STATUSES_OF_BODIES.has(status) ? status : 200;
+/** Statuses: only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
+ *  G-HTTP-3 G-HTTP-15 G-ERR-9 */
+export const statusFor = (exchange: AnyExchange, { status, keepsStatus }: EncodedErrors): number =>
+  exchange.path === OLD_PATH || keepsStatus ? status : 200;
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
-  const answer = async (exchange: Exchange, request: GqlRequest): Promise<HandlerResponse> => {
+  const answer = async (
+    exchange: Exchange,
+    request: GqlRequest,
+    sender: GqlSender = exchange,
+  ): Promise<HandlerResponse> => {
     try {
-      const document = engine.prepare(request, exchange.session);
+      const document = engine.prepare(request, exchange.session, sender);
       const operation = document.bind(request.variables);
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
@@ -129,8 +132,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       exchange.mark("transaction");
       return [`{"data":${data}}`, OK];
     } catch (error) {
-      const { body, status } = engine.encodeErrors(error, exchange.session);
-      return [body, { status: statusFor(exchange, status), statusText: "" }];
+      const encoded = engine.encodeErrors(error, exchange.session);
+      return [encoded.body, { status: statusFor(exchange, encoded), statusText: "" }];
     }
   };
 
@@ -143,10 +146,11 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   });
 
   const postBatch = async (exchange: Exchange, requests: readonly GqlRequest[]): Promise<Answer> => {
+    const sender = { request: exchange.request, batchSize: requests.length };
     const batch = await answerBatch(
       requests,
       context.options,
-      async (request) => (await answer(exchange, request))[0] ?? "",
+      async (request) => (await answer(exchange, request, sender))[0] ?? "",
       (error) => engine.encodeErrors(error, exchange.session).body,
     );
     if ("body" in batch) return compressed(exchange, json(exchange, 200, batch.body));
@@ -159,8 +163,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     try {
       body = parseBody(await exchange.body(), context.options, find);
     } catch (error) {
-      const { body: text, status } = engine.encodeErrors(error, exchange.session);
-      return compressed(exchange, json(exchange, statusFor(exchange, status), text));
+      const encoded = engine.encodeErrors(error, exchange.session);
+      return compressed(exchange, json(exchange, statusFor(exchange, encoded), encoded.body));
     }
     exchange.mark("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
@@ -217,8 +221,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     encodeError: (error: CoreError, exchange) => {
       // a path of no surface, where this one is the last
       if (error.code === "path-not-found") return json(exchange, 404, NOT_FOUND);
-      const { body, status } = encodeErrors(error, exchange.session);
-      return json(exchange, statusFor(exchange, status), body);
+      const encoded = encodeErrors(error, exchange.session);
+      return json(exchange, statusFor(exchange, encoded), encoded.body, encoded.headers);
     },
     exposedHeaders: ["x-request-id"],
   };

@@ -32,7 +32,7 @@ export const graphql = definePlugin({
     refuseNames(context.registry);
     tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
     const find: FindGqlDocument["value"] = new SyncBailHook(["request"]);
-    const check: CheckGqlDocument["value"] = new SyncHook(["document", "session"]);
+    const check: CheckGqlDocument["value"] = new SyncHook(["text", "session", "document", "sender"]);
     hooks.declare<FindGqlDocument>("findGqlDocument", find);
     hooks.declare<CheckGqlDocument>("checkGqlDocument", check);
     const engine = createEngine(context, createSchemas(hooks, context), { find, check });

@@ -1,5 +1,7 @@
 /** Documents on their way to an answer: requests, operations, and the engine that others are offered. */
+import type { IncomingMessage } from "node:http";
 import type { BoundValue, CredentialRules, Json, Plan, Planned, Session } from "../../core/index.ts";
+import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
 
 /** A GraphQL request: document, operation name, variables. */
@@ -12,6 +14,10 @@ export interface GqlRequest {
 /** A document parsed and validated for one role schema, before any values are known. */
 export interface PreparedDocument {
   readonly operation: "query" | "mutation" | "subscription";
+  /** Fields with a selection inside each other, fragments put in place, without introspection. */
+  readonly levels: number;
+  /** How many such fields there are. */
+  readonly nodes: number;
   /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */
   bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
 }
@@ -83,12 +89,20 @@ export type GqlOutput =
   /** a namespace of a mutation */
   | { readonly as: string; readonly of: readonly GqlOutput[] };
 
+/** What brought a request for an operation. */
+export interface GqlSender {
+  /** Or the upgrade request of its socket. */
+  readonly request: IncomingMessage;
+  /** How many came together. */
+  readonly batchSize?: number;
+}
+
 /** What the GraphQL plugin offers to others (`GraphqlService`). */
 export interface GqlEngine {
   /** For other surfaces of this dialect, and for sockets. */
   readonly credentialRules: CredentialRules;
-  /** The document, from the cache if possible. @throws RelApiError */
-  prepare(request: GqlRequest, session: Session): PreparedDocument;
+  /** The document, from the cache if possible. `sender`: absent where nobody asks anew. @throws RelApiError */
+  prepare(request: GqlRequest, session: Session, sender?: GqlSender): PreparedDocument;
   /** Runs it; the text of the `data` object. @throws RelApiError */
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
   /** The text of the `data` object from the bodies of the steps. */
@@ -101,7 +115,7 @@ export interface GqlEngine {
   readRequest(value: Json): GqlRequest;
   /** `{"errors":[…]}` (G-ERR-1) for an error; anything but a RelApiError is logged and reported as an internal
    *  error. */
-  encodeErrors(error: unknown, session: Session | undefined): { readonly body: string; readonly status: number };
+  encodeErrors(error: unknown, session: Session | undefined): EncodedErrors;
 }
 
 /** Options of one run of an operation. */

@@ -4,7 +4,7 @@ import { planKey, type Ask, type Cache, type Caches, type Found, type Json, type
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
-import { checkSize } from "./document/size.ts";
+import { checkSize, type Size } from "./document/size.ts";
 import { declareVariables, readVariables, type DeclaredVariables, type VariableValues } from "./document/variables.ts";
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
@@ -31,6 +31,7 @@ interface ReadDocument {
   readonly schema: RoleSchema;
   readonly parsed: ParsedDocument;
   readonly declared: DeclaredVariables;
+  readonly size: Size;
   readonly length: number;
 }
 
@@ -64,9 +65,9 @@ const readDocument = (ask: Ask<DocumentSource>): ReadDocument => {
   const parsed = parseDocument(text, ask(OPERATION_NAME), schema.options.maxDocumentBytes);
   const { operation, fragments } = parsed;
   checkFragments(operation.selectionSet, fragments);
-  checkSize(schema.options, operation.selectionSet, fragments);
+  const size = checkSize(schema.options, operation.selectionSet, fragments);
   rootOf({ schema }, parsed);
-  return { schema, parsed, declared: declareVariables(operation, fragments), length: text.length };
+  return { schema, parsed, declared: declareVariables(operation, fragments), size, length: text.length };
 };
 
 const plan = (ask: Ask<OperationSource>): OperationTemplate => {
@@ -137,6 +138,8 @@ export const createPrepare = (caches: Caches): Prepare => {
     const found = guarded(() => documents.get({ schema, request }), notAGraphqlQuery);
     return {
       operation: found.made.parsed.operation.operation,
+      levels: found.made.size.levels,
+      nodes: found.made.size.nodes,
       bind: (given) =>
         guarded(() => bind(schema, found, given), given === undefined ? notAGraphqlQuery : variablesTooDeep),
     };

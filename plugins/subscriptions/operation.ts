@@ -31,7 +31,7 @@ export const startOperation = (
   const { engine, live, context, settings } = connection;
   try {
     const request = readRequest();
-    const document = engine.prepare(request, session);
+    const document = engine.prepare(request, session, connection);
     if (document.operation === "subscription") {
       return live.subscribe(live.graphqlSource(engine, request, session, settings), {
         answer: sink.live,

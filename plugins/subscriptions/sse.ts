@@ -4,7 +4,6 @@ import {
   definePlugin,
   isRelApiError,
   RelApiError,
-  STATUSES_OF_BODIES,
   type Exchange,
   type PluginContext,
   type Surface,
@@ -51,11 +50,12 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
 
   const stream = (
     engine: GqlEngine,
-    { session, path }: Exchange,
+    exchange: Exchange,
     text: string,
     lastId: string | undefined,
     events: EventStream,
   ): (() => void) => {
+    const { session, path } = exchange;
     const settings = [
       ["request.method", "POST"],
       ["request.path", path],
@@ -67,7 +67,7 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
     const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
     try {
       const request = engine.readRequest(readJson(engine, text));
-      const document = engine.prepare(request, session);
+      const document = engine.prepare(request, session, exchange);
       if (document.operation !== "subscription") {
         const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
         void engine
@@ -110,11 +110,14 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
         stream(engine, exchange, text, lastEventId(exchange.header("last-event-id")), events),
       );
     },
-    encodeError: (error, { session }) => ({
-      status: STATUSES_OF_BODIES.has(error.status) ? error.status : 200,
-      headers: [["Content-Type", "application/json; charset=utf-8"]],
-      body: engineOf()?.encodeErrors(error, session).body ?? "",
-    }),
+    encodeError: (error, { session }) => {
+      const encoded = engineOf()?.encodeErrors(error, session);
+      return {
+        status: encoded?.keepsStatus === true ? encoded.status : 200,
+        headers: [["Content-Type", "application/json; charset=utf-8"], ...(encoded?.headers ?? [])],
+        body: encoded?.body ?? "",
+      };
+    },
   };
 };
 

@@ -4,13 +4,16 @@ import { limitExceeded, type Limit, type Limits } from "../../../core/index.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-interface Size {
+export interface Size {
   /** Fields of the set itself. */
   readonly own: number;
   /** At every level. */
   readonly fields: number;
   readonly aliases: number;
   readonly depth: number;
+  /** Fields with a selection inside each other, and how many there are, without introspection. */
+  readonly levels: number;
+  readonly nodes: number;
 }
 
 /** `known`: sizes of fragments; they form no cycle. */
@@ -19,6 +22,8 @@ const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, 
   let fields = 0;
   let aliases = 0;
   let depth = 1;
+  let levels = 0;
+  let nodes = 0;
   for (const selection of set.selections) {
     if (selection.kind === "Field") {
       own++;
@@ -29,6 +34,9 @@ const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, 
       fields += inner.fields;
       aliases += inner.aliases;
       depth = Math.max(depth, inner.depth + 1);
+      if (selection.name.value.startsWith("__")) continue;
+      levels = Math.max(levels, inner.levels + 1);
+      nodes += inner.nodes + 1;
       continue;
     }
     const inner =
@@ -39,11 +47,13 @@ const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, 
     fields += inner.fields;
     aliases += inner.aliases;
     depth = Math.max(depth, inner.depth);
+    levels = Math.max(levels, inner.levels);
+    nodes += inner.nodes;
   }
-  return { own, fields, aliases, depth };
+  return { own, fields, aliases, depth, levels, nodes };
 };
 
-const NOTHING: Size = { own: 0, fields: 0, aliases: 0, depth: 0 };
+const NOTHING: Size = { own: 0, fields: 0, aliases: 0, depth: 0, levels: 0, nodes: 0 };
 
 const sizeOfFragment = (name: string, fragments: Fragments, known: Map<string, Size>): Size => {
   let size = known.get(name);
@@ -57,7 +67,7 @@ const sizeOfFragment = (name: string, fragments: Fragments, known: Map<string, S
 
 /** Repeated fields count each time, even if they are merged. Fragments have been checked. @throws RelApiError
  *  `validation-failed` @rule G-LIM-3 */
-export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): void => {
+export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): Size => {
   const size = sizeOf(set, fragments, new Map());
   const within = (limit: Limit, count: number, message: (most: number) => string): void => {
     if (count > limits[limit])
@@ -67,4 +77,5 @@ export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Frag
   within("maxRootFields", size.own, (most) => `the operation has more than ${most} root fields`);
   within("maxAliases", size.aliases, (most) => `the operation has more than ${most} aliases`);
   within("maxDocumentFields", size.fields, (most) => `the operation has more than ${most} fields`);
+  return size;
 };

@@ -11,7 +11,14 @@ import {
   type GraphQLOutputType,
   type GraphQLScalarType,
 } from "graphql";
-import { nameKey, type Model, type Registry, type RelApiHooks, type ResolvedOptions } from "../../../core/index.ts";
+import {
+  nameKey,
+  type Model,
+  type PlanTap,
+  type Registry,
+  type RelApiHooks,
+  type ResolvedOptions,
+} from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
 import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
@@ -175,7 +182,9 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   };
 
   // whatever else changes plans may do so to keep rows back
-  const isRewritten = hooks.transformPlan.taps.some(({ name }) => name !== "metadata-permissions");
+  const isRewritten = hooks.transformPlan.taps.some(
+    ({ name, keepsRows }: { readonly name: string } & PlanTap) => name !== "metadata-permissions" && keepsRows !== true,
+  );
   const isAboveRowSecurity =
     (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
 
