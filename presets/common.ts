@@ -9,6 +9,8 @@ import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
 import { databaseSettings } from "../plugins/database-settings/index.ts";
 import { accessLog, cors, traceHeader } from "../plugins/http/index.ts";
+import { rateLimits } from "../plugins/limits/rate-limits.ts";
+import { safeWrites } from "../plugins/limits/safe-writes.ts";
 import { metadata, metadataLoader, metadataPermissions } from "../plugins/metadata/index.ts";
 import { aggregateFunctions } from "../plugins/operators/aggregates.ts";
 import { arrayRangeOperators } from "../plugins/operators/array-range.ts";
@@ -25,6 +27,9 @@ export const common: readonly Plugin[] = [
   accessLog,
   cors,
   traceHeader,
+  // limits
+  rateLimits,
+  safeWrites,
   // what the database offers
   catalogIntrospection,
   relationships,

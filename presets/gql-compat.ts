@@ -24,6 +24,7 @@ import { geoOperators } from "../plugins/operators/geo.ts";
 import { documentOperators, incOperator } from "../plugins/operators/update.ts";
 import { legacyWebsocket, websocketTransport } from "../plugins/subscriptions/index.ts";
 import { upgrades } from "../plugins/upgrades/index.ts";
+import { apiLimits } from "../plugins/limits/api-limits.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
@@ -32,6 +33,8 @@ import type { PresetOptions } from "./options.ts";
 export const gqlCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: common, options, ...ofThePackage },
+    // limits
+    apiLimits,
     // filters
     geoOperators,
     // changes of columns

@@ -5,6 +5,7 @@ export type { AuthOptions, JwtSecret } from "../plugins/auth/settings.ts";
 export type { StoreOptions } from "../plugins/database-settings/settings.ts";
 export type { GraphqlOptions } from "../plugins/graphql/settings.ts";
 export type { TraceOptions } from "../plugins/http/settings.ts";
+export type { LimitOptions } from "../plugins/limits/settings.ts";
 export type { MediaOptions } from "../plugins/media/settings.ts";
 export type { MetadataOptions } from "../plugins/metadata/settings.ts";
 export type { ChannelOptions } from "../plugins/reload/settings.ts";
@@ -62,6 +63,18 @@ export interface PresetOptions extends RelApiOptions {
   readonly corsAllowedOrigins?: NonNullable<RelApiOptions["corsAllowedOrigins"]>;
   /** Request header echoed in the answer and the log. */
   readonly serverTraceHeader?: NonNullable<RelApiOptions["serverTraceHeader"]>;
+  /** Requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata. */
+  readonly rateLimits?: NonNullable<RelApiOptions["rateLimits"]>;
+  /** Requests that a caller who was idle may send at once. Unset: as many as in a minute. */
+  readonly rateLimitBurst?: NonNullable<RelApiOptions["rateLimitBurst"]>;
+  /** Comma-separated, what tells callers of one role apart: `address`, a claim (`sub`), a session variable (`x-session-user-id`). Empty: a role's callers share its limit. Default: `[]`. */
+  readonly rateLimitBy?: NonNullable<RelApiOptions["rateLimitBy"]>;
+  /** Proxies in front, for the address of a caller: so many entries of `X-Forwarded-For` can be trusted, counted from the right. `0`: what Express says (`trust proxy`), or the connection. Default: `0`. */
+  readonly trustedProxies?: NonNullable<RelApiOptions["trustedProxies"]>;
+  /** JSON in the format of the metadata's `api_limits`, before which it goes: `{"depth_limit":{"global":7,"per_role":{"editor":12}}}` (G-LIM-8). */
+  readonly apiLimits?: NonNullable<RelApiOptions["apiLimits"]>;
+  /** `true`: updates and deletes without a filter are refused (R-LIM-5, G-LIM-7). Default: `false`. */
+  readonly safeWrites?: NonNullable<RelApiOptions["safeWrites"]>;
   /** Channel on which `NOTIFY` asks for a schema or settings reload. Default: `"pgrst"`. */
   readonly dbChannel?: NonNullable<RelApiOptions["dbChannel"]>;
   /** Whether that channel is listened to. Default: `true`. */

@@ -1,4 +1,5 @@
 /** What the metadata says to other plugins: types only. */
+import type { Json } from "../../core/index.ts";
 
 /** Named queries and what refers to them; `metadata-loader` leaves them in `model.parts["metadata-queries"]`. */
 export interface MetadataQueries {
@@ -16,3 +17,6 @@ export interface MetadataEndpoint {
   readonly methods: readonly string[];
   readonly document: string;
 }
+
+/** The metadata's `api_limits` as it is written; `metadata-loader` leaves it in `model.parts["metadata-limits"]`. */
+export type MetadataLimits = Readonly<Record<string, Json>>;

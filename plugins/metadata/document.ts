@@ -25,6 +25,8 @@ export interface MetadataDocument {
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
   readonly closedForRoles: readonly string[];
   readonly queries: MetadataQueries;
+  /** As it is written, for the plugins that know it. */
+  readonly limits: RawObject;
 }
 
 export type Note = (message: string) => void;
@@ -163,6 +165,7 @@ export const readDocument = (loaded: Raw, note: Note, served: readonly string[] 
         : [{ role, parents: listOf(objectOf(raw)["role_set"]).flatMap((parent) => textOf(parent) ?? []) }];
     }),
     queries: readQueries(top, served, note),
+    limits: served.includes("api_limits") ? objectOf(top["api_limits"]) : {},
     closedForRoles: listOf(objectOf(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
       (role) => textOf(role) ?? [],
     ),

@@ -50,6 +50,8 @@ interface MetadataPart extends GqlMetadata {
 const DOCUMENT_PART = "metadata-document";
 /** For other plugins: `MetadataQueries`. */
 const METADATA_QUERIES = "metadata-queries";
+/** For other plugins: `MetadataLimits`. */
+const METADATA_LIMITS = "metadata-limits";
 
 const noteWith =
   (warn: IntrospectContext["warn"]): Note =>
@@ -83,6 +85,7 @@ export const metadataLoader = definePlugin({
           ...model.parts,
           [DOCUMENT_PART]: last,
           [METADATA_QUERIES]: last.queries,
+          [METADATA_LIMITS]: last.limits,
           "catalog-wanted": wanted,
         },
       };
@@ -90,11 +93,12 @@ export const metadataLoader = definePlugin({
   },
 });
 
-/** Of the keys about named queries. */
+/** Of the keys that are other plugins'. */
 const servedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") || has("rest-endpoints") ? ["query_collections"] : []),
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
+  ...(has("api-limits") || has("rate-limits") ? ["api_limits"] : []),
 ];
 
 const wantedRelations = (document: MetadataDocument): readonly QualifiedName[] =>

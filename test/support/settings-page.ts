@@ -55,6 +55,7 @@ const ADDED = [
   ["StoreOptions", "database-settings/settings.ts"],
   ["GraphqlOptions", "graphql/settings.ts"],
   ["TraceOptions", "http/settings.ts"],
+  ["LimitOptions", "limits/settings.ts"],
   ["MediaOptions", "media/settings.ts"],
   ["MetadataOptions", "metadata/settings.ts"],
   ["ChannelOptions", "reload/settings.ts"],

@@ -69,6 +69,9 @@ const CODES: Readonly<Record<string, string>> = {
   "result-too-large": "PGRSTX01",
   "live-queries-too-large": "PGRSTX02",
   "precondition-failed": "PGRSTX03",
+  "rate-limit-exceeded": "PGRSTX04",
+  // the SQLSTATE of the extension `safeupdate`
+  "unfiltered-write": "21000",
 };
 
 /** Codes of tokens that were read and refused. */

@@ -1,0 +1,39 @@
+/** Hasura's `api_limits`: how deep and how large an operation of a role may be, and how long it may take. */
+import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
+import type { CheckGqlDocument } from "../graphql/api.ts";
+import type { ApiLimits, ApiLimitsService } from "./api.ts";
+import { createRoleLimits } from "./by-role.ts";
+import { apiLimitSettings } from "./settings.ts";
+
+const exceeded = (kind: string, message: string): RelApiError =>
+  new RelApiError({
+    code: `${kind}-limit-exceeded`,
+    status: 400,
+    message,
+    path: "$",
+    facts: { limit: "apiLimits" },
+  });
+
+/** @rule G-LIM-8 */
+export const apiLimits = definePlugin({
+  name: "api-limits",
+  requires: ["graphql"],
+  settings: apiLimitSettings,
+  apply: (hooks, context) => {
+    const limitsOf = createRoleLimits(context, (kind) => kind !== "rate_limit");
+    hooks.use<CheckGqlDocument>("checkGqlDocument").tap("api-limits", (_text, session, document, sender) => {
+      const { depth = Infinity, nodes = Infinity, batch = Infinity } = limitsOf(session);
+      const { batchSize = 1 } = sender ?? {};
+      if (batchSize > batch) throw exceeded("batch", `the batch has ${batchSize} operations, more than ${batch}`);
+      if (document.levels > depth)
+        throw exceeded("depth", `the operation has a depth of ${document.levels}, more than ${depth}`);
+      if (document.nodes > nodes)
+        throw exceeded("node", `the operation has ${document.nodes} nodes, more than ${nodes}`);
+    });
+    const service: ApiLimits = {
+      secondsOf: (session: Session) => limitsOf(session).seconds,
+      timeExceeded: (seconds) => exceeded("time", `the operation took longer than ${seconds} seconds`),
+    };
+    context.offer<ApiLimitsService>("api-limits", service);
+  },
+});

@@ -1,0 +1,133 @@
+/** Limits by role: the option `apiLimits`, then the metadata's `api_limits`, both in Hasura's format. */
+import type { Json, Model, PluginContext, ResolvedOptions, Session } from "../../core/index.ts";
+import type { MetadataLimits } from "../metadata/api.ts";
+
+/** Requests of whoever shares the values of `by`. */
+export interface RateLimit {
+  readonly perMinute: number;
+  readonly by: readonly string[];
+}
+
+/** What one role may ask for; absent: as much as anybody. */
+export interface RoleLimits {
+  readonly depth?: number;
+  readonly nodes?: number;
+  readonly batch?: number;
+  readonly seconds?: number;
+  readonly rate?: RateLimit;
+}
+
+type JsonObject = Readonly<Record<string, Json>>;
+
+const objectOf = (value: Json | undefined): JsonObject | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+
+const own = (object: JsonObject | undefined, key: string): Json | undefined =>
+  object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+
+const isCount = (value: Json | undefined): value is number => typeof value === "number" && value > 0;
+
+const readRate = (value: Json | undefined): RateLimit | undefined => {
+  const given = objectOf(value);
+  const perMinute = own(given, "max_reqs_per_min");
+  if (!isCount(perMinute)) return undefined;
+  const unique = own(given, "unique_params") ?? [];
+  const names = (Array.isArray(unique) ? unique : [unique]).map(String);
+  return { perMinute, by: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
+};
+
+/** A kind of limit for a role: its own, else the one for all. */
+const valueFor = (document: JsonObject, kind: string, role: string): Json | undefined => {
+  const limit = objectOf(own(document, kind));
+  return own(objectOf(own(limit, "per_role")), role) ?? own(limit, "global");
+};
+
+const KINDS = ["depth_limit", "node_limit", "batch_limit", "time_limit", "rate_limit"];
+
+const isRate = (value: Json | undefined): boolean => readRate(value) !== undefined;
+
+/** What is wrong with a document, a line each. */
+const faultsOf = (document: JsonObject, isMine: (kind: string) => boolean): readonly string[] => {
+  const faults: string[] = [];
+  for (const [kind, value] of Object.entries(document)) {
+    if (kind === "disabled" || !isMine(kind)) continue;
+    if (!KINDS.includes(kind)) {
+      faults.push(`${kind}: no such limit; ignored`);
+      continue;
+    }
+    const takes = kind === "rate_limit" ? isRate : isCount;
+    const { global, per_role: perRole } = objectOf(value) ?? {};
+    if (global !== undefined && !takes(global)) faults.push(`${kind}.global: not a limit; ignored`);
+    for (const [role, limit] of Object.entries(objectOf(perRole) ?? {}))
+      if (!takes(limit)) faults.push(`${kind}.per_role.${role}: not a limit; ignored`);
+  }
+  return faults;
+};
+
+const countOf = (value: Json | undefined): number | undefined => (isCount(value) ? value : undefined);
+
+const readLimits = (documents: readonly JsonObject[], { rateLimits, rateLimitBy }: ResolvedOptions, role: string) => {
+  const inEffect = documents.filter((document) => own(document, "disabled") !== true);
+  const first = <Value>(kind: string, read: (value: Json | undefined) => Value | undefined): Value | undefined => {
+    for (const document of inEffect) {
+      const value = read(valueFor(document, kind, role));
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+  const perMinute = own(rateLimits, role) ?? own(rateLimits, "*");
+  const rate = isCount(perMinute) ? { perMinute, by: rateLimitBy } : first("rate_limit", readRate);
+  const limits: { [Key in keyof RoleLimits]: RoleLimits[Key] | undefined } = {
+    depth: first("depth_limit", countOf),
+    nodes: first("node_limit", countOf),
+    batch: first("batch_limit", countOf),
+    seconds: first("time_limit", countOf),
+    rate,
+  };
+  return limits as RoleLimits; // none of them is written where it is undefined, or it does not matter
+};
+
+const NO_LIMITS: RoleLimits = {};
+
+/** An administrator without a role has none. */
+const isFree = ({ isAdmin, role }: Session): boolean => isAdmin && role === "admin";
+
+/** Reads limits as they are in force. `isMine`: what is wrong with these is logged with each load. */
+export const createRoleLimits = (
+  context: PluginContext,
+  isMine: (kind: string) => boolean,
+): ((session: Session) => RoleLimits) => {
+  let model: Model | undefined;
+  let options: ResolvedOptions | undefined;
+  let documents: readonly JsonObject[] = [];
+  const known = new Map<string, RoleLimits>();
+
+  const refresh = (current: Model | undefined): void => {
+    model = current;
+    options = context.options;
+    known.clear();
+    const ofMetadata = (current?.parts["metadata-limits"] ?? {}) as MetadataLimits; // only the loader writes it
+    documents = [options.apiLimits ?? {}, ofMetadata];
+  };
+  refresh(undefined);
+  context.onModel((loaded) => {
+    refresh(loaded);
+    for (const document of documents)
+      for (const fault of faultsOf(document, isMine)) context.logger.warn(`api_limits: ${fault}`);
+  });
+
+  return (session) => {
+    if (isFree(session)) return NO_LIMITS;
+    if (options !== context.options) refresh(model);
+    let limits = known.get(session.role);
+    if (limits === undefined) {
+      if (known.size >= MAX_ROLES) known.clear();
+      limits = readLimits(documents, context.options, session.role);
+      known.set(session.role, limits);
+    }
+    return limits;
+  };
+};
+
+/** Tokens name roles, which must not fill the memory. */
+const MAX_ROLES = 1000;

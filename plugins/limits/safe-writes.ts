@@ -1,0 +1,52 @@
+/** Refuses updates and deletes that would touch every row. */
+import { definePlugin, RelApiError, Stage, type Plan, type Predicate } from "../../core/index.ts";
+import { safeWriteSettings } from "./settings.ts";
+
+/** Whether it holds for each row, whatever the rows are; undefined: that depends on the row. */
+const constantOf = (predicate: Predicate): boolean | undefined => {
+  if (predicate.kind === "not") {
+    const inner = constantOf(predicate.of);
+    return inner === undefined ? undefined : !inner;
+  }
+  if (predicate.kind !== "and" && predicate.kind !== "or") return undefined;
+  const [neutral, decisive] = predicate.kind === "and" ? [true, false] : [false, true];
+  const inner = predicate.of.map(constantOf);
+  if (inner.includes(decisive)) return decisive;
+  return inner.every((each) => each === neutral) ? neutral : undefined;
+};
+
+/** In the words of the extension `safeupdate`, which hosted PostgreSQL has. */
+const refuse = (verb: "UPDATE" | "DELETE"): never => {
+  throw new RelApiError({
+    code: "unfiltered-write",
+    status: 400,
+    message: `${verb} requires a WHERE clause`,
+    hint: "Add a filter. The setting SAFE_WRITES asks for one.",
+    path: "$",
+    facts: { limit: "safeWrites" },
+  });
+};
+
+const checkPlan = (plan: Plan): void => {
+  if (plan.kind === "sequence") for (const { write } of plan.steps) checkPlan(write);
+  else if (
+    (plan.kind === "update" || plan.kind === "delete") &&
+    (plan.where === undefined || constantOf(plan.where) === true)
+  )
+    refuse(plan.kind === "update" ? "UPDATE" : "DELETE");
+};
+
+/** `safeWrites: true`: an update or delete names its rows by a filter of its own; one that a permission or a row policy
+ *  adds does not count. @rule R-LIM-5 G-LIM-7 */
+export const safeWrites = definePlugin({
+  name: "safe-writes",
+  stage: Stage.early, // before permissions add their filters
+  settings: safeWriteSettings,
+  apply: (hooks, context) => {
+    if (!context.options.safeWrites) return;
+    hooks.transformPlan.tap({ name: "safe-writes", keepsRows: true }, (plan) => {
+      checkPlan(plan);
+      return plan;
+    });
+  },
+});

@@ -1,0 +1,126 @@
+/** Settings of limits that stand beside those of one request's size. */
+import {
+  defineOption,
+  settingKinds,
+  type Json,
+  type OptionsOf,
+  type Setting,
+  type SettingKind,
+  type ValuesOf,
+} from "../../core/index.ts";
+
+/** What it refuses is counted under its name. */
+const counted = <Value, Name extends string>(setting: Setting<Value, Name>): Setting<Value, Name> => ({
+  ...setting,
+  isLimit: true,
+});
+
+const isRecord = (value: unknown): value is Readonly<Record<string, Json>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
+  accepts: "a JSON object",
+  read: (given) => {
+    try {
+      const value: unknown = JSON.parse(given);
+      return isRecord(value) ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  option: { accepts: "an object", takes: isRecord },
+};
+
+/** Of `safe-writes`. */
+export const safeWriteSettings = [
+  counted(
+    defineOption({
+      name: "safeWrites",
+      environment: ["SAFE_WRITES"],
+      kind: settingKinds.flag,
+      default: false,
+      description: "`true`: updates and deletes without a filter are refused (R-LIM-5, G-LIM-7)",
+      isFixed: true,
+    }),
+  ),
+] as const;
+
+const isLimit = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0;
+
+/** `anonymous=60,*=600` */
+const readLimits = (given: string): Readonly<Record<string, number>> | undefined => {
+  const pairs = given.split(",").map((pair) => /^\s*([^=]+?)\s*=\s*(\d{1,9})\s*$/.exec(pair));
+  const found = pairs.map((pair) => [pair?.[1] ?? "", Number(pair?.[2])] as const);
+  return found.every(([role, limit]) => role !== "" && isLimit(limit)) ? Object.fromEntries(found) : undefined;
+};
+
+const perRole: SettingKind<Readonly<Record<string, number>>> = {
+  accepts: "roles with whole numbers from 1, such as anonymous=60,*=600",
+  read: readLimits,
+  option: {
+    accepts: "an object of roles and whole numbers from 1",
+    takes: (given) => isRecord(given) && Object.values(given).every(isLimit),
+  },
+};
+
+/** Of `rate-limits`. */
+export const rateLimitSettings = [
+  counted(
+    defineOption({
+      name: "rateLimits",
+      environment: ["RATE_LIMITS"],
+      kind: perRole,
+      description:
+        "requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata",
+    }),
+  ),
+  defineOption({
+    name: "rateLimitBurst",
+    environment: ["RATE_LIMIT_BURST"],
+    kind: settingKinds.wholeNumber(1),
+    description: "requests that a caller who was idle may send at once",
+    whenUnset: "as many as in a minute",
+  }),
+  defineOption({
+    name: "rateLimitBy",
+    environment: ["RATE_LIMIT_BY"],
+    kind: settingKinds.listOf("address, names of claims or of session variables"),
+    default: [],
+    description:
+      "comma-separated, what tells callers of one role apart: `address`, a claim (`sub`), a session variable (`x-session-user-id`). Empty: a role's callers share its limit",
+  }),
+  defineOption({
+    name: "trustedProxies",
+    environment: ["TRUSTED_PROXIES"],
+    kind: settingKinds.wholeNumber(0),
+    default: 0,
+    description:
+      "proxies in front, for the address of a caller: so many entries of `X-Forwarded-For` can be trusted, counted from the right. `0`: what Express says (`trust proxy`), or the connection",
+  }),
+] as const;
+
+/** Of `rate-limits` and `api-limits`. */
+export const apiLimitSettings = [
+  counted(
+    defineOption({
+      name: "apiLimits",
+      environment: ["API_LIMITS"],
+      kind: jsonObject,
+      description:
+        'JSON in the format of the metadata\'s `api_limits`, before which it goes: `{"depth_limit":{"global":7,"per_role":{"editor":12}}}` (G-LIM-8)',
+    }),
+  ),
+] as const;
+
+/** Options of limits. */
+export interface LimitOptions
+  extends
+    OptionsOf<typeof safeWriteSettings>,
+    OptionsOf<typeof rateLimitSettings>,
+    OptionsOf<typeof apiLimitSettings> {}
+
+declare module "../../core/kernel/options.ts" {
+  interface RelApiOptions extends LimitOptions {}
+  interface ResolvedOptions
+    extends ValuesOf<typeof safeWriteSettings>, ValuesOf<typeof rateLimitSettings>, ValuesOf<typeof apiLimitSettings> {}
+}
