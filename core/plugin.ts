@@ -285,6 +285,12 @@ export interface PluginContext {
   execute(execution: Execution): Promise<readonly ResultRow[]>;
   /** Runs a statement of the plugin's own as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
+  /** Puts something around what every plan and every transaction goes through (`prepare`, `execute`), for the others and
+   *  for core: while plugins are applied only. The last to wrap is the outermost. @rule X-WRAP-1 */
+  wrap(around: {
+    readonly prepare?: (next: PluginContext["prepare"]) => PluginContext["prepare"];
+    readonly execute?: (next: PluginContext["execute"]) => PluginContext["execute"];
+  }): void;
   /** Asks the authorize taps. @throws RelApiError if no scheme identifies the caller */
   authorize(credentials: Credentials): Promise<Session>;
   /** A request of the application itself: the steps of every request, without HTTP. @throws CallError for statuses from

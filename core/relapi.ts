@@ -291,7 +291,7 @@ const createContext = (parts: ContextParts): SharedContext => {
     methods,
     call,
   } = parts;
-  return {
+  const context: SharedContext = {
     get options() {
       return config.current();
     },
@@ -311,6 +311,14 @@ const createContext = (parts: ContextParts): SharedContext => {
     prepare: createPreparer(hooks, registry, config.current, () => loader.demand(), caches),
     execute: database.execute,
     query: database.query,
+    // whoever asks this object finds what is outermost: nothing to pass through where nobody wraps
+    wrap: ({ prepare, execute }) => {
+      const { prepare: plain, execute: run } = context;
+      Object.assign(context, {
+        ...(prepare === undefined ? {} : { prepare: prepare(plain) }),
+        ...(execute === undefined ? {} : { execute: execute(run) }),
+      });
+    },
     authorize,
     call,
     addMethod: (name, method) => {
@@ -334,4 +342,5 @@ const createContext = (parts: ContextParts): SharedContext => {
     reload: () => loader.reload(),
     requestReload: loader.requestReload,
   };
+  return context;
 };

@@ -1,0 +1,56 @@
+/** Something around all plans and transactions. */
+import { expect, test } from "vitest";
+import { definePlugin, type Plugin } from "../../core/index.ts";
+import { startApi } from "../support/api.ts";
+
+const said: string[] = [];
+
+const around = (name: string): Plugin =>
+  definePlugin({
+    name,
+    apply: (_, context) =>
+      context.wrap({
+        prepare: (next) => (planned, session, surface) => {
+          said.push(`${name} prepares a ${planned.plan.kind} of ${session.role} on ${surface}`);
+          return next(planned, session, surface);
+        },
+        execute: (next) => async (execution) => {
+          said.push(`${name} begins`);
+          const rows = await next(execution);
+          said.push(`${name} ends with ${rows.length}`);
+          return rows;
+        },
+      }),
+  });
+
+test("X-WRAP-1 hears of plans and transactions of every surface, the last to wrap first", async () => {
+  const api = await startApi({ parts: [around("inner"), around("outer")] });
+  said.length = 0;
+  await api.get("/ports?select=id");
+  expect(said).toEqual([
+    "outer prepares a read of sea_anon on rest",
+    "inner prepares a read of sea_anon on rest",
+    "outer begins",
+    "inner begins",
+    "inner ends with 1",
+    "outer ends with 1",
+  ]);
+  said.length = 0;
+  await api.gql("{ sea_ports { id } }");
+  expect(said.filter((line) => line.startsWith("outer"))).toEqual([
+    "outer prepares a bundle of admin on graphql",
+    "outer begins",
+    "outer ends with 1",
+  ]);
+});
+
+test("X-WRAP-1 what it gives on is what runs", async () => {
+  const neverCommits = definePlugin({
+    name: "never-commits",
+    apply: (_, { wrap }) => wrap({ execute: (next) => (execution) => next({ ...execution, end: "rollback" }) }),
+  });
+  const api = await startApi({ parts: [neverCommits] });
+  const answer = await api.post("/ports", { body: { name: "Nowhere" } });
+  expect(answer.status).toBe(201);
+  expect(await api.sql("select from sea.ports where name = 'Nowhere'")).toEqual([]);
+});
