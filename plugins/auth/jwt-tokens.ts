@@ -257,3 +257,5 @@ const createKnownTokens = ({ options: { jwtCacheMaxEntries, cacheBytes }, counte
     clear: caches.clear,
   };
 };
+
+export { claimedCaller } from "./claimed-caller.ts";

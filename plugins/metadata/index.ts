@@ -41,7 +41,7 @@ import { createFunctionRights, createView, mayCallOf, type FunctionRights } from
 import type { GqlMetadata } from "../graphql/api.ts";
 
 /** What the metadata plugins leave in the model for each other. */
-interface MetadataPart extends GqlMetadata {
+export interface MetadataPart extends GqlMetadata {
   readonly permissions: Permissions;
   readonly functionRights: FunctionRights;
   readonly isNamed: (relationship: Relationship) => boolean;

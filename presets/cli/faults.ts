@@ -10,9 +10,15 @@ export const faultText = (error: unknown): string => {
   return isRelApiError(error) || isPlain(error) ? error.message : (error.stack ?? error.message);
 };
 
+/** The exit code is 1 once everything is printed. @rule C-CLI-4 */
+export const tellFaults = (text: string): void => {
+  const lines = text.split("\n");
+  process.stderr.write(lines.map((line) => `relapi: ${line}\n`).join(""));
+  process.exitCode = 1;
+};
+
 /** @rule C-CLI-4 */
 export const giveUp = (error: unknown): never => {
-  const lines = faultText(error).split("\n");
-  process.stderr.write(lines.map((line) => `relapi: ${line}\n`).join(""));
+  tellFaults(faultText(error));
   process.exit(1);
 };

@@ -9,7 +9,6 @@ import {
   type Model,
   type PluginContext,
   type RelApi,
-  type RelApiHooks,
   type RelApiOptions,
 } from "../../core/index.ts";
 import type { EnvironmentSettings } from "../environment.ts";
@@ -25,13 +24,6 @@ export interface OpenApi {
   readonly warnings: readonly string[];
 }
 
-export interface Listening {
-  /** Takes statements, with the option `logQuery`. */
-  readonly said?: (text: string) => void;
-  /** Applied as a plugin. */
-  readonly tap?: (hooks: RelApiHooks) => void;
-}
-
 const LOAD_FAILED = "failed to load the schema";
 
 const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
@@ -42,11 +34,11 @@ const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): str
   return [...(message === LOAD_FAILED && said.length > 0 ? [] : [message]), ...said].join(": ");
 };
 
-/** @throws RelApiError `preset` when the schema cannot be loaded */
+/** `apply`: while plugins are applied. @throws RelApiError `preset` when the schema cannot be loaded */
 export const withApi = async <Result>(
   settings: EnvironmentSettings,
   work: (open: OpenApi) => Result | Promise<Result>,
-  { said = () => undefined, tap }: Listening = {},
+  apply?: (context: PluginContext) => void,
 ): Promise<Result> => {
   const options = await withDatabase(settings);
   const warnings: string[] = [];
@@ -60,15 +52,15 @@ export const withApi = async <Result>(
     error: (message, facts) =>
       message === LOAD_FAILED ? fail(presetError(textOf(message, facts))) : warn(message, facts),
     warn,
-    info: (message, facts) => (facts === undefined ? said(message) : undefined),
+    info: () => undefined,
     debug: () => undefined,
     access: () => undefined,
   };
   const commandLine = definePlugin({
     name: "command-line",
-    apply: (hooks, given) => {
+    apply: (_, given) => {
       context = given;
-      tap?.(hooks);
+      apply?.(given);
     },
   });
   const api = relApi(compose(fullCompat({ ...options, logger }), commandLine));

@@ -3,7 +3,8 @@ import { Command, CommanderError } from "commander";
 import { nearestNames, presetError, VERSION } from "../../core/index.ts";
 import { readEnvironment, type EnvironmentSettings } from "../environment.ts";
 import { withConfigFile } from "./config-file.ts";
-import { giveUp } from "./faults.ts";
+import type { ExplainOptions } from "./explain/explain-command.ts";
+import { giveUp, tellFaults } from "./faults.ts";
 import { runServer } from "./serve-command.ts";
 
 interface GlobalOptions {
@@ -76,6 +77,12 @@ interface StrictOption {
   readonly strict?: boolean;
 }
 
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+const collect = (given: string, before: readonly string[] = []): readonly string[] => [...before, given];
+
 interface RoleOption {
   readonly role?: string;
 }
@@ -102,12 +109,28 @@ const addQuestions = (program: Command): void => {
     });
   program
     .command("explain")
-    .description("run a REST path or a GraphQL document, keep nothing of it, and print statement, plan and policies")
-    .argument("<request>", "/album?select=title, or { album { title } }")
+    .description("run a request, keep nothing of it, and print statement, plan and what takes rows away")
+    .argument(
+      "<request>",
+      "'/album?select=title', 'PATCH /album?id=eq.1', '{ album { title } }', @file, or - for stdin",
+    )
+    .option("-X, --method <method>", "of a REST path (default: GET, with a body POST)")
+    .option("-d, --body <body>", "of a REST path: text, @file, or - for stdin")
+    .option("-H, --header <header>", "'Prefer: return=representation'; may be repeated", collect)
+    .option("--variables <json>", "of a GraphQL document: a JSON object, @file, or -")
+    .option("--operation <name>", "of a GraphQL document with several")
     .option("--role <role>", "as this role (default: the administrator)")
-    .action(async (request: string, { role }: RoleOption, command: Command) => {
-      const { explain } = await import("./explain-command.ts");
-      print(await explain(settingsOf(command), request, role));
+    .option("--claims <json>", "as a caller with a token of these claims: a JSON object, @file, or -")
+    .option("--analyze", "run each statement once more, and print measured times and rows")
+    .option("--no-counts", "do not count the rows that each condition takes away")
+    .option("--json", "print a JSON document")
+    .action(async (request: string, { json, ...words }: ExplainOptions & JsonOption, command: Command) => {
+      const { explain } = await import("./explain/explain-command.ts");
+      const { reportText } = await import("./explain/report.ts");
+      const explained = await explain(settingsOf(command), request, words);
+      const text = json === true ? JSON.stringify(explained, null, 2) : reportText(explained);
+      if (text !== "") print(text);
+      if (explained.error !== undefined) tellFaults(`the request failed: ${explained.error}`);
     });
 };
 

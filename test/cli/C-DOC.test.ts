@@ -43,35 +43,6 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
       });
   });
 
-  test("C-EXP-1 explain prints statement, plan and policies of a REST path", async () => {
-    await database.query(`
-      create table sea.diaries (id int primary key, owner text);
-      alter table sea.diaries enable row level security;
-      create policy mine on sea.diaries using (owner = current_user);
-      grant select on sea.diaries to sea_anon`);
-    const words = ["explain", "/diaries?select=id&owner=eq.Bo", "--role", "sea_anon"];
-    const { code, stdout } = await relapi(words, environment);
-    await database.query("drop table sea.diaries");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^select .*"sea"\."diaries".*\$1/);
-    expect(stdout).toMatch(/Scan on diaries .*\n +Filter: .*owner = CURRENT_USER/i);
-    expect(stdout).toContain('policy "mine" on sea.diaries leaves rows where (owner = CURRENT_USER)');
-  });
-
-  test("C-EXP-1 explain of a GraphQL mutation keeps nothing", async () => {
-    const words = ["explain", 'mutation { insert_artist_one(object: {id: 900, name: "Nobody"}) { id } }'];
-    const { code, stdout } = await relapi(words, music);
-    expect(code).toBe(0);
-    expect(stdout).toContain("Insert on artist");
-    expect(await database.query("select from artist where id = 900")).toEqual([]);
-  });
-
-  test("C-EXP-1 explain of a request that fails", async () => {
-    expect(await relapi(["explain", "/vesels"], environment)).toMatchObject({ code: 1, stdout: "" });
-    const { stderr } = await relapi(["explain", "{ vesels { id } }"], environment);
-    expect(stderr).toBe("relapi: field 'vesels' not found in type: 'query_root'\n");
-  });
-
   test("C-DOK-1 C-DOK-2 C-DOK-3 C-DOK-4 doctor", async () => {
     await database.query(`
       create schema ward;

@@ -1,0 +1,36 @@
+/** Who a token of these claims would be, for those who have the claims and no token. */
+import { presetError, type Json, type ResolvedOptions } from "../../core/index.ts";
+import { buildVariables, DEFAULT_ROLE, readSessionClaims } from "./claims.ts";
+import { fixedKeys } from "./key-ring.ts";
+import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
+
+const usual = (maxJsonDepth: number): TokenConfiguration => ({
+  place: { kind: "authorization" },
+  keys: fixedKeys([]),
+  claims: { kind: "usual" },
+  isStringified: false,
+  audience: undefined,
+  issuer: undefined,
+  skewSeconds: 0,
+  maxJsonDepth,
+});
+
+export interface ClaimedCaller {
+  /** The one that the claims name, if they do. */
+  readonly role: string | undefined;
+  /** Session variables of the claims, for that role. */
+  readonly variablesAs: (role: string) => Readonly<Record<string, string>>;
+}
+
+/** The claims are where the settings have them. @throws RelApiError `preset` where they are not */
+export const claimedCaller = (claims: Readonly<Record<string, Json>>, options: ResolvedOptions): ClaimedCaller => {
+  const [configured = usual(options.maxJsonDepth)] = parseTokenSettings(options, () => fixedKeys([]));
+  const reading = readSessionClaims(configured, claims);
+  if ("refusal" in reading) throw presetError(reading.refusal);
+  const ofSession = "claims" in reading ? reading.claims : reading.others;
+  const named = ofSession.get(DEFAULT_ROLE) ?? claims["role"];
+  return {
+    role: typeof named === "string" ? named : undefined,
+    variablesAs: (role) => buildVariables(ofSession, role),
+  };
+};

@@ -1,0 +1,172 @@
+/** The row policies that hold for a role, and how many rows of the table each of them lets through. */
+import {
+  catalogText,
+  ident,
+  isRelApiError,
+  join,
+  sql,
+  toStatement,
+  value,
+  type Execution,
+  type Program,
+  type ProgramStatement,
+  type QualifiedName,
+  type Sql,
+} from "../../../core/index.ts";
+import type { Recording } from "./recording.ts";
+
+/** As in `pg_policies.cmd`. */
+export type Command = "SELECT" | "INSERT" | "UPDATE" | "DELETE";
+
+export interface Policy {
+  readonly name: string;
+  readonly isPermissive: boolean;
+  readonly command: Command | "ALL";
+  readonly roles: readonly string[];
+  readonly using: string | null;
+  readonly check: string | null;
+  /** Rows of the table that it lets through by itself; absent: not counted. */
+  readonly passes?: number;
+}
+
+export interface RowSecurity {
+  /** Why the policies do not hold: `row security is off`, `"postgres" is a superuser`. */
+  readonly bypass?: string;
+  /** Those for the role and the command; of an update or a delete also those for reading, which hold where rows are
+   *  looked at. */
+  readonly policies: readonly Policy[];
+  /** Names of those that are for other roles. */
+  readonly forOthers: readonly string[];
+  /** Rows of the table. */
+  readonly total?: number;
+  /** Why they were not counted. */
+  readonly note?: string;
+}
+
+const statement = (text: Sql, columns: readonly string[] = []): ProgramStatement => ({ ...toStatement(text), columns });
+
+const programOf = (...statements: readonly ProgramStatement[]): Program => ({
+  statements,
+  main: statements.length - 1,
+  checks: [],
+  relations: new Set(),
+  isOpenEnded: true,
+});
+
+/** Its settings are those of the request: policies look at them. */
+const runAlone = async (
+  recording: Recording,
+  { session, schema, settings, keepsLoginPath }: Execution,
+  program: Program,
+) => {
+  const [row = {}] = await recording.run({
+    session,
+    schema,
+    ...(settings === undefined ? {} : { settings }),
+    ...(keepsLoginPath === undefined ? {} : { keepsLoginPath }),
+    access: "read write",
+    programs: [{ program, values: [] }],
+    end: "rollback",
+  });
+  return row;
+};
+
+/** Asked as the role itself. Names are written with their schemas: the search path is empty. */
+const aboutTable = ({ schema, name }: QualifiedName, command: Command): Program =>
+  programOf(
+    statement(sql`select pg_catalog.set_config('search_path', '', true)`),
+    statement(
+      sql`
+        with held as (
+          select *, roles && array['public'::name]
+            or exists (select from pg_catalog.unnest(roles) granted
+              where pg_catalog.pg_has_role(current_user, granted, 'usage')) as "isMine"
+          from pg_catalog.pg_policies
+          where schemaname = ${value(schema)}::name and tablename = ${value(name)}::name
+            and cmd in ('ALL', ${value(command)}::text, ${value(command === "INSERT" ? command : "SELECT")}::text)
+        )
+        select pg_catalog.json_build_object(
+          'bypass', case
+            when not relation.relrowsecurity then 'row security is off'
+            when role.rolsuper then pg_catalog.format('"%s" is a superuser', role.rolname)
+            when role.rolbypassrls then pg_catalog.format('"%s" bypasses row policies', role.rolname)
+            when pg_catalog.pg_has_role(current_user, relation.relowner, 'usage') and not relation.relforcerowsecurity
+              then pg_catalog.format('"%s" owns the table', role.rolname) end,
+          'policies', coalesce((select pg_catalog.json_agg(pg_catalog.json_build_object(
+              'name', policyname, 'isPermissive', permissive = 'PERMISSIVE', 'command', cmd, 'roles', roles,
+              'using', qual, 'check', with_check) order by permissive, policyname)
+            from held where "isMine"), '[]'),
+          'forOthers', coalesce((select pg_catalog.json_agg(policyname order by policyname)
+            from held where not "isMine"), '[]')) as body
+        from pg_catalog.pg_class relation
+        join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+        join pg_catalog.pg_roles role on role.rolname = current_user
+        where schema.nspname = ${value(schema)}::name and relation.relname = ${value(name)}::name`,
+      ["body"],
+    ),
+  );
+
+/** The catalog wrote it. */
+const expressionOf = (text: string | null): Sql => (text === null ? sql`true` : sql`(${catalogText(text)})`);
+
+/** A view of the login role's shows every row to a role that its policies would hide them from, so each condition is
+ *  asked as the caller. */
+const counting = ({ schema, name }: QualifiedName, policies: readonly Policy[]): Program =>
+  programOf(
+    statement(sql`select pg_catalog.set_config('relapi.role', pg_catalog.current_setting('role'), true)`),
+    statement(sql`set local role none`),
+    statement(sql`create temporary view relapi_explained as select * from ${ident(schema, name)}`),
+    statement(sql`grant select on pg_temp.relapi_explained to public`),
+    statement(sql`select pg_catalog.set_config('role', pg_catalog.current_setting('relapi.role'), true)`),
+    statement(
+      sql`select pg_catalog.json_build_object('total', count(*), 'each', pg_catalog.json_build_array(${join(
+        policies.map(({ using }) => sql`count(*) filter (where ${expressionOf(using)})`),
+      )})) as body
+        from pg_temp.relapi_explained as ${ident(name)}`,
+      ["body"],
+    ),
+  );
+
+type About = Pick<RowSecurity, "policies" | "forOthers"> & { readonly bypass: string | null };
+
+const NOTHING: About = { bypass: "it is not in the catalog", policies: [], forOthers: [] };
+
+const aboutOf = async (
+  recording: Recording,
+  execution: Execution,
+  table: QualifiedName,
+  command: Command,
+): Promise<About> => {
+  const { body } = await runAlone(recording, execution, aboutTable(table, command));
+  return typeof body === "string" ? (JSON.parse(body) as About) : NOTHING; // written by the statement
+};
+
+/** `counts`: false: rows are not counted. @rule C-EXP-3 */
+export const rowSecurityOf = async (
+  recording: Recording,
+  execution: Execution,
+  table: QualifiedName,
+  command: Command,
+  counts: boolean,
+): Promise<RowSecurity> => {
+  const { bypass, policies, forOthers } = await aboutOf(recording, execution, table, command);
+  if (bypass !== null) return { bypass, policies, forOthers };
+  if (!counts || command === "INSERT") return { policies, forOthers };
+  const { databaseRole: _, ...asLogin } = execution.session;
+  const login = await aboutOf(recording, { ...execution, session: asLogin }, table, command);
+  if (login.bypass === null)
+    return { policies, forOthers, note: "not counted: row policies hold for the login role too" };
+  try {
+    const { body } = await runAlone(recording, execution, counting(table, policies));
+    // written by the statement
+    const counted = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
+    return {
+      policies: policies.map((policy, i) => ({ ...policy, passes: counted.each[i] ?? 0 })),
+      forOthers,
+      total: counted.total,
+    };
+  } catch (error) {
+    if (!isRelApiError(error)) throw error;
+    return { policies, forOthers, note: `not counted: ${error.message}` };
+  }
+};

@@ -1,0 +1,136 @@
+/** What `relapi explain` is asked: a REST path or a GraphQL document, and who asks. */
+import { readFileSync } from "node:fs";
+import {
+  presetError,
+  settingsOf,
+  resolveOptions,
+  type Caller,
+  type Json,
+  type Model,
+  type RelApiOptions,
+} from "../../../core/index.ts";
+import { claimedCaller } from "../../../plugins/auth/jwt-tokens.ts";
+import { restPrefixesOf } from "../../../plugins/rest/index.ts";
+import { fullCompat } from "../../full-compat.ts";
+import { callerOf } from "../documents-command.ts";
+
+export interface ExplainWords {
+  readonly method?: string;
+  readonly body?: string;
+  readonly header?: readonly string[];
+  readonly variables?: string;
+  readonly operation?: string;
+  readonly role?: string;
+  readonly claims?: string;
+}
+
+export type ExplainRequest =
+  | {
+      readonly kind: "rest";
+      readonly method: string;
+      readonly path: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
+  | {
+      readonly kind: "graphql";
+      readonly query: string;
+      readonly variables?: Readonly<Record<string, unknown>>;
+      readonly operationName?: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
+
+const STDIN = 0;
+
+/** `@file` is what the file holds, `-` what stdin does. @throws RelApiError `preset` */
+export const textOrFile = (given: string): string => {
+  if (given !== "-" && !given.startsWith("@")) return given;
+  const file = given.slice(1);
+  try {
+    return readFileSync(given === "-" ? STDIN : file, "utf8");
+  } catch (error) {
+    throw presetError(`cannot read "${file}": ${(error as Error).message}`);
+  }
+};
+
+const readObject = (option: string, given: string): Readonly<Record<string, Json>> => {
+  let read: unknown;
+  try {
+    read = JSON.parse(textOrFile(given));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw presetError(`${option} is no JSON: ${error.message}`);
+  }
+  if (typeof read !== "object" || read === null || Array.isArray(read))
+    throw presetError(`${option} must be a JSON object`);
+  return read as Readonly<Record<string, Json>>;
+};
+
+const readHeaders = (given: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    given.map((line) => {
+      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(line) ?? [];
+      if (name === undefined || value === undefined) throw presetError(`--header "${line}" is not "Name: value"`);
+      return [name.toLowerCase(), value];
+    }),
+  );
+
+/** As clients write it, with the address and the prefix, or without. */
+const belowPrefix = (target: string, options: RelApiOptions): string => {
+  const path = target.replace(/^https?:\/\/[^/?]*(?=[/?]|$)/, "") || "/";
+  const prefix = restPrefixesOf(options).find(
+    (each) => each !== "" && (path === each || path.startsWith(`${each}/`) || path.startsWith(`${each}?`)),
+  );
+  const below = prefix === undefined ? path : path.slice(prefix.length);
+  return below.startsWith("/") ? below : `/${below}`;
+};
+
+const METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
+
+/** @throws RelApiError `preset` for options that do not go together */
+export const readRequest = (given: string, words: ExplainWords, options: RelApiOptions): ExplainRequest => {
+  const headers = readHeaders(words.header ?? []);
+  const text = textOrFile(given).trim();
+  // "POST /films" as well as "/films" with --method
+  const [, first = "", rest = text] = /^([A-Za-z]+)\s+((?:\/|https?:\/\/)\S*)$/s.exec(text) ?? [];
+  if (/^(?:\/|https?:\/\/)/.test(rest)) {
+    if (words.variables !== undefined || words.operation !== undefined)
+      throw presetError("--variables and --operation are for GraphQL documents; a REST request has --body");
+    const body = words.body === undefined ? undefined : textOrFile(words.body);
+    const method = (words.method ?? (first || (body === undefined ? "GET" : "POST"))).toUpperCase();
+    if (!METHODS.includes(method))
+      throw presetError(`unknown method "${method}": expected one of ${METHODS.join(", ")}`);
+    const typed =
+      body === undefined || "content-type" in headers ? headers : { "content-type": "application/json", ...headers };
+    return {
+      kind: "rest",
+      method,
+      path: belowPrefix(rest, options),
+      headers: typed,
+      ...(body === undefined ? {} : { body }),
+    };
+  }
+  if (words.method !== undefined || words.body !== undefined)
+    throw presetError("--method and --body are for REST paths, which begin with /; a GraphQL document has --variables");
+  return {
+    kind: "graphql",
+    query: text,
+    headers,
+    ...(words.variables === undefined ? {} : { variables: readObject("--variables", words.variables) }),
+    ...(words.operation === undefined ? {} : { operationName: words.operation }),
+  };
+};
+
+/** Without a role and without claims: the administrator. @throws RelApiError `preset` @rule C-EXP-4 */
+export const readCaller = (
+  { role, claims: given }: Pick<ExplainWords, "role" | "claims">,
+  options: RelApiOptions,
+  model: Model,
+): Caller => {
+  if (given === undefined) return role === undefined ? { role: "admin", isAdmin: true } : callerOf(model, role);
+  const claims = readObject("--claims", given);
+  const claimed = claimedCaller(claims, resolveOptions(options, settingsOf(fullCompat(options))));
+  const named = role ?? claimed.role ?? options.anonRole;
+  if (named === undefined) throw presetError("--claims names no role: add one, or give --role");
+  return { ...callerOf(model, named), claims, variables: claimed.variablesAs(named) };
+};

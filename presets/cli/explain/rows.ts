@@ -1,0 +1,204 @@
+/** Which conditions of a request take rows away, and how many. */
+import {
+  nameKey,
+  relationOf,
+  visitPlan,
+  type BoundValue,
+  type Embed,
+  type Execution,
+  type Model,
+  type Output,
+  type Plan,
+  type Predicate,
+  type QualifiedName,
+  type Read,
+  type Relation,
+  type Session,
+} from "../../../core/index.ts";
+import type { MetadataPart } from "../../../plugins/metadata/index.ts";
+import { conditionText, conjunctsOf } from "./conditions.ts";
+import type { Command, RowSecurity } from "./policies.ts";
+
+/** Rows that are left after a condition. */
+export interface Step {
+  readonly kind: "table" | "function" | "policies" | "permission" | "filter" | "embed" | "written" | "returned";
+  readonly condition?: string;
+  readonly left: number;
+}
+
+export interface RelationReport {
+  /** Or the function that returns the rows. */
+  readonly relation: string;
+  readonly command: Command;
+  /** The rows of an embed are those of the whole table, not of one parent. */
+  readonly isEmbedded: boolean;
+  /** Absent: a function. */
+  readonly security?: RowSecurity;
+  /** What the permission of the metadata says of written rows. */
+  readonly check?: string;
+  readonly steps: readonly Step[];
+  readonly note?: string;
+}
+
+/** One place of a plan where rows are read or written. */
+interface Place {
+  readonly command: Command;
+  readonly name: QualifiedName;
+  /** Undefined: the rows of a function. */
+  readonly relation: Relation | undefined;
+  readonly read: Read;
+  readonly isEmbedded: boolean;
+}
+
+/** What is counted with. */
+export interface Counting {
+  readonly model: Model;
+  readonly execution: Execution;
+  readonly values: readonly BoundValue[];
+  readonly counts: boolean;
+  /** Rows of a read: without the permissions of the metadata, or as the request has them. */
+  readonly countRows: (read: Read, session: Session) => Promise<number>;
+  readonly security: (table: QualifiedName, command: Command) => Promise<RowSecurity>;
+}
+
+const embedsOf = (outputs: readonly Output[]): readonly Embed[] =>
+  outputs.flatMap((output) => (output.kind === "embed" ? [output] : []));
+
+/** Every relation that the plan reads rows of or writes, the outermost first. */
+const placesOf = (plan: Plan, model: Model): readonly Place[] => {
+  const places: Place[] = [];
+  const embedded = new Set<Read>();
+  const add = (command: Command, name: QualifiedName, read: Read): void => {
+    const relation = relationOf(model, name);
+    if (relation !== undefined) places.push({ command, name, relation, read, isEmbedded: false });
+  };
+  const rowsWhere = (relation: QualifiedName, where: Predicate | undefined): Read => ({
+    kind: "read",
+    from: { relation },
+    shape: "rows",
+    output: [],
+    ...(where === undefined ? {} : { where }),
+  });
+  visitPlan(plan, model, {
+    embed: ({ read }) => void embedded.add(read),
+    read: (read) => {
+      if ("relation" in read.from) add("SELECT", read.from.relation, read);
+      if ("call" in read.from)
+        places.push({
+          command: "SELECT",
+          name: read.from.call.routine,
+          relation: undefined,
+          read,
+          isEmbedded: false,
+        });
+    },
+    insert: ({ into }) => add("INSERT", into, rowsWhere(into, undefined)),
+    update: ({ relation, where }) => add("UPDATE", relation, rowsWhere(relation, where)),
+    delete: ({ from, where }) => add("DELETE", from, rowsWhere(from, where)),
+  });
+  // parts come before wholes, and an embed's read before the embed
+  return places.map((place) => ({ ...place, isEmbedded: embedded.has(place.read) })).reverse();
+};
+
+/** Permissions of the metadata are not added to what this session reads; SQL sees the same caller. */
+const withoutPermissions = (session: Session): Session => ({
+  ...session,
+  role: "admin",
+  isAdmin: true,
+  claimsText: session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role }),
+});
+
+const OPERATIONS = { SELECT: "select", INSERT: "insert", UPDATE: "update", DELETE: "delete" } as const;
+
+interface Rights {
+  readonly filter?: Predicate;
+  readonly check?: Predicate;
+}
+
+const rightsOf = ({ model, execution: { session } }: Counting, { relation, command }: Place): Rights => {
+  if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
+  const part = model.parts["metadata"] as MetadataPart | undefined; // only that plugin writes it
+  return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
+};
+
+const stepsOf = async (counting: Counting, place: Place, security: RowSecurity | undefined, rights: Rights) => {
+  const { execution, values, countRows } = counting;
+  const { read, command } = place;
+  const given = { values, session: execution.session };
+  const reader = withoutPermissions(execution.session);
+  const embeds = embedsOf(read.output);
+  const base: Read = {
+    kind: "read",
+    from: read.from,
+    shape: "rows",
+    output: [{ kind: "constant", as: "_", value: "" }, ...embeds.map((embed) => ({ ...embed, join: "left" }) as const)],
+  };
+  const steps: Step[] = [];
+  const held: Predicate[] = [];
+  const next = async (kind: Step["kind"], more: Partial<Read> = {}, condition?: string): Promise<void> => {
+    const where: Predicate | undefined = held.length === 0 ? undefined : { kind: "and", of: [...held] };
+    const left = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
+    steps.push({ kind, ...(condition === undefined ? {} : { condition }), left });
+  };
+  if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
+  // what an update or a delete may not touch shows in what it has written
+  await next(security === undefined ? "function" : security.bypass === undefined ? "policies" : "table");
+  if (rights.filter !== undefined) {
+    held.push({ kind: "and", of: [rights.filter], isRoot: true });
+    await next("permission", {}, conditionText(rights.filter, given));
+  }
+  for (const condition of conjunctsOf(read.where)) {
+    held.push(condition);
+    await next("filter", {}, conditionText(condition, given));
+  }
+  const inner = embeds.filter(({ join }) => join === "inner");
+  if (inner.length > 0)
+    await next(
+      "embed",
+      { output: [{ kind: "constant", as: "_", value: "" }, ...embeds] },
+      inner.map(({ as }) => as).join(", "),
+    );
+  if (command === "SELECT" && !place.isEmbedded && read.shape === "rows") {
+    const output: readonly Output[] = [{ kind: "constant", as: "_", value: "" }, ...embeds];
+    steps.push({ kind: "returned", left: await countRows({ ...read, output }, execution.session) });
+  }
+  return steps;
+};
+
+/** `written`: rows that the write has written, where it ran. @rule C-EXP-3 */
+export const reportRelations = async (
+  plan: Plan,
+  counting: Counting,
+  written: number | undefined,
+): Promise<readonly RelationReport[]> => {
+  const reports: RelationReport[] = [];
+  const places = placesOf(plan, counting.model);
+  for (const place of places) {
+    const { name, relation, command, isEmbedded } = place;
+    const security = relation === undefined ? undefined : await counting.security(relation, command);
+    const rights = rightsOf(counting, place);
+    const { check } = rights;
+    const given = { values: counting.values, session: counting.execution.session };
+    let steps: readonly Step[] = [];
+    let note: string | undefined;
+    if (counting.counts && command !== "INSERT") {
+      try {
+        steps = await stepsOf(counting, place, security, rights);
+      } catch (error) {
+        note = `not counted: ${error instanceof Error ? error.message : String(error)}`;
+      }
+    }
+    const isOnly = command !== "SELECT" && written !== undefined && plan.kind !== "sequence";
+    if (isOnly) steps = [...steps, { kind: "written", left: written }];
+    reports.push({
+      relation: `${name.schema}.${name.name}`,
+      command,
+      isEmbedded,
+      ...(security === undefined ? {} : { security }),
+      ...(check === undefined ? {} : { check: conditionText(check, given) }),
+      steps,
+      ...(note === undefined ? {} : { note }),
+    });
+  }
+  return reports;
+};
