@@ -102,6 +102,15 @@ export const preconditionFailed = (): RelApiError =>
     hint: "Read them again, and send the new ETag in If-Match",
   });
 
+/** @rule R-ETG-4 PGRSTX03 */
+export const excludedRows = (): RelApiError =>
+  new RelApiError({
+    code: "precondition-failed",
+    status: 412,
+    message: "There are rows that If-None-Match excludes",
+    hint: "To change them, send their ETag in If-Match",
+  });
+
 /** @rule R-PUT-2 PGRST114 */
 export const limitOnPut = (): RelApiError =>
   new RelApiError({

@@ -1,14 +1,21 @@
-/** `ETag` of reads, `If-None-Match` for those who have them already, and `If-Match` for writes to what has not changed
- *  since. */
+/** `ETag` of what is read and written, `If-None-Match` for those who have it already, and `If-Match` for writes to what
+ *  has not changed since. */
 import { createHash } from "node:crypto";
-import { definePlugin, type Answer, type Exchange, type PluginContext, type Relation } from "../../core/index.ts";
+import {
+  definePlugin,
+  type Answer,
+  type Exchange,
+  type Headers,
+  type PluginContext,
+  type Relation,
+} from "../../core/index.ts";
 import { bodyOf } from "./answer/rows.ts";
 import type { RestHandler } from "./api.ts";
-import { preconditionFailed } from "./errors.ts";
+import { excludedRows, preconditionFailed } from "./errors.ts";
 import { plannedReads, type PlannedReads } from "./read.ts";
 import type { RestRequest } from "./request.ts";
 import { withMethods } from "./routes.ts";
-import type { Precondition, PreconditionsService } from "./run.ts";
+import type { EtagsService, Precondition } from "./run.ts";
 import { etagSettings } from "./settings.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 import { NO_PREFERENCES } from "./syntax/prefer.ts";
@@ -16,53 +23,105 @@ import { NO_PREFERENCES } from "./syntax/prefer.ts";
 /** Of the bytes that are sent. */
 const etagOf = (body: string | Uint8Array): string => `"${createHash("sha1").update(body).digest("base64url")}"`;
 
-/** Proxies that compress turn a tag into a weak one; the rows behind it are the same. */
-const names = (header: string, etag: string): boolean =>
-  (header.match(/\*|"[^"]*"/g) ?? []).some((tag) => tag === "*" || tag === etag);
+const withoutWeakness = (etag: string): string => etag.replace(/^W\//, "");
+
+/** `"a", W/"b"`, or `*`. Proxies that compress turn a tag into a weak one; the rows behind it are the same. @rule
+ *  R-ETG-2 R-ETG-3 */
+const names = (list: string, etag: string): boolean =>
+  list.trim() === "*" || (list.match(/"[^"]*"/g) ?? []).some((tag) => tag === withoutWeakness(etag));
+
+type Condition = "if-match" | "if-none-match";
+
+/** All lines of the header. */
+const conditionOf = (exchange: Exchange, name: Condition): string | undefined => exchange.request.headers[name];
 
 /** What a 304 does not describe. */
 const OF_THE_BODY = /^(?:content-(?:type|range|profile)|range-unit)$/i;
 
-/** @rule R-ETG-1 R-ETG-2 */
-const tagged = (answer: Answer, ifNoneMatch: string | undefined): Answer => {
-  const { status, body, headers } = answer;
-  if (body === undefined || (status !== 200 && status !== 206)) return answer;
-  const etag = etagOf(body);
-  if (ifNoneMatch === undefined || !names(ifNoneMatch, etag))
-    return { ...answer, headers: [...headers, ["ETag", etag]] };
-  return { status: 304, headers: [...headers.filter(([name]) => !OF_THE_BODY.test(name)), ["ETag", etag]] };
+/** What answers depend on beside what they always name. */
+const VARYING = ["Accept-Profile", "Authorization"];
+
+const find = (headers: Headers, lowerName: string): string | undefined =>
+  headers.find(([name]) => name.toLowerCase() === lowerName)?.[1];
+
+/** Who keeps an answer asks again before using it, and caches that many share do not keep it. What SQL has set stays.
+ *  @rule R-ETG-6 */
+const kept = (headers: Headers, etag: string): Headers => {
+  const vary = find(headers, "vary") ?? "";
+  const missing = vary.includes("*")
+    ? []
+    : VARYING.filter(
+        (name) =>
+          !vary
+            .toLowerCase()
+            .split(/\s*,\s*/)
+            .includes(name.toLowerCase()),
+      );
+  const others = headers.filter(([name]) => !/^(?:etag|vary)$/i.test(name));
+  return [
+    ...others,
+    ...(find(headers, "cache-control") === undefined ? [["Cache-Control", "private, no-cache"] as const] : []),
+    ["Vary", [vary, ...missing].filter((part) => part !== "").join(", ")],
+    ["ETag", etag],
+  ];
 };
 
+/** @rule R-ETG-1 R-ETG-2 R-ETG-6 */
+const tagged = (exchange: Exchange, answer: Answer): Answer => {
+  const { status, body } = answer;
+  if (body === undefined || (status !== 200 && status !== 206)) return answer;
+  const etag = find(answer.headers, "etag") ?? etagOf(body);
+  const headers = kept(answer.headers, etag);
+  const ifNoneMatch = conditionOf(exchange, "if-none-match");
+  if (ifNoneMatch === undefined || !names(ifNoneMatch, etag)) return { ...answer, headers };
+  return { status: 304, headers: headers.filter(([name]) => !OF_THE_BODY.test(name)) };
+};
+
+/** A GET of the whole: `Range` is for GET alone. The prototype has the rest. */
+const asGet = (exchange: Exchange): Exchange =>
+  Object.create(exchange, {
+    method: { value: "GET" },
+    header: { value: (name: string) => (name.toLowerCase() === "range" ? undefined : exchange.header(name)) },
+    planned: {
+      get: () => exchange.planned,
+      set: (plans) => {
+        exchange.planned = plans;
+      },
+    },
+  }) as Exchange;
+
+/** A tag is of a body, so HEAD makes one, which is not sent. */
 const withTags =
   (read: RestHandler): RestHandler =>
   async (exchange, target) =>
-    tagged(await read(exchange, target), exchange.header("if-none-match"));
+    tagged(exchange, await read(exchange.method === "HEAD" ? asGet(exchange) : exchange, target));
 
 /** The same URL, read. A write has preferences that a read does not know. */
 const readingOf = (request: RestRequest): RestRequest => {
-  const exchange = Object.create(request.exchange, { method: { value: "GET" } }) as Exchange; // the prototype has the rest
   const { rest, kind, model, schema, isProfileNamed, name, path } = request;
-  const reading = parseRequest(rest, { exchange, kind, model, schema, isProfileNamed, name, path });
-  return { ...reading, preferences: NO_PREFERENCES };
+  const place = { exchange: asGet(request.exchange), kind, model, schema, isProfileNamed, name, path };
+  return { ...parseRequest(rest, place), preferences: NO_PREFERENCES };
 };
 
-/** @rule R-ETG-3 */
+/** POST names no rows in its URL. @rule R-ETG-3 R-ETG-4 */
 const preconditionOf = (
   context: PluginContext,
   reads: PlannedReads,
   request: RestRequest,
   relation: Relation,
 ): Precondition | undefined => {
-  const ifMatch = request.exchange.header("if-match");
-  if (ifMatch === undefined || request.method === "POST") return undefined;
+  const ifMatch = conditionOf(request.exchange, "if-match");
+  const ifNoneMatch = conditionOf(request.exchange, "if-none-match");
+  if ((ifMatch === undefined && ifNoneMatch === undefined) || request.method === "POST") return undefined;
   const reading = readingOf(request);
   const { made } = reads.get({ request: reading, relation });
   return {
     program: context.prepare(made, request.exchange.session, "rest"),
     values: made.valuesOf(reading),
     check: (row) => {
-      const hasRows = Number(row.page_total ?? 0) > 0;
-      if (!hasRows || !names(ifMatch, etagOf(bodyOf(row, made.media)))) throw preconditionFailed();
+      const etag = Number(row.page_total ?? 0) > 0 ? etagOf(bodyOf(row, made.media)) : undefined;
+      if (ifMatch !== undefined && (etag === undefined || !names(ifMatch, etag))) throw preconditionFailed();
+      if (ifNoneMatch !== undefined && etag !== undefined && names(ifNoneMatch, etag)) throw excludedRows();
     },
   };
 };
@@ -75,12 +134,18 @@ export const etag = definePlugin({
   apply: (hooks, context) => {
     if (!context.options.etags) return;
     const reads = context.caches.create({ ...plannedReads, name: "rest reads before writes" });
-    context.offer<PreconditionsService>("rest-preconditions", (request, relation) =>
-      preconditionOf(context, reads, request, relation),
-    );
+    context.offer<EtagsService>("rest-etags", {
+      preconditionOf: (request, relation) => preconditionOf(context, reads, request, relation),
+      tagOf: etagOf,
+    });
     hooks.buildRestRoute.tap("etag", (route) => {
       const read = route.methods.get("GET");
-      return read === undefined || route.target.kind === "root" ? route : withMethods(route, [["GET", withTags(read)]]);
+      if (read === undefined || route.target.kind === "root") return route;
+      const withTag = withTags(read);
+      return withMethods(route, [
+        ["GET", withTag],
+        ["HEAD", withTag],
+      ]);
     });
   },
 });

@@ -36,6 +36,7 @@ import {
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
 import { createRoutes, onRelation, type RestService } from "./routes.ts";
+import type { EtagsService } from "./run.ts";
 import { restLimits, restSettings } from "./settings.ts";
 import {
   dbMaxRows,
@@ -136,6 +137,9 @@ const refuseUnknown = async (rest: Rest, place: Place): Promise<never> => {
   throw relationNotFound(schema, name, rest.suggestions()?.relation(model, schema, name));
 };
 
+const NONE: readonly string[] = [];
+const TAGS: readonly string[] = ["ETag"];
+
 /** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
@@ -172,6 +176,9 @@ export const rest = definePlugin({
       name: "rest",
       match: (path) => belowRoot(context.options, path) !== undefined,
       handle: (exchange) => answer(surface, exchange),
+      get exposedHeaders() {
+        return context.service<EtagsService>("rest-etags") === undefined ? NONE : TAGS;
+      },
       encodeError: (error, exchange) =>
         encodeError(
           surface,

@@ -25,11 +25,16 @@ export interface Precondition {
   check(row: ResultRow): void;
 }
 
-/** What a write asks for first; undefined: nothing. */
-export type PreconditionsService = Token<
-  "rest-preconditions",
-  (request: RestRequest, relation: Relation) => Precondition | undefined
->;
+/** Tags of representations, for writes. */
+export interface Etags {
+  /** What a write asks for first; undefined: nothing. @rule R-ETG-3 R-ETG-4 */
+  preconditionOf(request: RestRequest, relation: Relation): Precondition | undefined;
+  /** Of the bytes of a body. */
+  tagOf(body: string | Uint8Array): string;
+}
+
+/** Offered by the plugin `etag` where it is switched on. */
+export type EtagsService = Token<"rest-etags", Etags>;
 
 /** What one request adds to what its plan says. */
 export interface Run {

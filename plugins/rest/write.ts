@@ -17,7 +17,7 @@ import { onRelation, restOf, withMethods } from "./routes.ts";
 import { planningOf, type PlanSource } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
 import type { RestRequest } from "./request.ts";
-import { runPlanned, type Precondition, type PreconditionsService } from "./run.ts";
+import { runPlanned, type EtagsService } from "./run.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
 
 /** Of a plan; what is named in the query is in the key as well. */
@@ -45,6 +45,7 @@ const writeRelation = async (
   writes: Cache<PlanSource, PlannedWrite>,
 ): Promise<Answer> => {
   const payload = await readBody(request, method);
+  const etags = request.rest.context.service<EtagsService>("rest-etags");
   return runPlanned(
     request,
     writes.get({ request, relation, payload }),
@@ -52,20 +53,24 @@ const writeRelation = async (
       access: "read write",
       values: payload === undefined ? made.values : [payload.text, ...made.values.slice(1)],
       check: checkOf(made, method),
-      before: preconditionOf(request, relation),
+      before: etags?.preconditionOf(request, relation),
     }),
-    (made, row) => ({
-      ...(made.hasBody ? { contentType: made.media.contentType, body: bodyOf(row, made.media) } : {}),
-      ...OUTCOMES[method](request, made, relation, row),
-    }),
+    (made, row) => {
+      const outcome = OUTCOMES[method](request, made, relation, row);
+      if (!made.hasBody) return outcome;
+      const body = bodyOf(row, made.media);
+      const parts = { contentType: made.media.contentType, body, ...outcome };
+      const isOneRow = method !== "DELETE" && affectedRows(row) === 1;
+      return etags === undefined || !isOneRow ? parts : withTag(parts, etags.tagOf(body));
+    },
   );
 };
 
-/** @rule R-ETG-3 */
-const preconditionOf = (request: RestRequest, relation: Relation): Precondition | undefined =>
-  request.exchange.header("if-match") === undefined
-    ? undefined
-    : request.rest.context.service<PreconditionsService>("rest-preconditions")?.(request, relation);
+/** @rule R-ETG-5 */
+const withTag = (parts: AnswerParts, etag: string): AnswerParts => ({
+  ...parts,
+  headers: [...(parts.headers ?? []), ["ETag", etag]],
+});
 
 const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
 

@@ -47,19 +47,78 @@ describe("reads", () => {
     expect([part.status, part.headers["etag"]]).toEqual([206, expect.stringMatching(/^"/)]);
   });
 
-  test("R-ETG-1 neither errors nor HEAD nor the root", async () => {
-    for (const answer of [await api.get("/etag_rows?id=eq.x"), await api.head(one), await api.get("/")])
+  test("R-ETG-1 neither errors nor the root", async () => {
+    for (const answer of [
+      await api.get("/etag_rows?id=eq.x"),
+      await api.head("/etag_rows?id=eq.x"),
+      await api.get("/"),
+    ])
       expect(answer.headers["etag"]).toBeUndefined();
+  });
+
+  test.each([
+    ["a relation", one, {}],
+    ["an object", one, { accept: "application/vnd.pgrst.object+json" }],
+    ["CSV", "/etag_rows?order=id", { accept: "text/csv" }],
+    ["a function", "/rpc/etag_row_count", {}],
+    ["with a count", "/etag_rows?limit=1", { prefer: "count=exact" }],
+    ["with a range, which is for GET alone", "/etag_rows?order=id", { range: "0-0" }],
+  ])("R-ETG-1 R-ETG-2 HEAD of %s is GET without the body", async (_title, path, headers) => {
+    const { range: _, ...others } = headers as Record<string, string>;
+    const [head, get] = [await api.head(path, { headers }), await api.get(path, { headers: others })];
+    expect([head.status, head.text]).toEqual([get.status, ""]);
+    const { date: _1, "content-length": _2, ...shown } = get.headers;
+    expect(head.headers).toMatchObject(shown);
+    const again = await api.head(path, { headers: { ...headers, "if-none-match": String(get.headers["etag"]) } });
+    expect([again.status, again.headers["etag"]]).toEqual([304, get.headers["etag"]]);
+  });
+
+  test("R-ETG-1 R-ETG-6 what SQL sets stays", async () => {
+    const set = { "Cache-Control": "public, max-age=9", Vary: "Accept, authorization", ETag: 'W/"by hand"' };
+    const headers = JSON.stringify(Object.entries(set).map(([name, value]) => ({ [name]: value })));
+    await api.sql(`create or replace function sea.etag_by_hand() returns int stable language sql as
+      $$ select set_config('response.headers', '${headers}', true); select 1 $$;
+      grant execute on function sea.etag_by_hand() to sea_anon`);
+    await api.reload();
+    const answer = await api.get("/rpc/etag_by_hand");
+    expect([answer.status, answer.headers]).toMatchObject([
+      200,
+      { etag: 'W/"by hand"', "cache-control": "public, max-age=9", vary: "Accept, authorization, Accept-Profile" },
+    ]);
+    const again = await api.get("/rpc/etag_by_hand", { headers: { "if-none-match": '"by hand"' } });
+    expect([again.status, again.headers["etag"]]).toEqual([304, 'W/"by hand"']);
+  });
+
+  test("R-ETG-6 who may keep an answer, and pages of other origins", async () => {
+    const { headers } = await api.get(one, { headers: { origin: "https://shop.example" } });
+    expect(headers).toMatchObject({
+      vary: "Accept, Prefer, Range, Accept-Profile, Authorization",
+      "cache-control": "private, no-cache",
+      "access-control-expose-headers": expect.stringMatching(/, Range-Unit, ETag$/),
+    });
+    const without = await off.get(one, { headers: { origin: "https://shop.example" } });
+    expect(without.headers).toMatchObject({
+      vary: "Accept, Prefer, Range",
+      "access-control-expose-headers": expect.stringMatching(/, Range-Unit$/),
+    });
+    expect(without.headers).not.toHaveProperty("cache-control");
   });
 
   test("R-ETG-2 304 without a body for those who have it", async () => {
     const tag = await tagOf(one);
-    for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+    for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, ['W/"other"', tag], "*"]) {
       const answer = await api.get(one, { headers: { "if-none-match": sent } });
-      expect([answer.status, answer.text, answer.headers["etag"]], sent).toEqual([304, "", tag]);
-      expect(answer.headers).toMatchObject({ vary: "Accept, Prefer, Range", "content-location": one });
-      expect(answer.headers).not.toHaveProperty("content-type");
+      expect([answer.status, answer.text, answer.headers["etag"]], String(sent)).toEqual([304, "", tag]);
+      expect(answer.headers).toMatchObject({
+        vary: "Accept, Prefer, Range, Accept-Profile, Authorization",
+        "cache-control": "private, no-cache",
+        "content-location": one,
+      });
+      for (const name of ["content-type", "content-length", "content-range", "range-unit"])
+        expect(answer.headers).not.toHaveProperty(name);
     }
+    for (const sent of ["", "other", tag.slice(1, -1), "W/*x"])
+      expect((await api.get(one, { headers: { "if-none-match": sent } })).status, sent).toBe(200);
     expect((await api.get(one, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
     await api.sql("update sea.etag_rows set name = 'blue' where id = 1");
     const changed = await api.get(one, { headers: { "if-none-match": tag } });
@@ -126,8 +185,86 @@ describe("writes", () => {
     expect(await nameOf(1)).toBe("white");
   });
 
-  test("R-ETG-3 POST takes no notice", async () => {
-    expect((await write("POST", "/etag_rows", '"none"', { id: 3, name: "blue" })).status).toBe(201);
+  test("R-ETG-3 R-ETG-4 POST takes no notice", async () => {
+    const headers = { "if-none-match": "*" };
+    expect((await write("POST", "/etag_rows", '"none"', { id: 3, name: "blue" }, headers)).status).toBe(201);
+  });
+
+  const EXCLUDED = {
+    code: "PGRSTX03",
+    details: null,
+    hint: "To change them, send their ETag in If-Match",
+    message: "There are rows that If-None-Match excludes",
+  };
+  const unless = (method: string, path: string, tag: string, body?: unknown) =>
+    api.request(method, path, { headers: { "if-none-match": tag }, body });
+
+  test("R-ETG-4 a PUT that only inserts", async () => {
+    expect((await unless("PUT", "/etag_rows?id=eq.7", "*", { id: 7, name: "blue" })).status).toBe(204);
+    const again = await unless("PUT", "/etag_rows?id=eq.7", "*", { id: 7, name: "white" });
+    expect([again.status, again.json()]).toEqual([412, EXCLUDED]);
+    expect(await nameOf(7)).toBe("blue");
+  });
+
+  test("R-ETG-4 of several PUTs that only insert, one does", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => unless("PUT", "/etag_rows?id=eq.8", "*", { id: 8, name: `by ${at}` })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 412, 412, 412, 412, 412]);
+  });
+
+  test.each([
+    ["PATCH", { name: "blue" }],
+    ["PUT", { id: 1, name: "blue" }],
+    ["DELETE", undefined],
+  ])("R-ETG-4 %s of rows that a tag excludes", async (method, body) => {
+    const tag = await tagOf(one);
+    const refused = await unless(method, one, `"other", W/${tag}`, body);
+    expect([refused.status, refused.json()]).toEqual([412, EXCLUDED]);
+    expect(await nameOf(1)).toBe("red");
+    expect((await unless(method, one, '"other"', body)).status).toBe(204);
+    const nobody = await unless(method, "/etag_rows?id=eq.99", "*", method === "PUT" ? { id: 99, name: "x" } : body);
+    expect(nobody.status).toBe(204);
+  });
+
+  const REPRESENTATION = { prefer: "return=representation" };
+  const tagIn = (answer: { readonly headers: Record<string, unknown> }): unknown => answer.headers["etag"];
+
+  test.each([
+    ["POST", "/etag_rows", { id: 5, name: "blue" }, "/etag_rows?id=eq.5", {}],
+    ["POST", "/etag_rows?select=name", { id: 5, name: "blue" }, "/etag_rows?id=eq.5&select=name", {}],
+    ["PATCH", one, { name: "blue" }, one, {}],
+    ["PATCH", `${one}&select=name,id`, { name: "blue" }, `${one}&select=name,id`, {}],
+    ["PATCH", one, { name: "blue" }, one, { accept: "application/vnd.pgrst.object+json" }],
+    ["PATCH", one, { name: "blue" }, one, { accept: "text/csv" }],
+    ["PUT", one, { id: 1, name: "blue" }, one, {}],
+    ["PUT", "/etag_rows?id=eq.6", { id: 6, name: "blue" }, "/etag_rows?id=eq.6", {}],
+  ])("R-ETG-5 %s %s answers the tag that GET has", async (method, path, body, readPath, accept) => {
+    const answer = await api.request(method, path, { headers: { ...REPRESENTATION, ...accept }, body });
+    expect(tagIn(answer)).toMatch(/^"/);
+    expect(tagIn(await api.get(readPath, { headers: accept }))).toBe(tagIn(answer));
+    const next = await write(
+      "PATCH",
+      readPath,
+      String(tagIn(answer)),
+      { name: "green" },
+      { ...REPRESENTATION, ...accept },
+    );
+    expect(next.status).toBe(200);
+    expect(tagIn(next)).not.toBe(tagIn(answer));
+  });
+
+  test("R-ETG-5 none where there is no representation of one row", async () => {
+    for (const [method, path, body, prefer] of [
+      ["PATCH", one, { name: "blue" }, "return=minimal"],
+      ["POST", "/etag_rows", { id: 5 }, "return=headers-only"],
+      ["POST", "/etag_rows", [{ id: 6 }, { id: 7 }], "return=representation"],
+      ["PATCH", "/etag_rows?id=eq.99", { name: "blue" }, "return=representation"],
+      ["DELETE", one, undefined, "return=representation"],
+    ] as const) {
+      const answer = await api.request(method, path, { headers: { prefer }, body });
+      expect([answer.status < 300, tagIn(answer)], `${method} ${path}`).toEqual([true, undefined]);
+    }
   });
 
   test.each([
@@ -135,6 +272,8 @@ describe("writes", () => {
     ["without etag", bare],
   ])("R-ETG-1 R-ETG-3 %s there are no tags", async (_title, on) => {
     expect((await on.get(one)).headers["etag"]).toBeUndefined();
+    expect((await on.head(one)).headers["etag"]).toBeUndefined();
+    expect((await on.patch(one, { headers: REPRESENTATION, body: {} })).headers["etag"]).toBeUndefined();
     expect((await write("PATCH", one, '"other"', { name: "blue" }, {}, on)).status).toBe(204);
   });
 });
