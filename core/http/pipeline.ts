@@ -68,8 +68,8 @@ export interface Pipeline {
 export const createPipeline = (parts: PipelineParts): Pipeline => {
   const { options, logger, counters, surfaces, around, loader, authorize, pace, unread, heldBodies, bodyRefused } =
     parts;
-  const { maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = options();
-  const pathAsServed = compatMode ? (path: string): string => path : tidyPath;
+  const { maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled } = options();
+  const pathAsServed = pathReader(options());
   const settings: ExchangeSettings = {
     body: {
       maxBytes: maxBodyBytes,
@@ -335,7 +335,7 @@ const splitUrl = (url: string): { readonly path: string; readonly query: string 
   return mark === -1 ? { path: local, query: undefined } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
 };
 
-/** `//films/` is `/films`. @rule R-PATH-11 */
+/** `//films/` is `/films`. @rule R-PATH-11 G-WS-17 */
 const tidyPath = (path: string): string =>
   path.includes("//") || (path.length > 1 && path.endsWith("/"))
     ? path.replace(/\/{2,}/g, "/").replace(/(.)\/$/, "$1")
@@ -347,3 +347,9 @@ const withoutOrigin = (url: string): string => {
   const slash = url.indexOf("/", scheme + 3);
   return slash === -1 ? "/" : url.slice(slash);
 };
+
+const asSent = (path: string): string => path;
+
+/** How paths are read: as the clients of other engines send them, or byte for byte. */
+export const pathReader = ({ compatMode }: { readonly compatMode: boolean }): ((path: string) => string) =>
+  compatMode ? asSent : tidyPath;

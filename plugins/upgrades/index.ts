@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { SyncBailHook } from "tapable";
-import { definePlugin, faultFacts, repeatsHost, type AnyServer } from "../../core/index.ts";
+import { definePlugin, faultFacts, pathReader, repeatsHost, type AnyServer } from "../../core/index.ts";
 import type { TakeUpgrade, Upgrade } from "./api.ts";
 import { pathBelow, pathsOf, pathsTo } from "./mounts.ts";
 
@@ -82,9 +82,11 @@ export const upgrades = definePlugin({
     const foreign = new WeakSet<AnyServer>();
     const detach: (() => void)[] = [];
 
+    const pathAsServed = pathReader(context.options);
+
     const take = (upgrade: Upgrade): boolean => {
       try {
-        return takeUpgrade.call(upgrade) === true;
+        return takeUpgrade.call({ ...upgrade, path: pathAsServed(upgrade.path) }) === true;
       } catch (error) {
         context.logger.error("a plugin failed", faultFacts(error));
         // what the tap has done to the socket is not known: nobody else may take it

@@ -22,7 +22,7 @@ interface Import {
 const filesOf = (folder: string): string[] =>
   existsSync(join(root, folder))
     ? readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-        .filter((name) => /\.tsx?$/.test(name))
+        .filter((name) => /\.tsx?$/.test(name) && !name.includes("node_modules"))
         .map((name) => join(folder, name).replaceAll("\\", "/"))
         .sort()
     : [];

@@ -165,6 +165,15 @@ describe("functions that write", () => {
   });
 });
 
+test("G-GET-1 R-PATH-11 slashes too many", async () => {
+  const forgiving = await startApi(forGraphql({ on: api.database, anonRole: "music_reader", compatMode: false }));
+  for (const path of ["/v1/graphql/", "//v1/graphql", "/v1//graphql//", "/api/graphql/", "/v1alpha1/graphql/"]) {
+    const answer = await forgiving.get(url({ query: QUERY }, path));
+    expect([answer.status, answer.json()], path).toEqual([200, REDS]);
+  }
+  await forgiving.close();
+});
+
 test("G-HTTP-12 without graphql-get the method is refused", async () => {
   const answer = await bare.get(url({ query: QUERY }), { headers: { accept: "application/json" } });
   expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, GET, HEAD, POST"]);

@@ -100,3 +100,14 @@ test("G-HTTP-12 without the plugin the address has no page", async () => {
     await bare.close();
   }
 });
+
+test("R-PATH-11 the page finds its files with slashes too many", async () => {
+  const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
+  for (const path of ["/v1/graphql", "/v1/graphql/", "//v1/graphql", "/v1//graphql//"]) {
+    const { text } = await forgiving.get(path, { headers: HTML });
+    const relative = /src="([^"]+main\.js)"/.exec(text)?.[1] ?? "";
+    const { pathname } = new URL(relative, `http://host${path}`);
+    expect((await forgiving.head(pathname)).status, `${path} ${pathname}`).toBe(200);
+  }
+  await forgiving.close();
+});

@@ -1,5 +1,8 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import express from "express";
 import { WebSocket } from "ws";
 import { afterAll, describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
@@ -315,6 +318,43 @@ describe("upgrade", () => {
     expect(await refused(api, "/v2/graphql")).toBe(
       "refused with 404: only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets",
     );
+  });
+
+  test.each(["/v1/graphql/", "//v1//graphql/ws//", "/v1alpha1/graphql/"])(
+    "G-WS-17 R-PATH-11 %s has slashes too many",
+    async (path) => {
+      expect(await refused(api, path)).toMatch(/^refused with 404/);
+      const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
+      const socket = await openSocket(forgiving, { path });
+      await socket.init();
+      subscribe(socket, "1", "subscription { team_by_pk(id: 1) { name } }");
+      expect(await socket.next()).toMatchObject({ payload: { data: { team_by_pk: { name: "Reds" } } } });
+      await socket.close();
+      await forgiving.close();
+    },
+  );
+
+  test("G-WS-17 G-WS-19 R-PATH-11 the protocol of a path is that of its tidy form, below a mount too", async () => {
+    const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
+    const server = createServer(express().use("/db", forgiving.relApi)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo; // listening on TCP
+    for (const [path, isTransport] of [
+      ["/db//v1/graphql/ws/", true],
+      ["/db/v1/graphql/", false],
+    ] as const) {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
+      await once(socket, "open");
+      socket.send(JSON.stringify({ type: "connection_init", payload: { headers: asAdmin() } }));
+      const [first] = await once(socket, "message");
+      const [second] = await once(socket, "message");
+      expect([first, second].map(String)).toContain('{"type":"connection_ack"}');
+      expect([first, second].some((message) => String(message).includes('"ping"'))).toBe(isTransport);
+      socket.terminate();
+    }
+    server.closeAllConnections();
+    server.close();
+    await forgiving.close();
   });
 
   test("G-WS-18 an origin that is not in the list", async () => {

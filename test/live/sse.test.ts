@@ -12,6 +12,19 @@ const subscription = (query: string, headers: Record<string, string> = {}) => ({
   body: { query },
 });
 
+test("R-PATH-11 slashes too many, on both surfaces", async () => {
+  const forgiving = await startApi({ on: api.database, compatMode: false, anonRole: "sea_anon" });
+  const rows = await open(forgiving, "//api//ports/?select=id&id=eq.1");
+  await until(() => rows.events.length === 1);
+  expect(rows.events[0]!.data).toBe('[{"id":1}]');
+  rows.close();
+  const fields = await open(forgiving, "//v1/graphql/", subscription("{ __typename }"));
+  await until(() => fields.events.length > 0);
+  expect(fields.events[0]).toMatchObject({ event: "next", data: '{"data":{"__typename":"query_root"}}' });
+  fields.close();
+  await forgiving.close();
+});
+
 describe("REST", () => {
   test("R-MED-1 G-SUB-3 one event per changed answer, its id the hash", async () => {
     const stream = await open(api, "/vessels?select=name,tonnage&id=eq.1", {

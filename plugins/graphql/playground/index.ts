@@ -20,6 +20,11 @@ const takesHtml = (accept: string | undefined): boolean =>
 
 type AnyExchange = Omit<Exchange, "session">;
 
+/** The assets, relative to the page's address as the browser has it: with or without a slash at its end. @rule
+ *  R-PATH-11 */
+const folderBeside = (exchange: AnyExchange): string =>
+  exchange.request.url?.split("?", 1)[0]?.endsWith("/") === true ? "playground" : "graphql/playground";
+
 const sendAsset = (asset: Asset, exchange: AnyExchange): Answer => {
   const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(exchange.header("accept-encoding") ?? "");
   return {
@@ -51,7 +56,7 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
         ["Vary", "Accept"],
         ["X-Content-Type-Options", "nosniff"],
       ],
-      body: buildPage(`graphql/playground/${digest()}`, nonce),
+      body: buildPage(`${folderBeside(exchange)}/${digest()}`, nonce),
     };
   };
 
