@@ -12,6 +12,9 @@ export type * from "./operations.ts";
 /** Offered by the plugin `graphql`. */
 export type GraphqlService = Token<"graphql", GqlEngine>;
 
+/** The page for people, offered by the plugin `playground` where its files are there. */
+export type PlaygroundService = Token<"playground", { readonly path: string }>;
+
 /** Asked for requests without a `query`, and for those with a persisted one. The first tap that answers has the text of
  *  the document; undefined: no name that it knows. @rule X-DOC-1 */
 export type FindGqlDocument = Token<

@@ -11,8 +11,10 @@ import {
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
 import { credentialRules } from "./credential-rules.ts";
+import { exampleQuery } from "./example.ts";
 import { createFunctions } from "./functions.ts";
 import { encodeErrors } from "./encode-error.ts";
+import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import type { ApiLimitsService } from "../limits/api.ts";
@@ -81,6 +83,8 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
 
   return {
     credentialRules,
+    path: PATH,
+    example: (session) => exampleQuery(schemas.of(session)),
     prepare: (request, session, sender) => {
       const document = prepare(schemas.of(session), request);
       if (check.isUsed()) check.call(request.query, session, document, sender);

@@ -13,8 +13,9 @@ import {
 } from "../../core/index.ts";
 import type { GraphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { compressed, json, PATHS, statusFor, subscriptionOverHttp } from "./http.ts";
+import { compressed, json, statusFor, subscriptionOverHttp } from "./http.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
+import { PATHS } from "./paths.ts";
 import { runOptionsOf } from "./transaction.ts";
 
 /** Parameters without which there is nothing to answer. */

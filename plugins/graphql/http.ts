@@ -18,15 +18,13 @@ import { answerBatch } from "./batch.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
+import { PATHS } from "./paths.ts";
 import { runOptionsOf } from "./transaction.ts";
 import type { GqlEngine, GqlRequest, GqlSender } from "./operations.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
 
 export type AnyExchange = Omit<Exchange, "session">;
 
-/** The current address, the one for older clients whose errors have statuses, and the one beside REST. */
-export const PATH = "/v1/graphql";
-export const PATHS: ReadonlySet<string> = new Set([PATH, "/v1alpha1/graphql", "/api/graphql"]);
 const OLD_PATH = "/v1alpha1/graphql";
 const SOCKET_PATH = "/v1/graphql/ws";
 

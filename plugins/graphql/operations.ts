@@ -101,6 +101,10 @@ export interface GqlSender {
 export interface GqlEngine {
   /** For other surfaces of this dialect, and for sockets. */
   readonly credentialRules: CredentialRules;
+  /** Where the surface is served. */
+  readonly path: string;
+  /** A query to begin with, of what the caller may see; undefined: there is none. */
+  example(session: Session): string | undefined;
   /** The document, from the cache if possible. `sender`: absent where nobody asks anew. @throws RelApiError */
   prepare(request: GqlRequest, session: Session, sender?: GqlSender): PreparedDocument;
   /** Runs it; the text of the `data` object. @throws RelApiError */

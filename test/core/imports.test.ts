@@ -72,8 +72,8 @@ const isNode = ({ specifier }: Import): boolean => specifier.startsWith("node:")
 /** What a plugin folder says to others. */
 const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/[^/]+\/api\.ts$/.test(to);
 
-/** Declarations, which any plugin may list. */
-const SHARED_SETTINGS = "plugins/settings.ts";
+/** What any plugin may use: declarations that several list, and what several show first of a database. */
+const SHARED: ReadonlySet<string> = new Set(["plugins/settings.ts", "plugins/examples.ts"]);
 /** What a plugin folder says of its options. */
 const isOptions = ({ to, isType }: Import): boolean => isType && /^plugins\/([^/]+\/)?settings\.ts$/.test(to);
 
@@ -243,7 +243,7 @@ describe("import table", () => {
         (item) =>
           roomOf(item.to) === roomOf(item.from) ||
           item.to === "core/index.ts" ||
-          item.to === SHARED_SETTINGS ||
+          SHARED.has(item.to) ||
           isApi(item) ||
           (item.to === "core/engine/sql/fragment.ts" && !surfaces.includes(roomOf(item.from))),
       ),

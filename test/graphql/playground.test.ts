@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
-import { forGraphql, startApi } from "../support/api.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -90,6 +90,56 @@ test("G-HTTP-12 scripts and workers are there, gzipped when asked for", async ()
     });
     expect(gunzipSync(packed.bytes).length).toBeGreaterThan(100_000);
   }
+});
+
+const EXAMPLE = "/v1/graphql/playground/example";
+
+test("G-HTTP-16 the page's first query is of what the caller may see, and it runs", async () => {
+  for (const role of ["music_reader", "music_editor", "admin"]) {
+    const { status, text } = await api.get(EXAMPLE, { headers: asAdmin(role) });
+    expect(status).toBe(200);
+    expect(text).toMatch(/^query \{\n {2}\w+\(limit: 3\) \{\n/);
+    const { data, errors } = await api.gql(text, undefined, asAdmin(role));
+    expect(errors, text).toBeUndefined();
+    expect(Object.values(data)[0]).toHaveLength(3);
+  }
+});
+
+test("G-HTTP-16 a role that sees no table has no query, and callers without a credential get none", async () => {
+  const { status, text } = await api.get(EXAMPLE, { headers: asAdmin("music_nobody") });
+  expect([status, text]).toEqual([204, ""]);
+  expect((await api.get(EXAMPLE)).status).toBe(400);
+  expect((await api.post(EXAMPLE)).status).toBe(404);
+});
+
+test("G-HTTP-16 names are those of the metadata and of the naming convention", async () => {
+  const named = await startApi(
+    forGraphql({
+      defaultNamingConvention: "graphql-default",
+      metadata: {
+        version: 3,
+        sources: [
+          {
+            name: "default",
+            kind: "postgres",
+            customization: { root_fields: { namespace: "shop" } },
+            tables: [
+              {
+                table: { schema: "public", name: "album" },
+                object_relationships: [{ name: "madeBy", using: { foreign_key_constraint_on: "artist_id" } }],
+              },
+              { table: { schema: "public", name: "artist" } },
+            ],
+          },
+        ],
+      },
+    }),
+  );
+  const { text } = await named.get(EXAMPLE, { headers: asAdmin() });
+  expect(text).toMatch(/^query \{\n {2}shop \{\n {4}album\(limit: 3\)/);
+  expect(text).toContain("madeBy {");
+  expect((await named.gql(text)).errors).toBeUndefined();
+  await named.close();
 });
 
 test("G-HTTP-12 without the plugin the address has no page", async () => {

@@ -2,12 +2,15 @@
  *  without the internet. */
 import { randomBytes } from "node:crypto";
 import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
-import type { GraphqlService } from "../api.ts";
+import type { GraphqlService, PlaygroundService } from "../api.ts";
+import { credentialRules } from "../credential-rules.ts";
+import { PATH } from "../paths.ts";
 import { createAssets, digestOf, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, policyOf } from "./page.ts";
 
-const PAGE_PATH = "/v1/graphql";
-const ASSETS_PATH = "/v1/graphql/playground/";
+const ASSETS_PATH = `${PATH}/playground/`;
+/** A query to begin with, of what the caller may see. */
+const EXAMPLE_PATH = `${ASSETS_PATH}example`;
 
 const YEAR_SECONDS = 31_536_000;
 
@@ -61,7 +64,7 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
-    if (exchange.path === PAGE_PATH) return sendPage(exchange);
+    if (exchange.path === PATH) return sendPage(exchange);
     const [version, name = ""] = exchange.path.slice(ASSETS_PATH.length).split("/", 2);
     const asset = version === digest() ? await assets(name) : undefined;
     return asset === undefined ? { status: 404, headers: [] } : sendAsset(asset, exchange);
@@ -72,7 +75,7 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
     isPage: true,
     match: (path, method, request) => {
       if (method !== "GET" && method !== "HEAD") return false;
-      const isMine = path === PAGE_PATH ? takesHtml(request.headers.accept) : path.startsWith(ASSETS_PATH);
+      const isMine = path === PATH ? takesHtml(request.headers.accept) : path.startsWith(ASSETS_PATH);
       return isMine && service<GraphqlService>("graphql") !== undefined;
     },
     beforeAuthorize: answer,
@@ -80,6 +83,28 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
     encodeError: (error) => ({ status: error.status, headers: [] }),
   };
 };
+
+/** The page asks with the headers that its editor has. @rule G-HTTP-16 */
+const createExample = ({ service }: Pick<PluginContext, "service">): Surface => ({
+  name: "graphql",
+  credentialRules,
+  isPage: true,
+  match: (path, method) =>
+    path === EXAMPLE_PATH && method === "GET" && service<GraphqlService>("graphql") !== undefined,
+  handle: ({ session }) => {
+    const example = service<GraphqlService>("graphql")?.example(session);
+    return {
+      status: example === undefined ? 204 : 200,
+      headers: [
+        ["Content-Type", "text/plain; charset=utf-8"],
+        ["Cache-Control", "no-store"],
+        ["X-Content-Type-Options", "nosniff"],
+      ],
+      ...(example === undefined ? {} : { body: example }),
+    };
+  },
+  encodeError: (error) => ({ status: error.status, headers: [] }),
+});
 
 export const playground = definePlugin({
   name: "playground",
@@ -91,6 +116,8 @@ export const playground = definePlugin({
       context.logger.warn("the playground is disabled: its page has not been built (npm run build:playground)");
       return;
     }
+    context.addSurface(createExample(context));
     context.addSurface(createSurface(folder, context));
+    context.offer<PlaygroundService>("playground", { path: PATH });
   },
 });

@@ -20,8 +20,11 @@ const HEADERS_KEY = "relapi:playground:headers";
 
 const EXAMPLE_HEADERS = JSON.stringify({ "X-Session-Admin-Secret": "", "X-Session-Role": "" }, null, 2);
 
-const EXAMPLE_QUERY = `# Set your headers below (X-Session-Admin-Secret, X-Session-Role or Authorization), then press the button that fetches the schema again.
-# Ctrl-Space completes, Ctrl-Enter runs.
+const HELP = "# Ctrl-Space completes, Ctrl-Enter runs.";
+
+/** Where the callers without credentials see nothing. */
+const QUERY_OF_NOBODY = `# Set your headers below (X-Session-Admin-Secret, X-Session-Role or Authorization), then load this page again.
+${HELP}
 
 query {
   __typename
@@ -54,16 +57,47 @@ const fetcher = (params, options) => {
   return send(params, { ...options, headers: { ...parseHeaders(savedHeaders()), ...given } });
 };
 
-createRoot(document.getElementById("playground")).render(
-  createElement(GraphiQL, {
-    fetcher,
-    defaultQuery: EXAMPLE_QUERY,
-    initialHeaders: savedHeaders() ?? EXAMPLE_HEADERS,
-    defaultEditorToolsVisibility: "headers",
-    shouldPersistHeaders: false,
-    showPersistHeadersSettings: false,
-    onEditHeaders: (text) => sessionStorage.setItem(HEADERS_KEY, text),
-    inputValueDeprecation: false,
-    schemaDescription: false,
-  }),
-);
+/** A query of the tables that the saved headers let one see. */
+const exampleQuery = async () => {
+  try {
+    const response = await fetch(`${location.pathname.replace(/\/$/, "")}/playground/example`, {
+      headers: parseHeaders(savedHeaders()),
+    });
+    if (response.status === 200) return `${HELP}\n\n${await response.text()}\n`;
+  } catch {
+    // the page is of use without it
+  }
+  return QUERY_OF_NOBODY;
+};
+
+/** The query that a visit began with. */
+const EXAMPLE_KEY = "relapi:playground:example";
+
+/** GraphiQL opens what the last visit left. Where that is the query it began with, untouched, a new one may know more:
+ *  the tables of other headers, or of another database at this address. */
+const forgetUntouched = () => {
+  const { tabs = [] } = JSON.parse(localStorage.getItem("graphiql:tabState") ?? "{}");
+  if (tabs.length !== 1 || tabs[0].query !== localStorage.getItem(EXAMPLE_KEY)) return;
+  for (const name of ["query", "tabState"]) localStorage.removeItem(`graphiql:${name}`);
+};
+
+const start = async () => {
+  const defaultQuery = await exampleQuery();
+  forgetUntouched();
+  localStorage.setItem(EXAMPLE_KEY, defaultQuery);
+  createRoot(document.getElementById("playground")).render(
+    createElement(GraphiQL, {
+      fetcher,
+      defaultQuery,
+      initialHeaders: savedHeaders() ?? EXAMPLE_HEADERS,
+      defaultEditorToolsVisibility: "headers",
+      shouldPersistHeaders: false,
+      showPersistHeadersSettings: false,
+      onEditHeaders: (text) => sessionStorage.setItem(HEADERS_KEY, text),
+      inputValueDeprecation: false,
+      schemaDescription: false,
+    }),
+  );
+};
+
+void start();

@@ -1,0 +1,97 @@
+/** `{ track(limit: 3) { track_id name album { title } } }`: a query to begin with, of what the role may see. */
+import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from "graphql";
+import { nameKey, type Column, type Relation } from "../../core/index.ts";
+import { exampleColumns, exampleLabel, exampleOrder } from "../examples.ts";
+import { gqlPart, type RoleSchema } from "./parts.ts";
+
+type Field = GraphQLField<unknown, unknown>;
+
+const LIMIT = 3;
+
+/** A root field that lists the rows of a table, and the namespace that it is in. */
+interface Root {
+  readonly field: Field;
+  readonly relation: Relation;
+  readonly namespace?: string;
+}
+
+const rowTypeOf = (field: Field): GraphQLObjectType | undefined => {
+  const type = getNamedType(field.type);
+  return isObjectType(type) ? type : undefined;
+};
+
+const rootsOf = (type: GraphQLObjectType, namespace?: string): readonly Root[] =>
+  Object.values(type.getFields()).flatMap((field): readonly Root[] => {
+    const part = gqlPart(field);
+    if (part?.kind === "list")
+      return [{ field, relation: part.relation, ...(namespace === undefined ? {} : { namespace }) }];
+    const inner = part?.kind === "namespace" && namespace === undefined ? rowTypeOf(field) : undefined;
+    return inner === undefined ? [] : rootsOf(inner, field.name);
+  });
+
+/** Fields without arguments that are columns: by column, so that the same ones are chosen as on other surfaces. */
+const columnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
+  const found = new Map<Column, Field>();
+  for (const field of Object.values(type.getFields())) {
+    const part = gqlPart(field);
+    if (part?.kind === "column") found.set(part.column, field);
+  }
+  return new Map([...found].sort(([a], [b]) => a.position - b.position));
+};
+
+const limited = (field: Field): string => {
+  const limit = field.args.find((argument) => {
+    const part = gqlPart(argument);
+    return part?.kind === "argument" && part.name === "limit";
+  });
+  return limit === undefined ? field.name : `${field.name}(${limit.name}: ${LIMIT})`;
+};
+
+interface Related {
+  readonly field: Field;
+  readonly isToOne: boolean;
+  readonly label: string;
+}
+
+const relatedOf = ({ model }: RoleSchema, relation: Relation, type: GraphQLObjectType): Related | undefined => {
+  const found = Object.values(type.getFields()).flatMap((field): readonly Related[] => {
+    const part = gqlPart(field);
+    if (part?.kind !== "relationship" || part.target === relation || part.relationship.routine !== undefined) return [];
+    const row = rowTypeOf(field);
+    const columns = row === undefined ? new Map<Column, Field>() : columnFields(row);
+    const label = exampleLabel(model, [...columns.keys()]);
+    const shown = label === undefined ? undefined : columns.get(label);
+    return shown === undefined ? [] : [{ field, isToOne: part.relationship.isToOne, label: shown.name }];
+  });
+  return found.find(({ isToOne }) => isToOne) ?? found[0];
+};
+
+const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
+
+const block = (head: string, lines: readonly string[]): readonly string[] => [`${head} {`, ...indented(lines), "}"];
+
+/** Undefined: the role may list the rows of no table. @rule G-HTTP-16 */
+export const exampleQuery = (schema: RoleSchema): string | undefined => {
+  const { model } = schema;
+  const roots = new Map(rootsOf(schema.query).map((root) => [nameKey(root.relation), root]));
+  const order = exampleOrder(
+    model,
+    [...roots.values()].map(({ relation }) => relation),
+  );
+  for (const relation of order) {
+    const root = roots.get(nameKey(relation)) as Root; // one of them
+    const type = rowTypeOf(root.field);
+    const columns = type === undefined ? new Map<Column, Field>() : columnFields(type);
+    if (type === undefined || columns.size === 0) continue;
+    const names = exampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // its keys
+    const related = relatedOf(schema, relation, type);
+    const list = block(limited(root.field), [
+      ...names,
+      ...(related === undefined
+        ? []
+        : block(related.isToOne ? related.field.name : limited(related.field), [related.label])),
+    ]);
+    return block("query", root.namespace === undefined ? list : block(root.namespace, list)).join("\n");
+  }
+  return undefined;
+};
