@@ -29,9 +29,13 @@ export const buildPage = (config: PageConfig): string => `<!doctype html>
 <link rel="stylesheet" href="${escapeHtml(config.assets)}/swagger-ui.css">
 <style>
 body { margin: 0; }
-#bar { display: flex; gap: .75rem; align-items: center; padding: .5rem 1rem; background: #1b1b1b; color: #fff; font: 14px sans-serif; }
-#bar input { flex: 1; max-width: 40rem; }
-#failure { padding: 1rem; font: 14px monospace; white-space: pre-wrap; }
+#bar { display: flex; flex-wrap: wrap; gap: .6rem .75rem; align-items: center; padding: .7rem 1.25rem; background: #1a1f28; color: #e7eaf0; font: 14px system-ui, sans-serif; }
+#bar select, #bar input, #bar button { font: inherit; padding: .35rem .6rem; border: 1px solid #3a4453; border-radius: 6px; background: #11151c; color: inherit; }
+#bar input { flex: 1 1 14rem; max-width: 36rem; min-width: 0; }
+#bar button { background: #7fb0ff; border-color: #7fb0ff; color: #0d1420; font-weight: 600; cursor: pointer; }
+#bar label + input { margin-right: 0; }
+#failure { margin: 1.25rem; padding: 1rem; border: 1px solid #d9534f; border-radius: 8px; font: 14px ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+html.dark-mode, html.dark-mode #failure { background: #12151b; color: #e7eaf0; }
 </style>
 </head>
 <body>
@@ -52,6 +56,10 @@ body { margin: 0; }
 /** Runs in the browser: loads the document as the token's role, and shows it. */
 export const PAGE_SCRIPT = `"use strict";
 const config = JSON.parse(document.getElementById("config").textContent);
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", paint);
+paint();
 const byId = (id) => document.getElementById(id);
 const credentials = () => (byId("token").value === "" ? {} : { Authorization: "Bearer " + byId("token").value });
 
