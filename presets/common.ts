@@ -7,6 +7,7 @@ import { aggregateEmbeds } from "../plugins/embeds/aggregate.ts";
 import { hasuraSession, sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
+import { frontPage } from "../plugins/front-page/index.ts";
 import { databaseSettings } from "../plugins/database-settings/index.ts";
 import { accessLog, cors, traceHeader } from "../plugins/http/index.ts";
 import { rateLimits } from "../plugins/limits/rate-limits.ts";
@@ -30,6 +31,8 @@ export const common: readonly Plugin[] = [
   // limits
   rateLimits,
   safeWrites,
+  // what a browser sees first
+  frontPage,
   // what the database offers
   catalogIntrospection,
   relationships,

@@ -23,6 +23,7 @@ export const knownPlugins: readonly string[] = [
   "document-operators",
   "etag",
   "explain-media",
+  "front-page",
   "full-text-operators",
   "geo-operators",
   "geojson-media",

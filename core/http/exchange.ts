@@ -94,6 +94,9 @@ export interface Surface {
   readonly credentialRules?: CredentialRules;
   /** Pages beside other surfaces: it never answers for a path of no surface, as the last of the others does. */
   readonly isPage?: boolean;
+  /** Asked for what no other surface matches. At the root of an application that goes on after the api, the application
+   *  is asked instead. @rule X-SUR-1 */
+  readonly isFallback?: boolean;
   /** Its own response headers that pages of other origins may read. All else of CORS is the same for all surfaces
    *  (R-COR). */
   readonly exposedHeaders?: readonly string[];

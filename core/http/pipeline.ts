@@ -13,7 +13,7 @@ import type { AddedStep, AddedSurface, Answer, Done, Headers } from "./exchange.
 import type { HeldBodies } from "./held-bodies.ts";
 import type { Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
-import { repeatsHost } from "./request-headers.ts";
+import { mountOf, repeatsHost } from "./request-headers.ts";
 import { writeAnswer } from "./respond.ts";
 import type { Unread } from "./unread.ts";
 
@@ -226,8 +226,15 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   };
 
-  const surfaceFor = (path: string, request: IncomingMessage): AddedSurface | undefined => {
-    for (const surface of surfaces) {
+  const fallbacks = surfaces.filter(({ isFallback }) => isFallback === true);
+  const others = surfaces.filter(({ isFallback }) => isFallback !== true);
+
+  const surfaceFor = (
+    path: string,
+    request: IncomingMessage,
+    asked: readonly AddedSurface[] = others,
+  ): AddedSurface | undefined => {
+    for (const surface of asked) {
       try {
         if (surface.match(path, request.method ?? "GET", request)) return surface;
       } catch (error) {
@@ -246,6 +253,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const { path: sent, query } = splitUrl(request.url ?? "/");
       const path = pathAsServed(sent);
       let owner = surfaceFor(path, request);
+      // the root of an application is the application's
+      if (owner === undefined && (next === undefined || mountOf(request) !== ""))
+        owner = surfaceFor(path, request, fallbacks);
       if (owner === undefined) {
         if (next !== undefined) return next();
         const last = surfaces.findLast(({ isPage }) => isPage !== true);

@@ -122,3 +122,16 @@ export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
   }
   return false;
 };
+
+/** `/db`: where an application has mounted the api; "": nowhere, or at its root. */
+export const mountOf = (request: Pick<IncomingMessage, "url">): string => {
+  const { originalUrl, baseUrl, url = "" } = request as MountedRequest; // set by Express and its like
+  if (baseUrl !== undefined) return baseUrl;
+  return originalUrl?.endsWith(url) === true ? originalUrl.slice(0, originalUrl.length - url.length) : "";
+};
+
+interface MountedRequest {
+  readonly originalUrl?: string;
+  readonly baseUrl?: string;
+  readonly url?: string;
+}

@@ -1,6 +1,7 @@
 /** No credential: `GET /vessels` runs as the anonymous role, where one is configured. */
 import { definePlugin, Stage, type Session } from "../../core/index.ts";
-import { credentialMissing } from "./missing.ts";
+import type { TakenCredentialsService } from "./api.ts";
+import { credentialMissing, takenCredentials } from "./missing.ts";
 import { callerSettings } from "./settings.ts";
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
@@ -9,6 +10,7 @@ export const anonymous = definePlugin({
   settings: callerSettings,
   stage: Stage.late,
   apply: (hooks, context) => {
+    context.offer<TakenCredentialsService>("taken-credentials", { of: () => takenCredentials(context) });
     let session: Session | undefined;
     hooks.authorize.tap("anonymous", (credentials) => {
       const { anonRole } = context.options;

@@ -1,7 +1,14 @@
 /** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet.
  *  */
-import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../core/index.ts";
-import type { OpenapiService } from "../rest/api.ts";
+import {
+  definePlugin,
+  mountOf,
+  type Answer,
+  type Exchange,
+  type PluginContext,
+  type Surface,
+} from "../../core/index.ts";
+import type { OpenapiPageService, OpenapiService } from "../rest/api.ts";
 import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
 import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
 
@@ -11,13 +18,6 @@ const MAX_AGE_SECONDS = 86_400;
 
 const namesHtml = (accept: string | undefined): boolean =>
   accept !== undefined && accept.split(",").some((item) => item.split(";", 1)[0]?.trim().toLowerCase() === "text/html");
-
-/** The mount path, if the api is mounted in another application. */
-const mountOf = (exchange: Pick<Exchange, "request" | "path">): string => {
-  const original = (exchange.request as { readonly originalUrl?: string }).originalUrl; // set by Express
-  const below = exchange.request.url ?? "";
-  return original?.endsWith(below) === true ? original.slice(0, original.length - below.length) : "";
-};
 
 const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">): Answer => {
   const isGzipped = /\bgzip\b/.test(exchange.header("accept-encoding") ?? "");
@@ -57,7 +57,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
       return asset === undefined ? notFound : sendAsset(asset, exchange);
     }
     const { dbSchemas, openapiServerProxyUri } = context.options;
-    const root = mountOf(exchange) + exchange.path.replace(/\/$/, "");
+    const root = mountOf(exchange.request) + exchange.path.replace(/\/$/, "");
     const page = Buffer.from(
       buildPage({
         root: root === "" ? "/" : root,
@@ -105,7 +105,12 @@ export const openapiPage = definePlugin({
   apply: (_hooks, context) => {
     const isDescribed = (): boolean => context.service<OpenapiService>("openapi")?.isServed() === true;
     const folder = findAssetFolder();
-    if (folder !== undefined) return context.addSurface(createSurface(folder, context, isDescribed));
+    if (folder !== undefined) {
+      context.offer<OpenapiPageService>("openapi-page", {
+        paths: () => (isDescribed() ? (context.service<OpenapiService>("openapi")?.roots() ?? []) : []),
+      });
+      return context.addSurface(createSurface(folder, context, isDescribed));
+    }
     let isTold = false;
     context.onModel(() => {
       if (isTold || !isDescribed()) return;

@@ -13,6 +13,7 @@ import type {
   ResultRow,
   RouteTarget,
   Routine,
+  Session,
   Token,
 } from "../../core/index.ts";
 
@@ -102,6 +103,25 @@ export interface Suggestions {
 /** Offered by the plugin `suggestions`. */
 export type SuggestionsService = Token<"suggestions", Suggestions>;
 
+/** A read to copy. */
+export interface RestExample {
+  /** Below a root, encoded: `/vessels?select=id,name&limit=3`. */
+  readonly path: string;
+  /** The schema to ask for, where it is not the default. */
+  readonly profile?: string;
+}
+
+/** What a newcomer is told of the surface. */
+export interface RestGuide {
+  /** Its paths, without a slash at their end. */
+  roots(): readonly string[];
+  /** Of a relation that the caller may read; undefined: there is none. */
+  example(model: Model, session: Session): Promise<RestExample | undefined>;
+}
+
+/** Offered by the plugin `rest`. */
+export type RestGuideService = Token<"rest-guide", RestGuide>;
+
 /** How a response of a media type is made. */
 export interface MediaChosen {
   /** Parts of the envelope when a body is made. */
@@ -156,6 +176,15 @@ export interface OpenapiRoot {
 
 /** Offered by the plugin `openapi`. */
 export type OpenapiService = Token<"openapi", OpenapiRoot>;
+
+/** Offered by the plugin `openapi-page`, where its files are there. */
+export type OpenapiPageService = Token<
+  "openapi-page",
+  {
+    /** The REST roots that have the page. */
+    paths(): readonly string[];
+  }
+>;
 
 /** @rule X-CALL-1 */
 export interface RestCall extends CallOptions {

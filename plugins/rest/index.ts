@@ -19,6 +19,7 @@ import type {
   FinishAnswer,
   ReadBody,
   ReadRaised,
+  RestGuideService,
   RestHandler,
   RestPreferences,
   RestPreferencesService,
@@ -171,6 +172,11 @@ export const rest = definePlugin({
     context.offer<RestService>("rest", surface);
     const preferences: RestPreferences = { of: (exchange) => readPreferences(surface.grammar, exchange).given };
     context.offer<RestPreferencesService>("rest-preferences", preferences);
+    context.offer<RestGuideService>("rest-guide", {
+      roots: () => restPrefixesOf(context.options),
+      // loaded for the first who asks
+      example: async (model, session) => (await import("./example.ts")).exampleRead(model, session),
+    });
     const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",

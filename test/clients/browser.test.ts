@@ -1,10 +1,10 @@
-/** The two pages for people, in a real browser with no internet: GraphiQL and the OpenAPI page. Skipped where there is
+/** The pages for people, in a real browser with no internet: the front page, GraphiQL and the OpenAPI page. Skipped where there is
  *  no Chromium. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { afterAll, expect, test } from "vitest";
-import { startApi } from "../support/api.ts";
+import { asAdmin, startApi } from "../support/api.ts";
 import { chromium, openPage, type Page } from "./browser.ts";
 
 const folder = join(tmpdir(), "relapi-screenshots");
@@ -21,6 +21,67 @@ const keep = async (page: Page, name: string): Promise<void> => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${name}.png`), await page.screenshot());
 };
+
+test.skipIf(chromium === undefined)(
+  "X-PAGE-3 the front page shows requests to copy, by day and by night, and leads to the other pages",
+  { timeout: 90_000 },
+  async () => {
+    const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader", compatMode: false });
+    const page = await open(`${api.url}/`);
+    await page.until("document.querySelector('.request button:not([hidden])')");
+    const background = (): Promise<string> => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    await page.prefer("light");
+    await keep(page, "front-light");
+    const light = await background();
+    await page.prefer("dark");
+    await keep(page, "front-dark");
+    expect(await background()).not.toBe(light);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    // the address is the browser's own, whatever the server was told
+    expect(await page.evaluate("document.querySelector('.request code').textContent")).toContain(
+      `curl '${api.url}/api/`,
+    );
+    await page.evaluate("document.querySelector('a[href$=graphql]').click()");
+    await page.until("document.querySelector('.graphiql-query-editor')");
+    expect(page.faults).toEqual([]);
+  },
+);
+
+test.skipIf(chromium === undefined)(
+  "G-HTTP-16 the playground opens with a query of the caller's tables, and it runs",
+  { timeout: 90_000 },
+  async () => {
+    const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader" });
+    const query = (await api.get("/v1/graphql/playground/example")).text;
+    const page = await open(`${api.url}/v1/graphql`);
+    const [, root = ""] = /^query \{\s+(\w+)/.exec(query) ?? [];
+    await page.until(`document.querySelector('.graphiql-query-editor .view-lines')?.textContent.includes("${root}")`);
+    await page.evaluate("document.querySelector('.graphiql-execute-button').click()");
+    await page.until(`document.querySelector('.result-window')?.textContent.includes('"${root}"')`);
+    await page.prefer("light");
+    await keep(page, "graphiql-light");
+    await page.prefer("dark");
+    await keep(page, "graphiql-dark");
+    expect(page.faults).toEqual([]);
+  },
+);
+
+test.skipIf(chromium === undefined)(
+  "G-HTTP-16 a visit before there were headers does not hide the query of the next",
+  { timeout: 90_000 },
+  async () => {
+    const api = await startApi({ dbSchemas: ["public"], anonRole: undefined });
+    const page = await open(`${api.url}/v1/graphql`);
+    const shown = "document.querySelector('.graphiql-query-editor .view-lines')?.textContent";
+    await page.until(`${shown}?.includes('__typename')`);
+    await page.until("localStorage.getItem('graphiql:tabState') !== null");
+    await page.evaluate(
+      `sessionStorage.setItem("relapi:playground:headers", JSON.stringify(${JSON.stringify(asAdmin("music_reader"))})), location.reload()`,
+    );
+    await page.until(`${shown}?.includes('limit')`);
+    expect(page.faults).toEqual([]);
+  },
+);
 
 test.skipIf(chromium === undefined)(
   "G-HTTP-2 the playground runs a query and shows its rows",
@@ -59,7 +120,11 @@ test.skipIf(chromium === undefined)(
     await page.evaluate(`${operation}.querySelector('.execute').click()`);
     await page.until(`${operation}.querySelector('.live-responses-table')?.textContent.includes('Leith')`);
     await page.evaluate(`${operation}.querySelector('.live-responses-table').scrollIntoView()`);
-    await keep(page, "openapi");
+    await page.prefer("light");
+    await keep(page, "openapi-light");
+    await page.prefer("dark");
+    await page.until("document.documentElement.classList.contains('dark-mode')");
+    await keep(page, "openapi-dark");
     expect(page.faults).toEqual([]);
   },
 );

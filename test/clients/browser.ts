@@ -15,6 +15,9 @@ export interface Page {
   evaluate<Value>(expression: string): Promise<Value>;
   /** Until the expression is truthy. @throws after `timeoutMs` */
   until(expression: string, timeoutMs?: number): Promise<void>;
+  /** What the person prefers, as pages can ask. */
+  prefer(scheme: "light" | "dark"): Promise<void>;
+  /** Of the viewport, a PNG. */
   screenshot(): Promise<Buffer>;
   /** Errors and requests to other hosts seen so far. */
   readonly faults: readonly string[];
@@ -112,6 +115,9 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
         if (Date.now() > endMs) throw new Error(`not so after ${timeoutMs} ms: ${expression}`);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
+    },
+    prefer: async (scheme) => {
+      await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
     },
     screenshot: async () =>
       Buffer.from((await call("Page.captureScreenshot", { format: "png" })).data as string, "base64"),

@@ -1,0 +1,182 @@
+/** `GET /` in a browser: what is served here, where it can be tried, and the first requests to copy. */
+import { randomBytes } from "node:crypto";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import {
+  definePlugin,
+  isRelApiError,
+  mountOf,
+  sql,
+  VERSION,
+  type Answer,
+  type Credentials,
+  type Exchange,
+  type PluginContext,
+  type Session,
+  type Surface,
+} from "../../core/index.ts";
+import type { TakenCredentialsService } from "../auth/api.ts";
+import type { GraphqlService, PlaygroundService } from "../graphql/api.ts";
+import type { OpenapiPageService, RestGuideService } from "../rest/api.ts";
+import { buildPage, policyOf, type Card } from "./page.ts";
+import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
+
+type AnyExchange = Omit<Exchange, "session">;
+
+const namesHtml = (accept = ""): boolean =>
+  accept
+    .split(",")
+    .some((item) => /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;(?!\s*q=0(?:\.0*)?\s*$).*)?$/i.test(item));
+
+/** Who sends nothing at all: neither header nor cookie, nor anything that middleware has found out. The page is for
+ *  whoever opens it, so it shows what nobody in particular may see. */
+const nobody = (surface: string, rules: Credentials["rules"]): Credentials => ({
+  header: () => undefined,
+  headers: () => [],
+  cookie: () => undefined,
+  request: new IncomingMessage(new Socket()),
+  surface,
+  rules,
+  isSocket: false,
+});
+
+/** Undefined: a credential is needed. @throws what is no refusal */
+const anonymousOf = async (
+  { authorize }: Pick<PluginContext, "authorize">,
+  surface: string,
+  rules?: Credentials["rules"],
+): Promise<Session | undefined> => {
+  try {
+    return await authorize(nobody(surface, rules));
+  } catch (error) {
+    if (isRelApiError(error) && error.status < 500) return undefined;
+    throw error;
+  }
+};
+
+/** `180004` is 18.4, `90624` 9.6.24. */
+const versionText = (version: number): string =>
+  version >= 100_000
+    ? `${Math.floor(version / 10_000)}.${version % 10_000}`
+    : `${Math.floor(version / 10_000)}.${Math.floor(version / 100) % 100}.${version % 100}`;
+
+const serverText = ({ options, model }: PluginContext): string =>
+  `PostgreSQL ${versionText(model().serverVersion)}${options.database === undefined ? "" : ", embedded in the server"}`;
+
+const HOST = /^[A-Za-z0-9.\-_]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{1,5})?$/;
+
+/** As the browser reached it; the page's script has the last word, which knows of proxies. */
+const originOf = ({ request }: AnyExchange): string => {
+  const { host = "" } = request.headers;
+  const scheme = "encrypted" in request.socket ? "https" : "http";
+  return `${scheme}://${HOST.test(host) ? host : `localhost:${request.socket.localPort ?? 80}`}`;
+};
+
+/** The header that lets callers in who need one. */
+const secretOf = ({ service }: PluginContext): Secret | undefined => {
+  const taken = service<TakenCredentialsService>("taken-credentials")?.of();
+  return taken?.takesTokens === true ? "token" : taken?.takesAdminSecret === true ? "admin-secret" : undefined;
+};
+
+const createFrontPage = (context: PluginContext): Surface => {
+  let named: Promise<string> | undefined;
+  /** A connection leads to one database for good. */
+  const databaseName = async (): Promise<string> => {
+    named ??= context
+      .query<{ readonly name: string }>(sql`select pg_catalog.current_database() as name`)
+      .then(([row]) => row?.name ?? "");
+    try {
+      return await named;
+    } catch (error) {
+      named = undefined; // asked again next time
+      throw error;
+    }
+  };
+
+  const restCard = async (base: string, origin: string): Promise<Card | undefined> => {
+    const guide = context.service<RestGuideService>("rest-guide");
+    const [root] = guide?.roots() ?? [];
+    if (guide === undefined || root === undefined) return undefined;
+    const session = await anonymousOf(context, "rest");
+    const example = session && (await guide.example(context.model(), session));
+    const page = context.service<OpenapiPageService>("openapi-page")?.paths()[0];
+    const at = origin + base + root;
+    return {
+      title: "REST",
+      about: "Every table, view and function is a URL.",
+      address: at,
+      ...(page === undefined ? {} : { link: { text: "Open the API page", path: base + (page === "" ? "/" : page) } }),
+      access: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
+      request: restRequest(at, example, example === undefined ? secretOf(context) : undefined),
+    };
+  };
+
+  const graphqlCard = async (base: string, origin: string): Promise<Card | undefined> => {
+    const engine = context.service<GraphqlService>("graphql");
+    if (engine === undefined) return undefined;
+    const session = await anonymousOf(context, "graphql", engine.credentialRules);
+    const example = session && engine.example(session);
+    const page = context.service<PlaygroundService>("playground");
+    const at = origin + base + engine.path;
+    return {
+      title: "GraphQL",
+      about: "Queries, mutations and live queries, typed from the schema.",
+      address: at,
+      ...(page === undefined ? {} : { link: { text: "Open GraphiQL", path: base + page.path } }),
+      access: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
+      request: graphqlRequest(at, example, example === undefined ? secretOf(context) : undefined),
+    };
+  };
+
+  const answer = async (exchange: AnyExchange): Promise<Answer> => {
+    const base = mountOf(exchange.request).replace(/\/+$/, "");
+    const origin = originOf(exchange);
+    // waits for the first load of the schema
+    const cards = [await restCard(base, origin), await graphqlCard(base, origin)];
+    const nonce = randomBytes(16).toString("base64url");
+    const page = buildPage(
+      {
+        database: await databaseName(),
+        server: serverText(context),
+        version: VERSION,
+        origin,
+        secret: secretOf(context),
+        cards: cards.filter((card) => card !== undefined),
+      },
+      nonce,
+    );
+    return {
+      status: 200,
+      headers: [
+        ["Content-Type", "text/html; charset=utf-8"],
+        ["Content-Security-Policy", policyOf(nonce)],
+        ["Cache-Control", "no-store"],
+        ["Referrer-Policy", "no-referrer"],
+        ["Vary", "Accept"],
+        ["X-Content-Type-Options", "nosniff"],
+      ],
+      body: page,
+    };
+  };
+
+  return {
+    name: "front-page",
+    isPage: true,
+    isFallback: true,
+    match: (path, method, request) =>
+      path === "/" && (method === "GET" || method === "HEAD") && namesHtml(request.headers.accept),
+    beforeAuthorize: answer,
+    handle: answer,
+    encodeError: (error) => ({
+      status: error.status,
+      headers: [["Content-Type", "text/plain; charset=utf-8"], ["X-Content-Type-Options", "nosniff"], ...error.headers],
+      body: error.message,
+    }),
+  };
+};
+
+/** @rule X-PAGE-1 X-PAGE-2 X-PAGE-3 X-PAGE-4 */
+export const frontPage = definePlugin({
+  name: "front-page",
+  apply: (_hooks, context) => context.addSurface(createFrontPage(context)),
+});

@@ -1,0 +1,151 @@
+/** The page: plain HTML that works without its script, which copies requests and knows the address of the browser. */
+import type { Secret } from "./requests.ts";
+
+/** One surface. */
+export interface Card {
+  readonly title: string;
+  readonly about: string;
+  /** Where it is served. */
+  readonly address: string;
+  /** The page on which it can be tried. */
+  readonly link?: { readonly text: string; readonly path: string };
+  /** What callers without a credential may do: read something, read nothing, not even call. */
+  readonly access: "open" | "nothing" | "secret";
+  readonly request: string;
+}
+
+export interface PageContent {
+  readonly database: string;
+  /** Name and version. */
+  readonly server: string;
+  /** Of the api. */
+  readonly version: string;
+  readonly origin: string;
+  readonly secret: Secret | undefined;
+  readonly cards: readonly Card[];
+}
+
+/** Nothing is loaded, sent or framed; only what stands in the page itself runs. */
+export const policyOf = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string); // one of the keys
+
+/** The origin is marked, so that the script can write the one that the browser has. */
+const withOrigin = (text: string, origin: string): string =>
+  text
+    .split(origin)
+    .map(escapeHtml)
+    .join(`<span data-origin>${escapeHtml(origin)}</span>`);
+
+const STYLE = `
+:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --text: #1a202c; --quiet: #5b6472; --line: #dfe3e9;
+  --code: #f3f5f8; --accent: #1f5fd0; --accent-text: #fff; --note: #fff7e0; --note-line: #ecd391; }
+@media (prefers-color-scheme: dark) { :root { --page: #12151b; --card: #1a1f28; --text: #e7eaf0; --quiet: #9aa4b3; --line: #2c3441;
+  --code: #11151c; --accent: #7fb0ff; --accent-text: #0d1420; --note: #2a2415; --note-line: #57491f; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.25rem 1.5rem; }
+header { margin-bottom: 1.75rem; }
+h1 { margin: 0; font-size: 2rem; line-height: 1.2; letter-spacing: -.01em; overflow-wrap: anywhere; }
+h2 { margin: 0; font-size: 1.2rem; }
+p { margin: 0; }
+.quiet { color: var(--quiet); }
+header p { margin-top: .35rem; }
+section, .note { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1.35rem 1.5rem 1.5rem; margin-bottom: 1.25rem; }
+.note { background: var(--note); border-color: var(--note-line); padding-bottom: 1.35rem; }
+.top { display: flex; flex-wrap: wrap; gap: .75rem 1.5rem; align-items: flex-start; justify-content: space-between; }
+.top > div { flex: 1 1 18rem; min-width: 0; }
+.address { margin-top: .75rem; }
+code, pre { font: 13.5px/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
+.button { display: inline-block; padding: .5rem 1rem; border-radius: 8px; background: var(--accent); color: var(--accent-text); font-weight: 600; font-size: .95rem; text-decoration: none; }
+.button:hover { filter: brightness(1.08); }
+.button:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.request { position: relative; margin-top: .75rem; }
+.request pre { margin: 0; padding: .9rem 5rem .9rem 1rem; background: var(--code); border: 1px solid var(--line); border-radius: 8px; white-space: pre-wrap; }
+.request button { position: absolute; top: .55rem; right: .55rem; padding: .2rem .7rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card); color: var(--quiet); font: inherit; font-size: .8rem; cursor: pointer; }
+.request button:hover { color: var(--text); }
+.note pre { margin: .6rem 0 0; white-space: pre-wrap; }
+footer { color: var(--quiet); font-size: .85rem; text-align: center; }
+`;
+
+/** Runs in the browser. */
+const SCRIPT = `
+for (const place of document.querySelectorAll("[data-origin]")) place.textContent = location.origin;
+if (navigator.clipboard) for (const request of document.querySelectorAll(".request")) {
+  const button = request.querySelector("button");
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(request.querySelector("code").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+}
+`;
+
+const SECRETS: Readonly<Record<Secret, string>> = {
+  token: "Authorization: Bearer &lt;token&gt;",
+  "admin-secret": "X-Session-Admin-Secret: &lt;secret&gt;",
+};
+
+const noteOf = ({ cards, secret }: PageContent): string => {
+  if (cards.length === 0) return `<div class="note"><p>No API is served here.</p></div>`;
+  if (cards.some(({ access }) => access === "open")) return "";
+  const isClosed = cards.every(({ access }) => access === "secret");
+  const what = isClosed
+    ? "Requests need a credential."
+    : "Requests without a credential see no table: the anonymous role has no right to read one.";
+  if (secret === undefined)
+    return `<div class="note"><p>${what}${isClosed ? " The server is set up to take none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
+  return `<div class="note"><p>${what} Send one in this header, in the pages below too:</p><pre><code>${SECRETS[secret]}</code></pre></div>`;
+};
+
+const cardOf = ({ title, about, address, link, request }: Card, { origin }: PageContent): string => `<section>
+<div class="top">
+<div><h2>${escapeHtml(title)}</h2><p class="quiet">${escapeHtml(about)}</p></div>
+${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">${escapeHtml(link.text)}</a>`}
+</div>
+<p class="address"><code>${withOrigin(address, origin)}</code></p>
+<div class="request"><pre><code>${withOrigin(request, origin)}</code></pre><button type="button" hidden>Copy</button></div>
+</section>`;
+
+export const buildPage = (content: PageContent, nonce: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(content.database)}</title>
+<link rel="icon" href="data:,">
+<style nonce="${nonce}">${STYLE}</style>
+</head>
+<body>
+<main>
+<header>
+<h1>${escapeHtml(content.database)}</h1>
+<p class="quiet">${escapeHtml(content.server)}</p>
+</header>
+${noteOf(content)}
+${content.cards.map((card) => cardOf(card, content)).join("\n")}
+<footer>relapi ${escapeHtml(content.version)}</footer>
+</main>
+<script nonce="${nonce}">${SCRIPT}</script>
+</body>
+</html>
+`;

@@ -1,0 +1,75 @@
+/** `/track?select=track_id,name,album(title)&limit=3`: a read to begin with, of what the caller may see. */
+import {
+  relationOf,
+  sightOf,
+  type Column,
+  type Model,
+  type Relation,
+  type Relationship,
+  type Session,
+  type Sight,
+} from "../../core/index.ts";
+import { exampleColumns, exampleLabel, exampleOrder } from "../examples.ts";
+import type { RestExample } from "./api.ts";
+
+/** Names that `select` takes as they are. @rule R-LEX-1 */
+const BARE = /^[\p{L}0-9_$]+$/u;
+
+/** One part of a URL, safe between quotes of a shell too. */
+const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
+
+const selected = (name: string): string => encode(BARE.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
+
+/** Whether an embed of that name would mean this relationship alone. @rule R-EMB-1 */
+const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>
+  relationships.filter(
+    (other) =>
+      other.routine?.name === target.name ||
+      other.target.name === target.name ||
+      other.constraint === target.name ||
+      other.columns.some(([own]) => own === target.name),
+  ).length === 1;
+
+const embedOf = (model: Model, sight: Sight, relation: Relation): string | undefined => {
+  const usable = relation.relationships.flatMap((relationship) => {
+    const target = relationOf(model, relationship.target);
+    if (target === undefined || target === relation || target.schema !== relation.schema) return [];
+    if (relationship.routine !== undefined || !isOnlyOne(relation, relationship)) return [];
+    // the columns that are compared must be readable too
+    const isReadable =
+      relationship.columns.every(([own]) =>
+        relation.columns.some((column) => column.name === own && sight.readsAlways(relation, column)),
+      ) &&
+      relationship.junction === undefined &&
+      relationship.columns.every(([, far]) =>
+        target.columns.some((column) => column.name === far && sight.readsAlways(target, column)),
+      );
+    const label = isReadable ? exampleLabel(model, readable(sight, target)) : undefined;
+    return label === undefined ? [] : [{ relationship, name: target.name, label }];
+  });
+  const [best] = usable.sort((a, b) => Number(b.relationship.isToOne) - Number(a.relationship.isToOne));
+  return best && `${selected(best.name)}(${selected(best.label.name)})`;
+};
+
+const readable = (sight: Sight, relation: Relation): readonly Column[] =>
+  sight.may(relation, "select") ? relation.columns.filter((column) => sight.reads(relation, column)) : [];
+
+/** Undefined: the caller may read nothing. */
+export const exampleRead = (model: Model, session: Session): RestExample | undefined => {
+  const sight = sightOf(model, session, "rest");
+  for (const schema of model.schemas) {
+    const relations = [...model.relations.values()].filter(
+      (relation) => relation.schema === schema && readable(sight, relation).length > 0,
+    );
+    const [relation] = exampleOrder(model, relations);
+    if (relation === undefined) continue;
+    const columns = exampleColumns(model, readable(sight, relation)).map(({ name }) => selected(name));
+    const embed = embedOf(model, sight, relation);
+    const select = [...columns, ...(embed === undefined ? [] : [embed])].join(",");
+    return {
+      path: `/${encode(relation.name)}?select=${select}&limit=3`,
+      ...(schema === model.schemas[0] ? {} : { profile: schema }),
+    };
+  }
+  return undefined;
+};

@@ -1,0 +1,327 @@
+/** The page at `/`: for browsers, where nothing else answers, with requests that run as they are copied. */
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import express from "express";
+import { afterAll, describe, expect, test } from "vitest";
+import { compose, relApi, without, type RelApiOptions } from "../../core/index.ts";
+import { fullCompat, gqlCompat, minimal, restCompat } from "../../presets/index.ts";
+import { openApi, startApi, type Answer, type StartOptions, type TestApi } from "../support/api.ts";
+import { cases } from "../support/cases.ts";
+import { openDatabase, testDatabase } from "../support/database.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+const HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+
+const start = (options: StartOptions = {}): Promise<TestApi> =>
+  startApi({ compatMode: false, dbSchemas: ["public"], anonRole: "music_reader", ...options });
+
+const pageOf = async (api: TestApi, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
+  const answer = await api.get("/", { headers: { ...HTML, ...headers } });
+  expect(answer.status, answer.text).toBe(200);
+  return answer;
+};
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
+
+/** Text of markup, as a browser shows it. */
+const textOf = (markup: string): string =>
+  markup.replace(/<[^>]*>/g, "").replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!); // one of them
+
+const requestsOf = ({ text }: Answer): readonly string[] =>
+  [...text.matchAll(/<pre><code>(curl .*?)<\/code><\/pre>/gs)].map(([, markup = ""]) => textOf(markup));
+
+/** As it is copied into a terminal. */
+const run = async (command: string): Promise<any> => {
+  const { stdout } = await promisify(execFile)("sh", ["-c", `${command.replace(/^curl/, "curl -sS")}`]);
+  return JSON.parse(stdout);
+};
+
+const hasCurl = await promisify(execFile)("curl", ["--version"]).then(
+  () => true,
+  () => false,
+);
+
+const servers: Server[] = [];
+afterAll(() => servers.forEach((server) => server.close()));
+
+/** An application that goes on after the api. */
+const serveApp = async (app: express.Express): Promise<string> => {
+  const server = createServer(app).listen(0, "127.0.0.1");
+  servers.push(server);
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const api = await start();
+
+describe("who gets it", () => {
+  const notFound = {
+    status: 404,
+    answer: expect.objectContaining({ code: "PGRST125", message: "Invalid path specified in request URL" }),
+  };
+  cases(api, [
+    {
+      title: "X-PAGE-1 a browser gets a page that nothing else of runs, is loaded or framed",
+      request: "GET /",
+      headers: HTML,
+      status: 200,
+      responseHeaders: {
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy":
+          /^default-src 'none'; script-src 'nonce-[\w-]{20,}'; style-src 'nonce-[\w-]{20,}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+        "cache-control": "no-store",
+        vary: "Accept",
+        "x-content-type-options": "nosniff",
+      },
+    },
+    { title: "X-PAGE-1 HEAD has no body", request: "HEAD /", headers: HTML, status: 200, bytes: "" },
+    { title: "X-PAGE-1 other clients get the 404", request: "GET /", ...notFound },
+    { title: "X-PAGE-1 who takes anything is no browser", request: "GET /", headers: { accept: "*/*" }, ...notFound },
+    {
+      title: "X-PAGE-1 nor is who refuses pages",
+      request: "GET /",
+      headers: { accept: "text/html;q=0, application/json" },
+      ...notFound,
+    },
+    { title: "X-PAGE-1 other paths have no page", request: "GET /index.html", headers: HTML, ...notFound },
+    { title: "X-PAGE-1 other methods have none", request: "DELETE /", headers: HTML, ...notFound },
+  ]);
+
+  test("X-PAGE-1 without the plugin a browser gets the 404 too", async () => {
+    const bare = await start({ parts: [without("front-page")] });
+    const { status, text } = await bare.get("/", { headers: HTML });
+    expect([status, JSON.parse(text).code]).toEqual([404, "PGRST125"]);
+    await bare.close();
+  });
+
+  test("X-PAGE-1 where REST has the root, it answers there", async () => {
+    const compat = await start({ compatMode: true });
+    expect((await compat.get("/", { headers: HTML })).text).toContain("swagger-ui");
+    await compat.close();
+  });
+
+  test("X-PAGE-1 presets with one surface name that one", async () => {
+    for (const [preset, there, missing] of [
+      [restCompat, "REST", "GraphQL"],
+      [gqlCompat, "GraphQL", "REST"],
+    ] as const) {
+      const one = await start({ preset });
+      const { text } = await pageOf(one);
+      expect(text).toContain(`<h2>${there}</h2>`);
+      expect(text).not.toContain(`<h2>${missing}</h2>`);
+      await one.close();
+    }
+  });
+
+  test("X-PAGE-1 minimal has no page", async () => {
+    const small = await start({ preset: minimal });
+    expect((await small.get("/", { headers: HTML })).status).toBe(404);
+    await small.close();
+  });
+});
+
+describe("in an application", async () => {
+  const database = await testDatabase();
+  const options: RelApiOptions = {
+    ...database.options,
+    dbSchemas: ["public"],
+    anonRole: "music_reader",
+    logLevel: "silent",
+  };
+  const mounted = relApi(fullCompat(options));
+  await mounted.ready;
+  afterAll(() => mounted.close());
+
+  test("X-PAGE-2 the application's root is the application's, whether its route comes before or after", async () => {
+    const after = await serveApp(
+      express()
+        .use(mounted)
+        .get("/", (_, response) => void response.send("mine")),
+    );
+    const answer = await fetch(after, { headers: HTML });
+    expect(await answer.text()).toBe("mine");
+    const none = await serveApp(express().use(mounted));
+    expect((await fetch(none, { headers: HTML })).status).toBe(404);
+  });
+
+  test.each(["/db", "/db/"])("X-PAGE-2 below a mount path %s has the page, and its links hold", async (path) => {
+    const url = await serveApp(express().use("/db", mounted));
+    const answer = await fetch(url + path, { headers: HTML });
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    const links = [...text.matchAll(/<a class="button" href="([^"]+)"/g)].map(([, link]) => link as string);
+    expect(links).toEqual(["/db/api", "/db/v1/graphql"]);
+    for (const link of links) {
+      const page = await fetch(url + link, { headers: HTML });
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    }
+    expect(textOf(text)).toContain(`${url}/db/api/`);
+    expect(textOf(text)).toContain(`curl '${url}/db/v1/graphql'`);
+  });
+
+  test("X-PAGE-2 a mounted api leaves other paths to the application", async () => {
+    const app = express()
+      .use("/db", mounted)
+      .get("/db/mine", (_, response) => void response.send("mine"));
+    expect(await (await fetch(`${await serveApp(app)}/db/mine`, { headers: HTML })).text()).toBe("mine");
+  });
+});
+
+describe("what it shows", () => {
+  test("X-PAGE-3 the database, its server, and where to go on", async () => {
+    const { text } = await pageOf(api);
+    const [{ name, version }] = (await api.sql(
+      "select current_database() as name, current_setting('server_version') as version",
+    )) as [{ name: string; version: string }];
+    expect(textOf(/<h1>.*<\/h1>/.exec(text)?.[0] ?? "")).toBe(name);
+    expect(text).toContain(`PostgreSQL ${/^[\d.]+/.exec(version)?.[0]}`);
+    expect([...text.matchAll(/href="([^"]*)"/g)].map(([, link]) => link)).toEqual(["data:,", "/api", "/v1/graphql"]);
+  });
+
+  test("X-PAGE-3 pages that are not there are not linked", async () => {
+    const bare = await start({ parts: [without("playground")], openapiMode: "disabled" });
+    const { text } = await pageOf(bare);
+    expect(text).not.toContain('class="button"');
+    await bare.close();
+  });
+
+  test.skipIf(!hasCurl)("X-PAGE-3 the requests run as they are copied, and lead to related rows", async () => {
+    const [rest = "", graphql = ""] = requestsOf(await pageOf(api));
+    const rows = await run(rest);
+    expect(rows).toHaveLength(3);
+    expect(Object.values(rows[0]).some((value) => typeof value === "object" && value !== null)).toBe(true);
+    const { data } = await run(graphql);
+    const [listed] = Object.values(data) as [Record<string, unknown>[]];
+    expect(listed).toHaveLength(3);
+    expect(Object.values(listed[0]!).some((value) => typeof value === "object")).toBe(true);
+  });
+
+  test.skipIf(!hasCurl)("X-PAGE-3 prefixes and names of GraphQL are those of the settings", async () => {
+    const other = await start({
+      restPrefixes: ["/rest/v1", "/api"],
+      defaultNamingConvention: "graphql-default",
+      anonRole: "sea_anon",
+      dbSchemas: ["land", "sea"],
+    });
+    const page = await pageOf(other);
+    expect(page.text).toContain('href="/rest/v1"');
+    for (const request of requestsOf(page)) expect(JSON.stringify(await run(request))).not.toMatch(/"(?:errors|code)"/);
+    await other.close();
+  });
+
+  test("X-PAGE-4 nothing is named that the anonymous role may not read", async () => {
+    for (const anonRole of ["music_reader", "music_writer", "music_nobody", "sea_anon"]) {
+      const one = await start({ anonRole, dbSchemas: ["public", "sea", "shop"] });
+      const shown = requestsOf(await pageOf(one)).join(" ");
+      const hidden = await one.sql<{ name: string }>(
+        `select distinct relname as name from pg_class where relkind in ('r', 'v', 'm', 'f', 'p')
+           and relnamespace in ('public'::regnamespace, 'sea'::regnamespace, 'shop'::regnamespace)
+           and relname not in (
+             select relname from pg_class c where has_any_column_privilege($1, c.oid, 'select')
+               and has_schema_privilege($1, c.relnamespace, 'usage'))`,
+        [anonRole],
+      );
+      expect(hidden.length).toBeGreaterThan(3);
+      for (const { name } of hidden) expect(shown.split(/\W+/), anonRole).not.toContain(name);
+      await one.close();
+    }
+  });
+
+  test("X-PAGE-4 a role that reads nothing sees no name, and how to send a token", async () => {
+    const none = await start({ anonRole: "music_nobody" });
+    const page = await pageOf(none);
+    expect(textOf(page.text)).toContain("Requests without a credential see no table");
+    expect(textOf(page.text)).toContain("Authorization: Bearer <token>");
+    expect(requestsOf(page)).toEqual([
+      `curl '${none.url}/api/' \\\n  -H "Authorization: Bearer $TOKEN"`,
+      expect.stringContaining(`-H "Authorization: Bearer $TOKEN"`),
+    ]);
+    await none.close();
+  });
+
+  test("X-PAGE-4 it is for whoever opens it: a credential that is sent changes nothing", async () => {
+    const closed = await start({ anonRole: undefined });
+    const page = await pageOf(closed, { "x-session-admin-secret": adminSecret });
+    expect(textOf(page.text)).toContain("Requests need a credential.");
+    expect(page.text).not.toMatch(/\b(?:album|artist|team)\b/);
+    for (const request of requestsOf(page)) expect(request).toContain(`-H "Authorization: Bearer $TOKEN"`);
+    await closed.close();
+  });
+
+  test("X-PAGE-4 the header that is told is one that the settings take", async () => {
+    const secret = await start({ anonRole: undefined, jwtSecret: undefined });
+    expect(textOf((await pageOf(secret)).text)).toContain("X-Session-Admin-Secret: <secret>");
+    await secret.close();
+    const none = await start({ anonRole: undefined, jwtSecret: undefined, adminSecret: undefined });
+    expect(textOf((await pageOf(none)).text)).toContain("ANON_ROLE");
+    await none.close();
+  });
+});
+
+describe("hostile names", async () => {
+  const database = await openDatabase();
+  const IMG = '<img src=x onerror="alert(1)">';
+  await database.query(`
+    create schema odd;
+    grant usage on schema odd to sea_anon;
+    create table odd.${JSON.stringify(IMG.replaceAll('"', "'"))} (id int primary key, "it's ""x"" </script>" text);
+    insert into odd.${JSON.stringify(IMG.replaceAll('"', "'"))} values (1, 'one');
+    create table odd."; rm -rf $HOME \`id\` '" (
+      id int primary key, "a,b(c)" text, other int references odd.${JSON.stringify(IMG.replaceAll('"', "'"))});
+    insert into odd."; rm -rf $HOME \`id\` '" values (1, 'one', 1);
+    grant select on all tables in schema odd to sea_anon;
+  `);
+  await database.query(`comment on schema odd is '${"<script>alert(1)</script>".repeat(2500)}'`);
+  const odd = await start({ on: database, dbSchemas: ["odd"], anonRole: "sea_anon" });
+
+  test.skipIf(!hasCurl)("X-PAGE-5 names are escaped, for the page, the URL and the shell", async () => {
+    const page = await pageOf(odd);
+    expect(page.text).not.toContain("<img");
+    expect(page.text.match(/<\/script>/g)).toHaveLength(1);
+    expect(page.bytes.length).toBeLessThan(20_000);
+    const [rest = ""] = requestsOf(page);
+    expect(await run(rest)).toEqual([
+      { id: 1, "a,b(c)": "one", "<img src=x onerror='alert(1)'>": { 'it\'s "x" </script>': "one" } },
+    ]);
+  });
+
+  test.each(['evil.example"><script>', "a b", "127.0.0.1:80'; id", "[::1", "x".repeat(3000) + "!"])(
+    "X-PAGE-5 a Host header is an address, or it is not shown: %s",
+    async (host) => {
+      const { text } = await pageOf(odd, { host });
+      expect(text).not.toContain(host.slice(0, 40));
+      expect(textOf(text)).toContain(`http://localhost:${odd.port}/api`);
+    },
+  );
+
+  test("X-PAGE-5 a thousand tables, and none", { timeout: 60_000 }, async () => {
+    const large = await openDatabase();
+    await large.query("create schema many; create schema empty; grant usage on schema many, empty to sea_anon");
+    await large.query(
+      `do $$ begin for i in 1..1000 loop
+         execute format('create table many.t%s (id int primary key, name text, up int)', i);
+         if i > 1 then execute format('alter table many.t%s add foreign key (up) references many.t%s', i, i - 1); end if;
+       end loop; end $$; grant select on all tables in schema many to sea_anon`,
+    );
+    const many = await openApi({ on: large, compatMode: false, dbSchemas: ["many"], anonRole: "sea_anon" });
+    await pageOf(many);
+    const startedMs = performance.now();
+    const page = await pageOf(many);
+    expect(performance.now() - startedMs).toBeLessThan(1000);
+    expect(page.text).toContain("/api/t10?select=id,name,t9(name)");
+    await many.close();
+    const empty = await openApi({ on: large, compatMode: false, dbSchemas: ["empty"], anonRole: "sea_anon" });
+    expect(textOf((await pageOf(empty)).text)).toContain("see no table");
+    await empty.close();
+  });
+});
+
+test("X-PAGE-1 a preset of one's own has it with the plugin alone", async () => {
+  const { frontPage } = await import("../../plugins/front-page/index.ts");
+  const own = await start({ preset: (options) => compose(minimal(options), frontPage) });
+  expect((await pageOf(own)).text).toContain("<h2>REST</h2>");
+  await own.close();
+});
