@@ -111,4 +111,4 @@ export {
   type WithSettings,
 } from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
-export { logsAccess } from "./kernel/logger.ts";
+export { lowestLogged } from "./kernel/logger.ts";

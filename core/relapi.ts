@@ -1,7 +1,9 @@
 /** From a preset to a middleware: applies the plugins, seals the hooks, loads the model, serves requests. */
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { createCaches, type Caches } from "./kernel/cache.ts";
-import { createConfig, type Config } from "./engine/config.ts";
+import { createConfig } from "./engine/config.ts";
+import type { Current } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createTypeCheck, refuseImpossible } from "./engine/declared.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
@@ -16,7 +18,7 @@ import { createPace } from "./http/pace.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createRequestSettings } from "./http/request-headers.ts";
-import { createServers, type Servers } from "./http/servers.ts";
+import { createServers, type AnyServer, type Servers } from "./http/servers.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader, type ModelLoader } from "./engine/load.ts";
@@ -66,23 +68,21 @@ const askSchemes = (
   credentials: Credentials,
   errorOf: (error: unknown) => unknown,
 ): Session | Promise<Session> => {
-  type Outcome = { readonly session: Session } | { readonly error: unknown };
-  let settle: ((outcome: Outcome) => void) | undefined;
-  let outcome = undefined as Outcome | undefined; // set by the callback below, maybe at once
+  // set by the callback below, maybe at once
+  let found = undefined as Session | undefined;
+  let refusal = undefined as { readonly error: unknown } | undefined;
+  let settle: (() => void) | undefined;
   scheme.callAsync(credentials, (error, session) => {
-    if (error) outcome = { error: errorOf(error) };
-    else outcome = session === undefined ? { error: anonymousRefused() } : { session };
-    settle?.(outcome);
+    if (error) refusal = { error: errorOf(error) };
+    else if (session === undefined) refusal = { error: anonymousRefused() };
+    else found = session;
+    settle?.();
   });
-  const given = (found: Outcome): Session => {
-    if ("error" in found) throw found.error;
-    return found.session;
-  };
-  return outcome === undefined
-    ? new Promise<Outcome>((resolve) => {
-        settle = resolve;
-      }).then(given)
-    : given(outcome);
+  if (found !== undefined) return found;
+  if (refusal !== undefined) throw refusal.error;
+  return new Promise((resolve, reject) => {
+    settle = () => (found === undefined ? reject(refusal?.error) : resolve(found));
+  });
 };
 
 /** @throws RelApiError `preset` on every mistake that can be seen without the database */
@@ -103,10 +103,11 @@ export const relApi = (preset: Preset): RelApi => {
   const services = createServices();
   const counters = createCounters();
   const sources: OptionSource[] = [];
-  const config = createConfig({ preset: given, options, settings, sources, logger, check });
-  const caches = createCaches("cache", { maxBytes: () => config.current().cacheBytes }, counters);
-  const database = createDatabase(config.current, logger, () => loader.current(), caches, registry.sessions);
-  const loader: ModelLoader = createModelLoader({ config, hooks, database, logger, counters });
+  const current: Current = { options, model: undefined };
+  const config = createConfig({ preset: given, current, settings, sources, logger, check });
+  const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
+  const database = createDatabase(current, logger, caches, registry.sessions);
+  const loader = createModelLoader({ config, current, hooks, database, logger, counters });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
@@ -127,11 +128,12 @@ export const relApi = (preset: Preset): RelApi => {
     // the first load asks the sources of options, which may decide who may call
     if (!loader.isTried) return loader.tried.then(() => authorize(credentials, given));
     const found = given ?? askSchemes(hooks.authorize, credentials, errorOf);
-    const act = (session: Session): Session => actingSession(session, credentials.surface, loader.current());
-    return found instanceof Promise ? found.then(act) : act(found);
+    return found instanceof Promise
+      ? found.then((session) => actingSession(session, credentials.surface, current.model))
+      : actingSession(found, credentials.surface, current.model);
   };
   const context = createContext({
-    config,
+    current,
     settings,
     sources,
     hooks,
@@ -150,6 +152,10 @@ export const relApi = (preset: Preset): RelApi => {
     unread,
     methods,
     call: (call) => pipeline.call(call),
+  });
+  // before the listeners of plugins
+  loader.onModel(() => {
+    context.options = current.options;
   });
 
   try {
@@ -170,7 +176,7 @@ export const relApi = (preset: Preset): RelApi => {
   }
 
   const pipeline = createPipeline({
-    options: config.current,
+    current,
     logger,
     counters,
     surfaces,
@@ -182,6 +188,8 @@ export const relApi = (preset: Preset): RelApi => {
     pace,
     bodyRefused: () => counters.add("bodies-refused"),
   });
+  // behind the listeners of plugins, whose paths may follow the model
+  loader.onModel(() => pipeline.readPaths());
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     loader.close();
@@ -194,7 +202,8 @@ export const relApi = (preset: Preset): RelApi => {
 
   const api: RelApi = Object.assign(
     (request: HttpRequest, response: ServerResponse, next?: Next): void => {
-      servers.addOf(request);
+      const { server } = request.socket as Socket & { readonly server?: AnyServer };
+      if (server !== servers.last && server !== undefined) servers.add(server);
       pipeline.answer(request, response, next);
     },
     {
@@ -248,7 +257,7 @@ const checkOptions = (options: ResolvedOptions, settings: readonly Setting[]): v
 };
 
 interface ContextParts {
-  readonly config: Config;
+  readonly current: Current;
   readonly settings: readonly Setting[];
   readonly sources: OptionSource[];
   readonly hooks: CoreHooks;
@@ -269,9 +278,9 @@ interface ContextParts {
   readonly call: PluginContext["call"];
 }
 
-const createContext = (parts: ContextParts): SharedContext => {
+const createContext = (parts: ContextParts): SharedContext & { options: ResolvedOptions } => {
   const {
-    config,
+    current,
     settings,
     sources,
     hooks,
@@ -292,9 +301,7 @@ const createContext = (parts: ContextParts): SharedContext => {
     call,
   } = parts;
   const context: SharedContext = {
-    get options() {
-      return config.current();
-    },
+    options: current.options,
     settings,
     addOptionSource: (source) => {
       sources.push(source);
@@ -303,12 +310,12 @@ const createContext = (parts: ContextParts): SharedContext => {
     registry,
     counters,
     caches,
-    model: () => loader.demand(),
+    model: () => current.model ?? loader.demand(),
     onModel: loader.onModel,
     onClose: (listener) => {
       closers.push(listener);
     },
-    prepare: createPreparer(hooks, registry, config.current, () => loader.demand(), caches),
+    prepare: createPreparer(hooks, registry, current, () => loader.demand(), caches),
     execute: database.execute,
     query: database.query,
     // whoever asks this object finds what is outermost: nothing to pass through where nobody wraps

@@ -4,11 +4,10 @@ import type { Setting } from "../kernel/define-setting.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
 import { resolveOptions } from "../kernel/resolve-options.ts";
 import type { OptionSource } from "../plugin.ts";
+import type { Current } from "./current.ts";
 import type { Query } from "./database/database.ts";
 
 export interface Config {
-  /** Another object after each change. */
-  current(): ResolvedOptions;
   /** Asks the sources; what is wrong is logged and leaves all options as they were. @rule R-SC-4 X-SET-7 */
   load(query: Query): Promise<ResolvedOptions>;
   take(options: ResolvedOptions): void;
@@ -16,8 +15,8 @@ export interface Config {
 
 export interface ConfigParts {
   readonly preset: RelApiOptions;
-  /** Those of the preset, resolved. */
-  readonly options: ResolvedOptions;
+  /** First with the options of the preset, resolved. */
+  readonly current: Current;
   readonly settings: readonly Setting[];
   readonly sources: readonly OptionSource[];
   readonly logger: Logger;
@@ -25,18 +24,16 @@ export interface ConfigParts {
   readonly check: (options: ResolvedOptions) => void;
 }
 
-export const createConfig = ({ preset, options: given, settings, sources, logger, check }: ConfigParts): Config => {
-  let options = given;
+export const createConfig = ({ preset, current, settings, sources, logger, check }: ConfigParts): Config => {
   let read = "{}";
   return {
-    current: () => options,
     load: async (query) => {
-      if (sources.length === 0) return options;
+      if (sources.length === 0) return current.options;
       try {
         let found: RelApiOptions = {};
         for (const source of sources) found = { ...found, ...(await source.read(query)) };
         const text = JSON.stringify(found);
-        if (text === read) return options;
+        if (text === read) return current.options;
         refuseFixed(found, settings);
         const next = resolveOptions({ ...preset, ...found }, settings);
         check(next);
@@ -46,11 +43,11 @@ export const createConfig = ({ preset, options: given, settings, sources, logger
         if (!isRelApiError(error) || error.code !== "preset") throw error;
         const names = sources.map(({ name }) => name).join(" or ");
         logger.error(`invalid settings in ${names}; keeping the previous settings`, { reason: error.message });
-        return options;
+        return current.options;
       }
     },
     take: (next) => {
-      options = next;
+      current.options = next;
     },
   };
 };

@@ -7,10 +7,12 @@ import { faultFacts } from "../kernel/faults.ts";
 import type { CoreHooks } from "../hooks.ts";
 import { emptyModel, type Model } from "./model/model.ts";
 import type { Config } from "./config.ts";
+import type { Current } from "./current.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 
 export interface LoaderParts {
   readonly config: Config;
+  readonly current: Current;
   readonly hooks: CoreHooks;
   readonly database: Database;
   readonly logger: Logger;
@@ -18,7 +20,6 @@ export interface LoaderParts {
 }
 
 export interface ModelLoader {
-  current(): Model | undefined;
   /** @throws RelApiError `model-not-loaded` */
   demand(): Model;
   /** Resolves with the first load; rejects when that fails for a reason no retry can mend. */
@@ -38,12 +39,10 @@ export interface ModelLoader {
 const QUIET_MS = 100;
 
 /** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 */
-export const createModelLoader = ({ config, hooks, database, logger, counters }: LoaderParts): ModelLoader => {
+export const createModelLoader = ({ config, current, hooks, database, logger, counters }: LoaderParts): ModelLoader => {
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
-  let model: Model | undefined;
   let version = 0;
-  let isTried = false;
   let isClosed = false;
   let retryAtMs = 0;
   let retryTimer: NodeJS.Timeout | undefined;
@@ -77,11 +76,11 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
     clearTimeout(retryTimer);
     try {
       // a connection keeps the role and database settings that it started with
-      if (model !== undefined) database.renew();
+      if (current.model !== undefined) database.renew();
       const { loaded, options } = await introspect();
       if (isClosed) return;
       config.take(options);
-      model = loaded;
+      current.model = loaded;
       const seconds = (performance.now() - startedAtMs) / 1000;
       counters.add("model-loads");
       counters.set("model-load-seconds", seconds);
@@ -98,7 +97,9 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       if (isClosed) return;
       counters.add("model-load-failures");
       logger.error(
-        model === undefined ? "failed to load the schema" : "failed to reload the schema; keeping the current one",
+        current.model === undefined
+          ? "failed to load the schema"
+          : "failed to reload the schema; keeping the current one",
         factsOf(error),
       );
       const isMistake = isRelApiError(error) && error.code === "preset";
@@ -107,7 +108,7 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       if (!isMistake) retryLater();
       throw error;
     } finally {
-      isTried = true;
+      loader.isTried = true;
       settleTried();
     }
   };
@@ -118,17 +119,17 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
     retryTimer = setTimeout(() => reload().catch(() => undefined), pauseMs); // it was logged
   };
 
-  let current: Promise<void> | undefined;
+  let loading: Promise<void> | undefined;
   let following: Promise<void> | undefined;
   const reload = (): Promise<void> => {
-    if (current === undefined) {
-      current = load().finally(() => {
-        current = undefined;
+    if (loading === undefined) {
+      loading = load().finally(() => {
+        loading = undefined;
       });
-      return current;
+      return loading;
     }
     // a running load may have read the catalogs before the change
-    following ??= current
+    following ??= loading
       .catch(() => undefined)
       .then(() => {
         following = undefined;
@@ -143,17 +144,14 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
     isAskedAgain = false;
   };
 
-  return {
-    current: () => model,
+  const loader: ModelLoader & { isTried: boolean } = {
     demand: () => {
-      if (model === undefined) throw modelNotLoaded(Math.max(0, retryAtMs - Date.now()) / 1000);
-      return model;
+      if (current.model === undefined) throw modelNotLoaded(Math.max(0, retryAtMs - Date.now()) / 1000);
+      return current.model;
     },
     ready,
     tried,
-    get isTried() {
-      return isTried;
-    },
+    isTried: false,
     onModel: (listener) => {
       listeners.push(listener);
     },
@@ -175,6 +173,7 @@ export const createModelLoader = ({ config, hooks, database, logger, counters }:
       settleTried();
     },
   };
+  return loader;
 };
 
 /** Wrong password, unknown user or database. */

@@ -1,8 +1,8 @@
 /** Compiled plans, found by the plan object first and then by its contents. */
 import type { Ask, Caches, Question } from "../kernel/cache.ts";
+import type { Current } from "./current.ts";
 import type { CoreHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
-import type { ResolvedOptions } from "../kernel/options.ts";
 import type { Envelope, Plan } from "./plan/plan.ts";
 import { observeSession, type WithSession } from "../kernel/observed-session.ts";
 import { planKey } from "../kernel/key.ts";
@@ -36,7 +36,7 @@ const bytesOf = ({ statements }: Program): number =>
 export const createPreparer = (
   hooks: CoreHooks,
   registry: Registry,
-  options: () => ResolvedOptions,
+  current: Current,
   demand: () => Model,
   caches: Caches,
 ): PluginContext["prepare"] => {
@@ -51,7 +51,7 @@ export const createPreparer = (
       const context = {
         model,
         envelope,
-        options: options(),
+        options: current.options,
         session,
         get surface() {
           return ask(SURFACE);
@@ -79,5 +79,6 @@ export const createPreparer = (
     },
     bytesOf: () => 0,
   });
-  return ({ plan, envelope }, session, surface) => byObject.take({ plan, envelope, session, surface, model: demand() });
+  return ({ plan, envelope }, session, surface) =>
+    byObject.take({ plan, envelope, session, surface, model: current.model ?? demand() });
 };

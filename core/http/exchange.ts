@@ -81,9 +81,12 @@ export interface RequestStep {
  *  request. */
 export interface Surface {
   readonly name: string;
-  /** The path, below the mount, belongs to this surface. `request`: for pages that share a path with something else and
-   *  go by `Accept`. */
-  match(path: string, method: string, request: IncomingMessage): boolean;
+  /** Its paths below the mount: `/soap`, or `/soap/*` for all that begin so. Read again with each load of the schema.
+   *  Absent: `match` is asked for every path. */
+  readonly paths?: () => readonly string[];
+  /** Whether a request of these paths is its own. `request`: for pages that share a path with something else and go by
+   *  `Accept`. Absent: every one is. */
+  match?(path: string, method: string, request: IncomingMessage): boolean;
   /** Serves requests that need no credentials (playground, health, WebSocket hints); undefined: continue. */
   beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
   handle(exchange: Exchange): Promise<Answer> | Answer;
@@ -95,7 +98,7 @@ export interface Surface {
   /** Pages beside other surfaces: it never answers for a path of no surface, as the last of the others does. */
   readonly isPage?: boolean;
   /** Asked for what no other surface matches. At the root of an application that goes on after the api, the application
-   *  is asked instead. @rule X-SUR-1 */
+   *  is asked instead. @rule X-SURF-2 */
   readonly isFallback?: boolean;
   /** Its own response headers that pages of other origins may read. All else of CORS is the same for all surfaces
    *  (R-COR). */

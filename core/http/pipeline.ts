@@ -1,15 +1,17 @@
-/** What happens to a request, in order: the array `steps`. */
+/** What happens to a request, in order: `answer`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
 import { blamed, faultFacts, faultOf } from "../kernel/faults.ts";
 import { countRefusal } from "../kernel/limits.ts";
 import { shortKey } from "../kernel/key.ts";
+import type { Current } from "../engine/current.ts";
 import type { ModelLoader } from "../engine/load.ts";
-import type { Logger, ResolvedOptions } from "../kernel/options.ts";
+import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
-import type { AddedStep, AddedSurface, Answer, Done, Headers } from "./exchange.ts";
+import type { AddedStep, AddedSurface, Answer, Done, Headers, RequestStep } from "./exchange.ts";
+import { readPaths, type Paths } from "./paths.ts";
 import type { HeldBodies } from "./held-bodies.ts";
 import type { Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
@@ -23,7 +25,7 @@ export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
 export type Next = (error?: unknown) => void;
 
 export interface PipelineParts {
-  readonly options: () => ResolvedOptions;
+  readonly current: Current;
   readonly logger: Logger;
   readonly counters: Counters;
   readonly surfaces: readonly AddedSurface[];
@@ -39,24 +41,26 @@ export interface PipelineParts {
   readonly bodyRefused: () => void;
 }
 
-interface Step {
-  readonly run: (exchange: RequestExchange) => Answer | undefined | Promise<Answer | undefined>;
-  /** Where a plugin's mistake in it is looked for; absent: it is not a plugin's code. */
-  readonly blames?: (exchange: RequestExchange) => readonly [plugin: string, hook: string];
+/** A step around requests, or a method of the surface (without `added`). */
+interface Running {
+  readonly added?: AddedStep;
+  readonly member: string;
 }
 
-const enter = (exchange: RequestExchange, session: Session): undefined => {
-  exchange.caller = session;
-  exchange.mark("jwt");
-  return undefined;
-};
+const OF_BEFORE_AUTHORIZE: Running = { member: "beforeAuthorize" };
+const OF_HANDLE: Running = { member: "handle" };
+
+type Whose = readonly [plugin: string, hook: string];
 
 /** For the log: `addSurface("soap").handle`. */
-const ofOwner =
-  (member: string): NonNullable<Step["blames"]> =>
-  ({ owner }) => [owner.plugin, `addSurface("${owner.name}").${member}`];
+const ofOwner = (member: string, owner: AddedSurface): Whose => [owner.plugin, `addSurface("${owner.name}").${member}`];
+
+const whoseIs = ({ added, member }: Running, owner: AddedSurface): Whose =>
+  added === undefined ? ofOwner(member, owner) : [added.plugin, `addStep("${added.step.name}").${member}`];
 
 export interface Pipeline {
+  /** Asks the surfaces for their paths again. */
+  readPaths(): void;
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
   /** The same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule X-CALL-1 */
   call(call: ApiCall): Promise<ApiAnswer>;
@@ -66,10 +70,9 @@ export interface Pipeline {
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { options, logger, counters, surfaces, around, loader, authorize, pace, unread, heldBodies, bodyRefused } =
+  const { current, logger, counters, surfaces, around, loader, authorize, pace, unread, heldBodies, bodyRefused } =
     parts;
-  const { maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled } = options();
-  const pathAsServed = pathReader(options());
+  const { maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = current.options;
   const settings: ExchangeSettings = {
     body: {
       maxBytes: maxBodyBytes,
@@ -81,51 +84,54 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     heldBodies,
     isTimed: serverTimingEnabled,
   };
-  const ofSteps = (member: "before" | "authorized"): readonly Step[] =>
-    around.flatMap(({ plugin, step }): Step[] =>
-      step[member] === undefined
-        ? []
-        : [
-            {
-              run: (exchange) => step[member]?.(exchange),
-              blames: () => [plugin, `addStep("${step.name}").${member}`],
-            },
-          ],
-    );
-  const withHeaders = around.filter(({ step }) => step.headers !== undefined);
-  const withAfter = around.filter(({ step }) => step.after !== undefined);
+  const stepsWith = (member: keyof RequestStep): readonly AddedStep[] =>
+    around.filter(({ step }) => step[member] !== undefined);
+  const withBefore = stepsWith("before");
+  const withAuthorized = stepsWith("authorized");
+  const withHeaders = stepsWith("headers");
+  const withAfter = stepsWith("after");
 
-  const steps: readonly Step[] = [
-    // proxies and the server must not mean different hosts (R-BND-5)
-    { run: ({ request }) => (repeatsHost(request.rawHeaders) ? TWO_HOSTS : undefined) },
-    ...ofSteps("before"),
-    // pages that need no credential
-    { run: (exchange) => exchange.owner.beforeAuthorize?.(exchange), blames: ofOwner("beforeAuthorize") },
-    // credential and role; waits for the first load while that runs
-    {
-      run: (exchange) => {
-        const session = authorize(exchange, exchange.caller);
-        return session instanceof Promise ? session.then((found) => enter(exchange, found)) : enter(exchange, session);
-      },
-    },
-    // the model is loaded
-    { run: () => void loader.demand() },
-    ...ofSteps("authorized"),
-    { run: (exchange) => exchange.owner.handle(exchange), blames: ofOwner("handle") },
-  ];
-
+  /** The steps of a request, in order. */
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
-    let at = 0;
+    const { owner } = exchange;
+    /** Where a plugin's mistake is looked for; undefined: it is not a plugin's code. */
+    let running: Running | undefined;
     try {
-      for (; at < steps.length; at++) {
-        const result = (steps[at] as Step).run(exchange); // at is within its length
-        const answered = result instanceof Promise ? await result : result;
+      // proxies and the server must not mean different hosts (R-BND-5)
+      if (repeatsHost(exchange.request.rawHeaders)) return TWO_HOSTS;
+      for (const added of withBefore) {
+        running = { added, member: "before" };
+        const given = added.step.before?.(exchange);
+        const answered = given instanceof Promise ? await given : given;
         if (answered !== undefined) return answered;
       }
-      throw new Error(`surface "${exchange.owner.name}" returned no response`);
+      if (owner.beforeAuthorize !== undefined) {
+        // pages that need no credential
+        running = OF_BEFORE_AUTHORIZE;
+        const given = owner.beforeAuthorize(exchange);
+        const answered = given instanceof Promise ? await given : given;
+        if (answered !== undefined) return answered;
+      }
+      running = undefined;
+      // credential and role; waits for the first load while that runs
+      const session = authorize(exchange, exchange.caller);
+      exchange.caller = session instanceof Promise ? await session : session;
+      exchange.mark("jwt");
+      if (current.model === undefined) loader.demand();
+      for (const added of withAuthorized) {
+        running = { added, member: "authorized" };
+        const given = added.step.authorized?.(exchange);
+        const answered = given instanceof Promise ? await given : given;
+        if (answered !== undefined) return answered;
+      }
+      running = OF_HANDLE;
+      const given: Answer | undefined | Promise<Answer | undefined> = owner.handle(exchange); // plugins may be JavaScript
+      const answered = given instanceof Promise ? await given : given;
+      if (answered !== undefined) return answered;
+      running = undefined;
+      throw new Error(`surface "${owner.name}" returned no response`);
     } catch (error) {
-      const whose = steps[at]?.blames?.(exchange);
-      return answerError(exchange, whose === undefined ? error : faultOf(...whose, error));
+      return answerError(exchange, running === undefined ? error : faultOf(...whoseIs(running, owner), error));
     }
   };
 
@@ -145,7 +151,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     try {
       return exchange.owner.encodeError(error, exchange);
     } catch (fault) {
-      logger.error("failed to encode an error", faultFacts(faultOf(...ofOwner("encodeError")(exchange), fault)));
+      logger.error("failed to encode an error", faultFacts(faultOf(...ofOwner("encodeError", exchange.owner), fault)));
       return { status: 500, headers: [] };
     }
   };
@@ -185,10 +191,15 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   /** A promise: the response continues until it settles. */
   const respond = (exchange: RequestExchange, answered: Answer): Promise<void> | void => {
     const { request, response } = exchange;
+    const { stream } = answered;
     let streaming: Promise<void> | void = undefined;
-    const given = answered.stream === undefined ? answered : { ...answered, stream: () => (streaming = stream()) };
-    const stream = (): Promise<void> | void =>
-      blamed(...ofOwner("handle")(exchange), () => answered.stream?.(response))();
+    const given =
+      stream === undefined
+        ? answered
+        : {
+            ...answered,
+            stream: () => (streaming = blamed(...ofOwner("handle", exchange.owner), () => stream(response))()),
+          };
     let bytes = 0;
     let { status } = given;
     if (given.isSent !== true) {
@@ -218,7 +229,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       logger.error("failed to write the response", faultFacts(fault));
       exchange.response.destroy();
     } finally {
-      exchange.releaseBody();
+      exchange.held?.release(); // its body is nobody's any more
       // the body has not been read in full: Node discards what arrives
       if (!exchange.request.complete) pace.watch(exchange.request);
       runningCount--;
@@ -228,34 +239,44 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const fallbacks = surfaces.filter(({ isFallback }) => isFallback === true);
   const others = surfaces.filter(({ isFallback }) => isFallback !== true);
+  let paths = readPaths(others, logger);
+  let fallbackPaths = readPaths(fallbacks, logger);
 
-  const surfaceFor = (
-    path: string,
-    request: IncomingMessage,
-    asked: readonly AddedSurface[] = others,
-  ): AddedSurface | undefined => {
-    for (const surface of asked) {
-      try {
-        if (surface.match(path, request.method ?? "GET", request)) return surface;
-      } catch (error) {
-        // it has no part in this request
-        logger.error(
-          "a plugin failed",
-          faultFacts(faultOf(surface.plugin, `addSurface("${surface.name}").match`, error)),
-        );
-      }
+  const isMatched = (surface: AddedSurface, path: string, request: IncomingMessage): boolean => {
+    try {
+      return surface.match?.(path, request.method ?? "GET", request) === true;
+    } catch (error) {
+      // it has no part in this request
+      logger.error(
+        "a plugin failed",
+        faultFacts(faultOf(surface.plugin, `addSurface("${surface.name}").match`, error)),
+      );
+      return false;
     }
+  };
+
+  const surfaceFor = (path: string, request: IncomingMessage, among: Paths): AddedSurface | undefined => {
+    const exact = among.exact.get(path);
+    if (exact !== undefined) {
+      for (const surface of exact) if (surface.match === undefined || isMatched(surface, path, request)) return surface;
+      return undefined;
+    }
+    for (const { begins, surface } of among.beginnings)
+      if (path.startsWith(begins) && (surface.match === undefined || isMatched(surface, path, request))) return surface;
     return undefined;
   };
 
   return {
+    readPaths: () => {
+      paths = readPaths(others, logger);
+      fallbackPaths = readPaths(fallbacks, logger);
+    },
     answer: (request, response, next) => {
-      const { path: sent, query } = splitUrl(request.url ?? "/");
-      const path = pathAsServed(sent);
-      let owner = surfaceFor(path, request);
+      const { path, query } = splitUrl(request.url ?? "/", compatMode);
+      let owner = surfaceFor(path, request, paths);
       // the root of an application is the application's
       if (owner === undefined && (next === undefined || mountOf(request) !== ""))
-        owner = surfaceFor(path, request, fallbacks);
+        owner = surfaceFor(path, request, fallbackPaths);
       if (owner === undefined) {
         if (next !== undefined) return next();
         const last = surfaces.findLast(({ isPage }) => isPage !== true);
@@ -264,7 +285,6 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         owner = {
           plugin: last.plugin,
           name: last.name,
-          match: last.match,
           handle: refusePath,
           encodeError: (error, exchange) => last.encodeError(error, exchange),
         };
@@ -273,9 +293,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     },
     call: async (call) => {
       const { request, response, end } = openCall(call);
-      const { path: sent, query } = splitUrl(call.path);
-      const path = pathAsServed(sent);
-      const owner = surfaceFor(path, request);
+      const { path, query } = splitUrl(call.path, compatMode);
+      const owner = surfaceFor(path, request, paths);
       if (owner === undefined) throw pathNotFound();
       const exchange = new RequestExchange(request, response, path, query, owner, settings);
       if (call.session !== undefined) exchange.caller = sessionOf(call.session);
@@ -338,18 +357,16 @@ const refusePath = (): never => {
   throw pathNotFound();
 };
 
-/** `/api/vessels?id=eq.1`; a proxy may send `http://host/api/vessels`. */
-const splitUrl = (url: string): { readonly path: string; readonly query: string | undefined } => {
+/** `/api/vessels?id=eq.1`; a proxy may send `http://host/api/vessels`. `//films/` is `/films`, unless paths stay `asSent`.
+ *  @rule R-PATH-11 G-WS-17 */
+const splitUrl = (url: string, asSent: boolean): { readonly path: string; readonly query: string | undefined } => {
   const local = url.startsWith("/") ? url : withoutOrigin(url);
   const mark = local.indexOf("?");
-  return mark === -1 ? { path: local, query: undefined } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
+  const path = mark === -1 ? local : local.slice(0, mark);
+  const query = mark === -1 ? undefined : local.slice(mark + 1);
+  const isTidy = asSent || !(path.includes("//") || (path.length > 1 && path.endsWith("/")));
+  return { path: isTidy ? path : path.replace(/\/{2,}/g, "/").replace(/(.)\/$/, "$1"), query };
 };
-
-/** `//films/` is `/films`. @rule R-PATH-11 G-WS-17 */
-const tidyPath = (path: string): string =>
-  path.includes("//") || (path.length > 1 && path.endsWith("/"))
-    ? path.replace(/\/{2,}/g, "/").replace(/(.)\/$/, "$1")
-    : path;
 
 const withoutOrigin = (url: string): string => {
   const scheme = url.indexOf("://");
@@ -358,8 +375,8 @@ const withoutOrigin = (url: string): string => {
   return slash === -1 ? "/" : url.slice(slash);
 };
 
-const asSent = (path: string): string => path;
-
 /** How paths are read: as the clients of other engines send them, or byte for byte. */
-export const pathReader = ({ compatMode }: { readonly compatMode: boolean }): ((path: string) => string) =>
-  compatMode ? asSent : tidyPath;
+export const pathReader =
+  ({ compatMode }: { readonly compatMode: boolean }): ((path: string) => string) =>
+  (path) =>
+    splitUrl(path, compatMode).path;

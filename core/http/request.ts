@@ -27,15 +27,19 @@ export class RequestExchange implements Exchange, Credentials {
   readonly query: string | undefined;
   /** The surface that serves it. */
   readonly owner: AddedSurface;
+  /** Of that. */
+  readonly surface: string;
+  readonly rules: CredentialRules | undefined;
   readonly isSocket = false;
   /** Set by the authorize step; before it where a call says who calls. */
   caller: Session | undefined;
   isUnlogged = false;
   planned: unknown = undefined;
   readonly startedAtMs = performance.now();
+  /** Held for its body: released with the answer. */
+  held: HeldBody | undefined;
   private readonly settings: ExchangeSettings;
   private bytes: Promise<Buffer> | undefined;
-  private held: HeldBody | undefined;
   private whenGone: ((() => void) | undefined)[] | undefined;
   private marks: Map<string, number> | undefined;
   private markedAtMs: number;
@@ -54,6 +58,8 @@ export class RequestExchange implements Exchange, Credentials {
     this.path = path;
     this.query = query;
     this.owner = owner;
+    this.surface = owner.name;
+    this.rules = owner.credentialRules;
     this.settings = settings;
     this.markedAtMs = this.startedAtMs;
   }
@@ -64,14 +70,6 @@ export class RequestExchange implements Exchange, Credentials {
 
   get exposedHeaders(): readonly string[] {
     return this.owner.exposedHeaders ?? NONE;
-  }
-
-  get surface(): string {
-    return this.owner.name;
-  }
-
-  get rules(): CredentialRules | undefined {
-    return this.owner.credentialRules;
   }
 
   header(name: string): string | undefined {
@@ -99,11 +97,6 @@ export class RequestExchange implements Exchange, Credentials {
       this.settings.body,
     );
     return this.bytes;
-  }
-
-  /** The body is nobody's any more. */
-  releaseBody(): void {
-    this.held?.release();
   }
 
   /** One listener of the response for all that want to know, which stays: taking one off costs more. */

@@ -1,7 +1,6 @@
 /** The HTTP servers whose requests come here. */
-import type { IncomingMessage, Server } from "node:http";
+import type { Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
-import type { Socket } from "node:net";
 
 export type AnyServer = Server | HttpsServer;
 
@@ -9,8 +8,8 @@ export interface Servers {
   /** Once per server. */
   add(server: AnyServer): void;
   has(server: AnyServer): boolean;
-  /** The server a request came in through. */
-  addOf(request: IncomingMessage): void;
+  /** The one that was added last: mostly there is no other. */
+  readonly last: AnyServer | undefined;
   onServer(listener: (server: AnyServer) => void): void;
 }
 
@@ -22,21 +21,20 @@ export const createServers = (headersMs: number): Servers => {
   const known = new WeakSet<AnyServer>();
   const listeners: ((server: AnyServer) => void)[] = [];
   const add = (server: AnyServer): void => {
+    servers.last = server;
     if (known.has(server)) return;
     known.add(server);
     // the server itself times out slow headers; a limit that the application set stays
     if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
     for (const listener of listeners) listener(server);
   };
-  return {
+  const servers: Servers & { last: AnyServer | undefined } = {
+    last: undefined,
     add,
     has: (server) => known.has(server),
-    addOf: (request) => {
-      const { server } = request.socket as Socket & { readonly server?: AnyServer };
-      if (server !== undefined) add(server);
-    },
     onServer: (listener) => {
       listeners.push(listener);
     },
   };
+  return servers;
 };

@@ -41,6 +41,19 @@ type AnyFunction = (...parts: any[]) => any;
 export const blamed = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
   rethrowing(run, (error) => faultOf(plugin, hook, error));
 
+/** `tapAsync`: the same for a function that hands its errors to the callback in its last place. */
+export const blamedCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
+  const guarded: AnyFunction = (...parts) => {
+    const callback = parts.pop() as (error: unknown, result?: unknown) => void; // by its signature
+    const named = (error: unknown, result?: unknown): void =>
+      error === undefined || error === null || error === false
+        ? callback(error, result)
+        : callback(faultOf(plugin, hook, error));
+    return run(...parts, named);
+  };
+  return blamed(plugin, hook, guarded as Run); // the same parameters and results
+};
+
 /** The function, with plugin and hook remembered of whatever it throws, which stays the error that it is. */
 export const remembered = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
   rethrowing(run, (error) => marked(plugin, hook, error));

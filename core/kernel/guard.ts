@@ -2,7 +2,7 @@
  *  none is awaited, and closes the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";
-import { blamed, faultOf } from "./faults.ts";
+import { blamed, blamedCallback } from "./faults.ts";
 import type { CoreHooks, RelApiHooks } from "../hooks.ts";
 
 export interface HookGuard {
@@ -23,18 +23,6 @@ const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
 // The guard treats hooks of all shapes alike, which tapable's types cannot say.
 type AnyHook = Hook<any, any>;
 type TapFunction = (...parts: unknown[]) => unknown;
-
-/** `tapAsync`: what is handed to the callback as an error carries the plugin's name too. */
-const blamingCallback =
-  (plugin: string, hook: string, run: TapFunction): TapFunction =>
-  (...parts) => {
-    const callback = parts.pop() as (error: unknown, result?: unknown) => void; // tapable puts it last
-    return run(...parts, (error: unknown, result?: unknown) =>
-      error === undefined || error === null || error === false
-        ? callback(error, result)
-        : callback(faultOf(plugin, hook, error)),
-    );
-  };
 
 export const guardHooks = (core: CoreHooks): HookGuard => {
   let isSealed = false;
@@ -90,8 +78,8 @@ export const guardHooks = (core: CoreHooks): HookGuard => {
             `plugin "${plugin}" passes an async function to ${hookName}.tap, which would take its promise for the result: use tapPromise`,
           );
         names.add(name);
-        const named = type === "async" ? blamingCallback(plugin, hookName, run) : run;
-        return { ...tap, fn: blamed(plugin, hookName, named) } satisfies FullTap;
+        const blame = type === "async" ? blamedCallback : blamed;
+        return { ...tap, fn: blame(plugin, hookName, run) } satisfies FullTap;
       },
     });
   };

@@ -6,11 +6,9 @@ const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"]
 /** Whether a message of that level is written. */
 export const logs = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(of) <= LEVELS.indexOf(level);
 
-/** Whether the access log includes responses with that status. @rule R-ADM-3 */
-export const logsAccess = (level: LogLevel, status: number): boolean => {
-  if (level === "info" || level === "debug") return true;
-  return level === "warn" ? status >= 400 : level === "error" && status >= 500;
-};
+/** The lowest status that the access log includes. @rule R-ADM-3 */
+export const lowestLogged = (level: LogLevel): number =>
+  ({ debug: 0, info: 0, warn: 400, error: 500, silent: Infinity })[level];
 
 /** @rule R-ADM-3 */
 export const createLogger = (level: LogLevel): Logger => {
@@ -23,6 +21,7 @@ export const createLogger = (level: LogLevel): Logger => {
   };
   // one write per turn of the event loop: a write per request costs as much as a small response
   let lines = "";
+  const lowest = lowestLogged(level);
   const flush = (): void => {
     const text = lines;
     lines = "";
@@ -34,7 +33,7 @@ export const createLogger = (level: LogLevel): Logger => {
     info: write("info"),
     debug: write("debug"),
     access: (line, status) => {
-      if (!logsAccess(level, status)) return;
+      if (status < lowest) return;
       if (lines === "") setImmediate(flush);
       lines += `${line}\n`;
     },

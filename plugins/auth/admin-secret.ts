@@ -13,7 +13,7 @@ import {
   type Session,
 } from "../../core/index.ts";
 import { adminSecretRefused } from "./errors.ts";
-import { rulesOf } from "./rules.ts";
+import { databaseRoleRules } from "./database-role-rules.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 import { callerSettings } from "./settings.ts";
 
@@ -92,7 +92,7 @@ const readFlag = (credentials: Credentials): boolean => {
   const word = sessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;
   if (TRUE.includes(word)) return true;
-  const refusal = rulesOf(credentials).flagInvalid?.(TRUE, FALSE);
+  const refusal = (credentials.rules ?? databaseRoleRules).flagInvalid?.(TRUE, FALSE);
   if (refusal !== undefined) throw refusal;
   return false;
 };

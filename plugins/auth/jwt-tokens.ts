@@ -13,10 +13,10 @@ import {
 } from "../../core/index.ts";
 import { buildVariables, exactClaimsText, readSessionClaims } from "./claims.ts";
 import { isText, textOf } from "./exact-json.ts";
+import { databaseRoleRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./json-path.ts";
 import { remoteKeys } from "./key-ring.ts";
 import type { JsonObject } from "./keys.ts";
-import { rulesOf } from "./rules.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { callerSettings, tokenSettings } from "./settings.ts";
 import { corsAllowedOrigins, maxJsonDepth } from "../settings.ts";
@@ -90,8 +90,8 @@ const createTokens = (context: PluginContext): Tokens => {
 
   /** Options change as a whole when settings are reloaded; wrong ones leave everything as it was. @rule R-AUT-7
    *  R-AUT-12 R-SC-4 */
-  const current = (): State => {
-    if (context.options === seen) return state;
+  context.onModel(() => {
+    if (context.options === seen) return;
     seen = context.options;
     try {
       const next = read(seen);
@@ -102,8 +102,7 @@ const createTokens = (context: PluginContext): Tokens => {
       if (!isRelApiError(error)) throw error;
       context.logger.error("invalid token settings; keeping the previous settings", { reason: error.message });
     }
-    return state;
-  };
+  });
 
   const sessionOf = (found: FoundToken, credentials: Credentials, rules: TokenRules, from: State): Session => {
     const { roles, options, takesRoleHeader } = from;
@@ -118,10 +117,10 @@ const createTokens = (context: PluginContext): Tokens => {
 
   return {
     authorize: (credentials, answer) => {
-      const from = current();
-      const rules = rulesOf(credentials);
+      const from = state;
+      const rules = credentials.rules ?? databaseRoleRules;
       if (from.configurations.length === 0) {
-        refuseUnreadable(credentials, rules);
+        if (rules.unreadable !== undefined) refuseUnreadable(credentials, rules, rules.unreadable);
         return answer(null);
       }
       const found = from.find(credentials, rules);
@@ -142,10 +141,13 @@ const closeKeys = ({ configurations }: State): void => {
 };
 
 /** A token, and nothing to read it with. @rule R-AUT-2 G-AUTH-10 */
-const refuseUnreadable = (credentials: Credentials, rules: TokenRules): void => {
-  if (rules.unreadable === undefined) return;
+const refuseUnreadable = (
+  credentials: Credentials,
+  rules: TokenRules,
+  refusal: NonNullable<TokenRules["unreadable"]>,
+): void => {
   const sent = credentials.header("authorization");
-  if (sent !== undefined && rules.readBearer(sent) !== undefined) throw rules.unreadable();
+  if (sent !== undefined && rules.readBearer(sent) !== undefined) throw refusal();
 };
 
 /** A token, where it was found, and the surface whose rules apply. */

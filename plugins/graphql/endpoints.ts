@@ -183,7 +183,8 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
   return {
     name: "graphql",
     credentialRules,
-    match: (path, method) => path.startsWith(ROOT) && method !== "OPTIONS" && endpoints().length > 0,
+    paths: () => (endpoints().length === 0 ? [] : [`${ROOT}*`]),
+    match: (_, method) => method !== "OPTIONS",
     handle: answer,
     encodeError: (error, exchange) =>
       // a path of no surface, where this one is the last

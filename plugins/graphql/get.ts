@@ -97,11 +97,9 @@ const createSurface = (context: PluginContext): Surface => {
   return {
     name: "graphql",
     credentialRules,
-    match: (path, method, request) =>
-      (method === "GET" || method === "HEAD") &&
-      PATHS.has(path) &&
-      ASKS.test(request.url ?? "") &&
-      !namesHtml(request.headers.accept),
+    paths: () => [...PATHS],
+    match: (_, method, request) =>
+      (method === "GET" || method === "HEAD") && ASKS.test(request.url ?? "") && !namesHtml(request.headers.accept),
     handle: answer,
     encodeError: (error, exchange) => {
       const encoded = engineOf().encodeErrors(error, exchange.session);

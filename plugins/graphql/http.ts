@@ -30,7 +30,7 @@ const SOCKET_PATH = "/v1/graphql/ws";
 
 /** Nothing else is served below these: paths of Hasura's other APIs return 404 here, instead of being read as tables
  *  (§21). */
-const FAMILIES = /^\/(?:v1|v2|v1alpha1|v1beta1)\//;
+const FAMILIES = ["/v1/*", "/v2/*", "/v1alpha1/*", "/v1beta1/*"];
 
 const ALLOW = "OPTIONS, GET, HEAD, POST";
 const SOCKET_ALLOW = "OPTIONS, GET";
@@ -213,7 +213,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   return {
     name: "graphql",
     credentialRules,
-    match: (path) => PATHS.has(path) || path === "/healthz" || FAMILIES.test(path),
+    paths: () => [...PATHS, "/healthz", ...FAMILIES],
     beforeAuthorize: open,
     handle: post,
     encodeError: (error: CoreError, exchange) => {

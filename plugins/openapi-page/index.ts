@@ -81,15 +81,11 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
   return {
     name: "openapi-page",
     isPage: true,
+    paths: () => roots().flatMap((root) => [root, `${root}/`, `${root}${ASSETS}/*`]),
     match: (path, method, request) => {
       if (method !== "GET" && method !== "HEAD") return false;
       if (assetName(path) !== undefined) return isDescribed();
-      return (
-        method === "GET" &&
-        roots().some((root) => path === root || path === `${root}/`) &&
-        namesHtml(request.headers.accept) &&
-        isDescribed()
-      );
+      return method === "GET" && namesHtml(request.headers.accept) && isDescribed();
     },
     beforeAuthorize: answer,
     handle: answer,

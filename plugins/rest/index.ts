@@ -49,7 +49,7 @@ import {
   metadataPermissionsForRest,
 } from "../settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
-import { belowRoot, parseRequest, readPlace, readPreferences, restPrefixesOf } from "./syntax/parse-request.ts";
+import { parseRequest, readPlace, readPreferences, restPrefixesOf } from "./syntax/parse-request.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 import { parseQuery } from "./syntax/query-string.ts";
@@ -180,7 +180,9 @@ export const rest = definePlugin({
     const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",
-      match: (path) => belowRoot(context.options, path) !== undefined,
+      // `/api`, and everything below it; at the root, everything
+      paths: () =>
+        context.options.compatMode ? ["*"] : restPrefixesOf(context.options).flatMap((root) => [root, `${root}/*`]),
       handle: (exchange) => answer(surface, exchange),
       get exposedHeaders() {
         return context.service<EtagsService>("rest-etags") === undefined ? NONE : TAGS;

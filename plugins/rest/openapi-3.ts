@@ -69,7 +69,8 @@ const documentOf = (input: DocumentInput, { grammar, context }: Rest): object =>
 
 const createSurface = (context: PluginContext, descriptions: Descriptions): Surface => ({
   name: "rest",
-  match: (path, method) => (method === "GET" || method === "HEAD") && rootOf(context.options, path) !== undefined,
+  paths: () => [FILE, ...restPrefixesOf(context.options).map((prefix) => prefix + FILE)],
+  match: (_, method) => method === "GET" || method === "HEAD",
   handle: (exchange) => {
     const { openapiMode, dbRootSpec } = context.options;
     if (openapiMode === "disabled" || dbRootSpec !== undefined) throw rootDisabled();

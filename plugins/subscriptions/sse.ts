@@ -42,7 +42,7 @@ const liveOf = (context: PluginContext): LiveQueries => {
 
 // --- GraphQL --------------------------------------------------------------------------------------------------------
 
-const PATHS: ReadonlySet<string> = new Set(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"]);
+const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 
 /** Events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
 const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surface => {
@@ -100,8 +100,8 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
     get credentialRules() {
       return engineOf()?.credentialRules;
     },
-    match: (path, method, request) =>
-      method === "POST" && PATHS.has(path) && wantsEvents(request.headers.accept) && engineOf() !== undefined,
+    paths: () => PATHS,
+    match: (_, method, request) => method === "POST" && wantsEvents(request.headers.accept) && engineOf() !== undefined,
     handle: async (exchange) => {
       const engine = engineOf();
       if (engine === undefined) throw new Error("matched without a GraphQL surface");

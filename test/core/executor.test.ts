@@ -39,9 +39,8 @@ const opened: Database[] = [];
 const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => {
   const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options }, coreSettings);
   const database = createDatabase(
-    () => resolved,
+    { options: resolved, model: model as Model | undefined },
     logger,
-    () => model as Model | undefined,
     createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()),
     [...(sessionSettings.sessions ?? []), ...(hasuraSession.sessions ?? [])],
   );

@@ -153,6 +153,34 @@ describe("answers", () => {
     });
   });
 
+  test("X-SURF-1 paths in full and their beginnings, in the order of the plugins; match decides among them", async () => {
+    let later: readonly string[] = [];
+    const surface = (name: string, more: Partial<Surface>): Plugin =>
+      definePlugin({
+        name,
+        apply: (_, context) =>
+          context.addSurface({ name, handle: ({ path }) => text(`${name} ${path}`), encodeError, ...more }),
+      });
+    const { api, request } = await start(
+      {},
+      surface("posts", { paths: () => ["/a"], match: (_, method) => method === "POST" }),
+      surface("wide", { paths: () => ["/a/*", "/b*"] }),
+      surface("exact", { paths: () => ["/a", "/a/x", "/b/1"] }),
+      surface("grown", { paths: () => later }),
+      surface("matching", { match: (path) => path === "/c" || path === "/a" }),
+    );
+    const whoAnswers = async (method: string, path: string) => (await request(method, path)).text;
+    expect(await whoAnswers("POST", "/a")).toBe("posts /a");
+    expect(await whoAnswers("GET", "/a")).toBe("exact /a");
+    for (const path of ["/a/x", "/a/y/z", "/b", "/b/1", "/bc"])
+      expect(await whoAnswers("GET", path)).toBe(`wide ${path}`);
+    expect(await whoAnswers("GET", "/c")).toBe("matching /c");
+    for (const path of ["/d", "/", "/A", "/aa"]) expect((await request("GET", path)).status).toBe(404);
+    later = ["/d"];
+    await api.reload();
+    expect(await whoAnswers("GET", "/d")).toBe("grown /d");
+  });
+
   test("R-HDR-2 Content-Length with every body and with none, not on HEAD, not on 204", async () => {
     const { request } = await start(
       {},

@@ -279,6 +279,16 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook: 'addSurface("odd").match' }]);
   });
 
+  test("X-FLT-2 X-SURF-1 a surface whose paths fail has no part in any request", async () => {
+    const { api, lines } = await startLogged([
+      faulty((_, context) => context.addSurface(oddSurface({ paths: boom })), { before: ["rest"] }),
+    ]);
+    expect((await api.get("/vessels?limit=1")).status).toBe(200);
+    expect(new Set(blame(lines).map((each) => JSON.stringify(each)))).toEqual(
+      new Set([JSON.stringify({ plugin: "faulty", hook: 'addSurface("odd").paths' })]),
+    );
+  });
+
   test("X-FLT-2 an upgrade that fails is closed, and the server goes on", async () => {
     const { api, lines } = await startLogged([
       faulty((hooks) => hooks.use<TakeUpgrade>("takeUpgrade").tap("faulty", boom), {

@@ -332,6 +332,7 @@ const plugin = (given: RelApiOptions) => {
   const closers: (() => void | Promise<void>)[] = [];
   const log: unknown[] = [];
   let options = resolveOptions(given, declared);
+  const listeners: (() => void)[] = [];
   const context = {
     get options() {
       return options;
@@ -339,6 +340,7 @@ const plugin = (given: RelApiOptions) => {
     logger: { error: (...told: unknown[]) => log.push(told) },
     counters: createCounters(),
     onClose: (closer: () => void) => closers.push(closer),
+    onModel: (listener: () => void) => listeners.push(listener),
   } as unknown as PluginContext; // what this plugin uses of it
   jwtTokens.apply!(hooks, context);
   const credentials = (token: string): Credentials => ({
@@ -361,6 +363,7 @@ const plugin = (given: RelApiOptions) => {
       ),
     change: (next: RelApiOptions) => {
       options = resolveOptions(next, declared);
+      for (const listener of listeners) listener();
     },
     log,
     counters: context.counters,

@@ -1,6 +1,6 @@
 /** The database as core sees it: transactions of requests, queries of core itself, notifications. */
 import type { Caches } from "../../kernel/cache.ts";
-import type { Model } from "../model/model.ts";
+import type { Current } from "../current.ts";
 import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
@@ -10,7 +10,7 @@ import { createListener, type Listener } from "./listener.ts";
 import { fromStatement, isPgError } from "./pg-errors.ts";
 import { createPool, type Connection, type Pool, type PoolCounts, type Target } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
-import { openReplication, type ReplicationConnection } from "./replication.ts";
+import type { ReplicationConnection } from "./replication.ts";
 import type { WirePlan } from "./wire.ts";
 
 export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
@@ -36,13 +36,12 @@ const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
 export const createDatabase = (
-  current: () => ResolvedOptions,
+  current: Current,
   logger: Logger,
-  model: () => Model | undefined,
   caches: Caches,
   sessions: readonly SessionSpec[],
 ): Database => {
-  const options = current(); // what connections depend on does not change
+  const { options } = current; // what connections depend on does not change
   const target = targetOf(options);
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   const open = (to: Target): Pool =>
@@ -64,7 +63,7 @@ export const createDatabase = (
     turn = (turn + 1) % replicas.length;
     return replicas[turn] ?? primary;
   };
-  const listener = createListener(target, logger, () => model() !== undefined);
+  const listener = createListener(target, logger, () => current.model !== undefined);
   const logStatement = options.logQuery ? (text: string): void => logger.info(text) : undefined;
 
   const withConnection = async <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> => {
@@ -82,7 +81,7 @@ export const createDatabase = (
   };
 
   return {
-    execute: createExecutor({ caches, sessions, options: current, pool: poolFor, model, warn, logStatement }),
+    execute: createExecutor({ caches, sessions, current, pool: poolFor, warn, logStatement }),
     query: (statement) => withConnection((connection) => run(connection, statement)),
     snapshot: (work) =>
       withConnection(async (connection) => {
@@ -102,7 +101,7 @@ export const createDatabase = (
         return result;
       }),
     listener,
-    openReplication: () => openReplication(target),
+    openReplication: async () => (await import("./replication.ts")).openReplication(target),
     renew: () => {
       primary.renew();
       for (const replica of replicas) replica.renew();

@@ -1,5 +1,6 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip, or in two if rows are
  *  checked first. */
+import type { Current } from "../current.ts";
 import type { Caches } from "../../kernel/cache.ts";
 import {
   isRelApiError,
@@ -8,8 +9,6 @@ import {
   stepRefused,
   stepWroteNothing,
 } from "../../kernel/errors.ts";
-import type { Model } from "../model/model.ts";
-import type { ResolvedOptions } from "../../kernel/options.ts";
 import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
 import { createBatches, settle, type Failed } from "./batches.ts";
@@ -23,11 +22,9 @@ import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
   readonly caches: Caches;
-  readonly options: () => ResolvedOptions;
+  readonly current: Current;
   /** The pool an execution runs on: the primary, or a replica in turn. */
   readonly pool: (mayUseReplica: boolean) => Pool;
-  /** The current model, whose roles have settings. */
-  readonly model: () => Model | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   /** Called with the text of every statement of a request, with `logQuery`. */
@@ -41,17 +38,17 @@ const MAX_ATTEMPTS = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
 export const createExecutor = (parts: ExecutorParts): Execute => {
-  const { options, warn } = parts;
-  const settings = createSettingsBuilder(options, parts.caches, parts.sessions);
+  const { current, warn } = parts;
+  const settings = createSettingsBuilder(current, parts.caches, parts.sessions);
   const roles = createRoleWatch();
-  const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = options();
+  const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = current.options;
   const batches = createBatches({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let prepares = dbPreparedStatements;
 
   /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError
    *  when a session variable is missing */
   const build = (execution: Execution, trustsNobody = false): Transaction => {
-    const model = parts.model();
+    const { model } = current;
     const isReadOnly = execution.access === "read only";
     const looksFirst =
       execution.check !== undefined || execution.programs.some(({ program }) => program.checks.length > 0);
@@ -64,7 +61,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     if (!isImplicit) statements.push(plain(beginText(isolation, isReadOnly)));
     const set = settings.build(execution, model, isImplicit && isReadOnly);
     statements.push({ text: set.text, name: nameOfText(set.text), values: set.values });
-    const { dbPreRequest } = options();
+    const { dbPreRequest } = current.options;
     const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
     const watched = roles.build(execution, { model, preRequest, prepares, trustsNobody });
     const before = statements.length;
@@ -158,7 +155,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
 
   /** What the transaction may leave behind. @rule R-TX-13 */
   const cleaningKind = ({ programs, access, skipPreRequest }: Execution): CleaningKind | undefined => {
-    const { dbPreRequest } = options();
+    const { dbPreRequest } = current.options;
     if (dbPreRequest !== undefined && dbPreRequest !== "" && skipPreRequest !== true) return "all";
     for (const { program } of programs) if (program.isProven !== true) return "all";
     return access === "read write" && programs.length > 0 ? "sequences" : undefined;

@@ -2,6 +2,7 @@
  *  set only for the transaction. Names are part of the text, values are bound, and everything that does not depend on the request is
  *  cached. */
 import type { Ask, Caches, Question } from "../../kernel/cache.ts";
+import type { Current } from "../current.ts";
 import type { Model } from "../model/model.ts";
 import type { Json } from "../plan/plan.ts";
 import type { Execution, SessionSpec } from "../../plugin.ts";
@@ -100,7 +101,7 @@ const pathOf = (ask: Ask<Path>): string => {
 };
 
 export const createSettingsBuilder = (
-  current: () => ResolvedOptions,
+  current: Pick<Current, "options">,
   caches: Caches,
   specs: readonly SessionSpec[],
 ): SettingsBuilder => {
@@ -115,7 +116,7 @@ export const createSettingsBuilder = (
 
   return {
     build: ({ session, settings, schema, keepsLoginPath }, model, isReadOnly) => {
-      const options = current();
+      const { options } = current;
       const ofSession = settingsOf(session);
       const ofRole =
         session.databaseRole === undefined ? NONE : (model?.roles.get(session.databaseRole)?.settings ?? NONE);

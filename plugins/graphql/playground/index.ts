@@ -73,10 +73,10 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
   return {
     name: "playground",
     isPage: true,
+    paths: () => [PATH, `${ASSETS_PATH}*`],
     match: (path, method, request) => {
       if (method !== "GET" && method !== "HEAD") return false;
-      const isMine = path === PATH ? takesHtml(request.headers.accept) : path.startsWith(ASSETS_PATH);
-      return isMine && service<GraphqlService>("graphql") !== undefined;
+      return (path !== PATH || takesHtml(request.headers.accept)) && service<GraphqlService>("graphql") !== undefined;
     },
     beforeAuthorize: answer,
     handle: answer,

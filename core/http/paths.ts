@@ -1,0 +1,51 @@
+/** Whose a path may be. */
+import type { Logger } from "../kernel/options.ts";
+import { faultFacts, faultOf } from "../kernel/faults.ts";
+import type { AddedSurface } from "./exchange.ts";
+
+/** What paths of a surface begin with. */
+export interface Beginning {
+  readonly begins: string;
+  readonly surface: AddedSurface;
+}
+
+/** All in the order of the surfaces. */
+export interface Paths {
+  /** Of each path that is named in full: everybody it may belong to. */
+  readonly exact: ReadonlyMap<string, readonly AddedSurface[]>;
+  /** Of the others. */
+  readonly beginnings: readonly Beginning[];
+}
+
+const EVERY_PATH: readonly string[] = ["*"];
+
+const pathsOf = (surface: AddedSurface, logger: Logger): readonly string[] => {
+  try {
+    return surface.paths?.() ?? EVERY_PATH;
+  } catch (error) {
+    // it has no part in any request
+    logger.error("a plugin failed", faultFacts(faultOf(surface.plugin, `addSurface("${surface.name}").paths`, error)));
+    return [];
+  }
+};
+
+const isWide = (path: string): boolean => path.endsWith("*");
+
+const covers = (named: string, path: string): boolean =>
+  isWide(named) ? path.startsWith(named.slice(0, -1)) : path === named;
+
+export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): Paths => {
+  const all = surfaces.map((surface) => ({ surface, paths: pathsOf(surface, logger) }));
+  const inFull = new Set(all.flatMap(({ paths }) => paths.filter((path) => !isWide(path))));
+  return {
+    exact: new Map(
+      [...inFull].map((path) => [
+        path,
+        all.flatMap(({ surface, paths }) => (paths.some((named) => covers(named, path)) ? [surface] : [])),
+      ]),
+    ),
+    beginnings: all.flatMap(({ surface, paths }) =>
+      paths.filter(isWide).map((path) => ({ begins: path.slice(0, -1), surface })),
+    ),
+  };
+};
