@@ -1,12 +1,40 @@
 /** Settings that plugins of several folders read. Each of them lists what it reads of these. */
-import { defineLimit, defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../core/index.ts";
+import {
+  defineLimit,
+  defineOption,
+  settingKinds,
+  type OptionsOf,
+  type SettingKind,
+  type ValuesOf,
+} from "../core/index.ts";
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
+
+/** What browsers send as `Origin` has a scheme, a host and no path; `*` alone is every origin, as a label its first.
+ *  `null` is that of files and sandboxed frames. */
+const ORIGIN = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/(?:\*\.)?[^\s*/?#@]+)$/i;
+
+const isOrigin = (item: unknown): boolean => typeof item === "string" && ORIGIN.test(item);
+
+const list = listOf("origins");
+
+/** @rule R-COR-4 */
+const origins: SettingKind<readonly string[]> = {
+  accepts: "origins such as https://app.example or https://*.app.example, without a path, separated by commas, or *",
+  read: (given) => {
+    const read = list.read(given) ?? [];
+    return read.every(isOrigin) ? read : undefined;
+  },
+  option: {
+    accepts: "a list of origins such as https://app.example, without a path, or *",
+    takes: (given) => Array.isArray(given) && given.every(isOrigin),
+  },
+};
 
 export const corsAllowedOrigins = defineOption({
   name: "corsAllowedOrigins",
   environment: ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"],
-  kind: listOf("origins"),
+  kind: origins,
   default: ["*"],
   description: "comma-separated origins",
 });

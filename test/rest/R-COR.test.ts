@@ -135,3 +135,19 @@ test("R-COR-2 preflights are not in the request log", async () => {
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('"GET /ports HTTP/1.1" 200');
 });
+
+test.each(["foo", "https://a.example/", "https://a.example/path", "a.example:3000", "https://*"])(
+  "R-COR-4 %s is no origin",
+  async (item) => {
+    await expect(startApi({ corsAllowedOrigins: ["https://a.example", item] })).rejects.toThrow(
+      /invalid option corsAllowedOrigins .*: expected a list of origins such as/,
+    );
+  },
+);
+
+test("R-COR-4 origins of apps, of files, and wildcards are taken", async () => {
+  const corsAllowedOrigins = ["capacitor://localhost", "null", "https://*.a.example:8443", "http://[::1]:3000"];
+  const api = await startApi({ corsAllowedOrigins });
+  const answer = await api.get("/ports?limit=1", { headers: { origin: "capacitor://localhost" } });
+  expect(answer.headers["access-control-allow-origin"]).toBe("capacitor://localhost");
+});
