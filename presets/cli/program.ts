@@ -99,13 +99,15 @@ const addQuestions = (program: Command): void => {
     });
   program
     .command("doctor")
-    .description("look for what slows or endangers the database behind the API")
+    .description("look for what slows or endangers the database behind the API, and print what mends it")
     .option("--strict", "exit code 1 if there is anything")
-    .action(async ({ strict = false }: StrictOption, command: Command) => {
-      const { diagnose } = await import("./doctor-command.ts");
-      const lines = await diagnose(settingsOf(command));
-      print(lines.length === 0 ? "nothing found" : lines.join("\n"));
-      if (strict && lines.length > 0) process.exitCode = 1;
+    .option("--json", "print a JSON document")
+    .action(async ({ strict = false, json = false }: StrictOption & JsonOption, command: Command) => {
+      const { diagnose, findingText } = await import("./doctor/doctor-command.ts");
+      const findings = await diagnose(settingsOf(command));
+      const text = findings.length === 0 ? "nothing found" : findings.map(findingText).join("\n");
+      print(json ? JSON.stringify(findings, null, 2) : text);
+      if (strict && findings.length > 0) process.exitCode = 1;
     });
   program
     .command("explain")

@@ -1,0 +1,32 @@
+/** `relapi doctor`: what slows or endangers the database behind the API, with the SQL that mends it. */
+import type { PluginContext } from "../../../core/index.ts";
+import type { EnvironmentSettings } from "../../environment.ts";
+import { withApi } from "../open-api.ts";
+import type { Finding } from "./finding.ts";
+import { doubleIndexes, missingIndexes } from "./indexes.ts";
+import { callsForEachRow, idlePolicies } from "./policies.ts";
+import { anonymousWrites, openFunctions, ownersViews, shutSequences } from "./rights.ts";
+
+const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Finding[]>)[] = [
+  ownersViews,
+  openFunctions,
+  anonymousWrites,
+  idlePolicies,
+  shutSequences,
+  callsForEachRow,
+  missingIndexes,
+  doubleIndexes,
+];
+
+/** Worst first. */
+const LEVELS: readonly Finding["level"][] = ["danger", "broken", "slow", "note"];
+
+export const diagnose = (settings: EnvironmentSettings): Promise<readonly Finding[]> =>
+  withApi(settings, async ({ context }) => {
+    const found: Finding[] = [];
+    for (const examine of EXAMINATIONS) found.push(...(await examine(context)));
+    return LEVELS.flatMap((level) => found.filter((finding) => finding.level === level));
+  });
+
+export const findingText = ({ level, what, why, mend }: Finding): string =>
+  `${level}: ${what}\n  why:  ${why}\n  mend: ${mend};\n`;

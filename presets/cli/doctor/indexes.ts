@@ -1,0 +1,94 @@
+/** Indexes that are missing, and those that are there twice. */
+import { sql, type PluginContext } from "../../../core/index.ts";
+import { askCatalog, schemasOf, type Finding } from "./finding.ts";
+
+interface IndexRow {
+  readonly relation: string;
+  readonly isPartitioned: boolean;
+  readonly what: string;
+  readonly columns: string;
+}
+
+/** An index counts if it starts with the columns, in whatever order, and has no condition. @rule C-DOK-2 */
+export const missingIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
+  const rows = await askCatalog<IndexRow>(
+    context,
+    sql`
+    with wanted as (
+      select conrelid as relation, 'foreign key ' || conname as what, conkey as columns
+      from pg_catalog.pg_constraint where contype = 'f' and conparentid = 0
+      union all
+      select policy.polrelid, 'policy "' || policy.polname || '"', array[used.refobjsubid::int2]
+      from pg_catalog.pg_policy policy
+      join pg_catalog.pg_depend used on used.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass
+        and used.objid = policy.oid and used.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+        and used.refobjid = policy.polrelid and used.refobjsubid > 0
+      join pg_catalog.pg_attribute read on read.attrelid = policy.polrelid and read.attnum = used.refobjsubid
+      where policy.polcmd <> 'a' and read.atttypid <> 'pg_catalog.bool'::pg_catalog.regtype
+    )
+    select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
+      relation.relkind = 'p' as "isPartitioned",
+      pg_catalog.string_agg(distinct wanted.what, ', ') as what,
+      (select pg_catalog.string_agg(pg_catalog.quote_ident(attribute.attname), ', ' order by key.place)
+        from pg_catalog.unnest(wanted.columns) with ordinality key (number, place)
+        join pg_catalog.pg_attribute attribute on attribute.attrelid = wanted.relation and attribute.attnum = key.number
+      ) as columns
+    from wanted
+    join pg_catalog.pg_class relation on relation.oid = wanted.relation
+    join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+    where schema.nspname in ${schemasOf(context)} and not relation.relispartition
+      and not exists (
+        select from pg_catalog.pg_index index
+        where index.indrelid = wanted.relation and index.indpred is null and index.indisvalid
+          and (index.indkey::int2[])[0:pg_catalog.cardinality(wanted.columns) - 1] @> wanted.columns
+      )
+    group by 1, 2, wanted.relation, wanted.columns
+    order by 1, 3`,
+  );
+  return rows.map(({ relation, isPartitioned, what, columns }) => ({
+    level: "slow",
+    what: `${what} has no index on ${relation} (${columns})`,
+    why: "each embed along the key, each delete of a row that it refers to and each read under the policy reads the whole table",
+    // a partitioned table takes no other
+    mend: `create index ${isPartitioned ? "" : "concurrently "}on ${relation} (${columns})`,
+  }));
+};
+
+interface TwinRow {
+  readonly relation: string;
+  readonly index: string;
+  readonly twin: string;
+}
+
+/** Of two alike the one that holds no constraint is enough. @rule C-DOK-9 */
+export const doubleIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
+  const rows = await askCatalog<TwinRow>(
+    context,
+    sql`
+      select distinct on (extra.oid) pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
+        pg_catalog.format('%I.%I', extra_schema.nspname, extra.relname) as index,
+        pg_catalog.format('%I.%I', extra_schema.nspname, kept.relname) as twin
+      from pg_catalog.pg_index of_extra
+      join pg_catalog.pg_index of_kept on of_kept.indrelid = of_extra.indrelid
+        and of_kept.indexrelid <> of_extra.indexrelid
+        and of_kept.indkey::text = of_extra.indkey::text and of_kept.indclass::text = of_extra.indclass::text
+        and of_kept.indcollation::text = of_extra.indcollation::text
+        and of_kept.indoption::text = of_extra.indoption::text
+        and of_kept.indexprs::text is not distinct from of_extra.indexprs::text
+        and of_kept.indpred::text is not distinct from of_extra.indpred::text
+      join pg_catalog.pg_class extra on extra.oid = of_extra.indexrelid
+      join pg_catalog.pg_class kept on kept.oid = of_kept.indexrelid and kept.relam = extra.relam
+      join pg_catalog.pg_namespace extra_schema on extra_schema.oid = extra.relnamespace
+      join pg_catalog.pg_class relation on relation.oid = of_extra.indrelid
+      join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+      where schema.nspname in ${schemasOf(context)} and not of_extra.indisunique and not extra.relispartition
+        and (of_kept.indisunique or kept.oid < extra.oid)
+      order by extra.oid, of_kept.indisunique desc, kept.oid`,
+  );
+  return rows.map(({ relation, index, twin }) => ({
+    level: "slow",
+    what: `index ${index} on ${relation} is like ${twin}`,
+    why: "every write keeps both up to date, and reads need one",
+    mend: `drop index ${index}`,
+  }));
+};

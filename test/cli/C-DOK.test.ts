@@ -1,0 +1,257 @@
+/** `relapi doctor`: each finding, and that the SQL it prints mends it. */
+import { describe, expect, test } from "vitest";
+import { callsPerRow, withSubselects } from "../../presets/cli/doctor/calls-per-row.ts";
+import { diagnose } from "../../presets/cli/doctor/doctor-command.ts";
+import type { Finding } from "../../presets/cli/doctor/finding.ts";
+import { readEnvironment } from "../../presets/environment.ts";
+import { capabilities, testDatabase } from "../support/database.ts";
+import { relapi } from "./run.ts";
+
+describe.skipIf(!capabilities.realServer)("doctor", async () => {
+  const database = await testDatabase();
+  const environment = { DATABASE_URL: database.options.databaseUrl, DB_SCHEMAS: "ward", ANON_ROLE: "sea_anon" };
+  const findings = (): Promise<readonly Finding[]> => diagnose(readEnvironment(environment));
+
+  /** What makes each, and what is found then. */
+  const cases: readonly (readonly [rule: string, level: string, setup: string, what: string])[] = [
+    [
+      "C-DOK-1",
+      "slow",
+      `create table ward.t (id int primary key, owner text);
+       create index on ward.t (owner);
+       alter table ward.t enable row level security;
+       create policy "user" on ward.t using (owner = current_setting('request.jwt.claims', true)::json ->> 'sub')
+         with check (owner = nullif(current_setting('request.user', true), ''))`,
+      'policy "user" on ward.t calls current_setting() for each row',
+    ],
+    [
+      "C-DOK-2",
+      "slow",
+      `create table ward.a (id int primary key); create table ward.b (id int primary key, a_id int references ward.a)`,
+      "foreign key b_a_id_fkey has no index on ward.b (a_id)",
+    ],
+    [
+      "C-DOK-2",
+      "slow",
+      `create table ward.t (id int primary key, owner text);
+       alter table ward.t enable row level security;
+       create policy mine on ward.t using (owner = current_user)`,
+      'policy "mine" has no index on ward.t (owner)',
+    ],
+    [
+      "C-DOK-2",
+      "slow",
+      `create table ward.a (id int primary key);
+       create table ward.p (id int, a_id int references ward.a) partition by list (id)`,
+      "foreign key p_a_id_fkey has no index on ward.p (a_id)",
+    ],
+    [
+      "C-DOK-3",
+      "danger",
+      `create table ward.t (id int primary key);
+       alter table ward.t enable row level security;
+       create policy mine on ward.t using (id > 1);
+       create view ward."open view" as select id from ward.t;
+       create view ward.safe_view with (security_invoker = true) as select id from ward.t`,
+      'ward."open view" reads ward.t as "',
+    ],
+    [
+      "C-DOK-3",
+      "danger",
+      `create table ward.t (id int primary key);
+       alter table ward.t enable row level security;
+       create policy mine on ward.t using (id > 1);
+       create materialized view ward.copy as select id from ward.t;
+       create materialized view ward.own_copy as select id from ward.t;
+       grant select on ward.copy to sea_anon, public`,
+      'ward.copy reads ward.t as "',
+    ],
+    [
+      "C-DOK-4",
+      "danger",
+      `create function ward.all_of_it(n int) returns int language sql security definer set search_path = ward as 'select n';
+       create function ward.shut() returns int language sql as 'select 1';
+       revoke execute on function ward.shut() from public`,
+      "ward.all_of_it(n integer) may be called by everybody, and runs as its owner",
+    ],
+    [
+      "C-DOK-4",
+      "note",
+      `create function ward."Say"(text) returns text language sql as 'select $1'`,
+      'ward."Say"(text) may be called by everybody',
+    ],
+    [
+      "C-DOK-5",
+      "danger",
+      `create function ward.run() returns int language sql security definer as 'select 1';
+       revoke execute on function ward.run() from public`,
+      "ward.run() runs as its owner with the caller's search path",
+    ],
+    [
+      "C-DOK-6",
+      "danger",
+      `create table ward.t (id int primary key); create policy mine on ward.t using (id > 1)`,
+      "ward.t has row policies that do nothing",
+    ],
+    [
+      "C-DOK-6",
+      "note",
+      `create table ward.t (id int primary key); alter table ward.t enable row level security`,
+      "ward.t has row-level security and no policy",
+    ],
+    [
+      "C-DOK-7",
+      "danger",
+      `create table ward.t (id int primary key);
+       grant select, insert, update on ward.t to sea_anon;
+       create table ward.under_policy (id int primary key);
+       grant insert on ward.under_policy to sea_anon;
+       alter table ward.under_policy enable row level security;
+       create policy some_of_them on ward.under_policy using (id > 1)`,
+      "callers without credentials may insert, update on ward.t",
+    ],
+    [
+      "C-DOK-7",
+      "danger",
+      `create table ward.t (id int primary key); grant delete on ward.t to public`,
+      "callers without credentials may delete on ward.t, by a grant to public",
+    ],
+    [
+      "C-DOK-8",
+      "broken",
+      `create table ward.t (id serial primary key, own int generated by default as identity);
+       grant insert on ward.t to sea_clerk`,
+      'sea_clerk may insert into ward.t, and may not use ward.t_id_seq, from which "id" has its default',
+    ],
+    [
+      "C-DOK-9",
+      "slow",
+      `create table ward.t (id int primary key, name text);
+       create index by_name on ward.t (name); create index by_name_too on ward.t (name);
+       create index by_upper on ward.t (upper(name)); create index some_names on ward.t (name) where id > 3`,
+      "index ward.by_name_too on ward.t is like ward.by_name",
+    ],
+    [
+      "C-DOK-9",
+      "slow",
+      `create table ward.t (id int primary key); create index again on ward.t (id)`,
+      "index ward.again on ward.t is like ward.t_pkey",
+    ],
+  ];
+
+  test.each(cases)("%s %s: what is printed mends it", async (_, level, setup, what) => {
+    await database.query(`drop schema if exists ward cascade; create schema ward; ${setup}`);
+    const found = await findings();
+    expect(found.map((finding) => finding.what)).toEqual([expect.stringContaining(what)]);
+    expect(found[0]).toMatchObject({ level, why: expect.stringMatching(/.{20}/) });
+    for (const { mend } of found) await database.query(mend);
+    expect(await findings()).toEqual([]);
+    await database.query("drop schema ward cascade");
+  });
+
+  test("C-DOK-1 the mended policy still shows the same rows", async () => {
+    await database.query(`
+      create schema ward;
+      create table ward.t (id int primary key, owner text, home uuid);
+      insert into ward.t values (1, 'bo', null), (2, 'cy', null);
+      create index on ward.t (owner); create index on ward.t (home);
+      alter table ward.t enable row level security;
+      create policy mine on ward.t using (
+        (current_setting('request.jwt.claims', true)::json -> 'app' ->> 'sub' = owner)
+        or home = nullif(current_setting('request.home', true), '')::uuid);
+      grant usage on schema ward to sea_clerk; grant select on ward.t to sea_clerk`);
+    const rows = async () => {
+      const client = await database.connect();
+      await client.query("begin; set local role sea_clerk");
+      await client.query(`select set_config('request.jwt.claims', '{"app":{"sub":"bo"}}', true)`);
+      const { rows: seen } = await client.query("select id from ward.t");
+      const { rows: plan } = await client.query("explain select id from ward.t");
+      await client.end();
+      return { seen, plan: plan.map((row: Record<string, string>) => row["QUERY PLAN"]).join("\n") };
+    };
+    const before = await rows();
+    const [finding] = await findings();
+    await database.query(finding?.mend ?? "");
+    const after = await rows();
+    expect(after.seen).toEqual([{ id: 1 }]);
+    expect(before.seen).toEqual(after.seen);
+    expect(before.plan).toMatch(/Filter: .*current_setting/);
+    expect(after.plan).not.toMatch(/Filter: .*current_setting/);
+    expect(await findings()).toEqual([]);
+    await database.query("drop schema ward cascade");
+  });
+
+  test("C-DOK-7 an anonymous role that nothing holds back", async () => {
+    const role = `doctor_anon_${process.pid}`;
+    await database.query(`create schema ward; create role ${role} bypassrls`);
+    const { stdout } = await relapi(["doctor", "--json"], { ...environment, ANON_ROLE: role });
+    const [finding] = JSON.parse(stdout) as readonly Finding[];
+    expect(finding?.what).toBe(`ANON_ROLE "${role}" bypasses row policies`);
+    await database.query(finding?.mend ?? "");
+    expect((await relapi(["doctor"], { ...environment, ANON_ROLE: role })).stdout).toBe("nothing found\n");
+    await database.query(`drop role ${role}; drop schema ward`);
+  });
+
+  test("C-DOK-10 people read what, why and SQL, the worst first; --strict makes the exit code 1", async () => {
+    await database.query(`
+      create schema ward;
+      create function ward.hello() returns int language sql as 'select 1';
+      create table ward.t (id int primary key);
+      create policy mine on ward.t using (id > 1)`);
+    const { code, stdout } = await relapi(["doctor"], environment);
+    expect([code, stdout.split("\n").map((line) => line.slice(0, 44))]).toEqual([
+      0,
+      [
+        "danger: ward.t has row policies that do nothing",
+        "  why:  row-level security is off, so whoever has a grant sees every row",
+        "  mend: alter table ward.t enable row level security;",
+        "",
+        "note: ward.hello() may be called by everybody",
+        "  why:  PostgreSQL grants new functions to public: revoke that, and grant them to the roles that call them",
+        "  mend: revoke execute on function ward.hello() from public;",
+        "",
+      ].map((line) => line.slice(0, 44)),
+    ]);
+    expect((await relapi(["doctor", "--strict"], environment)).code).toBe(1);
+    await database.query("drop schema ward cascade; create schema ward");
+    expect(await relapi(["doctor", "--strict"], environment)).toEqual({
+      code: 0,
+      stdout: "nothing found\n",
+      stderr: "",
+    });
+    expect((await relapi(["doctor", "--json"], environment)).stdout).toBe("[]\n");
+    await database.query("drop schema ward");
+  });
+});
+
+test.each([
+  ["(owner = current_setting('a'::text, true))", ["current_setting"]],
+  ["(owner = ( SELECT current_setting('a'::text, true) AS current_setting))", []],
+  ["(owner = ( SELECT (NULLIF(current_setting('a'::text, true), ''::text))::integer AS x))", []],
+  ["((id = ( SELECT auth.uid() AS uid)) AND (auth.role() = 'x'::text))", ["auth.role"]],
+  ["(EXISTS ( SELECT 1 FROM t WHERE (t.owner = auth.uid())))", ["auth.uid"]],
+  ["(owner = CURRENT_USER)", []],
+  ["auth.owns(id)", []],
+  ["(owner = current_setting(('app.'::text || kind)))", []],
+])("C-DOK-1 calls per row of %s", (expression, calls) => {
+  expect(callsPerRow(expression)).toEqual(calls);
+});
+
+test.each([
+  ["(owner = auth.uid())", "(owner = (select auth.uid()))"],
+  [
+    "(owner = ((current_setting('request.jwt.claims'::text, true))::json ->> 'sub'::text))",
+    "(owner = (select ((current_setting('request.jwt.claims'::text, true))::json ->> 'sub'::text)))",
+  ],
+  [
+    "((id = (current_setting('it''s (a'::text))::integer) OR (auth.role() = 'x'::text))",
+    "((id = (select (current_setting('it''s (a'::text))::integer)) OR ((select auth.role()) = 'x'::text))",
+  ],
+  [
+    "(home = (NULLIF(current_setting('a'::text, true), ''::text))::uuid)",
+    "(home = (NULLIF((select current_setting('a'::text, true)), ''::text))::uuid)",
+  ],
+])("C-DOK-1 %s in a subselect", (expression, mended) => {
+  expect(withSubselects(expression)).toBe(mended);
+  expect(callsPerRow(mended)).toEqual([]);
+});
