@@ -3,8 +3,12 @@ import { presetError } from "../core/index.ts";
 import type { Environment, EnvironmentSettings } from "./environment.ts";
 import type { Stray } from "./misspelt.ts";
 
-/** Whoever sets one of these has a database in mind. */
-const OF_A_DATABASE = /^(?:PGRST_DB_|HASURA_GRAPHQL_(?:METADATA_)?DATABASE_URL$|DB_|PGHOST$|PGDATABASE$|PGSERVICE$)/;
+/** Whoever sets one of these has a database in mind: settings of ours and of the two engines, variables of libpq. */
+const OF_A_DATABASE =
+  /^(?:PGRST_DB_|HASURA_GRAPHQL_(?:METADATA_)?DATABASE_URL$|DB_|DATABASE_|PG(?:HOST|HOSTADDR|PORT|DATABASE|USER|PASSWORD|PASSFILE|SERVICE|SERVICEFILE)$)/;
+
+/** Under whatever name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
+const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
 
 /** The line to say when the demo starts; undefined: there is a database. @throws RelApiError `preset` where it must not
  *  start @rule C-SET-4 */
@@ -21,14 +25,15 @@ export const demoNotice = (
       .filter(({ meant = "" }) => /DATABASE_URL$|DB_URI$/.test(meant) || OF_A_DATABASE.test(meant))
       .map(({ text }) => text),
     ...Object.keys(environment)
-      .filter((name) => OF_A_DATABASE.test(name) && set(name) && strays.every((stray) => stray.name !== name))
+      .filter((name) => set(name) && strays.every((stray) => stray.name !== name))
+      .filter((name) => OF_A_DATABASE.test(name) || CONNECTION_STRING.test(environment[name] ?? ""))
       .sort()
       .slice(0, 1)
       .map((name) => `${name} is set, and DATABASE_URL is not`),
   ];
   if (named.length > 0)
     throw presetError(
-      `${named.join("\n")}\nno DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL`,
+      `${named.join("\n")}\nno DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL (postgres:// alone takes the PG… variables)`,
     );
   if (environment["NODE_ENV"] === "production")
     throw presetError("no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL");

@@ -1,5 +1,5 @@
 /** The settings of the standalone server, from environment variables. */
-import { existsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import {
   presetError,
   readVariables,
@@ -8,6 +8,7 @@ import {
   type RelApiOptions,
   type SettingSpec,
 } from "../core/index.ts";
+import { encryptionFaults } from "./encryption-faults.ts";
 import { fullCompat } from "./full-compat.ts";
 import {
   APP_SETTING,
@@ -36,15 +37,40 @@ export const knownSettings = (): readonly SettingSpec<unknown>[] => [
 export const knownVariables = (): ReadonlySet<string> =>
   new Set(knownSettings().flatMap(({ environment = [] }) => environment));
 
+/** Secrets that may stand in a file: `JWT_SECRET=@/run/secrets/jwt`. */
+const MAY_BE_FILES: ReadonlySet<string> = new Set(["databaseUrl", "jwtSecret"]);
+
+/** The variables, with what the files hold that they name. @rule C-SET-6 */
+const withFiles = (given: Environment, faults: string[]): Environment => {
+  const found: Record<string, string> = {};
+  for (const { name, environment = [] } of settingsOf(fullCompat({}))) {
+    if (!MAY_BE_FILES.has(name)) continue;
+    for (const variable of environment) {
+      const file = /^@(.+)$/s.exec(given[variable] ?? "")?.[1];
+      if (file === undefined) continue;
+      try {
+        found[variable] = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+        if (found[variable] === "") faults.push(`${variable} names the file "${file}", which is empty`);
+      } catch (error) {
+        faults.push(`${variable} names the file "${file}", which cannot be read: ${(error as Error).message}`);
+        found[variable] = "";
+      }
+    }
+  }
+  return { ...given, ...found };
+};
+
 /** @throws RelApiError `preset` with one line per setting that is wrong */
-export const readEnvironment = (environment: Environment): EnvironmentSettings => {
+export const readEnvironment = (given: Environment): EnvironmentSettings => {
+  const ofFiles: string[] = [];
+  const environment = withFiles(given, ofFiles);
   const ofPreset = readVariables(
     settingsOf(fullCompat({})).filter(({ isOption }) => isOption),
     environment,
   );
   const ofServer = readVariables(serverSettings, environment);
   const flags = readVariables([featureSetting], environment);
-  const faults = [...ofPreset.faults, ...flags.faults, ...ofServer.faults];
+  const faults = [...ofFiles, ...ofPreset.faults, ...flags.faults, ...ofServer.faults];
   const options: Record<string, unknown> = { ...ofPreset.values };
   for (const feature of (flags.values[featureSetting.name] ?? []) as readonly string[]) {
     const option = FEATURES[feature];
@@ -70,7 +96,7 @@ const readAppSettings = (environment: Environment): Readonly<Record<string, stri
   return settings;
 };
 
-/** Settings that exclude each other, or that only one kind of database has. */
+/** Settings that exclude each other, or that only one kind of database has. @rule C-SET-7 */
 const checkTogether = (options: Readonly<Record<string, unknown>>, server: ServerSettings, faults: string[]): void => {
   const isEmbedded = options["databaseUrl"] === undefined;
   if (!isEmbedded && server.dataDir !== undefined)
@@ -83,23 +109,14 @@ const checkTogether = (options: Readonly<Record<string, unknown>>, server: Serve
     );
   if (isEmbedded && options["databaseReplicaUrls"] !== undefined)
     faults.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
-  if (typeof options["databaseUrl"] === "string") faults.push(...encryptionFaults(options["databaseUrl"]));
-};
-
-const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
-
-/** Of a URL or `host=… sslmode=…`: what would fail at each attempt to connect. @rule C-SET-3 */
-const encryptionFaults = (url: string): readonly string[] => {
-  const given = (name: string): string | undefined =>
-    new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*'?([^&\\s']+)`).exec(url)?.[1];
-  const mode = given("sslmode");
-  const files = ["sslrootcert", "sslcert", "sslkey"].flatMap((name) => {
-    const file = decodeURIComponent(given(name) ?? "");
-    return file === "" || file === "system" || existsSync(file)
-      ? []
-      : [`DATABASE_URL names the file "${file}" (${name}), which does not exist`];
-  });
-  return mode === undefined || SSL_MODES.includes(mode)
-    ? files
-    : [`DATABASE_URL has sslmode=${mode}: expected one of ${SSL_MODES.join(", ")}`, ...files];
+  if (server.adminPort !== undefined && server.adminPort === server.port && server.port !== 0)
+    faults.push(`ADMIN_PORT and PORT are both ${server.port}: choose another port for one of them`);
+  if (server.adminPort === undefined && server.adminHost !== undefined)
+    faults.push("ADMIN_HOST is set without ADMIN_PORT: set both, or leave it out");
+  if (options["metadataPermissionsForRest"] === true && options["metadata"] === undefined)
+    faults.push("METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or leave it out");
+  if (typeof options["databaseUrl"] === "string")
+    faults.push(...encryptionFaults("DATABASE_URL", options["databaseUrl"]));
+  for (const url of (options["databaseReplicaUrls"] as readonly string[] | undefined) ?? [])
+    faults.push(...encryptionFaults("DATABASE_REPLICA_URLS", url));
 };

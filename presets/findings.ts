@@ -1,5 +1,5 @@
 /** What settings name and the database does not have: seen once the schema is loaded. */
-import { nearestNames, sql, value, type Model, type PluginContext } from "../core/index.ts";
+import { nearestNames, sql, type Model, type PluginContext } from "../core/index.ts";
 
 const suggestion = (name: string, candidates: Iterable<string>): string => {
   const near = nearestNames(name, candidates).map((one) => `"${one}"`);
@@ -53,33 +53,3 @@ export const settingFindings = async (context: PluginContext): Promise<readonly 
   ...roleFindings(context.model(), context.options.anonRole),
   ...(await functionFindings(context)),
 ];
-
-/** Row policies that do not do what they say. */
-interface PolicyRow {
-  readonly relation: string;
-  readonly fault: "off" | "none";
-}
-
-/** @rule C-CHK-2 */
-export const policyFindings = async (
-  context: PluginContext,
-): Promise<readonly { readonly isError: boolean; readonly text: string }[]> => {
-  const rows = await context.query<PolicyRow>(sql`
-    select schema.nspname || '.' || relation.relname as relation,
-      case when relation.relrowsecurity then 'none' else 'off' end as fault
-    from pg_catalog.pg_class relation
-    join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-    where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify(context.options.dbSchemas), "json")}))
-      and relation.relkind in ('r', 'p')
-      and relation.relrowsecurity is distinct from exists (
-        select from pg_catalog.pg_policy policy where policy.polrelid = relation.oid)
-    order by 1`);
-  return rows.map(({ relation, fault }) =>
-    fault === "off"
-      ? {
-          isError: true,
-          text: `${relation} has row policies that do nothing: ALTER TABLE ${relation} ENABLE ROW LEVEL SECURITY`,
-        }
-      : { isError: false, text: `${relation} has row-level security and no policy: only its owner sees rows` },
-  );
-};

@@ -1,31 +1,7 @@
 /** Variables that look like settings and are none: misspelt, or of the two engines and not served here. */
 import { levenshtein } from "../core/index.ts";
 import type { Environment } from "./environment.ts";
-
-/** What to do instead, for settings of the engines that this server does not have. */
-const UNSERVED: Readonly<Record<string, string>> = {
-  PGRST_DB_POOL_AUTOMATIC_RECOVERY: "the pool always recovers: leave it out",
-  PGRST_DB_TIMEZONE_ENABLED: "time zones of Prefer are always taken: leave it out",
-  PGRST_DB_USE_LEGACY_GUCS: "claims are in request.jwt.claims alone, as JSON",
-  PGRST_SERVER_PROXY_URI: "set OPENAPI_SERVER_PROXY_URI",
-  HASURA_GRAPHQL_ADMIN_INTERNAL_ERRORS: "errors have no internal part: leave it out",
-  HASURA_GRAPHQL_AUTH_HOOK: "write an auth scheme: docs/guides/write-an-auth-scheme.md",
-  HASURA_GRAPHQL_AUTH_HOOK_MODE: "write an auth scheme: docs/guides/write-an-auth-scheme.md",
-  HASURA_GRAPHQL_CONNECTION_COMPRESSION: "compress in the proxy in front",
-  HASURA_GRAPHQL_DEV_MODE: "CLIENT_ERROR_VERBOSITY says how much errors tell",
-  HASURA_GRAPHQL_DISABLE_CORS: "set CORS_ALLOWED_ORIGINS",
-  HASURA_GRAPHQL_ENABLED_APIS: "leave plugins out of the preset: docs/guides/presets.md",
-  HASURA_GRAPHQL_ENABLED_LOG_TYPES: "set LOG_LEVEL and LOG_QUERY",
-  HASURA_GRAPHQL_ENABLE_CONSOLE: "there is no console; GraphiQL is at /v1/graphql",
-  HASURA_GRAPHQL_ENABLE_TELEMETRY: "there is none: leave it out",
-  HASURA_GRAPHQL_METADATA_DATABASE_URL: "metadata is a folder or a file: set METADATA, and DATABASE_URL for the data",
-  HASURA_GRAPHQL_MIGRATIONS_DIR: "run migrations with a tool of your own before the start",
-  HASURA_GRAPHQL_NO_OF_RETRIES: "the connection is tried for as long as the server runs: leave it out",
-  HASURA_GRAPHQL_PG_CONNECTIONS: "set DB_POOL",
-  HASURA_GRAPHQL_PG_TIMEOUT: "set DB_POOL_MAX_IDLETIME",
-  HASURA_GRAPHQL_TX_ISOLATION: "ALTER ROLE … SET default_transaction_isolation",
-  HASURA_GRAPHQL_USE_PREPARED_STATEMENTS: "set DB_PREPARED_STATEMENTS",
-};
+import { OF_TOOLS, unserved } from "./unserved.ts";
 
 const ENGINE = /^(?:PGRST|HASURA_GRAPHQL)_/;
 
@@ -55,10 +31,12 @@ export interface Stray {
 /** `known`: names of all variables that are read. @rule C-SET-1 C-SET-2 */
 export const strayVariables = (environment: Environment, known: ReadonlySet<string>): readonly Stray[] =>
   Object.keys(environment)
-    .filter((name) => name.length >= MIN_LENGTH && !known.has(name) && !/APP_SETTINGS_/.test(name))
+    .filter(
+      (name) => name.length >= MIN_LENGTH && !known.has(name) && !OF_TOOLS.has(name) && !/APP_SETTINGS_/.test(name),
+    )
     .sort()
     .flatMap((name): readonly Stray[] => {
-      const advice = UNSERVED[name];
+      const advice = unserved.get(name);
       if (advice !== undefined) return [{ name, text: `${name} is not served: ${advice}` }];
       const meant = nearest(name, known);
       if (meant !== undefined && (environment[meant] === undefined || ENGINE.test(name)))

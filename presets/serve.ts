@@ -39,15 +39,16 @@ const CHECK_MS = 5000;
 const SWEEP_MS = 50;
 const STOP_PATIENCE_MS = 15_000;
 
-/** Says once what the settings name and the database does not have. @rule C-SET-3 */
+/** Says what the settings name and the database does not have: once, and again when it has come and gone. Requests work
+ *  as soon as it is there. @rule C-SET-3 */
 const startReport = definePlugin({
   name: "start-report",
   apply: (_, context) => {
-    let isDone = false;
+    let told: readonly string[] = [];
     context.onModel(async () => {
-      if (isDone) return;
-      isDone = true;
-      for (const finding of await settingFindings(context)) context.logger.warn(finding);
+      const findings = await settingFindings(context);
+      for (const finding of findings) if (!told.includes(finding)) context.logger.warn(finding);
+      told = findings;
     });
   },
 });

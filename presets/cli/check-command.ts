@@ -1,9 +1,12 @@
 /** `relapi check`: what would go wrong with these settings, one line per fault. */
+import { createServer } from "node:net";
 import { isRelApiError } from "../../core/index.ts";
 import { demoNotice } from "../demo-rules.ts";
 import { knownVariables, type EnvironmentSettings } from "../environment.ts";
-import { policyFindings, settingFindings } from "../findings.ts";
+import { settingFindings } from "../findings.ts";
 import { strayVariables } from "../misspelt.ts";
+import { policyFindings } from "../policy-findings.ts";
+import type { ServerSettings } from "../server-settings.ts";
 import { withApi } from "./open-api.ts";
 
 export interface Checked {
@@ -12,8 +15,21 @@ export interface Checked {
   readonly summary: string;
 }
 
-/** Of the metadata and of exposed schemas: requests would fail. */
-const isFault = (warning: string): boolean => /^metadata: |is exposed but does not exist$/.test(warning);
+/** Of the metadata and of exposed schemas: requests would fail. What metadata asks for beside tables and permissions is
+ *  left out by design. */
+const isFault = (warning: string): boolean =>
+  /^metadata: .*(?<!is not supported; ignored)$|is exposed but does not exist$/.test(warning);
+
+/** Which may be this server, running. @rule C-CHK-3 */
+const portFindings = ({ host, port, unixSocket }: ServerSettings): Promise<readonly string[]> =>
+  new Promise((resolve) => {
+    if (unixSocket !== undefined || port === 0) return resolve([]);
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) =>
+      resolve(error.code === "EADDRINUSE" ? [`port ${port} is in use`] : [`port ${port}: ${error.message}`]),
+    );
+    probe.listen(port, host, () => probe.close(() => resolve([])));
+  });
 
 const inspect = (settings: EnvironmentSettings): Promise<Checked> =>
   withApi(settings, async ({ context, model, warnings, options }) => {
@@ -30,6 +46,7 @@ const inspect = (settings: EnvironmentSettings): Promise<Checked> =>
       ],
       warnings: [
         ...callers,
+        ...(await portFindings(settings.server)),
         ...warnings.filter((warning) => !isFault(warning)),
         ...policies.filter(({ isError }) => !isError).map(({ text }) => text),
       ],
@@ -37,18 +54,17 @@ const inspect = (settings: EnvironmentSettings): Promise<Checked> =>
     };
   });
 
-/** The settings themselves are read by then. @rule C-CHK-1 */
+/** `read`: takes the settings file into the environment too. @rule C-CHK-1 */
 export const check = async (read: () => EnvironmentSettings): Promise<Checked> => {
-  const strays = strayVariables(process.env, knownVariables());
-  const odd = strays.map(({ text }) => text);
+  const strays = () => strayVariables(process.env, knownVariables());
   try {
     const settings = read();
-    demoNotice(settings, process.env, strays);
+    demoNotice(settings, process.env, strays());
     const { errors, warnings, summary } = await inspect(settings);
-    return { errors, warnings: [...odd, ...warnings], summary };
+    return { errors, warnings: [...strays().map(({ text }) => text), ...warnings], summary };
   } catch (error) {
     if (!isRelApiError(error)) throw error;
-    return { errors: error.message.split("\n"), warnings: odd, summary: "" };
+    return { errors: error.message.split("\n"), warnings: strays().map(({ text }) => text), summary: "" };
   }
 };
 

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
 import { nearestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
 import { knownSettings } from "../environment.ts";
+import { unserved } from "../unserved.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -14,6 +15,7 @@ const POSTGREST_ALIASES: Readonly<Record<string, string>> = {
   "server-proxy-uri": "openapi-server-proxy-uri",
   "role-claim-key": "jwt-role-claim-key",
   "max-rows": "db-max-rows",
+  "db-pool-timeout": "db-pool-max-idletime",
   "pre-request": "db-pre-request",
   "root-spec": "db-root-spec",
   "secret-is-base64": "jwt-secret-is-base64",
@@ -21,27 +23,51 @@ const POSTGREST_ALIASES: Readonly<Record<string, string>> = {
 
 const ASSIGNMENT = /^([A-Za-z_$][\w.$-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"#]+))\s*(?:#.*)?$/;
 
-/** Lines of `name = value`, as PostgREST reads them; undefined: the text is something else. */
-const readAssignments = (text: string): Values | undefined => {
-  const values: Record<string, unknown> = {};
+/** What tells the format from YAML: a name and an equals sign. */
+const LIKE_ASSIGNMENT = /^[A-Za-z_$][\w.$-]*\s*=/;
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
+
+/** `$(NAME)` is a variable of the environment, `$$` a dollar sign. */
+const interpolate = (text: string, environment: Environment, missing: (name: string) => void): string =>
+  text.replace(/\$\$|\$\(([^)]*)\)/g, (all, name: string | undefined) => {
+    if (name === undefined) return "$";
+    const found = environment[name];
+    if (found === undefined) missing(name);
+    return found ?? all;
+  });
+
+/** Lines of `name = value`, as PostgREST reads them; undefined: the text is something else. @throws RelApiError `preset`
+ *  with a line for each that is wrong */
+const readAssignments = (file: string, text: string, environment: Environment): Values | undefined => {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
-  for (const line of lines) {
-    if (line === "" || line.startsWith("#")) continue;
+  const isBlank = (line: string): boolean => line === "" || line.startsWith("#");
+  const first = lines.find((line) => !isBlank(line));
+  if (first !== undefined && !LIKE_ASSIGNMENT.test(first)) return undefined;
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  lines.forEach((line, i) => {
+    if (isBlank(line)) return;
     const match = ASSIGNMENT.exec(line);
-    if (match === null) return undefined;
-    values[match[1] as string] = match[2]?.replace(/\\(["\\])/g, "$1") ?? match[3];
-  }
+    const place = `${file}:${i + 1}`;
+    if (match === null) return void faults.push(`${place}: expected name = "value"`);
+    const given = match[2]?.replace(/\\(.)/g, (_, letter: string) => ESCAPES[letter] ?? letter) ?? (match[3] as string);
+    values[match[1] as string] = interpolate(given, environment, (name) =>
+      faults.push(`${place}: the environment has no variable "${name}"`),
+    );
+  });
+  if (faults.length > 0) throw presetError(faults.join("\n"));
   return values;
 };
 
-const readValues = (file: string): Values => {
+const readValues = (file: string, environment: Environment): Values => {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw presetError(`cannot read the settings file "${file}": ${(error as Error).message}`);
   }
-  const assigned = readAssignments(text);
+  const assigned = readAssignments(file, text, environment);
   if (assigned !== undefined) return assigned;
   let read: unknown;
   try {
@@ -86,7 +112,7 @@ export const withConfigFile = (file: string, environment: Environment): Environm
     if (environment[key] === undefined && environment[`PGRST_${key}`] === undefined)
       added[key] = typeof given === "string" ? given : JSON.stringify(given);
   };
-  for (const [name, given] of Object.entries(readValues(file))) {
+  for (const [name, given] of Object.entries(readValues(file, environment))) {
     if (given === null || given === undefined) continue;
     const app = APP_SETTINGS.exec(name);
     if (app !== null) addAppSetting(app[1] as string, given);
@@ -94,6 +120,12 @@ export const withConfigFile = (file: string, environment: Environment): Environm
       for (const [key, each] of Object.entries(given)) addAppSetting(key, each);
     else {
       const setting = settings.get(POSTGREST_ALIASES[name] ?? name);
+      const old = `PGRST_${name.toUpperCase().replaceAll("-", "_")}`;
+      if (setting === undefined && (unserved.has(name) || unserved.has(old))) {
+        // a file of the engine's own starts; what is not served is told as it is of variables
+        added[unserved.has(name) ? name : old] = typeof given === "string" ? given : JSON.stringify(given);
+        continue;
+      }
       if (setting === undefined) {
         const near = nearestNames(name, settings.keys()).map((one) => `"${one}"`);
         faults.push(

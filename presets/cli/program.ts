@@ -1,6 +1,6 @@
 /** The commands of `relapi` and their options. */
 import { Command, CommanderError } from "commander";
-import { nearestNames, presetError, VERSION } from "../../core/index.ts";
+import { nearestNames, VERSION } from "../../core/index.ts";
 import { readEnvironment, type EnvironmentSettings } from "../environment.ts";
 import { withConfigFile } from "./config-file.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
@@ -34,9 +34,10 @@ const refuseUnknownCommand = (program: Command, words: readonly string[]): void 
   if (word === undefined) return;
   const names = program.commands.map((command) => command.name());
   const [near] = nearestNames(word, names);
-  throw presetError(
-    `unknown command "${word}"${near === undefined ? "" : `; did you mean "${near}"?`}\nrelapi --help lists the commands`,
-  );
+  program.error(`relapi: unknown command "${word}"${near === undefined ? "" : `; did you mean "${near}"?`}`, {
+    exitCode: WRONG_USE,
+    code: "relapi.unknownCommand",
+  });
 };
 
 const buildProgram = (): Command => {
@@ -177,6 +178,9 @@ const addDocuments = (program: Command): void => {
     });
 };
 
+/** The exit code for words that mean nothing; that of faults is 1. */
+const WRONG_USE = 2;
+
 /** @rule C-CLI-1 C-CLI-2 */
 export const runCommandLine = async (words: readonly string[]): Promise<void> => {
   // a reader that has seen enough: relapi schema | head
@@ -188,7 +192,7 @@ export const runCommandLine = async (words: readonly string[]): Promise<void> =>
     await buildProgram().parseAsync(words, { from: "user" });
   } catch (error) {
     // the library has printed what was wrong, or what was asked for
-    if (error instanceof CommanderError) process.exitCode = error.exitCode;
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE;
     else giveUp(error);
   }
 };

@@ -1,8 +1,10 @@
 /** `relapi check` on set-ups that are broken, each in its own way. */
+import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret } from "../support/tokens.ts";
-import { relapi, temporaryFile, type Environment } from "./run.ts";
+import { hasPostgresPrograms, startOwnServer } from "../support/own-postgres.ts";
+import { relapi, temporaryFile, temporaryFolder, type Environment } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("check", async () => {
   const database = await testDatabase();
@@ -23,6 +25,18 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     create schema shut;
     create table shut.notes (id int primary key);
     alter table shut.notes enable row level security;
+    create schema hollow;
+    create table hollow.notes (id int primary key, owner text);
+    create table hollow.gone (id int);
+    create function hollow.is_mine(n int) returns bool language plpgsql
+      as $$ begin return exists (select from hollow.gone where id = n); end $$;
+    alter table hollow.notes enable row level security;
+    create policy mine on hollow.notes using (hollow.is_mine(id));
+    drop table hollow.gone;
+    create schema legacy;
+    create table legacy.notes (id int primary key, owner text);
+    alter table legacy.notes enable row level security;
+    create policy mine on legacy.notes using (owner = current_setting('request.jwt.claim.sub'));
     grant usage on schema sea to ${login}`;
   beforeAll(async () => {
     await database.query(SETUP);
@@ -30,14 +44,18 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   afterAll(async () => {
     await database.query(`drop owned by ${login}; drop role ${login}; drop role ${stranger}`);
   });
-  const metadata = (table: string): string =>
+  const metadata = (table: string, more: object = {}, ofAll: object = {}): string =>
     temporaryFile(
       "metadata.json",
       JSON.stringify({
         version: 3,
-        sources: [{ name: "default", kind: "postgres", tables: [{ table: { schema: "sea", name: table } }] }],
+        sources: [{ name: "default", kind: "postgres", tables: [{ table: { schema: "sea", name: table }, ...more }] }],
+        ...ofAll,
       }),
     );
+  const select = (columns: readonly string[], filter: object = {}): object => ({
+    select_permissions: [{ role: "viewer", permission: { columns, filter } }],
+  });
 
   test("C-CHK-1 a good set-up is fine, in a line on stdout", async () => {
     const { code, stdout, stderr } = await relapi(["check"], good);
@@ -48,7 +66,37 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   const broken: readonly (readonly [string, Environment, RegExp])[] = [
     ["a number that is none", { DB_POOL: "many" }, /^error: invalid DB_POOL "many": expected a whole number/],
     ["two settings that exclude each other", { DATA_DIR: "/x" }, /^error: DATA_DIR is set beside DATABASE_URL/],
-    ["a secret that is too short", { JWT_SECRET: "short" }, /^error: .*(32|bytes|characters)/],
+    ["a secret that is too short", { JWT_SECRET: "short" }, /^error: jwtSecret \(JWT_SECRET\) is a secret of 5 bytes/],
+    [
+      "a secret that lost its quotes",
+      { JWT_SECRET: "{kty: oct}" },
+      /^error: jwtSecret \(JWT_SECRET\) looks like JSON but does not parse/,
+    ],
+    [
+      "a key that cannot be read",
+      { JWT_SECRET: '{"kty":"RSA","n":"x","e":"AQAB"}' },
+      /^error: jwtSecret \(JWT_SECRET\) is (?:a JWK|an RSA key)/,
+    ],
+    [
+      "a secret in a file that is not there",
+      { JWT_SECRET: "@/no/secret" },
+      /^error: JWT_SECRET names the file "\/no\/secret", which cannot be read: ENOENT/,
+    ],
+    [
+      "an origin that is none",
+      { CORS_ALLOWED_ORIGINS: "https://a.example, foo" },
+      /^error: invalid CORS_ALLOWED_ORIGINS "https:\/\/a.example, foo": expected origins such as/,
+    ],
+    [
+      "one port for two listeners",
+      { PORT: "4400", ADMIN_PORT: "4400" },
+      /^error: ADMIN_PORT and PORT are both 4400: choose another port for one of them$/,
+    ],
+    [
+      "permissions of metadata that is not there",
+      { METADATA_PERMISSIONS_FOR_REST: "true" },
+      /^error: METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or leave it out$/,
+    ],
     ["a server that is away", { DATABASE_URL: "postgres://x@127.0.0.1:1/x" }, /^error: .*ECONNREFUSED/],
     [
       "a database that does not exist",
@@ -64,6 +112,13 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
       "a certificate that is not there",
       { DATABASE_URL: `${databaseUrl}?sslmode=verify-full&sslrootcert=/no/ca.pem` },
       /^error: DATABASE_URL names the file "\/no\/ca\.pem" \(sslrootcert\), which does not exist$/,
+    ],
+    [
+      "a certificate that is none",
+      {
+        DATABASE_URL: `${databaseUrl}?sslmode=verify-full&sslrootcert=${encodeURIComponent(temporaryFile("ca.pem", "x"))}`,
+      },
+      /^error: DATABASE_URL names the file ".*ca\.pem" \(sslrootcert\), which does not hold a PEM certificate$/,
     ],
     [
       "a mode of encryption that does not exist",
@@ -87,21 +142,54 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
       /^error: DB_PRE_REQUEST is "sea.before_reqest", a function that does not exist; did you mean "sea.before_request"\?$/,
     ],
     ["metadata that is not there", { METADATA: "/no/metadata" }, /^error: metadata \/no\/metadata cannot be read/],
+    [
+      "metadata that is no YAML",
+      { METADATA: temporaryFile("metadata.yaml", "version: 3\nsources: [\n") },
+      /^error: metadata .*metadata\.yaml:3:1 cannot be read: /,
+    ],
+    [
+      "a metadata folder without its version",
+      { METADATA: temporaryFolder() },
+      /^error: metadata .* cannot be read: the folder has no version\.yaml/,
+    ],
+    [
+      "a permission on a column that does not exist",
+      { METADATA: metadata("vessels", select(["id", "nam"])) },
+      /^error: metadata: .*vessels.*column "nam" does not exist/,
+    ],
+    [
+      "a permission that filters by a column that does not exist",
+      { METADATA: metadata("vessels", select(["id"], { nam: { _eq: "x" } })) },
+      /^error: metadata: .*vessels.*nam/,
+    ],
     ["metadata of a table that does not exist", { METADATA: metadata("vesels") }, /^error: metadata: .*vesels/],
     [
       "policies that are switched off",
       { DB_SCHEMAS: "leaky" },
       /^error: leaky\.notes has row policies that do nothing: ALTER TABLE leaky\.notes ENABLE ROW LEVEL SECURITY$/,
     ],
+    [
+      "a policy whose function uses a table that is gone",
+      { DB_SCHEMAS: "hollow" },
+      /^error: policy "mine" on hollow\.notes fails for every row: relation "hollow\.gone" does not exist$/,
+    ],
+    [
+      "a policy that reads a setting that nobody sets",
+      { DB_SCHEMAS: "legacy" },
+      /^error: policy "mine" on legacy\.notes fails for every row: unrecognized configuration parameter "request\.jwt\.claim\.sub"$/,
+    ],
   ];
 
-  test.each(broken)("C-CHK-1 C-CHK-2 %s: exit code 1 and a line", async (_, environment, line) => {
-    const { code, stdout, stderr } = await relapi(["check"], { ...good, ...environment });
-    expect([code, stdout]).toEqual([1, ""]);
-    const errors = stderr.split("\n").filter((each) => each.startsWith("error"));
-    expect(errors).toHaveLength(1);
-    expect(errors[0]).toMatch(line);
-  });
+  test.each(broken)(
+    "C-CHK-1 C-CHK-2 C-CHK-4 C-SET-6 C-SET-7 %s: exit code 1 and a line",
+    async (_, environment, line) => {
+      const { code, stdout, stderr } = await relapi(["check"], { ...good, ...environment });
+      expect([code, stdout]).toEqual([1, ""]);
+      const errors = stderr.split("\n").filter((each) => each.startsWith("error"));
+      expect(errors).toHaveLength(1);
+      expect(errors[0]).toMatch(line);
+    },
+  );
 
   test("C-CHK-1 all faults are told at once", async () => {
     const { stderr } = await relapi(["check"], { ...good, ANON_ROLE: "nobody_here", DB_ROOT_SPEC: "nofn" });
@@ -117,6 +205,59 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
       stderr: line,
     });
     expect(await relapi(["check", "--strict"], shut)).toEqual({ code: 1, stdout: "", stderr: line });
+  });
+
+  /** Faults with --strict alone. */
+  const odd: readonly (readonly [string, Environment, RegExp])[] = [
+    [
+      "a misspelt variable",
+      { CACHE_BITES: "1" },
+      /^warning: CACHE_BITES is not a setting; did you mean CACHE_BYTES\?$/,
+    ],
+    ["a setting that is not served", { PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" }, /^warning: .* is not served: the pool/],
+    [
+      "metadata beside tables and permissions",
+      { METADATA: metadata("vessels", {}, { actions: [{ name: "x" }] }) },
+      /^warning: metadata: actions is not supported; ignored$/,
+    ],
+    ["nobody who can call", { ANON_ROLE: "", JWT_SECRET: "" }, /^warning: nobody can call: set ANON_ROLE/],
+  ];
+
+  test.each(odd)("C-CHK-3 %s is a warning", async (_, environment, line) => {
+    const mild = await relapi(["check"], { ...good, ...environment });
+    const lines = mild.stderr.trim().split("\n");
+    expect([mild.code, lines.filter((each) => line.test(each))]).toEqual([0, [expect.any(String)]]);
+    const strict = await relapi(["check", "--strict"], { ...good, ...environment });
+    expect([strict.code, strict.stdout]).toEqual([1, ""]);
+  });
+
+  test("C-CHK-3 a port in use", async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, "0.0.0.0", resolve));
+    const { port } = holder.address() as AddressInfo; // it listens
+    const { code, stderr } = await relapi(["check", "--strict"], { ...good, PORT: String(port), HOST: "0.0.0.0" });
+    holder.close();
+    expect([code, stderr.split("\n").filter((line) => line.includes("port"))]).toEqual([
+      1,
+      [`warning: port ${port} is in use`],
+    ]);
+  });
+
+  test.skipIf(!hasPostgresPrograms)("C-CHK-1 C-SET-5 a wrong password", { timeout: 60_000 }, async () => {
+    const server = await startOwnServer({ password: "right" });
+    try {
+      const url = (password: string): string => server.url.replace("//postgres@", `//postgres:${password}@`);
+      expect((await relapi(["check"], { DATABASE_URL: url("right"), ANON_ROLE: "postgres" })).code).toBe(0);
+      const checked = await relapi(["check"], { DATABASE_URL: url("wr0ng"), ANON_ROLE: "postgres" });
+      expect([checked.code, checked.stdout]).toEqual([1, ""]);
+      expect(checked.stderr).toMatch(/^error: .*password authentication failed for user "postgres".*\n$/);
+      const served = await relapi([], { DATABASE_URL: url("wr0ng"), PORT: "0", HOST: "127.0.0.1" });
+      expect([served.code, served.stdout]).toEqual([1, ""]);
+      expect(served.stderr).toMatch(/^.*password authentication failed.*\n$/);
+      expect(checked.stderr + served.stderr).not.toContain("wr0ng");
+    } finally {
+      await server.stop();
+    }
   });
 
   test("C-CHK-1 a secret is never printed", async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, temporaryFile } from "./run.ts";
+import { relapi, start, temporaryFile, type Environment } from "./run.ts";
 
 const { version } = JSON.parse(readFileSync(fileURLToPath(new URL("../../package.json", import.meta.url)), "utf8")) as {
   readonly version: string;
@@ -20,19 +20,59 @@ describe("what it says of itself", () => {
     expect(serve.stdout).toContain("--port <number>");
   });
 
+  const COMMANDS: Readonly<Record<string, RegExp>> = {
+    serve: /-p, --port <number>/,
+    check: /--strict/,
+    doctor: /--strict.*[^]*--json/,
+    explain: /<request>[^]*--method <method>[^]*--body <body>[^]*--variables <json>[^]*--claims <json>[^]*--json/,
+    types: /typed REST clients/,
+    openapi: /--role <role>/,
+    schema: /--role <role>/,
+    "dump-config": /secrets masked/,
+    "live-triggers": /live queries/,
+    init: /<folder>/,
+  };
+
+  test("C-CLI-1 --help lists every command", async () => {
+    const { stdout } = await relapi(["--help"]);
+    const listed = [...stdout.matchAll(/^ {2}([a-z-]+)[ [<].* {2}\S/gm)].map((match) => match[1]);
+    expect(listed.filter((name) => name !== "help").sort()).toEqual(Object.keys(COMMANDS).sort());
+  });
+
+  test.each(Object.entries(COMMANDS))("C-CLI-1 %s --help lists its options, without a database", async (name, said) => {
+    const { code, stdout, stderr } = await relapi([name, "--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(new RegExp(`^Usage: relapi ${name}`));
+    expect(stdout).toMatch(said);
+  });
+
+  test("C-CLI-1 help COMMAND is the same", async () => {
+    expect(await relapi(["help", "check"])).toEqual(await relapi(["check", "--help"]));
+  });
+
+  const HINT = "relapi: --help lists the options\n";
   test.each([
-    [["serv"], 'relapi: unknown command "serv"; did you mean "serve"?\nrelapi: relapi --help lists the commands\n'],
-    [["nonsense"], 'relapi: unknown command "nonsense"\nrelapi: relapi --help lists the commands\n'],
-    [["--prot", "9"], "relapi: unknown option '--prot'\n(Did you mean --port?)\nrelapi: --help lists the options\n"],
-    [["live-triggers", "--foo"], "relapi: unknown option '--foo'\nrelapi: --help lists the options\n"],
+    [["serv"], `relapi: unknown command "serv"; did you mean "serve"?\n${HINT}`],
+    [["typs"], `relapi: unknown command "typs"; did you mean "types"?\n${HINT}`],
+    [["nonsense"], `relapi: unknown command "nonsense"\n${HINT}`],
+    [["--prot", "9"], `relapi: unknown option '--prot'\n(Did you mean --port?)\n${HINT}`],
+    [["check", "--stict"], `relapi: unknown option '--stict'\n(Did you mean --strict?)\n${HINT}`],
+    [["live-triggers", "--foo"], `relapi: unknown option '--foo'\n${HINT}`],
     [
       ["live-triggers", "twice"],
-      "relapi: too many arguments for 'live-triggers'. Expected 0 arguments but got 1.\nrelapi: --help lists the options\n",
+      `relapi: too many arguments for 'live-triggers'. Expected 0 arguments but got 1.\n${HINT}`,
     ],
-    [["--port", "x"], 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n'],
-    [["--config"], "relapi: option '-c, --config <file>' argument missing\nrelapi: --help lists the options\n"],
-  ])("C-CLI-2 %j is refused", async (words, stderr) => {
-    expect(await relapi(words)).toEqual({ code: 1, stdout: "", stderr });
+    [["explain"], `relapi: missing required argument 'request'\n${HINT}`],
+    [["init"], `relapi: missing required argument 'folder'\n${HINT}`],
+    [["--config"], `relapi: option '-c, --config <file>' argument missing\n${HINT}`],
+  ])("C-CLI-2 %j is refused, with exit code 2", async (words, stderr) => {
+    expect(await relapi(words)).toEqual({ code: 2, stdout: "", stderr });
+  });
+
+  test("C-CLI-1 C-CLI-4 a wrong value is a fault, with exit code 1", async () => {
+    const stderr = 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n';
+    expect(await relapi(["--port", "x"])).toEqual({ code: 1, stdout: "", stderr });
+    expect(await relapi(["dump-config", "--port", "1"])).toMatchObject({ code: 2, stdout: "" });
   });
 });
 
@@ -43,12 +83,68 @@ describe("settings files", () => {
     ["conf", '# PostgREST\nserver-port = "x"\ndb-pool = 0 # none\n', ['invalid PORT "x"', 'invalid DB_POOL "0"']],
     ["conf", 'db-anon-rol = "x"\n', ['unknown setting "db-anon-rol"', 'did you mean "db-anon-role"?']],
     ["json", '{"anonRolle": "x"}', ['unknown setting "anonRolle"', 'did you mean "anonRole"?']],
+    ["conf", "db-pool = 3\n# fine\ndb-uri postgres\n", ['settings.conf:3: expected name = "value"']],
+    [
+      "conf",
+      'db-uri = "$(NO_SUCH_VARIABLE)"\n',
+      ['settings.conf:1: the environment has no variable "NO_SUCH_VARIABLE"'],
+    ],
+    [
+      "conf",
+      'jwt-secret = "@/no/secret"\ndb-uri = "postgres://x"\n',
+      ['names the file "/no/secret", which cannot be read'],
+    ],
     ["yaml", "- a\n", ["holds no settings"]],
     ["json", '{"a": ', ["cannot parse the settings file"]],
   ])("C-CLI-3 faults of a %s file: %s", async (ending, text, said) => {
     const { code, stderr } = await relapi(["--config", temporaryFile(`settings.${ending}`, text)]);
     expect(code).toBe(1);
     for (const part of said) expect(stderr).toContain(part);
+  });
+
+  test("C-CLI-3 PostgREST's format: comments, quotes, escapes, variables, files, old names", async () => {
+    const secret = temporaryFile("secret", "a secret of thirty-two characters\n");
+    const file = temporaryFile(
+      "postgrest.conf",
+      [
+        "# the database",
+        "",
+        'db-uri       = "postgres://$(SOME_USER)@h/d"   # with a comment',
+        'db-schema = "api, other"',
+        "db-pool = 7",
+        "db-pool-timeout = 9",
+        'db-pre-request = "a\\"b\\\\c"',
+        `jwt-secret = "@${secret}"`,
+        "jwt-secret-is-base64 = false",
+        "db-anon-role = web_anon",
+        'app.settings.Region = "north # $$5"',
+        "db-pool-automatic-recovery = true",
+        'raw-media-types = "image/png"',
+        "",
+      ].join("\n"),
+    );
+    const { code, stdout } = await relapi(["dump-config", "-c", file], { SOME_USER: "me", PGRST_DB_POOL: "8" });
+    expect(code).toBe(0);
+    expect(stdout.split("\n")).toEqual(
+      expect.arrayContaining([
+        "DATABASE_URL=***",
+        "DB_SCHEMAS=api,other",
+        "DB_POOL=8",
+        "DB_POOL_MAX_IDLETIME=9",
+        'DB_PRE_REQUEST=a"b\\c',
+        "JWT_SECRET=***",
+        "ANON_ROLE=web_anon",
+        "APP_SETTINGS_REGION=***",
+      ]),
+    );
+    const checked = await relapi(["check", "-c", file], {
+      SOME_USER: "me",
+      PGRST_DB_URI: "postgres://x@127.0.0.1:1/x",
+    });
+    expect(checked.stderr).toMatch(
+      /^warning: PGRST_DB_POOL_AUTOMATIC_RECOVERY is not served: the pool always recovers/m,
+    );
+    expect(checked.stderr).toMatch(/^warning: PGRST_RAW_MEDIA_TYPES is not served: declare the media types/m);
   });
 
   test("C-CLI-3 a file that is not there", async () => {
@@ -91,6 +187,82 @@ describe("settings files", () => {
       expect(code).toBe(0);
       expect(stdout).toContain("on your database");
       expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
+    });
+
+    const good = async (): Promise<Environment> => ({
+      DATABASE_URL: await url(),
+      DB_SCHEMAS: "sea",
+      ANON_ROLE: "sea_anon",
+      PORT: "0",
+      HOST: "127.0.0.1",
+    });
+
+    test.each(["SIGTERM", "SIGINT"] as const)(
+      "C-CLI-6 %s lets a request end, then the exit code is 0",
+      async (signal) => {
+        const running = start([], await good());
+        const [, api = ""] = await running.said(/REST +(http\S+)/);
+        const answer = fetch(`${api}/rpc/sleep`, {
+          method: "POST",
+          body: '{"seconds": 1}',
+          headers: { "content-type": "application/json" },
+        });
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        const ended = running.stop(signal);
+        expect((await answer).status).toBeLessThan(300);
+        expect((await ended).code).toBe(0);
+      },
+    );
+
+    test("C-CLI-6 a second signal ends at once", async () => {
+      const running = start([], await good());
+      const [, api = ""] = await running.said(/REST +(http\S+)/);
+      const answer = fetch(`${api}/rpc/sleep`, {
+        method: "POST",
+        body: '{"seconds": 20}',
+        headers: { "content-type": "application/json" },
+      });
+      answer.catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      void running.stop();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect((await running.stop()).code).toBe(1);
+      await expect(answer).rejects.toThrow();
+    });
+
+    test("C-CLI-4 a reader that closes the pipe is no fault", async () => {
+      const environment = await good();
+      for (const words of [["types"], ["openapi"], ["schema"]]) {
+        const running = start(words, environment);
+        running.hangUp();
+        const { code, stderr } = await running.ended;
+        expect([code, stderr]).toEqual([0, ""]);
+      }
+    });
+
+    test("C-EXP-1 explain reads stdin", async () => {
+      const running = start(["explain", "-", "--json"], await good());
+      running.write("/ports?select=id");
+      const { code, stdout } = await running.ended;
+      expect([code, JSON.parse(stdout).statements.length]).toEqual([0, 1]);
+    });
+
+    test("C-CLI-4 nothing but what was asked for is on stdout", async () => {
+      const environment = { ...(await good()), ANON_ROLE: "nobody_here", JWT_SECERT: "x" };
+      expect(JSON.parse((await relapi(["openapi"], environment)).stdout).swagger).toBe("2.0");
+      expect(JSON.parse((await relapi(["doctor", "--json"], environment)).stdout)).toEqual(expect.any(Array));
+    });
+
+    test("C-CLI-5 a port in use ends the start with what to do", async () => {
+      const environment = await good();
+      const running = start([], environment);
+      const [, port = ""] = await running.said(/REST +http:\/\/127\.0\.0\.1:(\d+)/);
+      const second = await relapi(["-p", port], environment);
+      expect([second.code, second.stderr]).toEqual([
+        1,
+        `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`,
+      ]);
+      await running.stop();
     });
 
     test("C-CLI-4 live-triggers prints SQL", async () => {

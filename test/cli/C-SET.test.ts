@@ -1,9 +1,11 @@
 /** Settings that are misspelt, not served, or name what the database does not have; when the demo may start. */
 import { describe, expect, test } from "vitest";
 import { knownVariables } from "../../presets/environment.ts";
+import { unserved } from "../../presets/unserved.ts";
 import { strayVariables, type Stray } from "../../presets/misspelt.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, type Environment } from "./run.ts";
+import { jwtSecret, signToken } from "../support/tokens.ts";
+import { relapi, start, temporaryFile, type Environment } from "./run.ts";
 
 const textsOf = (environment: Environment): readonly string[] =>
   strayVariables(environment, knownVariables()).map(({ text }: Stray) => text);
@@ -27,6 +29,56 @@ test("C-SET-1 names that have nothing to do with settings are left alone", () =>
   expect(textsOf({ PGRST_APP_SETTINGS_X: "1", APP_SETTINGS_Y: "2" })).toEqual([]);
 });
 
+/** Of PostgREST 12 to 16 and of Hasura v2, by their reference pages. */
+const ENGINES = {
+  PGRST_: `admin-server-host admin-server-port admin-server-unix-socket client-error-verbosity db-aggregates-enabled
+    db-anon-role db-channel db-channel-enabled db-config db-extra-search-path db-hoisted-tx-settings db-max-rows
+    db-plan-enabled db-pool db-pool-acquisition-timeout db-pool-automatic-recovery db-pool-max-idletime
+    db-pool-max-lifetime db-pool-timeout db-pre-config db-pre-request db-prepared-statements db-root-spec db-schema
+    db-schemas db-timezone-enabled db-tx-end db-uri db-use-legacy-gucs jwt-aud jwt-cache-max-entries
+    jwt-cache-max-lifetime jwt-role-claim-key jwt-secret jwt-secret-is-base64 log-level log-query max-rows openapi-mode
+    openapi-security-active openapi-server-proxy-uri pre-request raw-media-types role-claim-key root-spec
+    secret-is-base64 server-cors-allowed-origins server-host server-port server-proxy-uri server-reuseport
+    server-timing-enabled server-trace-header server-unix-socket server-unix-socket-mode url-use-legacy-target-names`,
+  HASURA_GRAPHQL_: `admin-internal-errors admin-secret admin-secrets async-actions-fetch-batch-size
+    async-actions-fetch-interval auth-hook auth-hook-mode auth-hook-send-request-body
+    backwards-compat-null-in-nonnullable-variables bigquery-string-numeric-input cache-max-entry-ttl
+    close-websockets-on-metadata-change configured-header-precedence connection-compression
+    connections-per-read-replica console-assets-dir cors-domain database-url default-naming-convention dev-mode
+    disable-cors disable-native-query-validation dynamic-secrets-allowed-path-prefix enable-allowlist
+    enable-apollo-federation enable-console enable-log-compression enable-maintenance-mode enable-metadata-query-logging
+    enable-persisted-queries enable-query-tracing enable-remote-schema-permissions enable-telemetry
+    enable-triggers-error-log-level enabled-apis enabled-log-types events-fetch-batch-size events-fetch-interval
+    events-http-pool-size experimental-features graceful-shutdown-timeout infer-function-permissions jwt-secret
+    jwt-secrets live-queries-multiplexed-batch-size live-queries-multiplexed-refetch-interval log-level max-cache-size
+    max-total-header-length metadata-database-extensions-schema metadata-database-url metadata-dir
+    metrics-enable-high-cardinality-labels metrics-secret migrations-dir no-of-retries persisted-queries-ttl
+    pg-conn-lifetime pg-connections pg-ssl-certificate-path pg-stripes pg-timeout pool-timeout query-plan-cache-size
+    rate-limit-redis-tls-hostname rate-limit-redis-url rate-limit-redis-use-tls read-replica-url read-replica-urls
+    redis-timeout redis-tls-hostname redis-tls-shared-ca-store-path redis-url remote-schema-prioritize-data
+    remote-schema-skip-nulls schema-sync-poll-interval server-host server-port sso-providers
+    streaming-queries-multiplexed-batch-size streaming-queries-multiplexed-refetch-interval stringify-numeric-types
+    stripes-per-read-replica tx-isolation unauthorized-role use-prepared-statements v1-boolean-null-collapse
+    websocket-connection-init-timeout websocket-keepalive ws-read-cookie`,
+};
+const engineNames = Object.entries(ENGINES).flatMap(([prefix, names]) =>
+  names.split(/\s+/).map((name) => prefix + name.toUpperCase().replaceAll("-", "_")),
+);
+
+test("C-SET-2 every setting of the engines is served or has what to do, and never both", () => {
+  const known = knownVariables();
+  expect(engineNames.filter((name) => known.has(name) === unserved.has(name))).toEqual([]);
+  expect([...unserved.values()].filter((advice) => advice.length < 10)).toEqual([]);
+});
+
+test("C-SET-2 the advice names settings that there are", () => {
+  const known = knownVariables();
+  const named = [...unserved.values()].flatMap((advice) =>
+    [...advice.matchAll(/\bset ([A-Z_0-9]+)/g)].map((match) => match[1] as string),
+  );
+  expect(named.filter((name) => !known.has(name) && name !== "NODE_OPTIONS")).toEqual([]);
+});
+
 test("C-SET-2 settings of the engines that are not served are told, with what to do", () => {
   expect(textsOf({ HASURA_GRAPHQL_AUTH_HOOK: "x", PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" })).toEqual([
     "HASURA_GRAPHQL_AUTH_HOOK is not served: write an auth scheme: docs/guides/write-an-auth-scheme.md",
@@ -38,14 +90,19 @@ test("C-SET-2 settings of the engines that are not served are told, with what to
 });
 
 describe("the demo", () => {
-  const remedy = "no DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL";
+  const remedy =
+    "no DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL (postgres:// alone takes the PG… variables)";
   test.each([
     [
       { DATABSE_URL: "postgres://x" },
       `relapi: DATABSE_URL is not a setting; did you mean DATABASE_URL?\nrelapi: ${remedy}\n`,
     ],
     [{ PGRST_DB_SCHEMAS: "x" }, `relapi: PGRST_DB_SCHEMAS is set, and DATABASE_URL is not\nrelapi: ${remedy}\n`],
-    [{ PGHOST: "x" }, `relapi: PGHOST is set, and DATABASE_URL is not\nrelapi: ${remedy}\n`],
+    ...["PGHOST", "PGUSER", "PGSERVICE", "DATABASE_NAME", "DB_POOL"].map((name): [Environment, string] => [
+      { [name]: "10" },
+      `relapi: ${name} is set, and DATABASE_URL is not\nrelapi: ${remedy}\n`,
+    ]),
+    [{ POSTGRES_URL: "postgres://x" }, `relapi: POSTGRES_URL is set, and DATABASE_URL is not\nrelapi: ${remedy}\n`],
     [
       { NODE_ENV: "production" },
       "relapi: no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL\n",
@@ -63,7 +120,8 @@ describe("the demo", () => {
 });
 
 describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
-  const { databaseUrl = "" } = (await testDatabase()).options;
+  const database = await testDatabase();
+  const { databaseUrl = "" } = database.options;
   const good = { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon", PORT: "0", HOST: "127.0.0.1" };
 
   test("C-SET-1 C-SET-2 what is odd is told once, by several workers too", async () => {
@@ -76,6 +134,60 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
       "relapi: HASURA_GRAPHQL_ENABLE_CONSOLE is not served: there is no console; GraphiQL is at /v1/graphql",
       "relapi: JWT_SECERT is not a setting; did you mean JWT_SECRET?",
     ]);
+  });
+
+  test.each([
+    ["metadata that is not there", { METADATA: "/no/metadata" }, /metadata \/no\/metadata cannot be read/],
+    ["an origin that is none", { CORS_ALLOWED_ORIGINS: "foo" }, /^relapi: invalid CORS_ALLOWED_ORIGINS "foo"/],
+    ["a secret that is too short", { JWT_SECRET: "x" }, /^relapi: jwtSecret \(JWT_SECRET\) is a secret of 1 bytes/],
+    ["a secret in no file", { JWT_SECRET: "@/no/file" }, /^relapi: JWT_SECRET names the file "\/no\/file"/],
+    [
+      "a certificate that is not there",
+      { DATABASE_URL: `${databaseUrl}?sslmode=verify-full&sslrootcert=/no/ca.pem` },
+      /^relapi: DATABASE_URL names the file "\/no\/ca\.pem" \(sslrootcert\), which does not exist$/m,
+    ],
+    ["two ports that are one", { PORT: "4400", ADMIN_PORT: "4400" }, /^relapi: ADMIN_PORT and PORT are both 4400/],
+  ])("C-SET-3 C-SET-6 C-SET-7 %s stops the start with one line", async (_, environment, said) => {
+    const { code, stdout, stderr } = await relapi([], { ...good, ...environment });
+    expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1]);
+    expect(stderr).toMatch(said);
+  });
+
+  test("C-SET-3 what is created later works once it is there", async () => {
+    const role = `late_${process.pid}`;
+    const environment = { ...good, ANON_ROLE: role, DB_SCHEMAS: "sea,late", DB_PRE_REQUEST: "sea.late_check" };
+    const running = start([], environment);
+    await running.said(/late_check", a function that does not exist/);
+    expect(running.output()).toContain(`warn ANON_ROLE is "${role}", a role that does not exist\n`);
+    expect(running.output()).toContain('warn schema "late" is exposed but does not exist\n');
+    const [, url = ""] = await running.said(/REST +(http\S+)/);
+    expect((await fetch(`${url}/ports?select=id`)).status).toBe(401);
+    await database.query(`
+      create role ${role}; create schema late; create table late.things as select 1 as id;
+      grant usage on schema sea, late to ${role}; grant select on late.things, sea.ports to ${role};
+      create function sea.late_check() returns void language sql as '';
+      notify pgrst`);
+    await running.said(/(schema loaded[^]*){2}/);
+    expect((await fetch(`${url}/ports?select=id`)).status).toBe(200);
+    expect(await (await fetch(`${url}/things`, { headers: { "accept-profile": "late" } })).json()).toEqual([{ id: 1 }]);
+    const { code, stderr } = await running.stop();
+    expect([code, stderr.match(/does not exist/g)?.length]).toEqual([0, 3]);
+    await database.query(
+      `drop schema late cascade; drop function sea.late_check; drop owned by ${role}; drop role ${role}`,
+    );
+  });
+
+  test("C-SET-6 the connection string and the secret may stand in files", async () => {
+    const environment = {
+      ...good,
+      DATABASE_URL: `@${temporaryFile("url", `${databaseUrl}\n`)}`,
+      PGRST_JWT_SECRET: `@${temporaryFile("secret", `${jwtSecret}\n`)}`,
+    };
+    const running = start([], environment);
+    const [, url = ""] = await running.said(/REST +(http\S+)/);
+    const headers = { authorization: `Bearer ${signToken({ role: "sea_clerk" })}` };
+    expect((await fetch(`${url}/ports?select=id&limit=1`, { headers })).status).toBe(200);
+    expect((await running.stop()).code).toBe(0);
   });
 
   test("C-SET-3 a role and a function that do not exist are a line each", async () => {

@@ -1,0 +1,54 @@
+/** What a connection string says of encryption, and what would fail at each attempt to connect. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
+
+const isCertificate = (pem: string): boolean => {
+  const parts = pem.match(/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^]+?-----END [^-]+-----/g) ?? [];
+  return parts.length > 0 && parts.every((part) => isReadable(() => new X509Certificate(part)));
+};
+
+/** One with a password cannot be read without it. */
+const isKey = (pem: string): boolean => /ENCRYPTED/.test(pem) || isReadable(() => createPrivateKey(pem));
+
+const isReadable = (read: () => unknown): boolean => {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const FILES: readonly (readonly [parameter: string, holds: string, test: (pem: string) => boolean])[] = [
+  ["sslrootcert", "a PEM certificate", isCertificate],
+  ["sslcert", "a PEM certificate", isCertificate],
+  ["sslkey", "a PEM key", isKey],
+];
+
+/** Of a URL or `host=… sslmode=…`; `variable`: where it comes from. @rule C-SET-3 */
+export const encryptionFaults = (variable: string, url: string): readonly string[] => {
+  const isUrl = /^\w+:\/\//.test(url);
+  const given = (name: string): string | undefined => {
+    const found = new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*(?:'([^']*)'|([^&\\s']+))`).exec(url);
+    const text = found?.[1] ?? found?.[2];
+    return text === undefined || !isUrl ? text : decodeURIComponent(text);
+  };
+  const files = FILES.flatMap(([parameter, holds, test]) => {
+    const file = given(parameter) ?? "";
+    if (file === "" || file === "system") return [];
+    try {
+      if (test(readFileSync(file, "utf8"))) return [];
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "ENOENT"
+        ? [`${variable} names the file "${file}" (${parameter}), which does not exist`]
+        : [`${variable} names the file "${file}" (${parameter}), which cannot be read: ${(error as Error).message}`];
+    }
+    return [`${variable} names the file "${file}" (${parameter}), which does not hold ${holds}`];
+  });
+  const mode = given("sslmode");
+  return mode === undefined || SSL_MODES.includes(mode)
+    ? files
+    : [`${variable} has sslmode=${mode}: expected one of ${SSL_MODES.join(", ")}`, ...files];
+};
