@@ -9,20 +9,22 @@ import type { CallShape } from "./request.ts";
 export const pathInvalid = (): RelApiError =>
   new RelApiError({ code: "path-invalid", status: 404, message: "Invalid path specified in request URL" });
 
-const MAX_SUGGESTED_LENGTH = 100;
-
-/** A path that is under no prefix. @rule R-PATH-12 PGRST125 */
-export const pathNotServed = (prefixes: readonly string[], path: string): RelApiError => {
-  const [tail = ""] = /(?:\/rpc)?\/[^/]+$/.exec(path) ?? [];
-  const suggestion =
-    tail === "" || tail.length > MAX_SUGGESTED_LENGTH ? "" : `; perhaps you meant ${prefixes[0] ?? ""}${tail}`;
-  return new RelApiError({
+/** A path that no surface serves. `meant`: one that is served. @rule R-PATH-12 PGRST125 */
+export const pathNotServed = (
+  prefixes: readonly string[],
+  graphql: string | undefined,
+  meant: string | undefined,
+): RelApiError =>
+  new RelApiError({
     code: "path-not-found",
     status: 404,
     message: "Invalid path specified in request URL",
-    hint: `REST is served under ${prefixes.join(" and ")}${suggestion}`,
+    hint: [
+      `The REST API is below ${prefixes.join(" and ")}`,
+      ...(graphql === undefined ? [] : [`GraphQL is at ${graphql}`]),
+      ...(meant === undefined ? [] : [`perhaps you meant ${meant}`]),
+    ].join("; "),
   });
-};
 
 /** @rule R-PATH-8 PGRST126 */
 export const rootDisabled = (): RelApiError =>

@@ -30,10 +30,10 @@ import {
   methodUnsupported,
   methodUnsupportedByRoutine,
   pathInvalid,
-  pathNotServed,
   relationNotFound,
   rootDisabled,
 } from "./errors.ts";
+import { refusePath } from "./meant-path.ts";
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
 import { createRoutes, onRelation, type RestService } from "./routes.ts";
@@ -190,7 +190,7 @@ export const rest = definePlugin({
       encodeError: (error, exchange) =>
         encodeError(
           surface,
-          error.code === "path-not-found" ? pathNotServed(restPrefixesOf(context.options), exchange.path) : error,
+          error.code === "path-not-found" ? refusePath(surface, exchange) : error,
           exchange,
           ignored,
         ),

@@ -49,7 +49,7 @@ describe("supabase-js", () => {
       .select();
     expect(error).toMatchObject({
       code: "PGRST125",
-      hint: "REST is served under /api; perhaps you meant /api/ports",
+      hint: "The REST API is below /api; GraphQL is at /v1/graphql; perhaps you meant /api/ports",
     });
   });
 });

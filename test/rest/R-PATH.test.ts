@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { restCompat } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -51,26 +52,47 @@ describe("without compatibility mode", () => {
       title: "R-PATH-2 R-PATH-12 an unprefixed path is not found, and the right one is named",
       request: "GET /ports",
       status: 404,
-      answer: { ...pathInvalid, hint: "REST is served under /api; perhaps you meant /api/ports" },
+      answer: {
+        ...pathInvalid,
+        hint: "The REST API is below /api; GraphQL is at /v1/graphql; perhaps you meant /api/ports",
+      },
     },
     {
-      title: "R-PATH-2 a prefix must end with its segment",
+      title: "R-PATH-2 a prefix must end with its segment, and a name that is none is not suggested",
       request: "GET /apiports",
       status: 404,
-      answer: { ...pathInvalid, hint: "REST is served under /api; perhaps you meant /api/apiports" },
+      answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
     },
     {
       title: "R-PATH-12 functions are suggested as functions",
       request: "GET /rest/v1/rpc/fleet_weight?port=1",
       status: 404,
-      answer: { ...pathInvalid, hint: "REST is served under /api; perhaps you meant /api/rpc/fleet_weight" },
+      answer: {
+        ...pathInvalid,
+        hint: "The REST API is below /api; GraphQL is at /v1/graphql; perhaps you meant /api/rpc/fleet_weight",
+      },
     },
     {
       title: "R-PATH-12 the root suggests no path",
       request: "GET /",
       status: 404,
-      answer: { ...pathInvalid, hint: "REST is served under /api" },
+      answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
     },
+    ...["/port", "/rest/v1/port", "/prots"].map((path) => ({
+      title: `R-PATH-12 a near name is suggested for ${path}`,
+      request: `GET ${path}`,
+      status: 404,
+      answer: {
+        ...pathInvalid,
+        hint: `The REST API is below /api; GraphQL is at /v1/graphql${path === "/prots" ? "" : "; perhaps you meant /api/ports"}`,
+      },
+    })),
+    ...["/favicon.ico", "/%3Cscript%3E", `/${"port".repeat(2000)}`, "/rpc/", "/rpc/ports"].map((path) => ({
+      title: `R-PATH-12 nothing is suggested for ${path.slice(0, 40)}`,
+      request: `GET ${path}`,
+      status: 404,
+      answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
+    })),
     ...["/api//ports", "/api/ports/", "//api///ports//"].map((path) => ({
       title: `R-PATH-11 ${path} is the relation`,
       request: `GET ${path}?select=id&order=id`,
@@ -90,6 +112,23 @@ describe("without compatibility mode", () => {
       answer: { data: { __typename: "query_root" } },
     })),
   ]);
+  test("R-PATH-12 names that the caller has no right on are not suggested, nor confirmed", async () => {
+    const [hidden] = await api.sql<{ name: string }>(
+      `select relname as name from pg_class
+       where relnamespace = 'sea'::regnamespace and relkind = 'r' and relname ~ '^[a-z_]+$'
+         and not has_any_column_privilege('sea_anon', oid, 'select, insert, update, references')
+         and not has_table_privilege('sea_anon', oid, 'delete, truncate, trigger')`,
+    );
+    const hint = "The REST API is below /api; GraphQL is at /v1/graphql";
+    expect(hidden?.name).toMatch(/^[a-z_]+$/);
+    for (const name of [hidden?.name, `${hidden?.name}s`])
+      expect((await prefixed.get(`/${name}`)).json().hint, name).toBe(hint);
+  });
+  test("R-PATH-12 without GraphQL it is not named", async () => {
+    const rest = await startApi({ compatMode: false, preset: restCompat, on: api.database });
+    expect((await rest.get("/ports")).json().hint).toBe("The REST API is below /api; perhaps you meant /api/ports");
+    await rest.close();
+  });
   cases(many, [
     ...["/api/ports", "/rest/v1/ports", "/rest/v1//ports"].map((path) => ({
       title: `R-PATH-11 ${path} is the relation, with two prefixes`,
@@ -110,7 +149,10 @@ describe("without compatibility mode", () => {
       title: "R-PATH-12 all prefixes are named",
       request: "GET /rest/v2/ports",
       status: 404,
-      answer: { ...pathInvalid, hint: "REST is served under /api and /rest/v1; perhaps you meant /api/ports" },
+      answer: {
+        ...pathInvalid,
+        hint: "The REST API is below /api and /rest/v1; GraphQL is at /v1/graphql; perhaps you meant /api/ports",
+      },
     },
   ]);
   cases(atRoot, [
