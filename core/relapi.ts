@@ -171,7 +171,7 @@ export const relApi = (preset: Preset): RelApi => {
   } catch (error) {
     if (!isRelApiError(error)) logger.error("a plugin failed", faultFacts(error));
     for (const closer of closers) void closer();
-    void database.close();
+    void database.close(0);
     throw error;
   }
 
@@ -192,12 +192,19 @@ export const relApi = (preset: Preset): RelApi => {
   loader.onModel(() => pipeline.readPaths());
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    const seconds = current.options.shutdownGrace;
+    const endMs = performance.now() + seconds * 1000;
     loader.close();
+    const settled = pipeline.settled(seconds * 1000);
     for (const closer of closers) await closer(); // what they throw is logged, and thrown no further
-    await pipeline.settled(CLOSE_PATIENCE_MS);
+    const cutOff = await settled;
+    counters.add("requests-cut-off", cutOff);
+    if (cutOff > 0) logger.warn("requests are cut off: they did not end in time", { count: cutOff, seconds });
+    // their statements are cancelled with their connections, and they are answered that it was lost
+    await database.close(Math.max(0, endMs - performance.now()));
+    if (cutOff > 0) await pipeline.settled(LAST_WORDS_MS);
     unread.close();
     pace.close();
-    await database.close();
   };
 
   const api: RelApi = Object.assign(
@@ -220,7 +227,8 @@ export const relApi = (preset: Preset): RelApi => {
 };
 
 /** For requests in progress, when closing. */
-const CLOSE_PATIENCE_MS = 10_000;
+/** For the answers of requests that were cut off. */
+const LAST_WORDS_MS = 500;
 const SECOND_MS = 1000;
 
 const loginSessions = new WeakMap<Session, Session>();

@@ -27,6 +27,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbPool?: NonNullable<RelApiOptions["dbPool"]>;
   /** Wait for a free connection, then 504. Default: `10` (seconds). */
   readonly dbPoolAcquisitionTimeout?: NonNullable<RelApiOptions["dbPoolAcquisitionTimeout"]>;
+  /** How long requests in progress may take to end once the api closes; then their statements are cancelled and they are answered 503 (R-ADM-4). Default: `10` (seconds). */
+  readonly shutdownGrace?: NonNullable<RelApiOptions["shutdownGrace"]>;
   /** Pooled connections are renewed after that time. Default: `1800` (seconds). */
   readonly dbPoolMaxLifetime?: NonNullable<RelApiOptions["dbPoolMaxLifetime"]>;
   /** Pooled connections that were idle for that time are closed. Default: `30` (seconds). */

@@ -9,6 +9,7 @@ import {
   presetError,
   relApi,
   resolveOptions,
+  type Counters,
   type DatabaseSource,
   type RelApi,
   type RelApiOptions,
@@ -17,7 +18,12 @@ import { adminServer } from "../plugins/admin/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { settingFindings } from "./findings.ts";
 import { fullCompat } from "./full-compat.ts";
-import type { ServerSettings } from "./server-settings.ts";
+import { SERVER_DEFAULTS, type ServerSettings } from "./server-settings.ts";
+
+export interface Stopped {
+  /** Requests that did not end in the grace period. */
+  readonly cutOff: number;
+}
 
 export interface Served {
   readonly api: RelApi;
@@ -26,8 +32,8 @@ export interface Served {
   readonly address: string;
   /** The options in force, those of the embedded database included. */
   readonly options: RelApiOptions;
-  /** Stops accepting, lets requests in progress end, closes everything. @rule R-ADM-4 */
-  stop(): Promise<void>;
+  /** Says that it is not ready, stops accepting, lets requests in progress end, closes everything. @rule R-ADM-4 */
+  stop(): Promise<Stopped>;
 }
 
 /** The role that the demo's access rules are written for. */
@@ -37,7 +43,8 @@ const DEMO_ANON_ROLE = "anon";
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_MS = 5000;
 const SWEEP_MS = 50;
-const STOP_PATIENCE_MS = 15_000;
+/** For answers that are written and not yet read. */
+const STOP_PATIENCE_MS = 1000;
 
 /** Says what the settings name and the database does not have: once, and again when it has come and gone. Requests work
  *  as soon as it is there. @rule C-SET-3 */
@@ -65,7 +72,14 @@ export const serve = async (
     settings.adminPort === undefined || !isFirst
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
-  const api = relApi(compose(fullCompat(options), ...(isFirst ? [startReport] : []), ...admin));
+  let counters: Counters | undefined;
+  const endReport = definePlugin({
+    name: "end-report",
+    apply: (_, context) => {
+      counters = context.counters;
+    },
+  });
+  const api = relApi(compose(fullCompat(options), endReport, ...(isFirst ? [startReport] : []), ...admin));
   const headersMs = resolveOptions(options, coreSettings).requestTimeout * 1000;
   // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
   const server = createServer(
@@ -88,7 +102,18 @@ export const serve = async (
   server.on("close", () => {
     isListening = false;
   });
-  return { api, server, address: addressOf(server), options, stop: () => stop(server, api) };
+  const end = async (): Promise<Stopped> => {
+    isListening = false;
+    // load balancers look at readiness every few seconds; meanwhile they send requests
+    for (const response of ["request", "checkContinue"] as const)
+      server.prependListener(response, (_, answer) => void (answer.shouldKeepAlive = false));
+    await new Promise((resolve) =>
+      setTimeout(resolve, (settings.shutdownDelay ?? SERVER_DEFAULTS.shutdownDelay) * 1000),
+    );
+    await stop(server, api);
+    return { cutOff: counters?.get("requests-cut-off") ?? 0 };
+  };
+  return { api, server, address: addressOf(server), options, stop: end };
 };
 
 /** The options, with the embedded database where they name none. */
@@ -152,8 +177,8 @@ const stop = async (server: Server, api: RelApi): Promise<void> => {
   });
   // connections become idle one by one, as their last responses end
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  const patience = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE_MS);
   await api.close();
+  const patience = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE_MS);
   await closed;
   clearInterval(sweep);
   clearTimeout(patience);

@@ -14,6 +14,8 @@ export interface ServerSettings {
   readonly adminPort?: number;
   readonly adminHost?: string;
   readonly workers: number;
+  /** Seconds. */
+  readonly shutdownDelay?: number;
 }
 
 /** PostgREST's special names of "every address". */
@@ -37,7 +39,12 @@ const fileMode: SettingKind<number> = {
 
 const port = wholeNumber(0, 65_535);
 
-export const SERVER_DEFAULTS = { port: 3000, unixSocketMode: 0o660, workers: 1 } as const satisfies ServerSettings;
+export const SERVER_DEFAULTS = {
+  port: 3000,
+  unixSocketMode: 0o660,
+  workers: 1,
+  shutdownDelay: 0,
+} as const satisfies ServerSettings;
 
 export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>[] = [
   {
@@ -94,6 +101,15 @@ export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>
     kind: wholeNumber(1, 1024),
     default: SERVER_DEFAULTS.workers,
     description: "processes of the standalone server that share the port",
+  },
+  {
+    name: "shutdownDelay",
+    environment: ["SHUTDOWN_DELAY"],
+    kind: wholeNumber(0, 3600),
+    default: SERVER_DEFAULTS.shutdownDelay,
+    unit: "seconds",
+    description:
+      "after SIGTERM, how long it still accepts while `/ready` says no, so that load balancers turn away first",
   },
 ];
 

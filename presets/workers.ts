@@ -16,7 +16,10 @@ export const runWorkers = (count: number): void => {
     const worker = cluster.fork({ [WORKER_INDEX]: String(index) });
     worker.on("listening", () => listening.add(worker));
     worker.on("exit", (code) => {
-      if (isStopping) return endWhenAlone();
+      if (isStopping) {
+        process.exitCode = Math.max(Number(process.exitCode ?? 0), code ?? 0);
+        return endWhenAlone();
+      }
       if (listening.delete(worker)) return void setTimeout(() => isStopping || fork(index), RESTART_MS);
       process.exitCode = code === 0 ? 1 : code;
       stop();

@@ -64,8 +64,8 @@ export interface Pipeline {
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
   /** The same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule X-CALL-1 */
   call(call: ApiCall): Promise<ApiAnswer>;
-  /** Resolves when no request is running, or after `patienceMs`. */
-  settled(patienceMs: number): Promise<void>;
+  /** Resolves when no request is running, or after `patienceMs`, with the number of those that are. */
+  settled(patienceMs: number): Promise<number>;
 }
 
 /** @rule R-PIPE-1 */
@@ -311,11 +311,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     },
     settled: (patienceMs) =>
       new Promise((resolve) => {
-        if (runningCount === 0) return resolve();
-        const patience = setTimeout(resolve, patienceMs);
+        if (runningCount === 0) return resolve(0);
+        const patience = setTimeout(() => resolve(runningCount), patienceMs);
         whenSettled = () => {
           clearTimeout(patience);
-          resolve();
+          resolve(0);
         };
       }),
   };

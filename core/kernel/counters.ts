@@ -3,7 +3,8 @@
 /** Names in use: `model-loads`, `model-load-failures`, `model-load-seconds` (of the last load); `pool-timeouts`,
  *  `pool-available`, `pool-waiting`, `pool-max`; those of each store of caches, `cache` and `jwt-cache`: `-requests`,
  *  `-hits`, `-evictions`, `-conflicts`, `-entries`, `-bytes`; `results-refused`, `unread-bytes`, `unread-closed`,
- *  `prepared-statements`, `prepared-bytes`, `body-bytes`, `bodies-refused`, `requests-late`; `refused-<limit>`, by the
+ *  `prepared-statements`, `prepared-bytes`, `body-bytes`, `bodies-refused`, `requests-late`,
+ *  `requests-cut-off` (when the api closed); `refused-<limit>`, by the
  *  names of the limits; those of plugins. An unknown name reads 0. */
 export interface Counters {
   add(name: string, by?: number): void;

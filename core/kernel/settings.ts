@@ -61,6 +61,16 @@ export const coreSettings = [
     isFixed: true,
   }),
   defineOption({
+    name: "shutdownGrace",
+    environment: ["SHUTDOWN_GRACE"],
+    kind: wholeNumber(0, MAX_SECONDS),
+    default: 10,
+    unit: "seconds",
+    description:
+      "how long requests in progress may take to end once the api closes; then their statements are cancelled and they are answered 503 (R-ADM-4)",
+    isFixed: true,
+  }),
+  defineOption({
     name: "dbPoolMaxLifetime",
     environment: ["DB_POOL_MAX_LIFETIME"],
     kind: wholeNumber(1, MAX_SECONDS),

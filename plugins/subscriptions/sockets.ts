@@ -77,6 +77,9 @@ export const socketsOf = (hooks: RelApiHooks, context: PluginContext): Sockets =
 const MAX_WAITING = 16;
 /** How long clients have to reply to the close. */
 const CLOSE_PATIENCE_MS = 1000;
+
+/** Sockets that are told to come back, a group at a time. */
+const SPREAD_STEP_MS = 50;
 const MAX_REASON_BYTES = 123;
 
 const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
@@ -218,9 +221,15 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
     const closed = Promise.all(
       all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
     );
-    for (const webSocket of all) {
+    // all at once would come back at once
+    const spreadMs = Math.min(all.length, (context.options.shutdownGrace * 1000) / 2);
+    const atOnce = Math.ceil((all.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
+    for (let i = 0; i < all.length; i++) {
+      const webSocket = all[i] as WebSocket; // i is within its length
       webSocket.resume(); // a paused one would not read the client's close
       webSocket.close(1001);
+      if (i % atOnce === atOnce - 1 && i + 1 < all.length)
+        await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));
     }
     const patience = setTimeout(() => {
       for (const webSocket of open) webSocket.terminate();

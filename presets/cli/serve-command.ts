@@ -8,13 +8,16 @@ import { serve, type Served } from "../serve.ts";
 import { runWorkers, WORKER_INDEX } from "../workers.ts";
 import { giveUp } from "./faults.ts";
 
+/** Exit code: requests did not end in the grace period. */
+const CUT_OFF = 3;
+
 /** @rule R-ADM-4 R-SC-3 */
 const handleSignals = (served: Served): void => {
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) process.exit(1); // second signal
     isStopping = true;
-    served.stop().then(() => process.exit(0), giveUp);
+    served.stop().then(({ cutOff }) => process.exit(cutOff === 0 ? 0 : CUT_OFF), giveUp);
   };
   // a terminal sends SIGINT to every process of the group; workers wait for the primary to stop them
   process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);

@@ -69,7 +69,7 @@ beforeAll(async () => {
   database = open();
 });
 afterAll(async () => {
-  for (const each of opened) await each.close();
+  for (const each of opened) await each.close(0);
 });
 
 const anon: Session = {

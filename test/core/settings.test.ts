@@ -29,7 +29,7 @@ describe("environment variables", () => {
   test("without any of them the embedded database listens on port 3000", () => {
     expect(readEnvironment({ PATH: "/bin", HOME: "/" })).toEqual({
       options: {},
-      server: { port: 3000, unixSocketMode: 0o660, workers: 1 },
+      server: { port: 3000, unixSocketMode: 0o660, workers: 1, shutdownDelay: 0 },
     });
   });
 
@@ -71,7 +71,14 @@ describe("environment variables", () => {
       appSettings: { region: "north" },
       dbMaxRows: 0,
     });
-    expect(server).toEqual({ host: "::", port: 0, unixSocketMode: 0o600, adminPort: 3001, workers: 4 });
+    expect(server).toEqual({
+      host: "::",
+      port: 0,
+      unixSocketMode: 0o600,
+      adminPort: 3001,
+      workers: 4,
+      shutdownDelay: 0,
+    });
   });
 
   test("aliases are taken, the first of a row wins, the empty text counts as not set", () => {
@@ -224,13 +231,33 @@ const run = (environment: Environment): Process => {
 
 const portOf = (process: Process): number => Number(/REST +http:\/\/[^:]+:(\d+)\/api/.exec(process.output())?.[1]);
 
-const get = (options: object): Promise<{ status: number; body: string; retryAfter: string | undefined }> =>
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo; // it listens
+      server.close(() => resolve(port));
+    });
+  });
+
+interface Got {
+  readonly status: number;
+  readonly body: string;
+  readonly retryAfter: string | undefined;
+  readonly connection: string | undefined;
+}
+
+const get = (options: object): Promise<Got> =>
   new Promise((resolve, reject) => {
     const outgoing = request(options, (incoming) => {
       let body = "";
       incoming.on("data", (chunk) => (body += String(chunk)));
       incoming.on("end", () =>
-        resolve({ status: incoming.statusCode ?? 0, body, retryAfter: incoming.headers["retry-after"] }),
+        resolve({
+          status: incoming.statusCode ?? 0,
+          body,
+          retryAfter: incoming.headers["retry-after"],
+          connection: incoming.headers.connection,
+        }),
       );
     });
     outgoing.on("error", reject);
@@ -322,6 +349,37 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
       await new Promise((resolve) => setTimeout(resolve, 300)); // it is under way
       started.child.kill("SIGTERM");
       expect((await answer).status).toBeLessThan(300);
+      expect(await started.ended()).toBe(0);
+    });
+
+    test("R-ADM-4 what takes longer than the grace period is cancelled and answered 503, and the exit code says so", async () => {
+      const db = await testDatabase();
+      const started = run(await onServer({ SHUTDOWN_GRACE: "1" }));
+      await started.said("Try:");
+      const port = portOf(started);
+      const answer = get({ port, path: "/api/rpc/sleep?seconds=9.25" });
+      await new Promise((resolve) => setTimeout(resolve, 300)); // it is under way
+      const beforeMs = performance.now();
+      started.child.kill("SIGTERM");
+      const { status, body } = await answer;
+      expect([status, JSON.parse(body).code]).toEqual([503, "PGRST001"]);
+      expect(await started.ended()).toBe(3);
+      expect(performance.now() - beforeMs).toBeLessThan(4000);
+      expect(started.output()).toContain('requests are cut off: they did not end in time {"count":1,"seconds":1}');
+      expect(await db.query("select from pg_stat_activity where query like '%sleep%' and state = 'active' and pid <> pg_backend_pid()")).toEqual([]); // prettier-ignore
+    });
+
+    test("R-ADM-4 before it stops accepting it is not ready, for as long as load balancers take to notice", async () => {
+      const adminPort = await freePort();
+      const started = run(await onServer({ SHUTDOWN_DELAY: "1", ADMIN_PORT: String(adminPort) }));
+      await started.said("Try:");
+      const port = portOf(started);
+      expect((await get({ port: adminPort, path: "/ready" })).status).toBe(200);
+      started.child.kill("SIGTERM");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect((await get({ port: adminPort, path: "/ready" })).status).toBe(500);
+      const answer = await get({ port, path: "/api/ports?limit=1" });
+      expect([answer.status, answer.connection]).toEqual([200, "close"]);
       expect(await started.ended()).toBe(0);
     });
 

@@ -28,7 +28,8 @@ export interface Database {
   renew(): void;
   /** Of the primary's pool. */
   counts(): PoolCounts;
-  close(): Promise<void>;
+  /** Waits so long for connections in use. */
+  close(patienceMs: number): Promise<void>;
 }
 
 const SECOND_MS = 1000;
@@ -107,8 +108,8 @@ export const createDatabase = (
       for (const replica of replicas) replica.renew();
     },
     counts: primary.counts,
-    close: async () => {
-      await Promise.all([primary.close(), ...replicas.map((replica) => replica.close()), listener.close()]);
+    close: async (patienceMs) => {
+      await Promise.all([...[primary, ...replicas].map((pool) => pool.close(patienceMs)), listener.close()]);
       await options.database?.close?.();
     },
   };

@@ -82,7 +82,8 @@ export interface Pool {
   /** Connections opened before now are closed as they become free. @rule R-SC-4 */
   renew(): void;
   counts(): PoolCounts;
-  close(): Promise<void>;
+  /** Waits so long for connections in use, then cancels what runs on them. */
+  close(patienceMs: number): Promise<void>;
 }
 
 // --- opening --------------------------------------------------------------------------------------------------------
@@ -425,7 +426,7 @@ export const createPool = (options: PoolOptions): Pool => {
       timeouts,
       refused: refusedCount,
     }),
-    close: async () => {
+    close: async (patienceMs) => {
       isClosed = true;
       clearInterval(sweep);
       for (const waiter of waiters.splice(0)) {
@@ -434,14 +435,19 @@ export const createPool = (options: PoolOptions): Pool => {
       }
       for (const kept of idle.slice()) drop(kept);
       if (all.size === 0) return;
+      const cancelled: Promise<void>[] = [];
       const patience = setTimeout(() => {
         warn("closing connections that are still in use", { count: all.size });
-        for (const kept of all.values()) drop(kept);
-      }, CLOSE_PATIENCE_MS);
+        for (const kept of [...all.values()]) {
+          drop(kept);
+          cancelled.push(kept.connection.cancel()); // a server does not notice at once that its client is gone
+        }
+      }, patienceMs);
       await new Promise<void>((resolve) => {
         whenEmpty = resolve;
       });
       clearTimeout(patience);
+      await Promise.all(cancelled);
     },
   };
 };
@@ -454,5 +460,3 @@ const preparedOn = (connections: Iterable<Connection>): Pick<PoolCounts, "prepar
   }
   return { prepared, preparedBytes };
 };
-
-const CLOSE_PATIENCE_MS = 10_000;
