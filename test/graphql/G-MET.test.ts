@@ -232,7 +232,7 @@ const UNSERVED = [
   "backend_configs",
 ];
 
-const UNSERVED_PARTS = [without("trusted-documents"), without("rest-endpoints")];
+const UNSERVED_PARTS = ["trusted-documents", "rest-endpoints", "api-limits", "rate-limits"].map(without);
 
 test("G-MET-5 what is not served is read and logged once each, when there is something in it", async () => {
   const { api, notes: kept } = await start(
