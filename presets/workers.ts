@@ -15,12 +15,18 @@ export const runWorkers = (count: number): void => {
   const fork = (index: number): void => {
     const worker = cluster.fork({ [WORKER_INDEX]: String(index) });
     worker.on("listening", () => listening.add(worker));
-    worker.on("exit", (code) => {
+    worker.on("exit", (code, signal) => {
       if (isStopping) {
         process.exitCode = Math.max(Number(process.exitCode ?? 0), code ?? 0);
         return endWhenAlone();
       }
-      if (listening.delete(worker)) return void setTimeout(() => isStopping || fork(index), RESTART_MS);
+      if (listening.delete(worker)) {
+        const how = signal === null ? `with code ${code}` : `by ${signal}`;
+        process.stderr.write(
+          `relapi: worker ${index} (process ${worker.process.pid}) ended ${how}: starting another\n`,
+        );
+        return void setTimeout(() => isStopping || fork(index), RESTART_MS);
+      }
       process.exitCode = code === 0 ? 1 : code;
       stop();
     });

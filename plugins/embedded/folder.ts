@@ -1,6 +1,7 @@
 /** The folder that keeps an embedded database, and who may use it. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { presetError } from "../../core/index.ts";
 
 export interface DataFolder {
   /** The cluster itself. */
@@ -20,17 +21,22 @@ interface Lock {
   readonly isFilled: boolean;
 }
 
-/** Takes the folder for this process, and makes it if need be. @throws Error if another process has it */
+/** Takes the folder for this process, and makes it if need be. @throws RelApiError `preset` if another process has it, or
+ *  it cannot be made */
 export function takeDataFolder(path: string): DataFolder {
   const folder = resolve(path);
   const lockPath = join(folder, "relapi.lock");
   // A cluster right in the folder, as PGlite itself makes them, is taken as it is.
   const clusterPath = existsSync(join(folder, "PG_VERSION")) ? folder : join(folder, "cluster");
-  mkdirSync(folder, { recursive: true });
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw presetError(`no data folder can be made: ${error instanceof Error ? error.message : String(error)}`);
+  }
 
   const previous = readLock(lockPath);
   if (previous !== undefined && previous.startedAt === startOf(previous.pid)) {
-    throw new Error(
+    throw presetError(
       `${folder} is in use by process ${previous.pid}: an embedded database belongs to one process (if that is wrong, remove ${lockPath})`,
     );
   }

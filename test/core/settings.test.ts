@@ -271,6 +271,22 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
     expect(started.output()).toBe('relapi: invalid PORT "x": expected a whole number from 0 to 65535\n');
   });
 
+  test("a data folder that another process has, or that cannot be, ends it with one line", async () => {
+    const dataDir = join(folder, "mine");
+    const first = run({ PORT: "0", DATA_DIR: dataDir });
+    await first.said("Try:");
+    const second = run({ PORT: "0", DATA_DIR: dataDir });
+    expect(await second.ended()).toBe(1);
+    expect(second.output()).toMatch(
+      /^relapi: \S+ is in use by process \d+: an embedded database belongs to one process .*\n$/,
+    );
+    first.child.kill("SIGTERM");
+    expect(await first.ended()).toBe(0);
+    const odd = run({ PORT: "0", DATA_DIR: "/dev/null/data" });
+    expect(await odd.ended()).toBe(1);
+    expect(odd.output()).toMatch(/^relapi: no data folder can be made: .*\n$/);
+  });
+
   test("R-ADM-4 without settings it is the demo, and SIGTERM ends it", async () => {
     const started = run({ PORT: "0" });
     await started.said("Try:");
@@ -430,6 +446,7 @@ describe.skipIf(!existsSync(program))("the standalone server", () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
+      expect(started.output()).toContain(`(process ${before[0]}) ended by SIGKILL: starting another`);
       started.child.kill("SIGTERM");
       expect(await started.ended()).toBe(0);
     });
