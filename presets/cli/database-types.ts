@@ -1,7 +1,6 @@
 /** `relapi types`: the database as the TypeScript type that typed clients of the REST surface take. */
 import {
   baseTypeOf,
-  computedFieldOf,
   relationOf,
   sql,
   writableColumns,
@@ -11,8 +10,10 @@ import {
   type Relationship,
   type Routine,
 } from "../../core/index.ts";
+import { computedFieldsOf, fieldsBesideColumns, isField } from "./computed-types.ts";
 import {
   attributesOf,
+  columnType,
   key,
   listOf,
   object,
@@ -25,25 +26,6 @@ import {
   type Writer,
 } from "./value-types.ts";
 
-/** What clients select by name beside the columns. @rule R-CMP-1 */
-const computedFieldsOf = (writer: Writer, relation: Relation): readonly Routine[] => {
-  const { model, extraSearchPath } = writer;
-  const path = [relation.schema, ...extraSearchPath];
-  const names = new Set(
-    [...model.routines.values()]
-      .flat()
-      .flatMap(({ name, parameters }) =>
-        parameters.length === 1 && parameters[0]?.type === relation.rowType ? [name] : [],
-      ),
-  );
-  return [...names].flatMap((name) => {
-    const found = computedFieldOf(model, relation, name, path);
-    return found === undefined ? [] : [found];
-  });
-};
-
-const isField = (routine: Routine): boolean => routine.returns.relation === undefined && !routine.returns.isSet;
-
 const needsValue = (relation: Relation, { notNull, default: own, baseDefault, identity }: Column): boolean =>
   isTable(relation) && notNull && own === undefined && baseDefault === undefined && identity === undefined;
 
@@ -53,7 +35,7 @@ const writtenFields = (writer: Writer, relation: Relation, isInsert: boolean): r
     const isTaken = takes.has(column);
     if (!isTaken && !isTable(relation)) return [];
     const mark = isInsert && isTaken && needsValue(relation, column) ? "" : "?";
-    const type = isTaken ? orNull(typeOf(writer, column.type), !column.notNull) : "never";
+    const type = isTaken ? orNull(columnType(writer, relation, column), !column.notNull) : "never";
     return [[`${key(column.name)}${mark}`, type]];
   });
 };
@@ -89,11 +71,12 @@ const relationType = (writer: Writer, relation: Relation, indent: string): strin
   const row: Field[] = [
     ...relation.columns.map((column): Field => [
       key(column.name),
-      orNull(typeOf(writer, column.type), !column.notNull),
+      orNull(columnType(writer, relation, column), !column.notNull),
     ]),
-    ...computedFieldsOf(writer, relation)
-      .filter((routine) => isField(routine) && relation.columns.every(({ name }) => name !== routine.name))
-      .map((routine): Field => [key(routine.name), orNull(typeOf(writer, routine.returns.type), true)]),
+    ...fieldsBesideColumns(writer, relation).map((routine): Field => [
+      key(routine.name),
+      orNull(typeOf(writer, routine.returns.type), true),
+    ]),
   ];
   const parts = [`${inner}Row: ${object(row, inner)};\n`];
   const { insert, update } = relation.writable;
@@ -111,10 +94,8 @@ const BODIES = new Set(["json", "jsonb", "text", "xml", "bytea"]);
 const argsOf = (writer: Writer, { parameters }: Routine): string | undefined => {
   const [first] = parameters;
   if (first === undefined) return "never";
-  if (parameters.length === 1) {
-    const row = rowTypeOf(writer, first.type);
-    if (row !== undefined) return `{ "": ${rowOf(row)} }`;
-  }
+  const row = parameters.length === 1 ? rowTypeOf(writer, first.type) : undefined;
+  if (row !== undefined) return `{ "": ${rowOf(row)} }`;
   if (parameters.every(({ name }) => name !== ""))
     return `{ ${[...parameters]
       .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -127,6 +108,12 @@ const argsOf = (writer: Writer, { parameters }: Routine): string | undefined => 
 const rowTypeOf = ({ model }: Writer, oid: number): Relation | undefined => {
   const type = model.types.get(oid);
   return type?.relation && model.schemas.includes(type.relation.schema) ? relationOf(model, type.relation) : undefined;
+};
+
+/** Of a computed field or relationship. */
+const rowParameter = (writer: Writer, { parameters }: Routine): Relation | undefined => {
+  const [first] = parameters;
+  return parameters.length === 1 && first !== undefined ? rowTypeOf(writer, first.type) : undefined;
 };
 
 const returnsOf = (writer: Writer, { returns }: Routine, indent: string): string => {
@@ -147,8 +134,7 @@ const setOf = (writer: Writer, routine: Routine, indent: string): string => {
   const { relation: name, isSet } = routine.returns;
   const target = name && relationOf(writer.model, name);
   if (target === undefined || target.schema !== routine.schema) return "";
-  const [first] = routine.parameters;
-  const from = routine.parameters.length === 1 && first !== undefined ? rowTypeOf(writer, first.type) : undefined;
+  const from = rowParameter(writer, routine);
   return `${indent}  SetofOptions: {
 ${indent}    from: ${JSON.stringify(from?.name ?? "*")};
 ${indent}    to: ${JSON.stringify(target.name)};
@@ -181,9 +167,22 @@ const functionsOf = (writer: Writer, schema: string, relations: readonly Relatio
   // those of the extra search path: clients tell by them what `*` leaves out
   for (const relation of relations) computedFieldsOf(writer, relation).forEach(add);
   return [...byName].flatMap(([name, routines]): readonly Field[] => {
-    const types = [...routines].flatMap((routine) => routineType(writer, routine, "      ") ?? []);
+    const fields = [...routines].filter((routine) => isField(routine) && rowParameter(writer, routine) !== undefined);
+    const others = fields.length < 2 ? [...routines] : [...routines].filter((routine) => !fields.includes(routine));
+    const types = [
+      ...(fields.length < 2 ? [] : [fieldOfSeveral(writer, fields, "      ")]),
+      ...others.flatMap((routine) => routineType(writer, routine, "      ") ?? []),
+    ];
     return types.length === 0 ? [] : [[key(name), types.join(" | ")]];
   });
+};
+
+/** Clients leave a field out of `*` if the one function of its name takes the relation's row: one that takes the rows
+ *  of all of them. */
+const fieldOfSeveral = (writer: Writer, fields: readonly Routine[], indent: string): string => {
+  const rows = fields.flatMap((routine) => rowParameter(writer, routine) ?? []).map(rowOf);
+  const returns = new Set(fields.map((routine) => typeOf(writer, routine.returns.type)));
+  return `{\n${indent}  Args: { "": ${rows.join(" & ")} };\n${indent}  Returns: ${[...returns].join(" | ")};\n${indent}}`;
 };
 
 const schemaType = (writer: Writer, schema: string): string => {
@@ -218,6 +217,11 @@ export const EXTENSION_FUNCTIONS = sql`
 select objid::int8::float8 as oid from pg_catalog.pg_depend
 where classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and deptype = 'e'`;
 
+/** Columns declared with more than one dimension: `int[][]`. PostgreSQL takes any number of them all the same. */
+export const DIMENSIONS = sql`
+select attrelid::int8::float8 as oid, attname::text as name, attndims::int4 as count
+from pg_catalog.pg_attribute where attndims > 1 and not attisdropped`;
+
 /** The newest version that the client tells apart. */
 const CLIENT_VERSION = "14";
 
@@ -225,9 +229,9 @@ const CLIENT_VERSION = "14";
 export const databaseTypes = (
   model: Model,
   extraSearchPath: readonly string[],
-  ofExtensions: ReadonlySet<number>,
+  catalog: Pick<Writer, "ofExtensions" | "dimensions">,
 ): string => {
-  const writer: Writer = { model, extraSearchPath, ofExtensions };
+  const writer: Writer = { model, extraSearchPath, ...catalog };
   const schemas = model.schemas.map((schema) => `  ${key(schema)}: ${schemaType(writer, schema)};\n`).join("");
   return `// Made by \`relapi types\`. Do not edit: run it again when the schema has changed.
 

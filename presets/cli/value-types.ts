@@ -1,5 +1,6 @@
 /** Types of the database as TypeScript has them, in what `relapi types` prints. */
-import { baseTypeOf, relationOf, type Model, type PgType, type Relation } from "../../core/index.ts";
+import { baseTypeOf, relationOf, type Column, type Model, type PgType, type Relation } from "../../core/index.ts";
+import { fieldsBesideColumns } from "./computed-types.ts";
 
 /** Built-in types as REST answers them: `typname`s. */
 const SCALARS: Readonly<Record<string, string>> = {
@@ -46,6 +47,8 @@ export interface Writer {
   readonly extraSearchPath: readonly string[];
   /** oids of functions that extensions brought. */
   readonly ofExtensions: ReadonlySet<number>;
+  /** Of arrays with more than one, by the relation's oid and the column: `16384.cells`. */
+  readonly dimensions: ReadonlyMap<string, number>;
 }
 
 const isListed = ({ model }: Writer, schema: string): boolean => model.schemas.includes(schema);
@@ -56,7 +59,8 @@ const place = ({ schema }: { readonly schema: string }, group: string, name: str
 export const rowOf = (relation: Relation): string =>
   `${place(relation, isTable(relation) ? "Tables" : "Views", relation.name)}["Row"]`;
 
-export const listOf = (type: string): string => (/^[\w.]+$|^Database[^|]*$/.test(type) ? `${type}[]` : `(${type})[]`);
+export const listOf = (type: string): string =>
+  /^[\w.]+$|^Database[^|]*$|^Omit<[^>]*>$/.test(type) ? `${type}[]` : `(${type})[]`;
 
 export const typeOf = (writer: Writer, oid: number): string => {
   const { model } = writer;
@@ -82,9 +86,20 @@ export const typeOf = (writer: Writer, oid: number): string => {
   }
 };
 
+/** What a row has where it is a value: the columns alone. */
+const storedRowOf = (writer: Writer, relation: Relation): string => {
+  const fields = fieldsBesideColumns(writer, relation).map(({ name }) => name);
+  return fields.length === 0 ? rowOf(relation) : `Omit<${rowOf(relation)}, ${union(fields.sort())}>`;
+};
+
+export const columnType = (writer: Writer, { oid }: Relation, { name, type }: Column): string => {
+  const more = (writer.dimensions.get(`${oid}.${name}`) ?? 1) - 1;
+  return `${typeOf(writer, type)}${"[]".repeat(more)}`;
+};
+
 const compositeOf = (writer: Writer, type: PgType): string => {
   const relation = type.relation && relationOf(writer.model, type.relation);
-  if (relation !== undefined && isListed(writer, relation.schema)) return rowOf(relation);
+  if (relation !== undefined && isListed(writer, relation.schema)) return storedRowOf(writer, relation);
   if (type.relation === undefined && isListed(writer, type.schema)) return place(type, "CompositeTypes", type.name);
   return attributesOf(writer, type.attributes ?? [], "").replaceAll(/\s+/g, " ");
 };
