@@ -56,6 +56,8 @@ export { visitPlan, mapPlan } from "./engine/plan/walk.ts";
 export { planKey } from "./kernel/key.ts";
 export {
   createCaches,
+  membersIn,
+  membersOf,
   questionsAbout,
   type Ask,
   type Cache,
@@ -85,7 +87,7 @@ export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement } from "./engine/sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./engine/sql/compile.ts";
 export type { ReplicationConnection } from "./engine/database/replication.ts";
-export { fillSlots } from "./engine/database/statements.ts";
+export { fillSlots } from "./engine/database/transaction.ts";
 export { VERSION } from "./kernel/version.ts";
 export { refuseDoubles, refuseOddNames, refuseOverlaps } from "./engine/overlaps.ts";
 export { matchesType } from "./engine/model/type-groups.ts";

@@ -189,7 +189,7 @@ export const relApi = (preset: Preset): RelApi => {
     bodyRefused: () => counters.add("bodies-refused"),
   });
   // behind the listeners of plugins, whose paths may follow the model
-  loader.onModel(() => pipeline.readPaths());
+  loader.onModel(() => pipeline.refresh());
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     const seconds = current.options.shutdownGrace;
@@ -341,7 +341,7 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
       Object.assign(methods, { [name]: method });
     },
     requestSettings: createRequestSettings(registry.secretHeaders),
-    listen: database.listener.listen,
+    listen: database.listen,
     watchUnread: unread.watch,
     openReplication: database.openReplication,
     addSurface: (plugin, surface) => {

@@ -1,5 +1,5 @@
 /** Compiled plans, found by the plan object first and then by its contents. */
-import type { Ask, Caches, Question } from "../kernel/cache.ts";
+import { membersOf, type Ask, type Caches } from "../kernel/cache.ts";
 import type { Current } from "./current.ts";
 import type { CoreHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
@@ -19,12 +19,13 @@ interface Wanted extends WithSession {
   readonly model: Model;
 }
 
-const PLAN: Question<Wanted, Plan> = { name: "plan", of: (wanted) => wanted.plan };
-const ENVELOPE: Question<Wanted, Envelope> = { name: "envelope", of: (wanted) => wanted.envelope };
-const PLAN_TEXT: Question<Wanted, Plan> = { ...PLAN, key: planKey };
-const ENVELOPE_TEXT: Question<Wanted, Envelope> = { ...ENVELOPE, key: planKey };
-const MODEL: Question<Wanted, Model> = { name: "model", of: (wanted) => wanted.model };
-const SURFACE: Question<Wanted, string> = { name: "surface", of: (wanted) => wanted.surface };
+const member = membersOf<Wanted>();
+const PLAN = member("plan");
+const ENVELOPE = member("envelope");
+const PLAN_TEXT = member("plan", planKey);
+const ENVELOPE_TEXT = member("envelope", planKey);
+const MODEL = member("model");
+const SURFACE = member("surface");
 
 /** The text, its parts, and what is derived from them. */
 const BYTES_PER_CHARACTER = 4;

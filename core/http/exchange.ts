@@ -64,7 +64,8 @@ export interface Done {
 }
 
 /** What a plugin does around each request of every surface, in the order of the plugins. An answer ends the request; an
- *  error that is thrown is answered in the words of the surface. @rule X-STEP-1 */
+ *  error that is thrown is answered in the words of the surface. Which of the functions it has is looked at with each load
+ *  of the schema: one that has nothing to do need not be there. @rule X-STEP-1 */
 export interface RequestStep {
   readonly name: string;
   /** Before the credential is looked at. */
@@ -84,6 +85,8 @@ export interface Surface {
   /** Its paths below the mount: `/soap`, or `/soap/*` for all that begin so. Read again with each load of the schema.
    *  Absent: `match` is asked for every path. */
   readonly paths?: () => readonly string[];
+  /** The methods of its requests; absent: any. */
+  readonly methods?: readonly string[];
   /** Whether a request of these paths is its own. `request`: for pages that share a path with something else and go by
    *  `Accept`. Absent: every one is. */
   match?(path: string, method: string, request: IncomingMessage): boolean;

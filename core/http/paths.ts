@@ -12,7 +12,7 @@ export interface Beginning {
 /** All in the order of the surfaces. */
 export interface Paths {
   /** Of each path that is named in full: everybody it may belong to. */
-  readonly exact: ReadonlyMap<string, readonly AddedSurface[]>;
+  readonly exact: ReadonlyMap<string, readonly Beginning[]>;
   /** Of the others. */
   readonly beginnings: readonly Beginning[];
 }
@@ -41,7 +41,9 @@ export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): Pa
     exact: new Map(
       [...inFull].map((path) => [
         path,
-        all.flatMap(({ surface, paths }) => (paths.some((named) => covers(named, path)) ? [surface] : [])),
+        all.flatMap(({ surface, paths }) =>
+          paths.some((named) => covers(named, path)) ? [{ begins: path, surface }] : [],
+        ),
       ]),
     ),
     beginnings: all.flatMap(({ surface, paths }) =>

@@ -59,8 +59,8 @@ const whoseIs = ({ added, member }: Running, owner: AddedSurface): Whose =>
   added === undefined ? ofOwner(member, owner) : [added.plugin, `addStep("${added.step.name}").${member}`];
 
 export interface Pipeline {
-  /** Asks the surfaces for their paths again. */
-  readPaths(): void;
+  /** Asks the surfaces for their paths again, and the steps for what they have. */
+  refresh(): void;
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
   /** The same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule X-CALL-1 */
   call(call: ApiCall): Promise<ApiAnswer>;
@@ -86,10 +86,10 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
   const stepsWith = (member: keyof RequestStep): readonly AddedStep[] =>
     around.filter(({ step }) => step[member] !== undefined);
-  const withBefore = stepsWith("before");
-  const withAuthorized = stepsWith("authorized");
-  const withHeaders = stepsWith("headers");
-  const withAfter = stepsWith("after");
+  let withBefore = stepsWith("before");
+  let withAuthorized = stepsWith("authorized");
+  let withHeaders = stepsWith("headers");
+  let withAfter = stepsWith("after");
 
   /** The steps of a request, in order. */
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
@@ -256,20 +256,25 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   const surfaceFor = (path: string, request: IncomingMessage, among: Paths): AddedSurface | undefined => {
-    const exact = among.exact.get(path);
-    if (exact !== undefined) {
-      for (const surface of exact) if (surface.match === undefined || isMatched(surface, path, request)) return surface;
-      return undefined;
-    }
-    for (const { begins, surface } of among.beginnings)
-      if (path.startsWith(begins) && (surface.match === undefined || isMatched(surface, path, request))) return surface;
+    const { method = "GET" } = request;
+    for (const { begins, surface } of among.exact.get(path) ?? among.beginnings)
+      if (
+        path.startsWith(begins) &&
+        (surface.methods === undefined || surface.methods.includes(method)) &&
+        (surface.match === undefined || isMatched(surface, path, request))
+      )
+        return surface;
     return undefined;
   };
 
   return {
-    readPaths: () => {
+    refresh: () => {
       paths = readPaths(others, logger);
       fallbackPaths = readPaths(fallbacks, logger);
+      withBefore = stepsWith("before");
+      withAuthorized = stepsWith("authorized");
+      withHeaders = stepsWith("headers");
+      withAfter = stepsWith("after");
     },
     answer: (request, response, next) => {
       const { path, query } = splitUrl(request.url ?? "/", compatMode);

@@ -11,6 +11,10 @@ export interface Question<Source, Answer> {
   /** Unique in its cache. */
   readonly name: string;
   readonly of: (source: Source) => Answer;
+  /** Where the answer stands, if it is a member of the source, or of what the source has under `part`: it is read there
+   *  without a call. */
+  readonly member?: string;
+  readonly part?: string;
   /** Must be equal for answers that the maker cannot tell apart, and different for all others. */
   key?(answer: Answer): unknown;
 }
@@ -21,6 +25,34 @@ export const questionsAbout =
   <Answer>(name: string, of: (part: Part) => Answer, key?: (answer: Answer) => unknown): Question<Source, Answer> => ({
     name,
     of: (source) => of(partOf(source)),
+    ...(key === undefined ? {} : { key }),
+  });
+
+/** Makes questions about members of a source: `membersOf<Wanted>()("plan")`. */
+export const membersOf =
+  <Source>() =>
+  <Member extends keyof Source & string>(
+    member: Member,
+    key?: (answer: Source[Member]) => unknown,
+  ): Question<Source, Source[Member]> => ({
+    name: member,
+    member,
+    of: (source) => source[member],
+    ...(key === undefined ? {} : { key }),
+  });
+
+/** Makes questions about members of what a source has under `part`: `membersIn<WithSession>()("session")("role")`. */
+export const membersIn =
+  <Source>() =>
+  <Part extends keyof Source & string>(part: Part) =>
+  <Member extends keyof Source[Part] & string>(
+    member: Member,
+    key?: (answer: Source[Part][Member]) => unknown,
+  ): Question<Source, Source[Part][Member]> => ({
+    name: `${part} ${member}`,
+    member,
+    part,
+    of: (source) => source[part][member],
     ...(key === undefined ? {} : { key }),
   });
 
@@ -168,6 +200,21 @@ export const createCaches = (
     newest = leaf;
   };
 
+  /** A hit: it becomes the newest. */
+  const use = (leaf: Leaf): void => {
+    requests++;
+    hits++;
+    const { newer, older } = leaf;
+    if (newer === undefined || newest === undefined) return; // it is
+    newer.older = older;
+    if (older === undefined) oldest = newer;
+    else older.newer = newer;
+    leaf.newer = undefined;
+    leaf.older = newest;
+    newest.newer = leaf;
+    newest = leaf;
+  };
+
   /** Also drops the branches that led only to it. */
   const drop = (leaf: Leaf): void => {
     unlink(leaf);
@@ -271,34 +318,45 @@ export const createCaches = (
         };
       };
 
-      const used = (leaf: Leaf): Found<Made> => {
-        hits++;
-        if (leaf !== newest) {
-          unlink(leaf);
-          link(leaf);
-        }
-        return leaf as Found<Made>; // made by this cache's `make`
+      const miss = (answerTo: Ask<Source>): Found<Made> => {
+        if (!isOff()) requests++;
+        return build(answerTo);
       };
 
+      // every request goes this way, several times
       const get = (source: Source): Found<Made> => {
-        if (!isOff()) requests++;
         let at = root.top;
-        while (at?.question !== undefined) at = follow(at, keyOf(at.question, at.question.of(source)));
-        return at === undefined ? build((question) => question.of(source)) : used(at);
+        while (at !== undefined && at.question !== undefined) {
+          const { question, only }: Branch = at;
+          const { member, part } = question;
+          // the kind of source that its questions are about
+          const answer =
+            member === undefined
+              ? question.of(source)
+              : ((part === undefined ? source : source[part as keyof Source]) as Readonly<Record<string, unknown>>)[
+                  member
+                ];
+          const key = question.key === undefined ? answer : question.key(answer);
+          at = only !== undefined && Object.is(only.key, key) ? only.next : at.others?.get(key);
+        }
+        if (at === undefined) return miss((question) => question.of(source));
+        use(at);
+        return at as Found<Made>; // made by this cache's `make`
       };
 
       return {
         get,
         take: (source) => {
           const found = get(source);
-          found.keep();
+          if (found.keep !== nothing) found.keep();
           return found.made;
         },
         within: (ask) => {
-          if (!isOff()) requests++;
           let at = root.top;
           while (at?.question !== undefined) at = follow(at, keyOf(at.question, ask(at.question)));
-          return at === undefined ? build(ask) : used(at);
+          if (at === undefined) return miss(ask);
+          use(at);
+          return at as Found<Made>; // made by this cache's `make`
         },
       };
     },

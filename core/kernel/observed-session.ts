@@ -1,5 +1,5 @@
 /** A session as makers of cached values see it: every read is a question, and so part of the key. @rule R-CAC-1 */
-import { questionsAbout, type Ask, type Question } from "./cache.ts";
+import { membersIn, questionsAbout, type Ask, type Question } from "./cache.ts";
 import { planKey } from "./key.ts";
 import type { Session } from "./session.ts";
 
@@ -9,15 +9,16 @@ export interface WithSession {
 }
 
 const question = questionsAbout(({ session }: WithSession) => session);
+const member = membersIn<WithSession>()("session");
 
-const ROLE = question("role", ({ role }) => role);
-const DATABASE_ROLE = question("database role", ({ databaseRole }) => databaseRole);
-const IS_ADMIN = question("is admin", ({ isAdmin }) => isAdmin);
-const IS_ANONYMOUS = question("is anonymous", ({ isAnonymous }) => isAnonymous);
-const IS_BACKEND = question("is backend", ({ isBackend }) => isBackend);
-const EXPIRES = question("expires", ({ expiresAtMs }) => expiresAtMs);
-const CLAIMS = question("claims", ({ claims }) => claims, planKey);
-const CLAIMS_TEXT = question("claims text", ({ claimsText }) => claimsText);
+const ROLE = member("role");
+const DATABASE_ROLE = member("databaseRole");
+const IS_ADMIN = member("isAdmin");
+const IS_ANONYMOUS = member("isAnonymous");
+const IS_BACKEND = member("isBackend");
+const EXPIRES = member("expiresAtMs");
+const CLAIMS = member("claims", planKey);
+const CLAIMS_TEXT = member("claimsText");
 const VARIABLE_NAMES = question("variable names", ({ variables }) => Object.keys(variables), planKey);
 
 const variable = (name: string): Question<WithSession, string | undefined> =>

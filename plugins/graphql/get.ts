@@ -98,8 +98,8 @@ const createSurface = (context: PluginContext): Surface => {
     name: "graphql",
     credentialRules,
     paths: () => [...PATHS],
-    match: (_, method, request) =>
-      (method === "GET" || method === "HEAD") && ASKS.test(request.url ?? "") && !namesHtml(request.headers.accept),
+    methods: ["GET", "HEAD"],
+    match: (_path, _method, request) => ASKS.test(request.url ?? "") && !namesHtml(request.headers.accept),
     handle: answer,
     encodeError: (error, exchange) => {
       const encoded = engineOf().encodeErrors(error, exchange.session);

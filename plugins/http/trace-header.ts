@@ -1,8 +1,6 @@
 /** `SERVER_TRACE_HEADER=X-Request-Id`: the request's own comes back with the answer. */
-import { definePlugin, type Headers } from "../../core/index.ts";
+import { definePlugin, type Headers, type OpenExchange } from "../../core/index.ts";
 import { traceSettings } from "./settings.ts";
-
-const NO_HEADERS: Headers = [];
 
 /** @rule R-HDR-11 */
 export const traceHeader = definePlugin({
@@ -11,11 +9,11 @@ export const traceHeader = definePlugin({
   apply: (_hooks, context) =>
     context.addStep({
       name: "trace-header",
-      headers: (exchange) => {
+      get headers() {
         const { serverTraceHeader: name } = context.options;
+        if (name === undefined) return undefined;
         // a preflight is the browser's own
-        if (name === undefined || exchange.isUnlogged) return NO_HEADERS;
-        return [[name, exchange.header(name) ?? ""]];
+        return (exchange: OpenExchange): Headers => (exchange.isUnlogged ? [] : [[name, exchange.header(name) ?? ""]]);
       },
     }),
 });

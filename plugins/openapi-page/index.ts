@@ -82,8 +82,8 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
     name: "openapi-page",
     isPage: true,
     paths: () => roots().flatMap((root) => [root, `${root}/`, `${root}${ASSETS}/*`]),
+    methods: ["GET", "HEAD"],
     match: (path, method, request) => {
-      if (method !== "GET" && method !== "HEAD") return false;
       if (assetName(path) !== undefined) return isDescribed();
       return method === "GET" && namesHtml(request.headers.accept) && isDescribed();
     },

@@ -94,10 +94,6 @@ export const answerEvents = (
 const encodeEvent = ({ id, event, data }: StreamEvent): string =>
   `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
 
-/** Whether the client prefers events to everything else. */
-export const wantsEvents = (accept: string | undefined): boolean =>
-  accept?.split(",", 1)[0]?.split(";", 1)[0]?.trim().toLowerCase() === "text/event-stream";
-
 /** What the client had last, before its connection broke. */
 export const lastEventId = (header: string | undefined): string | undefined =>
   header !== undefined && /^[\w.-]{1,64}$/.test(header) ? header : undefined;

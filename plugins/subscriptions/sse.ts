@@ -8,7 +8,7 @@ import {
   type PluginContext,
   type Surface,
 } from "../../core/index.ts";
-import { answerEvents, lastEventId, wantsEvents, type EventStream } from "./event-stream.ts";
+import { answerEvents, lastEventId, type EventStream } from "./event-stream.ts";
 import { atExpiry } from "./expiry.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { refuseMissing } from "./live-query.ts";
@@ -16,6 +16,10 @@ import type { LiveQueries, LiveQueriesService, LiveSource } from "./api.ts";
 import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
 import type { RestHandler, RestLiveService, RestTarget } from "../rest/api.ts";
 import { dbTxEnd } from "../settings.ts";
+
+/** Whether the client prefers events to everything else. */
+const wantsEvents = (accept: string | undefined): boolean =>
+  accept?.split(",", 1)[0]?.split(";", 1)[0]?.trim().toLowerCase() === "text/event-stream";
 
 export const sse = definePlugin({
   name: "sse",
@@ -101,7 +105,8 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
       return engineOf()?.credentialRules;
     },
     paths: () => PATHS,
-    match: (_, method, request) => method === "POST" && wantsEvents(request.headers.accept) && engineOf() !== undefined,
+    methods: ["POST"],
+    match: (_path, _method, request) => wantsEvents(request.headers.accept) && engineOf() !== undefined,
     handle: async (exchange) => {
       const engine = engineOf();
       if (engine === undefined) throw new Error("matched without a GraphQL surface");

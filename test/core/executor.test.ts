@@ -706,7 +706,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const on = open();
     const heard: string[] = [];
     let reconnects = 0;
-    const stop = on.listener.listen(
+    const stop = on.listen(
       "exe_channel",
       (payload) => heard.push(payload),
       () => reconnects++,

@@ -6,7 +6,7 @@ import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { isRelApiError, presetError } from "../../kernel/errors.ts";
 import { createExecutor, type Execute } from "./execute.ts";
-import { createListener, type Listener } from "./listener.ts";
+import type { Listener } from "./listener.ts";
 import { fromStatement, isPgError } from "./pg-errors.ts";
 import { createPool, type Connection, type Pool, type PoolCounts, type Target } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
@@ -21,7 +21,8 @@ export interface Database {
   readonly query: Query;
   /** Several in one read-only transaction at one snapshot, with an empty search path. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
-  readonly listener: Listener;
+  /** Loaded with the first channel. */
+  readonly listen: Listener["listen"];
   /** A connection of its own, outside the pool, for commands of the replication protocol. */
   openReplication(): Promise<ReplicationConnection>;
   /** Pooled connections are replaced as they become free. */
@@ -58,13 +59,22 @@ export const createDatabase = (
     });
   const primary = open(target);
   const replicas = options.databaseReplicaUrls.map((url) => open({ url }));
-  let turn = 0;
-  const poolFor = (mayUseReplica: boolean): Pool => {
-    if (!mayUseReplica || replicas.length === 0) return primary;
-    turn = (turn + 1) % replicas.length;
-    return replicas[turn] ?? primary;
+  let listener: Promise<Listener> | undefined;
+  const listen: Listener["listen"] = (...wanted) => {
+    listener ??= import("./listener.ts").then(({ createListener }) =>
+      createListener(target, logger, () => current.model !== undefined),
+    );
+    let stop: (() => void) | undefined;
+    let isStopped = false;
+    void listener.then((opened) => {
+      if (!isStopped) stop = opened.listen(...wanted);
+    });
+    return () => {
+      isStopped = true;
+      stop?.();
+    };
   };
-  const listener = createListener(target, logger, () => current.model !== undefined);
+  const closeListener = async (): Promise<void> => (await listener)?.close();
   const logStatement = options.logQuery ? (text: string): void => logger.info(text) : undefined;
 
   const withConnection = async <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> => {
@@ -82,7 +92,7 @@ export const createDatabase = (
   };
 
   return {
-    execute: createExecutor({ caches, sessions, current, pool: poolFor, warn, logStatement }),
+    execute: createExecutor({ caches, sessions, current, primary, replicas, warn, logStatement }),
     query: (statement) => withConnection((connection) => run(connection, statement)),
     snapshot: (work) =>
       withConnection(async (connection) => {
@@ -98,10 +108,10 @@ export const createDatabase = (
         await connection.query("commit", []);
         // user code may have run (`dbPreConfig`)
         await connection.run(NOTHING, { kind: "all", prepares: false });
-        if ((await connection.cleaned) === false) await connection.end();
+        if ((await connection.cleaner.cleaned) === false) await connection.end();
         return result;
       }),
-    listener,
+    listen,
     openReplication: async () => (await import("./replication.ts")).openReplication(target),
     renew: () => {
       primary.renew();
@@ -109,7 +119,7 @@ export const createDatabase = (
     },
     counts: primary.counts,
     close: async (patienceMs) => {
-      await Promise.all([...[primary, ...replicas].map((pool) => pool.close(patienceMs)), listener.close()]);
+      await Promise.all([...[primary, ...replicas].map((pool) => pool.close(patienceMs)), closeListener()]);
       await options.database?.close?.();
     },
   };

@@ -11,20 +11,21 @@ import {
 } from "../../kernel/errors.ts";
 import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
-import { createBatches, settle, type Failed } from "./batches.ts";
-import type { Cleaning, CleaningKind } from "./cleaning.ts";
+import type { Cleaning } from "./cleaning.ts";
 import { fromStatement, isFatal, sqlstateOf, isRaised } from "./pg-errors.ts";
-import type { Connection, PlanOwner, Pool } from "./pool.ts";
-import { createRoleWatch, type Switcher } from "./role-watch.ts";
-import { createSettingsBuilder } from "./settings.ts";
-import { beginText, GUARD_STATE, nameOfText, plain, ROLLBACK } from "./statements.ts";
+import type { Connection, Pool } from "./pool.ts";
+import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
+import type { Switcher } from "./role-watch.ts";
+import { GUARD_STATE, plain, ROLLBACK } from "./statements.ts";
+import { createTransactions, type Transaction } from "./transaction.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
   readonly caches: Caches;
   readonly current: Current;
-  /** The pool an execution runs on: the primary, or a replica in turn. */
-  readonly pool: (mayUseReplica: boolean) => Pool;
+  readonly primary: Pool;
+  /** In turn, for what may run on one. */
+  readonly replicas: readonly Pool[];
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   /** Called with the text of every statement of a request, with `logQuery`. */
@@ -38,50 +39,29 @@ const MAX_ATTEMPTS = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
 export const createExecutor = (parts: ExecutorParts): Execute => {
-  const { current, warn } = parts;
-  const settings = createSettingsBuilder(current, parts.caches, parts.sessions);
-  const roles = createRoleWatch();
+  const { current, primary, replicas, warn } = parts;
+  const transactions = createTransactions(parts);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = current.options;
-  const batches = createBatches({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
+  const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let prepares = dbPreparedStatements;
 
-  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError
-   *  when a session variable is missing */
-  const build = (execution: Execution, trustsNobody = false): Transaction => {
-    const { model } = current;
-    const isReadOnly = execution.access === "read only";
-    const looksFirst =
-      execution.check !== undefined || execution.programs.some(({ program }) => program.checks.length > 0);
-    // the login role's default must not apply (R-TX-3)
-    const isolation =
-      execution.isolation ??
-      (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
-    const isImplicit = execution.end === "commit" && !looksFirst && isolation === undefined;
-    const statements: WireStatement[] = [];
-    if (!isImplicit) statements.push(plain(beginText(isolation, isReadOnly)));
-    const set = settings.build(execution, model, isImplicit && isReadOnly);
-    statements.push({ text: set.text, name: nameOfText(set.text), values: set.values });
-    const { dbPreRequest } = current.options;
-    const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
-    const watched = roles.build(execution, { model, preRequest, prepares, trustsNobody });
-    const before = statements.length;
-    const guards =
-      watched.guards.size === 0
-        ? watched.guards
-        : new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher]));
-    const offset = before + (preRequest === undefined ? 0 : 1);
-    for (const statement of watched.statements) statements.push(statement);
-    const owner =
-      cleaningKind(execution) !== "all" ? undefined : watched.isRoleKnown ? (execution.session.databaseRole ?? "") : {};
-    const last = execution.end === "rollback" ? ROLLED_BACK : isImplicit ? NOTHING : COMMITTED;
-    if (looksFirst) return { statements, guards, owner, offset, isImplicit, last };
-    for (const statement of last) statements.push(statement);
-    return { statements, guards, owner, offset, isImplicit, last: NOTHING };
+  let turn = 0;
+  const nextReplica = (): Pool => {
+    turn = (turn + 1) % replicas.length;
+    return replicas[turn] ?? primary;
   };
 
-  const cleaningOf = (execution: Execution): Cleaning | undefined => {
-    const kind = cleaningKind(execution);
-    return kind === undefined ? undefined : { kind, prepares };
+  /** One write, one result. */
+  const send = async (
+    connection: Connection,
+    statements: readonly WireStatement[],
+    isPrepared: boolean,
+    cleaning?: Cleaning,
+  ): Promise<WireResult> => {
+    const batch = planBatch(connection.prepared, statements, isPrepared);
+    const result = await connection.run(batch, cleaning);
+    if ("error" in result) settle(connection.prepared, batch, result);
+    return result;
   };
 
   /** What the result of a transaction's first batch means, and its end where that is sent separately. */
@@ -99,20 +79,21 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return last.length === 0 ? rows : finish(connection, transaction, execution, found, rows);
   };
 
-  const rollBack = (connection: Connection, execution: Execution): Promise<unknown> =>
-    batches.send(connection, ROLLBACK, false, cleaningOf(execution));
+  const rollBack = (connection: Connection, { cleaning }: Transaction): Promise<unknown> =>
+    send(connection, ROLLBACK, false, cleaning);
 
   /** @throws BatchFailure, or RelApiError for a check that failed before */
   const refuse = async (
     connection: Connection,
-    { statements, guards, offset, isImplicit, last }: Transaction,
+    transaction: Transaction,
     execution: Execution,
     batch: WirePlan,
     result: Failed,
   ): Promise<never> => {
+    const { statements, guards, offset, isImplicit, last } = transaction;
     const { error, failedAt } = result;
-    settle(connection, batch, result);
-    if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack(connection, execution);
+    settle(connection.prepared, batch, result);
+    if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack(connection, transaction);
     const before = [...guards.keys()].filter((i) => i < failedAt).length;
     const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
     if (switcher === undefined && last.length > 0)
@@ -123,21 +104,22 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   /** Rows are checked before the transaction ends. */
   const finish = async (
     connection: Connection,
-    { offset, last }: Transaction,
+    transaction: Transaction,
     execution: Execution,
     found: readonly (WireRow | undefined)[],
     rows: readonly ResultRow[],
   ): Promise<readonly ResultRow[]> => {
+    const { offset, last, cleaning } = transaction;
     try {
       runChecks(execution, found, offset);
       execution.check?.(rows);
     } catch (error) {
-      await rollBack(connection, execution);
+      await rollBack(connection, transaction);
       throw error;
     }
-    const ended = await batches.send(connection, last, prepares, cleaningOf(execution));
+    const ended = await send(connection, last, prepares, cleaning);
     if ("error" in ended) {
-      if (!connection.isEnded) await rollBack(connection, execution);
+      if (!connection.isEnded) await rollBack(connection, transaction);
       throw fromStatement(ended.error);
     }
     return rows;
@@ -147,18 +129,10 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
    *  @throws RelApiError @rule R-TX-14 */
   const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
-      const result = await batches.send(connection, DISCARD_PLANS, prepares);
+      const result = await send(connection, DISCARD_PLANS, prepares);
       if ("error" in result) throw new BatchFailure(result, undefined, undefined, undefined);
     }
     connection.planOwner = owner;
-  };
-
-  /** What the transaction may leave behind. @rule R-TX-13 */
-  const cleaningKind = ({ programs, access, skipPreRequest }: Execution): CleaningKind | undefined => {
-    const { dbPreRequest } = current.options;
-    if (dbPreRequest !== undefined && dbPreRequest !== "" && skipPreRequest !== true) return "all";
-    for (const { program } of programs) if (program.isProven !== true) return "all";
-    return access === "read write" && programs.length > 0 ? "sequences" : undefined;
   };
 
   /** A failed attempt that may be repeated: nothing can have been committed. */
@@ -181,7 +155,6 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       return false;
     prepares = false;
     connection.prepared.clear();
-    connection.doubtful.clear();
     warn(
       "the database loses prepared statements, as behind a connection pooler in transaction mode: no longer using them; set DB_PREPARED_STATEMENTS=false",
     );
@@ -189,7 +162,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   };
 
   return async (execution) => {
-    let transaction = build(execution);
+    let trustsNobody = false;
+    let transaction = transactions.build(execution, prepares, trustsNobody);
     if (parts.logStatement !== undefined)
       for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
     let isGone = false;
@@ -199,7 +173,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       isGone = true;
       cancelling = running?.cancel();
     });
-    const pool = parts.pool(execution.mayUseReplica === true);
+    const pool = execution.mayUseReplica === true && replicas.length > 0 ? nextReplica() : primary;
     try {
       const acquired = pool.acquire(transaction.owner);
       const connection = acquired instanceof Promise ? await acquired : acquired;
@@ -212,10 +186,10 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         running = connection;
         for (let attempts = 1; ; attempts++) {
           try {
-            const { statements, owner, last } = transaction;
+            const { statements, owner, last, cleaning } = transaction;
             if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
-            const batch = batches.plan(connection, statements, prepares);
-            const result = await connection.run(batch, last.length === 0 ? cleaningOf(execution) : undefined);
+            const batch = planBatch(connection.prepared, statements, prepares);
+            const result = await connection.run(batch, last.length === 0 ? cleaning : undefined);
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
             isReusable = true;
@@ -224,9 +198,11 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
             if (isGone || attempts === MAX_ATTEMPTS || !(error instanceof BatchFailure)) throw error;
             const { switcher } = error;
             if (switcher === undefined && !mayRepeat(error, connection)) throw error;
-            if (switcher === undefined) continue;
-            roles.remember(execution, switcher);
-            transaction = build(execution, true);
+            if (switcher !== undefined) {
+              transactions.remember(execution, switcher);
+              trustsNobody = true;
+            }
+            transaction = transactions.build(execution, prepares, trustsNobody);
           }
         }
       } catch (error) {
@@ -237,7 +213,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       } finally {
         running = undefined;
         // a pending cancel request must not hit the next user of the connection
-        const { cleaned } = connection;
+        const { cleaned } = connection.cleaner;
         if (cancelling === undefined && cleaned === undefined) pool.release(connection, isReusable);
         else
           void Promise.all([cleaned, cancelling]).then(([isClean]) =>
@@ -252,25 +228,6 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     }
   };
 };
-
-interface Transaction {
-  readonly statements: readonly WireStatement[];
-  /** Guard statements by index: each checks that the preceding statement has not switched the role. */
-  readonly guards: ReadonlyMap<number, Switcher>;
-  /** The role for which user code is planned in it; undefined: no user code runs. */
-  readonly owner: PlanOwner | undefined;
-  /** Index of the first statement of the programs. */
-  readonly offset: number;
-  /** Without begin and commit: the one Sync makes all of it one transaction. */
-  readonly isImplicit: boolean;
-  /** Sent separately, once the rows have been checked. */
-  readonly last: readonly WireStatement[];
-}
-
-const NOTHING: readonly WireStatement[] = [];
-const COMMITTED: readonly WireStatement[] = [plain("commit")];
-/** What is deferred to the end is checked all the same. */
-const ROLLED_BACK: readonly WireStatement[] = [plain("set constraints all immediate"), plain("rollback")];
 
 const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
 
@@ -321,25 +278,19 @@ const mergeRows = (
   const found: ResultRow[] = [];
   for (const { program } of execution.programs) {
     const { statements, main } = program;
-    const row: Record<string, string | null> = {};
-    // the main one's columns win
-    for (let i = 0; i < statements.length; i++)
-      if (i !== main) addColumns(row, statements[i] as ProgramStatement, rows[at + i]); // i is within its length
-    const last = statements[main];
-    if (last !== undefined) addColumns(row, last, rows[at + main]);
+    const merged: Record<string, string | null> = {};
+    for (let turn = 1; turn <= statements.length; turn++) {
+      // the main one's columns win: it comes last
+      const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
+      const { columns } = statements[i] as ProgramStatement; // i is within its length
+      const row = rows[at + i];
+      if (row !== undefined)
+        for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null; // column is within its length
+    }
     at += statements.length;
-    found.push(row);
+    found.push(merged);
   }
   return found;
-};
-
-const addColumns = (
-  merged: Record<string, string | null>,
-  { columns }: ProgramStatement,
-  row: WireRow | undefined,
-): void => {
-  if (row === undefined) return;
-  for (let i = 0; i < columns.length; i++) merged[columns[i] as string] = row[i] ?? null; // i is within its length
 };
 
 /** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6

@@ -4,10 +4,9 @@ import type { Duplex } from "node:stream";
 import pg from "pg";
 import { poolTimeout } from "../../kernel/errors.ts";
 import { wantedChannels } from "./channels.ts";
-import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
-import { connectionUrls, mayBeEncryption } from "./connection-string.ts";
+import { createCleaner, type Cleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import { fromConnecting, sqlstateOf } from "./pg-errors.ts";
-import { PreparedStatements } from "./prepared.ts";
+import { PreparedStatements, type PlanOwner } from "./prepared.ts";
 import { MAX_MESSAGE_BYTES, watchAnswers, type Watch } from "./watch.ts";
 import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
@@ -29,16 +28,14 @@ export interface PoolOptions {
 
 export interface Connection {
   readonly prepared: PreparedStatements;
-  /** Names that may or may not be prepared: to be closed before they are used again. */
-  readonly doubtful: Set<string>;
   /** The role for which functions have planned statements on it; the database session keeps those plans for the next
    *  caller. Undefined: none have. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
   /** Sends one batch; send the next when its result has arrived. `cleaning`: sent after it, to remove what it leaves
    *  behind. */
   run(plan: WirePlan, cleaning?: Cleaning): Promise<WireResult>;
-  /** Settles when the cleaning is done that was sent last: whether it was. Undefined: none is under way. */
-  readonly cleaned: Promise<boolean> | undefined;
+  /** Whose `cleaned` settles when the cleaning is done that was sent last. */
+  readonly cleaner: Pick<Cleaner, "cleaned">;
   /** An ordinary query with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Starts a copy in both directions, which goes on until the connection ends. Rejects when the server refuses or ends
@@ -56,9 +53,6 @@ export interface Connection {
   readonly isEnded: boolean;
   end(): Promise<void>;
 }
-
-/** The database role; "" for the login role. An object: an unknown role that a function switched to. */
-export type PlanOwner = string | object;
 
 export interface PoolCounts {
   readonly max: number;
@@ -159,6 +153,7 @@ export const openConnection = async (
       return await open("");
     }
     const last = reachedBy.get(target);
+    const { connectionUrls, mayBeEncryption } = await import("./connection-string.ts");
     const urls = connectionUrls(target.url);
     const ordered = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
     let first: unknown;
@@ -211,20 +206,17 @@ const wrap = (
   const cleaner = createCleaner(traits, async (text) => lastRows(await client.query(text)));
   const send = (plan: WirePlan, cleaning: Cleaning | undefined): Promise<WireResult> =>
     new Promise((resolve) => {
-      limit(maxResultBytes);
+      if (watch !== undefined) watch.limit = maxResultBytes;
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
     });
   const connection: Connection & { isEnded: boolean } = {
     prepared: new PreparedStatements(),
     planOwner: undefined,
-    doubtful: new Set(),
     // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
     run: (plan, cleaning) =>
       cleaner.cleaned === undefined ? send(plan, cleaning) : cleaner.cleaned.then(() => send(plan, cleaning)),
-    get cleaned() {
-      return cleaner.cleaned;
-    },
+    cleaner,
     query: async <Row>(text: string, values: readonly unknown[]) => {
       // of core itself: the catalog may be of any size, and notifications go on for ever
       limit(Number.POSITIVE_INFINITY);

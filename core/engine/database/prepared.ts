@@ -1,5 +1,12 @@
-/** What is prepared on a connection. The server stores text, parse tree and plan of each statement, many times the size
- *  of its text. */
+/** What is prepared on a connection, and what of a batch has to be prepared first. The server stores text, parse tree and
+ *  plan of each statement, many times the size of its text. */
+import { CLEANER_COUNT } from "./cleaning.ts";
+import { sqlstateOf } from "./pg-errors.ts";
+import type { WirePlan, WireResult, WireStatement } from "./wire.ts";
+
+/** For whom functions have planned statements on a connection: the database role; "" for the login role. An object: an
+ *  unknown role that a function switched to. */
+export type PlanOwner = string | object;
 
 export class PreparedStatements {
   size = 0;
@@ -7,10 +14,17 @@ export class PreparedStatements {
   bytes = 0;
   /** Bytes of all SQL parsed on the connection, prepared or not. */
   parsedBytes = 0;
+  /** Names that may or may not be prepared: to be closed before they are used again. */
+  readonly doubtful = new Set<string>();
   private readonly sizes = new Map<string, number>();
 
   has(name: string): boolean {
     return this.sizes.has(name);
+  }
+
+  hasAll(statements: readonly WireStatement[]): boolean {
+    for (const { name } of statements) if (!this.sizes.has(name)) return false;
+    return true;
   }
 
   /** The text goes out, prepared or not. */
@@ -37,6 +51,7 @@ export class PreparedStatements {
 
   clear(): void {
     this.sizes.clear();
+    this.doubtful.clear();
     this.size = this.bytes = 0;
   }
 
@@ -55,25 +70,92 @@ export interface PreparedLimits {
   readonly maxBytes: number;
 }
 
-/** Which statements are worth preparing: those used before that leave room for others. Shared by all connections of an
- *  api. @rule R-BND-6 */
-export interface Worth {
-  isWorth(name: string, text: string): boolean;
-}
+/** States in which a statement counted as prepared is not, or not with its present result. */
+const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
+
+/** The messages of a batch. Records what is prepared on the connection; `settle` has to hear of a failure. */
+export type PlanBatch = (
+  prepared: PreparedStatements,
+  statements: readonly WireStatement[],
+  prepares: boolean,
+) => WirePlan;
 
 const MAX_NAMES = 20_000;
 /** Of all that may be prepared, for one text. */
 const LARGEST_SHARE = 1 / 8;
 
-export const createWorth = ({ maxBytes }: PreparedLimits): Worth => {
+/** For all connections of an api: prepared is what was used before and leaves room for others. @rule R-BND-6 */
+export const createBatchPlanner = (limits: PreparedLimits): PlanBatch => {
+  const { maxBytes } = limits;
+  const maxCount = Math.max(0, limits.maxCount - CLEANER_COUNT);
   const usedOnce = new Set<string>();
-  return {
-    isWorth: (name, text) => {
-      if (text.length > maxBytes * LARGEST_SHARE) return false;
-      if (usedOnce.has(name)) return true;
-      if (usedOnce.size >= MAX_NAMES) usedOnce.clear();
-      usedOnce.add(name);
-      return false;
-    },
+
+  const isWorth = (name: string, text: string): boolean => {
+    if (text.length > maxBytes * LARGEST_SHARE) return false;
+    if (usedOnce.has(name)) return true;
+    if (usedOnce.size >= MAX_NAMES) usedOnce.clear();
+    usedOnce.add(name);
+    return false;
+  };
+
+  /** Names of what has to go. */
+  const makeRoom = (prepared: PreparedStatements, sent: readonly WireStatement[], closes: string[]): void => {
+    for (const name of prepared.names()) {
+      if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
+      if (sent.some((statement) => statement.name === name)) continue;
+      prepared.delete(name);
+      closes.push(name);
+    }
+  };
+
+  return (prepared, statements, prepares) => {
+    if (!prepares) return { statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] };
+    // the usual batch: all of it was prepared before, and nothing is about to go
+    if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && prepared.hasAll(statements))
+      return { statements, parses: NO_PARSES, closes: NO_CLOSES };
+    const sent: WireStatement[] = [];
+    const parses: boolean[] = [];
+    const closes: string[] = [];
+    for (const statement of statements) {
+      const { name, text } = statement;
+      const isKnown = name !== "" && prepared.has(name);
+      parses.push(!isKnown);
+      if (!isKnown) prepared.parsed(text);
+      if (!isKnown && (name === "" || !isWorth(name, text))) {
+        sent.push(unnamed(statement));
+        continue;
+      }
+      sent.push(statement);
+      if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
+      if (!isKnown && prepared.doubtful.delete(name)) closes.push(name);
+    }
+    if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(prepared, sent, closes);
+    return { statements: sent, parses, closes };
   };
 };
+
+const NO_CLOSES: readonly string[] = [];
+const NO_PARSES: readonly boolean[] = [];
+
+export type Failed = Extract<WireResult, { readonly error: unknown }>;
+
+/** What a failure means for the statements that count as prepared. */
+export const settle = (
+  prepared: PreparedStatements,
+  { statements, parses }: WirePlan,
+  { error, failedAt }: Failed,
+): void => {
+  const isForgotten = FORGOTTEN.has(sqlstateOf(error) ?? "");
+  statements.forEach(({ name }, i) => {
+    if (name === "" || i < failedAt) return;
+    if (i > failedAt) {
+      if (parses[i] === true) prepared.delete(name); // never read
+    } else if (parses[i] === true || isForgotten) {
+      prepared.delete(name);
+      prepared.doubtful.add(name);
+    }
+  });
+};
+
+const unnamed = (statement: WireStatement): WireStatement =>
+  statement.name === "" ? statement : { ...statement, name: "" };

@@ -3,8 +3,9 @@
  *  trusted. */
 import type { Model } from "../model/model.ts";
 import type { Execution } from "../../plugin.ts";
+import type { Slot } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
-import { fillSlots, guard, ownedNameOf, preRequest } from "./statements.ts";
+import { guard, ownedNameOf, preRequest } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** What may have switched the role: the pre-request function by its name, or a program. */
@@ -12,12 +13,15 @@ export type Switcher = string | Program;
 
 export interface RoleWatch {
   /** The pre-request function and the programs' statements. */
-  build(execution: Execution, parts: WatchParts): WatchedStatements;
+  build(parts: WatchParts): WatchedLines;
   /** It has switched the role: until the next reload, nothing that depends on the role is prepared after it. */
   remember(execution: Execution, switcher: Switcher): void;
 }
 
 export interface WatchParts {
+  readonly programs: readonly Program[];
+  /** Of the session. */
+  readonly role: string | undefined;
   readonly model: Model | undefined;
   /** Name of the pre-request function, if it is called. */
   readonly preRequest: string | undefined;
@@ -25,83 +29,77 @@ export interface WatchParts {
   readonly prepares: boolean;
   /** Assume that everything that may have switched the role did. */
   readonly trustsNobody: boolean;
+  /** A setting of the request names the role: those of functions may, if an administrator has had them hoisted. */
+  readonly setsRole: boolean;
 }
 
-export interface WatchedStatements {
-  readonly statements: readonly WireStatement[];
+/** A statement without its values. */
+export interface Line extends WireStatement {
+  /** Of which program, and where its values come from; absent: they are always the same. */
+  readonly program?: number;
+  readonly slots?: readonly Slot[];
+}
+
+export interface WatchedLines {
+  readonly lines: readonly Line[];
   /** Guards among them, by index, with what they are put behind. */
   readonly guards: ReadonlyMap<number, Switcher>;
   /** All of them run as the session's role, according to the guards. */
   readonly isRoleKnown: boolean;
 }
 
-const NO_GUARDS: ReadonlyMap<number, Switcher> = new Map();
-
-const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
-
-const ROLE_LENGTHS: ReadonlySet<number> = new Set([...ROLE_SETTINGS].map(({ length }) => length));
-
-/** Settings of functions that an administrator has had hoisted may name it. */
-const setsRole = ({ settings }: Execution): boolean =>
-  settings !== undefined &&
-  settings.some(([name]) => ROLE_LENGTHS.has(name.length) && ROLE_SETTINGS.has(name.toLowerCase()));
+const NO_VALUES: Line["values"] = [];
 
 /** @rule R-TX-11 R-TX-12 */
 export const createRoleWatch = (): RoleWatch => {
   let version: number | undefined;
   let programs = new WeakSet<Program>();
   const preRequests = new Set<string>();
-  const keyOf = ({ session }: Execution, name: string): string => JSON.stringify([session.databaseRole ?? null, name]);
+  const keyOf = (role: string | undefined, name: string): string => JSON.stringify([role ?? null, name]);
 
-  const hasSwitched = (execution: Execution, switcher: Switcher): boolean =>
-    typeof switcher === "string" ? preRequests.has(keyOf(execution, switcher)) : programs.has(switcher);
+  const hasSwitched = (role: string | undefined, switcher: Switcher): boolean =>
+    typeof switcher === "string" ? preRequests.has(keyOf(role, switcher)) : programs.has(switcher);
 
   return {
-    build: (execution, { model, preRequest: function_, prepares, trustsNobody }) => {
+    build: ({ programs: all, role, model, preRequest: function_, prepares, trustsNobody, setsRole }) => {
       if (model?.version !== version) {
         version = model?.version;
         programs = new WeakSet();
         preRequests.clear();
       }
-      const { session } = execution;
-      const role = session.databaseRole;
       const expected = role ?? model?.loginRole;
-      const statements: WireStatement[] = [];
-      let guards: Map<number, Switcher> | undefined;
-      let isLost = setsRole(execution);
+      const lines: Line[] = [];
+      const guards = new Map<number, Switcher>();
+      let isLost = setsRole;
       let switcher: Switcher | undefined;
       if (function_ !== undefined) {
         const called = preRequest(function_, role);
-        statements.push(isLost ? { ...called, name: "" } : called);
+        lines.push(isLost ? { ...called, name: "" } : called);
         switcher = function_;
       }
-      for (const { program, values } of execution.programs) {
+      for (const [at, program] of all.entries()) {
         for (const statement of program.statements) {
           let name = "";
           if (prepares) {
             isLost ||=
-              switcher !== undefined && (trustsNobody || expected === undefined || hasSwitched(execution, switcher));
+              switcher !== undefined && (trustsNobody || expected === undefined || hasSwitched(role, switcher));
             if (!isLost) {
               name = ownedNameOf(statement, role);
               if (switcher !== undefined && expected !== undefined) {
-                (guards ??= new Map()).set(statements.length, switcher);
-                statements.push(guard(expected));
+                guards.set(lines.length, switcher);
+                lines.push(guard(expected));
               }
             }
             if (program.isProven !== true) switcher = program;
           }
-          statements.push({
-            text: statement.text,
-            name,
-            values: fillSlots(statement.slots, values, session),
-            isMultiRow: statement.isMultiRow,
-          });
+          const { text, isMultiRow, slots } = statement;
+          lines.push({ text, name, isMultiRow, program: at, slots, values: NO_VALUES });
         }
       }
-      return { statements, guards: guards ?? NO_GUARDS, isRoleKnown: !isLost && (prepares || function_ === undefined) };
+      return { lines, guards, isRoleKnown: !isLost && (prepares || function_ === undefined) };
     },
     remember: (execution, switcher) => {
-      if (typeof switcher === "string") preRequests.add(keyOf(execution, switcher));
+      if (typeof switcher === "string") preRequests.add(keyOf(execution.session.databaseRole, switcher));
       else programs.add(switcher);
     },
   };

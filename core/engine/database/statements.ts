@@ -1,10 +1,7 @@
-/** The statements of a transaction as they are sent: under which names they stay prepared, and with which values. */
+/** Under which names statements stay prepared, and the statements that are the same for many transactions. */
 import { createHash } from "node:crypto";
-import { missingSessionVariable } from "../../kernel/errors.ts";
-import type { Session } from "../../kernel/session.ts";
-import { ident, sql, toStatement, type BoundValue, type Slot } from "../sql/fragment.ts";
+import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
-import { sessionJson } from "./settings.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** Equal names mean equal statements, whichever process prepared them. */
@@ -99,21 +96,3 @@ export const GUARD_STATE = "22012";
 
 /** Fails unless the statements after it run as `role`. @rule R-TX-12 */
 export const guard = (role: string): WireStatement => ({ text: GUARD, name: nameOfText(GUARD), values: [role] });
-
-/** The values of a statement's parameters. @throws RelApiError `missing-session-variable` */
-export const fillSlots = (slots: readonly Slot[], values: readonly BoundValue[], session: Session): BoundValue[] => {
-  const filled: BoundValue[] = [];
-  for (const source of slots) filled.push(fillSlot(source, values, session));
-  return filled;
-};
-
-/** @throws RelApiError `missing-session-variable` @rule G-FIL-7 */
-const fillSlot = (source: Slot, values: readonly BoundValue[], session: Session): BoundValue => {
-  if ("param" in source) return values[source.param] ?? null;
-  if ("fixed" in source) return source.fixed;
-  if ("sessionJson" in source) return sessionJson(session, source.sessionJson);
-  const variable = session.variables[source.session];
-  if (variable !== undefined) return variable;
-  if (source.optional === true) return null;
-  throw missingSessionVariable(source.session);
-};

@@ -74,10 +74,9 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
     name: "playground",
     isPage: true,
     paths: () => [PATH, `${ASSETS_PATH}*`],
-    match: (path, method, request) => {
-      if (method !== "GET" && method !== "HEAD") return false;
-      return (path !== PATH || takesHtml(request.headers.accept)) && service<GraphqlService>("graphql") !== undefined;
-    },
+    methods: ["GET", "HEAD"],
+    match: (path, _method, request) =>
+      (path !== PATH || takesHtml(request.headers.accept)) && service<GraphqlService>("graphql") !== undefined,
     beforeAuthorize: answer,
     handle: answer,
     encodeError: (error) => ({ status: error.status, headers: [] }),

@@ -1,0 +1,359 @@
+/** The statements of a transaction. What is the same for all transactions alike is found in two steps: what the caller
+ *  sets and how it begins and ends, then the programs; only values are filled in. */
+import { membersOf, questionsAbout, type Ask, type Cache, type Caches, type Question } from "../../kernel/cache.ts";
+import { missingSessionVariable } from "../../kernel/errors.ts";
+import type { ResolvedOptions } from "../../kernel/options.ts";
+import type { Session } from "../../kernel/session.ts";
+import type { Execution, SessionSpec } from "../../plugin.ts";
+import type { Current } from "../current.ts";
+import type { Model } from "../model/model.ts";
+import type { BoundValue, Slot } from "../sql/fragment.ts";
+import type { Program } from "../sql/program.ts";
+import type { Cleaning, CleaningKind } from "./cleaning.ts";
+import type { PlanOwner } from "./prepared.ts";
+import { createRoleWatch, type Line, type RoleWatch, type Switcher } from "./role-watch.ts";
+import {
+  buildSessionSettings,
+  compileSettings,
+  namesIn,
+  searchPath,
+  sessionJson,
+  type SessionSettings,
+  type Setting,
+} from "./settings.ts";
+import { beginText, nameOfText, plain } from "./statements.ts";
+import type { WireStatement } from "./wire.ts";
+
+/** A transaction, ready to be sent. */
+export interface Transaction {
+  readonly statements: readonly WireStatement[];
+  /** Guard statements by index: each checks that the preceding statement has not switched the role. */
+  readonly guards: ReadonlyMap<number, Switcher>;
+  /** Undefined: no user code runs. */
+  readonly owner: PlanOwner | undefined;
+  /** Index of the first statement of the programs. */
+  readonly offset: number;
+  /** Without begin and commit: the one Sync makes all of it one transaction. */
+  readonly isImplicit: boolean;
+  /** Sent separately, once the rows have been checked. */
+  readonly last: readonly WireStatement[];
+  /** What it may leave behind. */
+  readonly cleaning: Cleaning | undefined;
+}
+
+// --- how it begins and ends ------------------------------------------------------------------------------------------
+
+interface FrameSource {
+  readonly model: Model | undefined;
+  readonly options: ResolvedOptions;
+  readonly role: string | undefined;
+  /** Names of the settings of the session, in one text. */
+  readonly sessionNames: string;
+  readonly settings: readonly Setting[];
+  readonly settingCount: number;
+  readonly schema: string;
+  readonly keepsLoginPath: boolean | undefined;
+  readonly access: Execution["access"];
+  readonly isolation: string | undefined;
+  readonly end: Execution["end"];
+  readonly looksFirst: boolean;
+}
+
+/** What is around the programs. */
+interface Frame {
+  /** Undefined: nothing begins it. */
+  readonly begin: WireStatement | undefined;
+  readonly settingsText: string;
+  readonly settingsName: string;
+  /** Values of the settings before those of the session, and after those of the request. */
+  readonly first: readonly string[];
+  readonly afterwards: readonly string[];
+  /** The settings of the request name the role. */
+  readonly setsRole: boolean;
+  readonly isImplicit: boolean;
+  readonly last: readonly WireStatement[];
+}
+
+const ofFrame = membersOf<FrameSource>();
+const MODEL = ofFrame("model");
+const OPTIONS = ofFrame("options");
+const ROLE = ofFrame("role");
+const SESSION_NAMES = ofFrame("sessionNames");
+const SETTING_COUNT = ofFrame("settingCount");
+const SCHEMA = ofFrame("schema");
+const KEEPS_LOGIN_PATH = ofFrame("keepsLoginPath");
+const ACCESS = ofFrame("access");
+const ISOLATION = ofFrame("isolation");
+const END = ofFrame("end");
+const LOOKS_FIRST = ofFrame("looksFirst");
+
+const aboutSettings = questionsAbout(({ settings }: FrameSource) => settings);
+const settingNames: Question<FrameSource, string>[] = [];
+
+/** The same few names with every request: looking at each costs less than writing them together. */
+const nameOfSetting = (i: number): Question<FrameSource, string> =>
+  (settingNames[i] ??= aboutSettings(`setting ${i}`, (settings) => settings[i]?.[0] ?? ""));
+
+const NO_SETTINGS: readonly Setting[] = [];
+const NOTHING: readonly WireStatement[] = [];
+const COMMITTED: readonly WireStatement[] = [plain("commit")];
+/** What is deferred to the end is checked all the same. */
+const ROLLED_BACK: readonly WireStatement[] = [plain("set constraints all immediate"), plain("rollback")];
+
+const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
+
+/** @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
+const buildFrame = (ask: Ask<FrameSource>): Frame => {
+  const model = ask(MODEL);
+  const options = ask(OPTIONS);
+  const role = ask(ROLE);
+  const isReadOnly = ask(ACCESS) === "read only";
+  const end = ask(END);
+  // the login role's default must not apply (R-TX-3)
+  const isolation =
+    ask(ISOLATION) ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
+  const isImplicit = end === "commit" && !ask(LOOKS_FIRST) && isolation === undefined;
+  const setsReadOnly = isImplicit && isReadOnly;
+  const ofRole = role === undefined ? NO_SETTINGS : (model?.roles.get(role)?.settings ?? NO_SETTINGS);
+  const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(nameOfSetting(i)));
+  const ofApp = Object.entries(options.appSettings);
+  const path = searchPath(
+    [ask(SCHEMA), ...options.dbExtraSearchPath],
+    ask(KEEPS_LOGIN_PATH) === true ? model?.loginPath : undefined,
+  );
+  const settingsText = compileSettings([
+    ...(setsReadOnly ? ["transaction_read_only"] : []),
+    "search_path",
+    ...ofRole.map(([name]) => name),
+    ...namesIn(ask(SESSION_NAMES)),
+    ...ofRequest,
+    ...ofApp.map(([name]) => `app.settings.${name}`),
+  ]);
+  return {
+    begin: isImplicit ? undefined : plain(beginText(isolation, isReadOnly)),
+    settingsText,
+    settingsName: nameOfText(settingsText),
+    first: [...(setsReadOnly ? ["on"] : []), path, ...ofRole.map(([, value]) => value)],
+    afterwards: ofApp.map(([, value]) => value),
+    setsRole: ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase())),
+    isImplicit,
+    last: end === "rollback" ? ROLLED_BACK : isImplicit ? NOTHING : COMMITTED,
+  };
+};
+
+// --- what runs in it -------------------------------------------------------------------------------------------------
+
+interface ScriptSource {
+  readonly frame: Frame;
+  readonly model: Model | undefined;
+  readonly role: string | undefined;
+  readonly access: Execution["access"];
+  readonly programs: Execution["programs"];
+  readonly programCount: number;
+  /** The only one, mostly. */
+  readonly program: Program | undefined;
+  /** Name of the pre-request function, if it is called. */
+  readonly preRequest: string | undefined;
+  readonly prepares: boolean;
+  readonly trustsNobody: boolean;
+  /** Grows with each switch of a role that was found out. */
+  readonly switchCount: number;
+}
+
+/** The statements between the settings and the end. */
+interface Script {
+  readonly lines: readonly Line[];
+  readonly guards: Transaction["guards"];
+  readonly owner: string | undefined;
+  /** User code runs, and not as a role that is known. */
+  readonly isOwnerUnknown: boolean;
+  readonly offset: number;
+  readonly cleaning: Cleaning | undefined;
+}
+
+const ofScript = membersOf<ScriptSource>();
+const FRAME = ofScript("frame");
+const SCRIPT_MODEL = ofScript("model");
+const SCRIPT_ROLE = ofScript("role");
+const SCRIPT_ACCESS = ofScript("access");
+const PROGRAM_COUNT = ofScript("programCount");
+const PROGRAM = ofScript("program");
+const PRE_REQUEST = ofScript("preRequest");
+const PREPARES = ofScript("prepares");
+const TRUSTS_NOBODY = ofScript("trustsNobody");
+const SWITCH_COUNT = ofScript("switchCount");
+
+const aboutPrograms = questionsAbout(({ programs }: ScriptSource) => programs);
+const programQuestions: Question<ScriptSource, Program | undefined>[] = [];
+
+const programAt = (i: number): Question<ScriptSource, Program | undefined> =>
+  i === 0 ? PROGRAM : (programQuestions[i] ??= aboutPrograms(`program ${i}`, (programs) => programs[i]?.program));
+
+/** @rule R-TX-13 */
+const cleaningKind = (
+  programs: readonly Program[],
+  access: Execution["access"],
+  preRequest: string | undefined,
+): CleaningKind | undefined => {
+  if (preRequest !== undefined || programs.some(({ isProven }) => isProven !== true)) return "all";
+  return access === "read write" && programs.length > 0 ? "sequences" : undefined;
+};
+
+const buildScript = (ask: Ask<ScriptSource>, roles: RoleWatch): Script => {
+  const frame = ask(FRAME);
+  const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(programAt(i)) as Program); // there are so many
+  const role = ask(SCRIPT_ROLE);
+  const preRequest = ask(PRE_REQUEST);
+  const prepares = ask(PREPARES);
+  ask(SWITCH_COUNT); // what the role watch knows
+  const watched = roles.build({
+    programs,
+    role,
+    model: ask(SCRIPT_MODEL),
+    preRequest,
+    prepares,
+    trustsNobody: ask(TRUSTS_NOBODY),
+    setsRole: frame.setsRole,
+  });
+  const before = frame.begin === undefined ? 1 : 2;
+  const kind = cleaningKind(programs, ask(SCRIPT_ACCESS), preRequest);
+  return {
+    lines: watched.lines,
+    guards: new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher])),
+    owner: kind === "all" ? (role ?? "") : undefined,
+    isOwnerUnknown: kind === "all" && !watched.isRoleKnown,
+    offset: before + (preRequest === undefined ? 0 : 1),
+    cleaning: kind === undefined ? undefined : { kind, prepares },
+  };
+};
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+const NO_VALUES: readonly BoundValue[] = [];
+
+/** The values of a statement's parameters. @throws RelApiError `missing-session-variable` @rule G-FIL-7 */
+export const fillSlots = (
+  slots: readonly Slot[],
+  values: readonly BoundValue[],
+  session: Session,
+): readonly BoundValue[] => {
+  if (slots.length === 0) return NO_VALUES;
+  const filled: BoundValue[] = [];
+  for (const source of slots) {
+    if ("param" in source) filled.push(values[source.param] ?? null);
+    else if ("fixed" in source) filled.push(source.fixed);
+    else if ("sessionJson" in source) filled.push(sessionJson(session, source.sessionJson));
+    else {
+      const variable = session.variables[source.session];
+      if (variable === undefined && source.optional !== true) throw missingSessionVariable(source.session);
+      filled.push(variable ?? null);
+    }
+  }
+  return filled;
+};
+
+// --- both together ---------------------------------------------------------------------------------------------------
+
+export interface TransactionParts {
+  readonly current: Current;
+  readonly caches: Caches;
+  readonly sessions: readonly SessionSpec[];
+}
+
+export interface Transactions {
+  /** `prepares`: statements are prepared at all. `trustsNobody`: those that belong to a role are not prepared behind
+   *  what may switch it. @throws RelApiError when a session variable is missing */
+  build(execution: Execution, prepares: boolean, trustsNobody: boolean): Transaction;
+  /** It has switched the role: until the next reload, nothing that depends on the role is prepared after it. */
+  remember(execution: Execution, switcher: Switcher): void;
+}
+
+const BYTES_PER_LINE = 200;
+
+export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
+  const roles = createRoleWatch();
+  const frames: Cache<FrameSource, Frame> = caches.create({
+    name: "transactions",
+    make: buildFrame,
+    bytesOf: ({ settingsText }) => settingsText.length * 2,
+  });
+  const scripts: Cache<ScriptSource, Script> = caches.create({
+    name: "statements of transactions",
+    make: (ask: Ask<ScriptSource>) => buildScript(ask, roles),
+    bytesOf: ({ lines }) => lines.length * BYTES_PER_LINE,
+  });
+  const ofSessions = new WeakMap<Session, SessionSettings>();
+  let switchCount = 0;
+
+  return {
+    build: (execution, prepares, trustsNobody) => {
+      const { session, programs, access, end, schema, isolation, keepsLoginPath, settings = NO_SETTINGS } = execution;
+      const { model, options } = current;
+      const role = session.databaseRole;
+      let ofSession = ofSessions.get(session);
+      if (ofSession === undefined) ofSessions.set(session, (ofSession = buildSessionSettings(session, sessions)));
+      let looksFirst = execution.check !== undefined;
+      for (const { program } of programs) if (program.checks.length > 0) looksFirst = true;
+      const frame = frames.take({
+        model,
+        options,
+        role,
+        sessionNames: ofSession.names,
+        settings,
+        settingCount: settings.length,
+        schema,
+        keepsLoginPath,
+        access,
+        isolation,
+        end,
+        looksFirst,
+      });
+      const { dbPreRequest } = options;
+      const script = scripts.take({
+        frame,
+        model,
+        role,
+        access,
+        programs,
+        programCount: programs.length,
+        program: programs[0]?.program,
+        preRequest: dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest,
+        prepares,
+        trustsNobody,
+        switchCount,
+      });
+
+      const statements: WireStatement[] = [];
+      if (frame.begin !== undefined) statements.push(frame.begin);
+      const values: string[] = [...frame.first, ...ofSession.values];
+      for (const [, value] of settings) values.push(value);
+      for (const value of frame.afterwards) values.push(value);
+      statements.push({ text: frame.settingsText, name: frame.settingsName, values });
+      for (const line of script.lines) {
+        const { text, name, isMultiRow, slots, program = 0 } = line;
+        if (slots === undefined) statements.push(line);
+        else
+          statements.push({
+            text,
+            name,
+            isMultiRow,
+            values: fillSlots(slots, programs[program]?.values ?? [], session),
+          });
+      }
+      if (!looksFirst) for (const statement of frame.last) statements.push(statement);
+      return {
+        statements,
+        guards: script.guards,
+        owner: script.isOwnerUnknown ? {} : script.owner,
+        offset: script.offset,
+        isImplicit: frame.isImplicit,
+        last: looksFirst ? frame.last : NOTHING,
+        cleaning: script.cleaning,
+      };
+    },
+    remember: (execution, switcher) => {
+      switchCount++;
+      roles.remember(execution, switcher);
+    },
+  };
+};
