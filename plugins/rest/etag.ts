@@ -12,13 +12,12 @@ import {
 import { bodyOf } from "./answer/rows.ts";
 import type { RestHandler } from "./api.ts";
 import { excludedRows, preconditionFailed } from "./errors.ts";
-import { plannedReads, type PlannedReads } from "./read.ts";
-import type { RestRequest } from "./request.ts";
+import { plannedReads, valuesOf, type PlannedReads } from "./read.ts";
+import type { RestRequest, Way } from "./request.ts";
 import { withMethods } from "./routes.ts";
 import type { EtagsService, Precondition } from "./run.ts";
 import { etagSettings } from "./settings.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
-import { NO_PREFERENCES } from "./syntax/prefer.ts";
 
 /** Of the bytes that are sent. */
 const etagOf = (body: string | Uint8Array): string => `"${createHash("sha1").update(body).digest("base64url")}"`;
@@ -96,12 +95,18 @@ const withTags =
   async (exchange, target) =>
     tagged(exchange, await read(exchange.method === "HEAD" ? asGet(exchange) : exchange, target));
 
-/** The same URL, read. A write has preferences that a read does not know. */
-const readingOf = (request: RestRequest): RestRequest => {
-  const { rest, kind, model, schema, isProfileNamed, name, path } = request;
-  const place = { exchange: asGet(request.exchange), kind, model, schema, isProfileNamed, name, path };
-  return { ...parseRequest(rest, place), preferences: NO_PREFERENCES };
+const readingWays = new WeakMap<Way, Way>();
+
+/** The same place, read: one object for all that write there. */
+const readingWay = (way: Way): Way => {
+  let reading = readingWays.get(way);
+  if (reading === undefined) readingWays.set(way, (reading = { ...way, method: "GET" }));
+  return reading;
 };
+
+/** The same URL, read. A write has preferences that a read does not know. */
+const readingOf = ({ exchange, rest }: RestRequest): RestRequest =>
+  parseRequest(rest, asGet(exchange), readingWay(rest.wayOf(exchange)), "");
 
 /** POST names no rows in its URL. @rule R-ETG-3 R-ETG-4 */
 const preconditionOf = (
@@ -117,7 +122,7 @@ const preconditionOf = (
   const { made } = reads.get({ request: reading, relation });
   return {
     program: context.prepare(made, request.exchange.session, "rest"),
-    values: made.valuesOf(reading),
+    values: valuesOf(made, reading),
     check: (row) => {
       const etag = Number(row.page_total ?? 0) > 0 ? etagOf(bodyOf(row, made.media)) : undefined;
       if (ifMatch !== undefined && (etag === undefined || !names(ifMatch, etag))) throw preconditionFailed();

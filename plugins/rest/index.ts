@@ -1,17 +1,7 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
  *  */
 import { SyncBailHook, SyncWaterfallHook } from "tapable";
-import {
-  definePlugin,
-  nameKey,
-  routinesOf,
-  type Answer,
-  type Ask,
-  type Exchange,
-  type PluginContext,
-  type Question,
-  type RelApiHooks,
-} from "../../core/index.ts";
+import { definePlugin, type Exchange, type PluginContext, type RelApiHooks } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
 import type {
@@ -35,7 +25,7 @@ import {
 } from "./errors.ts";
 import { refusePath } from "./meant-path.ts";
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
-import type { ParsedQuery, PlacedTarget, Place, QueryKind, Rest } from "./request.ts";
+import type { Rest, Way } from "./request.ts";
 import { createRoutes, onRelation, type RestService } from "./routes.ts";
 import type { EtagsService } from "./run.ts";
 import { restLimits, restSettings } from "./settings.ts";
@@ -49,31 +39,15 @@ import {
   metadataPermissionsForRest,
 } from "../settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
-import { parseRequest, readPlace, readPreferences, restPrefixesOf } from "./syntax/parse-request.ts";
+import { createParse, createWays, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
 import { bodyType, readPayload } from "./syntax/payload.ts";
+import { restPrefixesOf } from "./syntax/place.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
-import { parseQuery } from "./syntax/query-string.ts";
-
-interface QueryText {
-  readonly text: string;
-  readonly kind: QueryKind;
-}
-
-const TEXT: Question<QueryText, string> = { name: "text", of: ({ text }) => text };
-const KIND: Question<QueryText, QueryKind> = { name: "kind", of: ({ kind }) => kind };
-
-/** A parsed query is so much larger than its text. */
-const BYTES_PER_CHARACTER = 30;
 
 const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedReads): Rest => {
   const grammar = buildGrammar(context.registry, context.options);
-  const queries = context.caches.create({
-    name: "rest queries",
-    make: (ask: Ask<QueryText>): ParsedQuery => parseQuery(grammar, ask(TEXT), ask(KIND)),
-    bytesOf: ({ pairs }) =>
-      pairs.reduce((bytes, [name, given = ""]) => bytes + (name.length + given.length) * BYTES_PER_CHARACTER, 500),
-  });
   const relation = new Map<string, RestHandler>();
+  const routeOf = createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() });
   const rest: Rest = {
     context,
     hooks,
@@ -82,9 +56,11 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     readBody: hooks.use<ReadBody>("readBody"),
     readRaised: hooks.use<ReadRaised>("readRaised"),
     suggestions: () => context.service<SuggestionsService>("suggestions"),
-    routeOf: createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() }),
-    parseQuery: (text = "", kind) => queries.take({ text, kind }),
+    routeOf,
+    wayOf: createWays(context, routeOf),
+    parse: (source) => parse(source),
   };
+  const parse = createParse(rest);
   const read = onRelation(rest, (request, target) => readRelation(request, target, reads));
   relation.set("GET", read).set("HEAD", read);
   return rest;
@@ -92,42 +68,26 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
 
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Steps 4 to 6 of R-PIPE-1, then the target's own handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
-const answer = (rest: Rest, exchange: Exchange): Promise<Answer> | Answer => {
-  const { method } = exchange;
-  const place = readPlace(rest.context, exchange);
-  const target = findTarget(place);
+/** A way that leads to no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
+const refuse = (rest: Rest, exchange: Exchange, way: Way): Promise<never> => {
+  const { method, target, model, schema, path } = way;
   if (target === undefined) {
     if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
-    return refuseUnknown(rest, place);
+    return refuseUnknown(rest, exchange, way);
   }
-  const { methods } = rest.routeOf(place.model, place.schema, target);
-  // functions are not served at all where no plugin calls them
-  if (target.kind === "routine" && methods.size === (methods.has("OPTIONS") ? 1 : 0))
-    throw place.path === "/" ? rootDisabled() : pathInvalid();
-  const handler = methods.get(method);
-  if (handler === undefined)
-    throw target.kind === "root" && !methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
-  return handler(exchange, target);
+  const route = rest.routeOf(model, schema, target);
+  if (!isServed(route)) throw path === "/" ? rootDisabled() : pathInvalid();
+  throw target.kind === "root" && !route.methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
 };
 
 const refuseMethod = (target: RestTarget, method: string): Error =>
   target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
 
-/** Undefined: an unknown relation. An unknown function has no overloads. */
-const findTarget = (place: Place): PlacedTarget | undefined => {
-  const { kind, model, schema, name } = place;
-  if (kind === "root") return { kind, place };
-  if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }), place };
-  const relation = model.relations.get(nameKey({ schema, name }));
-  return relation && { kind, relation, place };
-};
-
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
-const refuseUnknown = async (rest: Rest, place: Place): Promise<never> => {
-  const { exchange, query, model, schema, name, method } = parseRequest(rest, place);
+const refuseUnknown = async (rest: Rest, exchange: Exchange, way: Way): Promise<never> => {
+  const { query, model, schema, name, method } = parseRequest(rest, exchange, way);
   if (WITH_BODY.has(method))
     readPayload(
       rest,
@@ -170,7 +130,9 @@ export const rest = definePlugin({
       context.call({ ...call, method, path: (restPrefixesOf(context.options)[0] ?? "") + path }),
     );
     context.offer<RestService>("rest", surface);
-    const preferences: RestPreferences = { of: (exchange) => readPreferences(surface.grammar, exchange).given };
+    const preferences: RestPreferences = {
+      of: ({ request }) => readPreferences(surface.grammar, preferOf(request)).given,
+    };
     context.offer<RestPreferencesService>("rest-preferences", preferences);
     context.offer<RestGuideService>("rest-guide", {
       roots: () => restPrefixesOf(context.options),
@@ -183,9 +145,16 @@ export const rest = definePlugin({
       // `/api`, and everything below it; at the root, everything
       paths: () =>
         context.options.compatMode ? ["*"] : restPrefixesOf(context.options).flatMap((root) => [root, `${root}/*`]),
-      handle: (exchange) => answer(surface, exchange),
       get exposedHeaders() {
         return context.service<EtagsService>("rest-etags") === undefined ? NONE : TAGS;
+      },
+      // steps 4 to 6 of R-PIPE-1, then the target's own handler
+      handle: (exchange) => {
+        const way = surface.wayOf(exchange);
+        const { handler, target } = way;
+        return handler === undefined || target === undefined
+          ? refuse(surface, exchange, way)
+          : handler(exchange, target);
       },
       encodeError: (error, exchange) =>
         encodeError(

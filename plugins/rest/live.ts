@@ -11,11 +11,11 @@ import {
 import { encodeError } from "./answer/encode-error.ts";
 import type { RestLive, RestLiveService } from "./api.ts";
 import { relationNotFound } from "./errors.ts";
-import { plannedReads, type PlannedReads } from "./read.ts";
+import { plannedReads, valuesOf, type PlannedReads } from "./read.ts";
 import { restOf } from "./routes.ts";
 import type { Rest } from "./request.ts";
 import { buildRequestSettings, isolationOf } from "./run.ts";
-import { parseRequest, readPlace } from "./syntax/parse-request.ts";
+import { parseRequest } from "./syntax/parse-request.ts";
 
 /** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule
  *  G-SES-10 */
@@ -29,7 +29,7 @@ const askingForJson = (exchange: Exchange): Exchange =>
 
 const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
   plan: (exchange, target) => {
-    const request = parseRequest(rest, readPlace(context, askingForJson(exchange)));
+    const request = parseRequest(rest, askingForJson(exchange));
     const { model, schema, name } = request;
     const relation = model.relations.get(nameKey({ schema, name }));
     if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);
@@ -40,7 +40,7 @@ const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads)
     return {
       schema,
       read: made.plan,
-      programs: [{ program, values: made.valuesOf(request) }],
+      programs: [{ program, values: valuesOf(made, request) }],
       settings: buildRequestSettings(request).filter(([setting]) => !PERSONAL.has(setting)),
       ...(isolation === undefined ? {} : { isolation }),
     };

@@ -4,7 +4,7 @@ import type { GraphqlService } from "../graphql/api.ts";
 import { pathNotServed } from "./errors.ts";
 import type { Rest } from "./request.ts";
 import { decodePercent } from "./syntax/parameters.ts";
-import { restPrefixesOf } from "./syntax/parse-request.ts";
+import { restPrefixesOf } from "./syntax/place.ts";
 
 /** Names that the caller may see alone. */
 const nameMeant = (

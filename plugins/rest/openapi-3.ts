@@ -21,7 +21,8 @@ import { createDescriptions, describeSchema, type Descriptions } from "./openapi
 import { onTarget, restOf, withMethods } from "./routes.ts";
 import type { Rest } from "./request.ts";
 import { openapiSettings } from "./settings.ts";
-import { parseRequest, readPlace, restPrefixesOf } from "./syntax/parse-request.ts";
+import { parseRequest } from "./syntax/parse-request.ts";
+import { restPrefixesOf } from "./syntax/place.ts";
 
 const FILE = "/openapi.json";
 
@@ -70,16 +71,12 @@ const documentOf = (input: DocumentInput, { grammar, context }: Rest): object =>
 const createSurface = (context: PluginContext, descriptions: Descriptions): Surface => ({
   name: "rest",
   paths: () => [FILE, ...restPrefixesOf(context.options).map((prefix) => prefix + FILE)],
-  match: (_, method) => method === "GET" || method === "HEAD",
+  methods: ["GET", "HEAD"],
   handle: (exchange) => {
     const { openapiMode, dbRootSpec } = context.options;
     if (openapiMode === "disabled" || dbRootSpec !== undefined) throw rootDisabled();
     const root = atRoot(exchange, rootOf(context.options, exchange.path) ?? "");
-    return describeSchema(
-      parseRequest(restOf(context), readPlace(context, root)),
-      descriptions,
-      "application/json; charset=utf-8",
-    );
+    return describeSchema(parseRequest(restOf(context), root), descriptions, "application/json; charset=utf-8");
   },
   encodeError: (error, exchange) => encodeError(restOf(context), error, exchange),
 });

@@ -28,7 +28,7 @@ import { buildDocument, type DocumentInput, type DocumentPlace } from "./openapi
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
-import { restPrefixesOf } from "./syntax/parse-request.ts";
+import { restPrefixesOf } from "./syntax/place.ts";
 import { openapiSettings } from "./settings.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
@@ -131,11 +131,8 @@ export const createDescriptions = ({ caches, registry }: PluginContext, name: st
   nothing: readNothing(registry),
 });
 
-const contentTypeOf = ({ rest, exchange, model }: RestRequest): string =>
-  chooseMedia(
-    { rest, model, maySeePlans: false, header: (name) => exchange.header(name) },
-    { isWholeRow: true, isRoot: true },
-  ).contentType;
+const contentTypeOf = ({ rest, accept, model }: RestRequest): string =>
+  chooseMedia({ rest, model, maySeePlans: false, accept }, { isWholeRow: true, isRoot: true }).contentType;
 
 /** @rule R-OAS-1 R-TX-2 */
 export const describeSchema = async (

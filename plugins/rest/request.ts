@@ -174,8 +174,22 @@ export interface Rest {
   suggestions(): Suggestions | undefined;
   /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. Cached per model. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
-  /** The parsed query string, cached. @throws RelApiError `parse-error` */
-  parseQuery(text: string | undefined, kind: QueryKind): ParsedQuery;
+  /** Where a request leads, by method, path and profile. Kept. @throws RelApiError `path-invalid`, `root-disabled`,
+   *  `schema-not-exposed` */
+  wayOf(exchange: Exchange): Way;
+  /** What it says. Kept. @throws RelApiError `parse-error`, … in the order of R-PIPE-1 */
+  parse(source: ParseSource): ParsedRequest;
+}
+
+/** What requests are parsed from. */
+export interface ParseSource {
+  readonly way: Way;
+  /** The query string, or its template. */
+  readonly text: string | undefined;
+  readonly hasMarks: boolean;
+  readonly hasRange: boolean;
+  /** The header. */
+  readonly prefer: string | undefined;
 }
 
 /** What the registry and the settings add to what a request may say. */
@@ -199,8 +213,6 @@ export interface Grammar {
 
 /** Where a request leads, by its path and its profile. */
 export interface Place {
-  /** Whose path and profile they are. */
-  readonly exchange: Exchange;
   readonly kind: RestTarget["kind"];
   readonly model: Model;
   readonly schema: string;
@@ -213,23 +225,47 @@ export interface Place {
   readonly path: string;
 }
 
-/** A target as the surface hands it on, with what was read to find it. Handlers of plugins may pass on another, or
- *  another exchange. */
-export type PlacedTarget = RestTarget & { readonly place?: Place };
+/** The same for all requests with that method, path and profile. */
+export interface Way extends Place {
+  readonly method: string;
+  /** Undefined: an unknown relation. */
+  readonly target: RestTarget | undefined;
+  /** Undefined: it does not answer the method. */
+  readonly handler: RestRoute["methods"] extends ReadonlyMap<string, infer Handler> ? Handler | undefined : never;
+}
 
-/** A request after steps 4 to 8 of R-PIPE-1: everything that can be read without the body and without planning. */
-export interface RestRequest extends Place {
+/** What is read of a request without the body, without planning and without the values of its filters: one object for
+ *  all requests that say the same. */
+export interface ParsedRequest extends Place {
   readonly rest: Rest;
   readonly method: string;
   /** Of a read: values of plain filters are marks in it (`templateOf`). */
   readonly query: ParsedQuery;
-  /** The text that `query` is of, and what it was read as. */
-  readonly queryText: string | undefined;
-  readonly queryKind: QueryKind;
+  readonly hasMarks: boolean;
+  readonly preferences: Preferences;
+  /** How the transaction ends. */
+  readonly end: TransactionEnd;
+  /** Rows wanted at the root, unless a `Range` header says so too. */
+  readonly range: RootRange | undefined;
+}
+
+/** A request after steps 4 to 8 of R-PIPE-1. */
+export interface RestRequest extends Omit<ParsedRequest, "range" | "hasMarks"> {
+  readonly parsed: ParsedRequest;
+  readonly exchange: Exchange;
   /** What the marks of `query` stand for. */
   readonly filterValues: readonly string[];
   readonly range: RootRange;
-  readonly preferences: Preferences;
+  readonly hasLimit: boolean;
+  readonly hasOffset: boolean;
+  /** The header. */
+  readonly accept: string | undefined;
+}
+
+export interface TransactionEnd {
+  readonly end: "commit" | "rollback";
+  /** The client's `tx` is honoured, and echoed. */
+  readonly isChosen: boolean;
 }
 
 // --- calls -----------------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import type {
   Token,
 } from "../../core/index.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
-import type { PlacedTarget, Rest, RestRequest } from "./request.ts";
-import { parseRequest, readPlace } from "./syntax/parse-request.ts";
+import type { Rest, RestRequest } from "./request.ts";
+import { parseRequest } from "./syntax/parse-request.ts";
 
 /** The surface, for the other plugins of this folder. */
 export type RestService = Token<"rest", Rest>;
@@ -27,10 +27,8 @@ export const restOf = (context: PluginContext): Rest => {
 /** A handler that is given the parsed request. */
 export const onTarget =
   (rest: Rest, handle: (request: RestRequest, target: RestTarget) => Promise<Answer> | Answer): RestHandler =>
-  (exchange, target: PlacedTarget) => {
-    const { place } = target;
-    return handle(parseRequest(rest, place?.exchange === exchange ? place : readPlace(rest.context, exchange)), target);
-  };
+  (exchange, target) =>
+    handle(parseRequest(rest, exchange), target);
 
 export const onRelation = (
   rest: Rest,
@@ -69,12 +67,6 @@ const SUBJECT: Question<Wanted, RestTarget> = {
     target.kind === "relation" ? target.relation : target.kind === "routine" ? target.routines : target.kind,
 };
 
-/** As taps see it: a route is kept, and serves other requests than the one that it was built for. */
-const withoutPlace = (placed: PlacedTarget): RestTarget => {
-  const { place: _, ...target } = placed;
-  return target;
-};
-
 const BYTES_PER_ROUTE = 1000;
 
 /** Built when first asked for. */
@@ -87,7 +79,7 @@ export const createRoutes = (
     name: "rest routes",
     make: (ask: Ask<Wanted>): RestRoute =>
       hooks.buildRestRoute.call(
-        { target: withoutPlace(ask(SUBJECT)), methods: methods[ask(SUBJECT).kind] },
+        { target: ask(SUBJECT), methods: methods[ask(SUBJECT).kind] },
         { model: ask(MODEL), schema: ask(SCHEMA) },
       ),
     bytesOf: () => BYTES_PER_ROUTE,

@@ -13,7 +13,7 @@ import {
   type ResultRow,
   type Token,
 } from "../../core/index.ts";
-import { buildAnswer, resolveEnd, type AnswerParts } from "./answer/headers.ts";
+import { buildAnswer, type AnswerParts } from "./answer/headers.ts";
 import { preconditionFailed } from "./errors.ts";
 import type { PlannedRequest, RestRequest } from "./request.ts";
 
@@ -95,7 +95,7 @@ const onOneSnapshot = (isolation: string | undefined): string =>
 
 /** A program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
 export const executionOf = (request: RestRequest, program: Program, run: Run): Execution => {
-  const { rest, exchange, schema, preferences } = request;
+  const { exchange, schema } = request;
   const { before } = run;
   const isolation = run.isolation ?? isolationOf(request);
   const settings = buildRequestSettings(request);
@@ -113,7 +113,7 @@ export const executionOf = (request: RestRequest, program: Program, run: Run): E
             { program: before.program, values: before.values },
             { program, values: run.values },
           ],
-    end: resolveEnd(rest.context.options, preferences).end,
+    end: request.end.end,
     onGone: (listener) => exchange.onGone(listener),
     check:
       before === undefined

@@ -1,13 +1,6 @@
 /** Response headers, and the finished response. */
-import {
-  VERSION,
-  type Answer,
-  type Headers,
-  type Logger,
-  type ResolvedOptions,
-  type ResultRow,
-} from "../../../core/index.ts";
-import type { AppliedPreferences, ParsedQuery, Preferences, ResolvedRead, RestRequest } from "../request.ts";
+import { VERSION, type Answer, type Headers, type Logger, type ResultRow } from "../../../core/index.ts";
+import type { AppliedPreferences, ParsedQuery, ResolvedRead, RestRequest } from "../request.ts";
 import { headerText } from "./header-text.ts";
 
 export interface AnswerParts {
@@ -102,12 +95,11 @@ const ORDER: readonly string[] = [
 /** Value of `Preference-Applied`; undefined when nothing was honoured. `applied`: what the plan honours; `count`,
  *  `handling`, `tx` and whatever sets something count without it. @rule R-PRF-3 R-PRF-7 */
 const buildPreferenceApplied = (
-  { preferences, rest }: RestRequest,
+  { preferences, rest, end }: RestRequest,
   applied: AppliedPreferences,
 ): string | undefined => {
   const { given } = preferences;
-  const { isChosen: tx } = resolveEnd(rest.context.options, preferences);
-  const honoured: AppliedPreferences = { count: true, handling: true, tx, ...applied };
+  const honoured: AppliedPreferences = { count: true, handling: true, tx: end.isChosen, ...applied };
   const items: string[] = [];
   for (const name of [...ORDER, ...[...given.keys()].filter((each) => !ORDER.includes(each))]) {
     const sent = name === "max-affected" ? preferences.maxAffected : given.get(name);
@@ -115,20 +107,6 @@ const buildPreferenceApplied = (
     if (sent !== undefined && isHonoured) items.push(`${name}=${sent}`);
   }
   return items.length === 0 ? undefined : headerText(items.join(", "));
-};
-
-export interface TransactionEnd {
-  readonly end: "commit" | "rollback";
-  /** The client's `tx` is honoured, and echoed. */
-  readonly isChosen: boolean;
-}
-
-/** @rule R-TX-5 R-PRF-6 */
-export const resolveEnd = (options: ResolvedOptions, preferences: Preferences): TransactionEnd => {
-  const { dbTxEnd } = options;
-  if (preferences.tx !== undefined && dbTxEnd.endsWith("-allow-override"))
-    return { end: preferences.tx, isChosen: true };
-  return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosen: false };
 };
 
 // --- headers that SQL sets --------------------------------------------------------------------------------------------

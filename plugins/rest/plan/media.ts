@@ -33,12 +33,12 @@ export interface MediaWanted extends Pick<MediaContext, "relation" | "routine" |
  *  R-MED-3 */
 export const headOf = ({ envelope }: MediaChoice): Envelope => ({ wrapper: envelope.wrapper });
 
-type MediaPlanning = Pick<Planning, "rest" | "model" | "header" | "maySeePlans">;
+type MediaPlanning = Pick<Planning, "rest" | "model" | "accept" | "maySeePlans">;
 
 /** Picks the first accepted type that is available. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3
  *  R-MED-5 R-OAS-1 */
 export const chooseMedia = (planning: MediaPlanning, wanted: MediaWanted): MediaChoice => {
-  const accepted = parseAccept(planning.header("accept"));
+  const accepted = parseAccept(planning.accept);
   const choose = wanted.isRoot === true ? rootChoice : choiceFor(planning, wanted);
   for (const type of accepted) {
     const chosen = choose(type);

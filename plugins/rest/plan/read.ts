@@ -1,10 +1,10 @@
 /** Plans of GET and HEAD. */
 import type { BoundValue } from "../../../core/index.ts";
 import { encode, encodeContentLocation } from "../answer/headers.ts";
-import type { PlannedRequest, RestRequest } from "../request.ts";
+import type { PlannedRequest } from "../request.ts";
 import { checkPreferences } from "../syntax/prefer.ts";
-import { windowValues, withoutWindow } from "../syntax/range.ts";
-import { fillHoles, holesOf, splitAtMarks } from "../syntax/parameters.ts";
+import { withoutWindow } from "../syntax/range.ts";
+import { holesOf, splitAtMarks, type Holes } from "../syntax/parameters.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import type { Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
@@ -12,9 +12,12 @@ import { resolveRead } from "./rows.ts";
 
 /** A read ready to run, shared by equal requests. */
 export interface PlannedRead extends PlannedRequest {
-  /** Those of the filters and paths of one request, then those of its root's limit and offset. */
-  readonly valuesOf: (request: RestRequest) => readonly BoundValue[];
-  readonly contentLocation: (values: readonly string[]) => string;
+  /** Those of filters and paths, with marks (`holes`) in place of those that each request has for itself; then come
+   *  those of its root's limit and offset. */
+  readonly values: readonly BoundValue[];
+  readonly holes: Holes;
+  /** `Content-Location` in pieces, between which the same values stand. */
+  readonly location: readonly string[];
 }
 
 /** Checks in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
@@ -37,6 +40,7 @@ export const planRead = (planning: Planning): PlannedRead => {
   const media = chooseMedia(planning, { relation, isWholeRow });
   checkPreferences(planning.preferences);
   const { plan, applied } = applyPreferences(planning, read);
+  const bound = withoutWindow(values, window);
   const location = encodeContentLocation(name, query.pairs);
   return {
     plan,
@@ -45,19 +49,13 @@ export const planRead = (planning: Planning): PlannedRead => {
       count,
       countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined,
     },
-    valuesOf: valuesWith(withoutWindow(values, window), hasMarks),
+    values: bound,
+    holes: hasMarks ? holesOf(bound) : NO_HOLES,
     media,
-    contentLocation: hasMarks ? splitAtMarks(location, encode) : () => location,
+    location: hasMarks ? splitAtMarks(location, encode) : [location],
     applied,
     legacyNames,
   };
 };
 
-const valuesWith = (planned: readonly BoundValue[], hasMarks: boolean): PlannedRead["valuesOf"] => {
-  const holes = hasMarks ? holesOf(planned) : [];
-  return ({ filterValues, range }) => {
-    const filled = fillHoles(planned, holes, filterValues);
-    const window = windowValues(range);
-    return window.length === 0 ? filled : [...filled, ...window];
-  };
-};
+const NO_HOLES: Holes = [];

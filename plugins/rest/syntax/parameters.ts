@@ -78,30 +78,15 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
 // a whole mark, e.g. \ue0003\ue001
 const MARK = new RegExp(`^${OPEN}([0-9]+)${CLOSE}$`);
 
-/** Which planned values are marks. */
-export const holesOf = (planned: readonly BoundValue[]): readonly (readonly [at: number, value: number])[] =>
+/** Which planned values are marks, and of which value. */
+export type Holes = readonly (readonly [at: number, value: number])[];
+
+export const holesOf = (planned: readonly BoundValue[]): Holes =>
   planned.flatMap((bound, at) => {
     const mark = typeof bound === "string" ? MARK.exec(bound) : null;
     return mark === null ? [] : [[at, Number(mark[1])] as const];
   });
 
-export const fillHoles = (
-  planned: readonly BoundValue[],
-  holes: readonly (readonly [at: number, value: number])[],
-  values: readonly string[],
-): readonly BoundValue[] => {
-  if (holes.length === 0) return planned;
-  const filled = [...planned];
-  for (const [at, value] of holes) filled[at] = values[value] ?? null;
-  return filled;
-};
-
-/** Splits a string at its percent-encoded marks. */
-export const splitAtMarks = (
-  encoded: string,
-  encode: (text: string) => string,
-): ((values: readonly string[]) => string) => {
-  const pieces = encoded.split(new RegExp(`${encode(OPEN)}([0-9]+)${encode(CLOSE)}`));
-  // text and number of a value in turn
-  return (values) => pieces.map((piece, i) => (i % 2 === 0 ? piece : encode(values[Number(piece)] ?? ""))).join("");
-};
+/** Splits a string at its percent-encoded marks: text and number of a value in turn. */
+export const splitAtMarks = (encoded: string, encode: (text: string) => string): readonly string[] =>
+  encoded.split(new RegExp(`${encode(OPEN)}([0-9]+)${encode(CLOSE)}`));

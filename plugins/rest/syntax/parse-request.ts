@@ -1,122 +1,150 @@
-/** Everything about a request that can be parsed without its body and the database: steps 4 to 8 of R-PIPE-1. */
+/** Everything about a request that can be read without its body and the database: steps 4 to 8 of R-PIPE-1. What is the
+ *  same for many requests is read once. */
 import {
+  membersIn,
+  membersOf,
+  nameKey,
+  questionsAbout,
+  routinesOf,
   utf8Text,
+  type Ask,
   type Exchange,
   type Model,
   type PluginContext,
-  type RelApiOptions,
-  type ResolvedOptions,
+  type Question,
 } from "../../../core/index.ts";
-import { limitOnPut, pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
-import type { Grammar, Place, Preferences, Rest, RestRequest } from "../request.ts";
-import { decodePercent, templateOf } from "./parameters.ts";
-import { NO_PREFERENCES, parsePreferences } from "./prefer.ts";
+import type { RestRoute, RestTarget } from "../api.ts";
+import { limitOnPut } from "../errors.ts";
+import type { Grammar, ParsedRequest, ParseSource, Place, Preferences, Rest, RestRequest, Way } from "../request.ts";
+import { templateOf } from "./parameters.ts";
+import { profileHeader, readPlace } from "./place.ts";
+import { NO_PREFERENCES, parsePreferences, resolveEnd } from "./prefer.ts";
+import { parseQuery } from "./query-string.ts";
 import { resolveRange } from "./range.ts";
 
-// --- `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: where it leads ------------------------------------
+// --- path and profile: where it leads -------------------------------------------------------------------------------
 
-/** What the path says. `schema`: where the setting of the root names one. */
-type Location = Pick<Place, "kind" | "name" | "path"> & { readonly schema?: string };
+interface WaySource {
+  readonly exchange: Exchange;
+  readonly model: Model;
+}
 
-type PathOptions = Pick<RelApiOptions, "restPrefixes" | "restPath">;
+const MODEL = membersOf<WaySource>()("model");
+const METHOD = membersIn<WaySource>()("exchange")("method");
+const PATH = membersIn<WaySource>()("exchange")("path");
+const aboutExchange = questionsAbout(({ exchange }: WaySource) => exchange);
+const PROFILES: Readonly<Record<string, Question<WaySource, string | undefined>>> = Object.fromEntries(
+  ["accept-profile", "content-profile"].map((name) => [name, aboutExchange(name, (exchange) => exchange.header(name))]),
+);
 
-const prefixes = new WeakMap<PathOptions, readonly string[]>();
-
-/** What REST paths start with: `["/api/", "/"]` is `["/api", ""]`. @rule R-PATH-1 */
-export const restPrefixesOf = (options: PathOptions): readonly string[] => {
-  let found = prefixes.get(options);
-  if (found === undefined) {
-    found = (options.restPrefixes ?? [options.restPath ?? "/api"]).map((path) => path.replace(/\/+$/, ""));
-    prefixes.set(options, found);
-  }
-  return found;
+/** Undefined: an unknown relation. An unknown function has no overloads. */
+const findTarget = ({ kind, model, schema, name }: Place): RestTarget | undefined => {
+  if (kind === "root") return { kind };
+  if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }) };
+  const relation = model.relations.get(nameKey({ schema, name }));
+  return relation && { kind, relation };
 };
 
-/** The path below the REST root, or undefined where the surface does not reach. @rule R-PATH-1 R-PATH-2 */
-export const belowRoot = (options: ResolvedOptions, path: string): string | undefined => {
-  let found = options.compatMode ? "" : undefined;
-  for (const prefix of restPrefixesOf(options))
-    if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/"))
-      if (found === undefined || prefix.length > found.length) found = prefix;
-  return found === undefined ? undefined : path.slice(found.length);
-};
+/** Functions are not, where no plugin calls them. @rule R-PATH-7 */
+export const isServed = ({ target, methods }: RestRoute): boolean =>
+  target.kind !== "routine" || methods.size > (methods.has("OPTIONS") ? 1 : 0);
 
-/** Path and profile, read once for a request. @throws RelApiError `path-invalid`, `root-disabled`, `schema-not-exposed`
- *  @rule R-PATH-4 R-PATH-5 R-PATH-6 R-PATH-8 R-PROF-3 */
-export const readPlace = (context: Pick<PluginContext, "options" | "model">, exchange: Exchange): Place => {
-  const model = context.model();
-  const { kind, name, path, schema } = locate(context.options, exchange.path);
-  const profile = readProfile(model, exchange);
-  return {
-    exchange,
-    kind,
-    model,
-    schema: schema ?? profile ?? model.schemas[0] ?? "public",
-    isProfileNamed: profile !== undefined || model.schemas.length > 1,
-    name,
-    path,
+const BYTES_PER_WAY = 1000;
+
+/** An unknown name would be cached for every client that tries one. */
+const isKnown = ({ target }: Way): boolean =>
+  target !== undefined && (target.kind !== "routine" || target.routines.length > 0);
+
+export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Rest["wayOf"] => {
+  const ways = context.caches.create({
+    name: "rest ways",
+    make: (ask: Ask<WaySource>): Way => {
+      const method = ask(METHOD);
+      const profile = ask(PROFILES[profileHeader(method)] as (typeof PROFILES)[string]); // one of both
+      const place = readPlace(context.options, ask(MODEL), ask(PATH), profile);
+      const target = findTarget(place);
+      const route = target && routeOf(place.model, place.schema, target);
+      return { ...place, method, target, handler: route && isServed(route) ? route.methods.get(method) : undefined };
+    },
+    bytesOf: () => BYTES_PER_WAY,
+  });
+  return (exchange) => {
+    const found = ways.get({ exchange, model: context.model() });
+    if (isKnown(found.made)) found.keep();
+    return found.made;
   };
-};
-
-const locate = (options: ResolvedOptions, path: string): Location => {
-  const below = belowRoot(options, path) ?? path;
-  if (below === "" || below === "/") return locateRoot(options);
-  const [empty, first = "", second, ...more] = below.split("/");
-  if (empty !== "" || more.length > 0) throw pathInvalid();
-  if (second === undefined) return { kind: "relation", name: decodePercent(first), path: below };
-  if (first !== "rpc") throw pathInvalid();
-  return { kind: "routine", name: decodePercent(second), path: below };
-};
-
-/** `dbRootSpec` is a function name, with its schema or without. */
-const locateRoot = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
-  if (dbRootSpec !== undefined) {
-    const dot = dbRootSpec.indexOf(".");
-    return {
-      kind: "routine",
-      name: dbRootSpec.slice(dot + 1),
-      schema: dot === -1 ? undefined : dbRootSpec.slice(0, dot),
-      path: "/",
-    };
-  }
-  if (openapiMode === "disabled") throw rootDisabled();
-  return { kind: "root", name: "", path: "/" };
-};
-
-const READING = new Set(["GET", "HEAD", "OPTIONS"]);
-
-/** The exposed schema that the request asks for; undefined: it does not ask. @rule R-PROF-1 R-PROF-2 R-PROF-5 */
-const readProfile = (model: Model, exchange: Exchange): string | undefined => {
-  const sent = exchange.header(READING.has(exchange.method) ? "accept-profile" : "content-profile");
-  if (sent === undefined) return undefined;
-  const name = utf8Text(sent);
-  if (!model.schemas.includes(name)) throw schemaNotExposed(name, model.schemas);
-  return name;
 };
 
 // --- query string and headers: what it asks for -------------------------------------------------------------------------
 
-export const readPreferences = (grammar: Grammar, { request }: Exchange): Preferences => {
-  const header = request.headers["prefer"] as string | undefined; // Node joins repeated ones
-  return header === undefined ? NO_PREFERENCES : parsePreferences(grammar, utf8Text(header));
+export const readPreferences = (grammar: Grammar, header: string | undefined): Preferences =>
+  header === undefined || header === "" ? NO_PREFERENCES : parsePreferences(grammar, utf8Text(header));
+
+/** A parsed query is so much larger than its text. */
+const BYTES_PER_CHARACTER = 30;
+
+const ofRequest = membersOf<ParseSource>();
+const WAY = ofRequest("way");
+const TEXT = ofRequest("text");
+const HAS_MARKS = ofRequest("hasMarks");
+const HAS_RANGE = ofRequest("hasRange");
+const PREFER = ofRequest("prefer");
+
+const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
+
+/** @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
+const parse = (rest: Rest, ask: Ask<ParseSource>): ParsedRequest => {
+  const { kind, model, schema, isProfileNamed, name, path, method } = ask(WAY);
+  const query = parseQuery(
+    rest.grammar,
+    ask(TEXT) ?? "",
+    kind === "routine" && isReading(method) ? "arguments" : "filters",
+  );
+  const range = ask(HAS_RANGE) ? undefined : resolveRange(query.range, undefined);
+  if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
+  const preferences = readPreferences(rest.grammar, ask(PREFER));
+  const end = resolveEnd(rest.context.options, preferences);
+  const hasMarks = ask(HAS_MARKS);
+  return { kind, rest, model, method, schema, isProfileNamed, name, path, query, hasMarks, preferences, end, range };
 };
+
+export const createParse = (rest: Rest): Rest["parse"] =>
+  rest.context.caches.create({
+    name: "rest requests",
+    make: (ask: Ask<ParseSource>) => parse(rest, ask),
+    bytesOf: ({ query: { pairs } }) =>
+      pairs.reduce((bytes, [name, given = ""]) => bytes + (name.length + given.length) * BYTES_PER_CHARACTER, 1000),
+  }).take;
 
 const NONE: readonly string[] = [];
 
-/** @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
-export const parseRequest = (rest: Rest, place: Place): RestRequest => {
-  const { exchange, kind, model, schema, isProfileNamed, name, path } = place;
-  const { method } = exchange;
-  const isReading = method === "GET" || method === "HEAD";
-  const template = isReading && kind === "relation" ? templateOf(rest.grammar, exchange.query) : undefined;
-  const queryText = template === undefined ? exchange.query : template.text;
-  const queryKind = kind === "routine" && isReading ? "arguments" : "filters";
-  const query = rest.parseQuery(queryText, queryKind);
-  const range = resolveRange(query.range, method === "GET" ? exchange.header("range") : undefined);
-  if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
-  const preferences = readPreferences(rest.grammar, exchange);
+/** Node joins repeated ones. */
+export const preferOf = ({ headers }: Exchange["request"]): string | undefined =>
+  headers["prefer"] as string | undefined;
+
+/** `way`, `prefer`: in place of the exchange's own. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
+export const parseRequest = (
+  rest: Rest,
+  exchange: Exchange,
+  way: Way = rest.wayOf(exchange),
+  prefer: string | undefined = preferOf(exchange.request),
+): RestRequest => {
+  const { method } = way;
+  const isRead = way.kind === "relation" && isReading(method);
+  const template = isRead ? templateOf(rest.grammar, exchange.query) : undefined;
+  const header = method === "GET" ? exchange.header("range") : undefined;
+  const parsed = rest.parse({
+    way,
+    text: template === undefined ? exchange.query : template.text,
+    hasMarks: template !== undefined,
+    hasRange: header !== undefined,
+    prefer,
+  });
+  const { kind, model, schema, isProfileNamed, name, path, query, preferences, end } = parsed;
+  const range = parsed.range ?? resolveRange(query.range, header);
   exchange.mark("parse");
   return {
+    parsed,
     kind,
     rest,
     exchange,
@@ -127,10 +155,12 @@ export const parseRequest = (rest: Rest, place: Place): RestRequest => {
     name,
     path,
     query,
-    queryText,
-    queryKind,
     filterValues: template === undefined ? NONE : template.values,
     range,
+    hasLimit: range.limit !== undefined,
+    hasOffset: range.offset !== 0n,
     preferences,
+    end,
+    accept: exchange.header("accept"),
   };
 };

@@ -1,7 +1,7 @@
 /** `Prefer: return=representation, count=exact`: preferences, parsed and checked. */
-import type { PreferenceSpec } from "../../../core/index.ts";
+import type { PreferenceSpec, ResolvedOptions } from "../../../core/index.ts";
 import { preferencesInvalid } from "../errors.ts";
-import type { Grammar, Preferences } from "../request.ts";
+import type { Grammar, Preferences, TransactionEnd } from "../request.ts";
 
 const anyValue = (): boolean => true;
 
@@ -59,3 +59,9 @@ export const checkPreferences = (preferences: Pick<Preferences, "handling" | "in
 /** `max-affected`, if it has an effect. @rule R-PRF-5 */
 export const effectiveMaxAffected = (preferences: Pick<Preferences, "handling" | "maxAffected">): number | undefined =>
   preferences.handling === "strict" ? preferences.maxAffected : undefined;
+
+/** @rule R-TX-5 R-PRF-6 */
+export const resolveEnd = ({ dbTxEnd }: ResolvedOptions, { tx }: Preferences): TransactionEnd => {
+  if (tx !== undefined && dbTxEnd.endsWith("-allow-override")) return { end: tx, isChosen: true };
+  return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosen: false };
+};

@@ -1,0 +1,89 @@
+/** `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: where a request leads. */
+import { utf8Text, type Model, type RelApiOptions, type ResolvedOptions } from "../../../core/index.ts";
+import { pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
+import type { Place } from "../request.ts";
+import { decodePercent } from "./parameters.ts";
+
+/** What the path says. `schema`: where the setting of the root names one. */
+type Location = Pick<Place, "kind" | "name" | "path"> & { readonly schema?: string };
+
+type PathOptions = Pick<RelApiOptions, "restPrefixes" | "restPath">;
+
+const prefixes = new WeakMap<PathOptions, readonly string[]>();
+
+/** What REST paths start with: `["/api/", "/"]` is `["/api", ""]`. @rule R-PATH-1 */
+export const restPrefixesOf = (options: PathOptions): readonly string[] => {
+  let found = prefixes.get(options);
+  if (found === undefined) {
+    found = (options.restPrefixes ?? [options.restPath ?? "/api"]).map((path) => path.replace(/\/+$/, ""));
+    prefixes.set(options, found);
+  }
+  return found;
+};
+
+/** The path below the REST root, or undefined where the surface does not reach. @rule R-PATH-1 R-PATH-2 */
+const belowRoot = (options: ResolvedOptions, path: string): string | undefined => {
+  let found = options.compatMode ? "" : undefined;
+  for (const prefix of restPrefixesOf(options))
+    if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/"))
+      if (found === undefined || prefix.length > found.length) found = prefix;
+  return found === undefined ? undefined : path.slice(found.length);
+};
+
+/** `profile`: the value of the header that names a schema. @throws RelApiError `path-invalid`, `root-disabled`,
+ *  `schema-not-exposed` @rule R-PATH-4 R-PATH-5 R-PATH-6 R-PATH-8 R-PROF-3 */
+export const readPlace = (
+  options: ResolvedOptions,
+  model: Model,
+  sentPath: string,
+  sentProfile: string | undefined,
+): Place => {
+  const { kind, name, path, schema } = locate(options, sentPath);
+  const profile = readProfile(model, sentProfile);
+  return {
+    kind,
+    model,
+    schema: schema ?? profile ?? model.schemas[0] ?? "public",
+    isProfileNamed: profile !== undefined || model.schemas.length > 1,
+    name,
+    path,
+  };
+};
+
+const locate = (options: ResolvedOptions, path: string): Location => {
+  const below = belowRoot(options, path) ?? path;
+  if (below === "" || below === "/") return locateRoot(options);
+  const [empty, first = "", second, ...more] = below.split("/");
+  if (empty !== "" || more.length > 0) throw pathInvalid();
+  if (second === undefined) return { kind: "relation", name: decodePercent(first), path: below };
+  if (first !== "rpc") throw pathInvalid();
+  return { kind: "routine", name: decodePercent(second), path: below };
+};
+
+/** `dbRootSpec` is a function name, with its schema or without. */
+const locateRoot = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
+  if (dbRootSpec !== undefined) {
+    const dot = dbRootSpec.indexOf(".");
+    return {
+      kind: "routine",
+      name: dbRootSpec.slice(dot + 1),
+      schema: dot === -1 ? undefined : dbRootSpec.slice(0, dot),
+      path: "/",
+    };
+  }
+  if (openapiMode === "disabled") throw rootDisabled();
+  return { kind: "root", name: "", path: "/" };
+};
+
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** The header that names a schema. @rule R-PROF-1 R-PROF-2 */
+export const profileHeader = (method: string): string => (READING.has(method) ? "accept-profile" : "content-profile");
+
+/** The exposed schema that the request asks for; undefined: it does not ask. @rule R-PROF-5 */
+const readProfile = (model: Model, sent: string | undefined): string | undefined => {
+  if (sent === undefined) return undefined;
+  const name = utf8Text(sent);
+  if (!model.schemas.includes(name)) throw schemaNotExposed(name, model.schemas);
+  return name;
+};
