@@ -10,6 +10,15 @@ import {
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
+export const compatMode = defineOption({
+  name: "compatMode",
+  environment: ["COMPAT_MODE"],
+  kind: flag,
+  default: false,
+  description:
+    "`true`: REST paths also work at the root, without `/api`, and errors say no more than PostgREST and Hasura do (R-HNT-6, G-HNT-4)",
+});
+
 /** What browsers send as `Origin` has a scheme, a host and no path; `*` alone is every origin, as a label its first.
  *  `null` is that of files and sandboxed frames. */
 const ORIGIN = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/(?:\*\.)?[^\s*/?#@]+)$/i;
@@ -71,7 +80,7 @@ export const metadataPermissionsForRest = defineOption({
   description: "roles of the metadata have its permissions on the REST surface too, instead of the database's grants",
 });
 
-const options = [corsAllowedOrigins, dbChannel, dbMaxRows, dbTxEnd, metadataPermissionsForRest] as const;
+const options = [compatMode, corsAllowedOrigins, dbChannel, dbMaxRows, dbTxEnd, metadataPermissionsForRest] as const;
 
 export const maxJsonDepth = defineLimit(
   "maxJsonDepth",

@@ -10,6 +10,7 @@ import {
   graphqlDeletes,
   graphqlFunctions,
   graphqlGet,
+  graphqlHints,
   graphqlInserts,
   graphqlIntrospection,
   graphqlQueries,
@@ -43,6 +44,7 @@ export const gqlCompat = (options: PresetOptions): Preset =>
     // the surface
     graphql,
     graphqlGet,
+    graphqlHints,
     trustedDocuments,
     persistedQueries,
     restEndpoints,

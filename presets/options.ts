@@ -121,6 +121,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbTxEnd?: NonNullable<RelApiOptions["dbTxEnd"]>;
   /** Longest time until a change reaches a subscriber. Default: `1000` (ms). */
   readonly liveQueryInterval?: NonNullable<RelApiOptions["liveQueryInterval"]>;
+  /** `true`: GraphQL errors carry near names and the place where a text breaks off in `extensions` (G-HNT-1, G-HNT-3). The demo has them. Default: `false`. */
+  readonly errorHints?: NonNullable<RelApiOptions["errorHints"]>;
   /** G-TYP-30. Default: `false`. */
   readonly stringifyNumericTypes?: NonNullable<RelApiOptions["stringifyNumericTypes"]>;
   /** `where: {col: {_eq: null}}` counts as true instead of being refused. Default: `false`. */
@@ -155,6 +157,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxBatchEntries?: NonNullable<RelApiOptions["maxBatchEntries"]>;
   /** Bytes of the answers of one batch; entries that come after are answered with an error and not run. Default: `67108864`. */
   readonly maxBatchBytes?: NonNullable<RelApiOptions["maxBatchBytes"]>;
+  /** `true`: REST paths also work at the root, without `/api`, and errors say no more than PostgREST and Hasura do (R-HNT-6, G-HNT-4). Default: `false`. */
+  readonly compatMode?: NonNullable<RelApiOptions["compatMode"]>;
   /** Hard limit on rows of a read. */
   readonly dbMaxRows?: NonNullable<RelApiOptions["dbMaxRows"]>;
   /** Relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`. Default: `20`. */
@@ -181,8 +185,6 @@ export interface PresetOptions extends RelApiOptions {
   readonly restPrefixes?: NonNullable<RelApiOptions["restPrefixes"]>;
   /** The same for one path (an option only). Default: `"/api"`. */
   readonly restPath?: NonNullable<RelApiOptions["restPath"]>;
-  /** `true`: REST paths also work at the root, without `/api`. Default: `false`. */
-  readonly compatMode?: NonNullable<RelApiOptions["compatMode"]>;
   /** Aggregate functions in the REST `select`. Default: `false`. */
   readonly dbAggregatesEnabled?: NonNullable<RelApiOptions["dbAggregatesEnabled"]>;
   /** Function that answers the REST root. */

@@ -13,6 +13,7 @@ import {
 import { fullTextOperators } from "../plugins/operators/full-text.ts";
 import { openapiPage } from "../plugins/openapi-page/index.ts";
 import { etag } from "../plugins/rest/etag.ts";
+import { restHints } from "../plugins/rest/hints.ts";
 import { rest } from "../plugins/rest/index.ts";
 import { openapi } from "../plugins/rest/openapi.ts";
 import { csvBodies } from "../plugins/rest/csv-bodies.ts";
@@ -41,6 +42,7 @@ export const restCompat = (options: PresetOptions): Preset =>
     responseSettings,
     raisedErrors,
     suggestions,
+    restHints,
     restLive,
     etag,
     // the schema described

@@ -123,7 +123,7 @@ export const withDatabase = async ({ options, server: { dataDir } }: Environment
   const database: DatabaseSource = startEmbeddedDatabase({ image: "demo", dataDir });
   // when it cannot start, nothing else can
   await database.ready;
-  return { anonRole: DEMO_ANON_ROLE, ...options, database };
+  return { anonRole: DEMO_ANON_ROLE, errorHints: true, ...options, database };
 };
 
 /** What to do about it, for the usual reasons. @rule C-CLI-5 */

@@ -1,8 +1,9 @@
 /** What the GraphQL surface says to other plugins: types only. Names of fields, tables and rights; what a tap of
  *  `buildGqlField` sees; the engine. */
 import type { SyncBailHook, SyncHook } from "tapable";
-import type { CallOptions, Json, Session, Token } from "../../core/index.ts";
+import type { CallOptions, Json, RelApiError, Session, Token } from "../../core/index.ts";
 import type { GqlEngine, GqlSender, PreparedDocument } from "./operations.ts";
+import type { RoleSchema } from "./parts.ts";
 
 export type * from "./parts.ts";
 export type * from "./served.ts";
@@ -14,6 +15,14 @@ export type GraphqlService = Token<"graphql", GqlEngine>;
 
 /** The page for people, offered by the plugin `playground` where its files are there. */
 export type PlaygroundService = Token<"playground", { readonly path: string }>;
+
+/** Members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
+export interface GqlHints {
+  hintsFor(error: RelApiError, session: Session, schema: () => RoleSchema): object | undefined;
+}
+
+/** Offered by the plugin `graphql-hints`. */
+export type GraphqlHintsService = Token<"graphql-hints", GqlHints>;
 
 /** Asked for requests without a `query`, and for those with a persisted one. The first tap that answers has the text of
  *  the document; undefined: no name that it knows. @rule X-DOC-1 */

@@ -34,19 +34,24 @@ const internalOf = (error: unknown): Json | undefined => {
 const encodeError = (
   error: unknown,
   session: Session | undefined,
+  hints: object = {},
 ): { readonly text: string; readonly status: number; readonly isForeign: boolean } => {
   const { code, message, status, isDatabase, isForeign = false } = errorWords(error);
   const path = (isRelApiError(error) ? error.path : undefined) ?? "$";
   const internal = isDatabase && session?.isAdmin === true ? internalOf(error) : undefined;
   return {
-    text: JSON.stringify({ message, extensions: { path, code, ...(internal === undefined ? {} : { internal }) } }),
+    text: JSON.stringify({
+      message,
+      extensions: { path, code, ...hints, ...(internal === undefined ? {} : { internal }) },
+    }),
     status,
     isForeign,
   };
 };
 
-export const encodeErrors = (error: unknown, session: Session | undefined): EncodedErrors => {
-  const { text, status, isForeign } = encodeError(error, session);
+/** `hints`: further members of `extensions`. */
+export const encodeErrors = (error: unknown, session: Session | undefined, hints?: object): EncodedErrors => {
+  const { text, status, isForeign } = encodeError(error, session, hints);
   const keepsStatus = isForeign || STATUSES_OF_BODIES.has(status);
   return {
     body: `{"errors":[${text}]}`,

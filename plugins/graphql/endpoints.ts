@@ -16,7 +16,7 @@ import {
 import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import type { GraphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { parseFailed } from "./errors.ts";
+import { invalidJson, parseFailed } from "./errors.ts";
 import { compressed, json, NOT_FOUND, subscriptionOverHttp, type AnyExchange } from "./http.ts";
 import type { GqlEngine } from "./operations.ts";
 import { isObject, type JsonObject } from "./request.ts";
@@ -102,12 +102,13 @@ const readBody = (engine: GqlEngine, bytes: Buffer, maxBytes: number): JsonObjec
       message: `the variables are larger than ${maxBytes} bytes`,
       path: "$",
     });
+  const text = bytes.toString("utf8");
   let body: Json;
   try {
-    body = engine.parseJson(bytes.toString("utf8"));
+    body = engine.parseJson(text);
   } catch (error) {
     if (isRelApiError(error)) throw error;
-    throw refusal("invalid-json", 400, `Error in $: ${error instanceof Error ? error.message : "no JSON"}`);
+    throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
   }
   if (!isObject(body)) throw parseFailed("expected a JSON object with the variables", "$");
   return body;

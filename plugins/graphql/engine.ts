@@ -7,6 +7,7 @@ import {
   isRelApiError,
   type Execution,
   type PluginContext,
+  type Session,
 } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
@@ -18,7 +19,7 @@ import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import type { ApiLimitsService } from "../limits/api.ts";
-import type { CheckGqlDocument, FindGqlDocument } from "./api.ts";
+import type { CheckGqlDocument, FindGqlDocument, GraphqlHintsService } from "./api.ts";
 import type { Schemas } from "./schema.ts";
 import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
@@ -81,6 +82,13 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
 
   const functions = createFunctions(context.logger);
 
+  /** Clients that compare whole errors, generated tests among them, get the dialect's unless they want more. */
+  const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
+    const { errorHints, compatMode } = context.options;
+    if (!errorHints || compatMode || !isRelApiError(error) || session === undefined) return undefined;
+    return context.service<GraphqlHintsService>("graphql-hints")?.hintsFor(error, session, () => schemas.of(session));
+  };
+
   return {
     credentialRules,
     path: PATH,
@@ -138,7 +146,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
       countRefusal(context.counters, error);
       if (!isRelApiError(error))
         context.logger.error("unhandled error while serving a GraphQL request", faultFacts(error));
-      return encodeErrors(error, session);
+      return encodeErrors(error, session, hintsFor(error, session));
     },
   };
 };

@@ -1,10 +1,14 @@
 /** Every error the GraphQL surface raises itself, and the words for those of the database. `code` is the code clients
  *  see. */
-import { isRelApiError, limitExceeded, RelApiError, type Limit, type Limits } from "../../core/index.ts";
+import { isRelApiError, limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
+import { jsonFault, misspelt } from "../hints.ts";
+
+/** What hints are made of: a misspelt name and those that it may have been, or a position. @rule G-HNT-1 */
+export type HintFacts = Readonly<Record<string, Json>>;
 
 /** Documents, variables, coercion. @rule G-DOC G-VAR G-COE */
-export const validationFailed = (message: string, path: string): RelApiError =>
-  new RelApiError({ code: "validation-failed", status: 400, message, path });
+export const validationFailed = (message: string, path: string, facts: HintFacts = {}): RelApiError =>
+  new RelApiError({ code: "validation-failed", status: 400, message, path, facts });
 
 /** Column values, numbers out of range, names defined twice. @rule G-COE-9 */
 export const parseFailed = (message: string, path: string): RelApiError =>
@@ -33,7 +37,20 @@ export const queryNotAllowed = (): RelApiError => validationFailed("query is not
 // --- documents ------------------------------------------------------------------------------------------------------
 
 /** @rule G-DOC-1 */
-export const notAGraphqlQuery = (): RelApiError => validationFailed("not a valid graphql query", "$.query");
+export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
+  validationFailed("not a valid graphql query", "$.query", facts);
+
+/** `reason`: the reader's. @rule G-HTTP-7 G-HNT-3 */
+export const invalidJson = (at: string, reason: string, text: string): RelApiError => {
+  const fault = jsonFault(text);
+  return new RelApiError({
+    code: "invalid-json",
+    status: 400,
+    message: `Error in ${at}: ${reason}`,
+    path: at,
+    ...(fault === undefined ? {} : { facts: fault }),
+  });
+};
 
 /** @rule G-LIM-3 */
 export const documentTooLarge = (maxBytes: number): RelApiError =>
@@ -64,12 +81,12 @@ export const variablesTooDeep = (): RelApiError =>
   validationFailed("the values of the variables are nested too deeply", "$");
 
 /** @rule G-DOC-4 */
-export const fieldNotFound = (field: string, type: string, path: string): RelApiError =>
-  validationFailed(`field '${field}' not found in type: '${type}'`, path);
+export const fieldNotFound = (field: string, type: string, path: string, known: Iterable<string>): RelApiError =>
+  validationFailed(`field '${field}' not found in type: '${type}'`, path, misspelt(field, known));
 
 /** @rule G-DOC-5 */
-export const noSuchArgument = (field: string, argument: string, path: string): RelApiError =>
-  validationFailed(`'${field}' has no argument named '${argument}'`, path);
+export const noSuchArgument = (field: string, argument: string, path: string, known: Iterable<string>): RelApiError =>
+  validationFailed(`'${field}' has no argument named '${argument}'`, path, misspelt(argument, known));
 
 /** @rule G-DOC-7 */
 export const missingField = (field: string, path: string): RelApiError =>
@@ -100,6 +117,7 @@ export const notOneOf = (values: readonly string[], type: string, found: string,
       .map((value) => `'${value}'`)
       .join(", ")}] for type '${type}', but found '${found}'`,
     path,
+    misspelt(found, values),
   );
 
 /** @rule G-COE-8 */

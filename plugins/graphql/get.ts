@@ -13,6 +13,7 @@ import {
 } from "../../core/index.ts";
 import type { GraphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
+import { invalidJson } from "./errors.ts";
 import { compressed, json, statusFor, subscriptionOverHttp } from "./http.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
@@ -41,12 +42,7 @@ const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: str
     return engine.parseJson(text);
   } catch (error) {
     if (isRelApiError(error)) throw error;
-    throw new RelApiError({
-      code: "invalid-json",
-      status: 400,
-      message: `Error in $.${name}: ${error instanceof Error ? error.message : "no JSON"}`,
-      path: `$.${name}`,
-    });
+    throw invalidJson(`$.${name}`, error instanceof Error ? error.message : "no JSON", text);
   }
 };
 

@@ -10,7 +10,15 @@ import { PATH } from "./paths.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { createSchemas } from "./schema.ts";
 import { graphqlLimits, graphqlSettings } from "./settings.ts";
-import { dbMaxRows, dbTxEnd, maxFilters, maxJsonDepth, maxOrderTerms, maxRelationDepth } from "../settings.ts";
+import {
+  compatMode,
+  dbMaxRows,
+  dbTxEnd,
+  maxFilters,
+  maxJsonDepth,
+  maxOrderTerms,
+  maxRelationDepth,
+} from "../settings.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
 import { tapFields } from "./types/tap.ts";
 
@@ -21,6 +29,7 @@ export const graphql = definePlugin({
   settings: [
     ...graphqlSettings,
     ...graphqlLimits,
+    compatMode,
     dbMaxRows,
     dbTxEnd,
     maxJsonDepth,
@@ -52,6 +61,7 @@ export const graphql = definePlugin({
 });
 
 export { graphqlGet } from "./get.ts";
+export { graphqlHints } from "./hints.ts";
 export { restEndpoints } from "./endpoints.ts";
 export { persistedQueries } from "./persisted.ts";
 export { trustedDocuments } from "./trusted.ts";

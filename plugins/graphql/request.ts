@@ -1,9 +1,9 @@
 /** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isUtf8 } from "node:buffer";
-import { isNestedDeeper, limitExceeded, RelApiError, type Json, type Limits } from "../../core/index.ts";
+import { isNestedDeeper, limitExceeded, type Json, type Limits } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
-import { bodyTooDeep, notSupported, parseFailed } from "./errors.ts";
+import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
 import type { GqlRequest } from "./operations.ts";
 
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
@@ -11,10 +11,6 @@ export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readon
 export type JsonObject = Readonly<Record<string, Json>>;
 
 export const isObject = (value: Json | undefined): value is JsonObject => kindOf(value ?? null) === "Object";
-
-/** @rule G-HTTP-7 */
-const invalidJson = (reason: string): RelApiError =>
-  new RelApiError({ code: "invalid-json", status: 400, message: `Error in $: ${reason}`, path: "$" });
 
 const textOf = (value: Json, path: string): string => {
   if (typeof value !== "string")
@@ -84,13 +80,14 @@ const readBatch = (
 /** @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
 export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
-  if (!isUtf8(bytes)) throw invalidJson("the body is not UTF-8");
+  if (!isUtf8(bytes)) throw invalidJson("$", "the body is not UTF-8", "{}");
   if (isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
+  const text = bytes.toString("utf8");
   let body: Json;
   try {
-    body = parseJson(bytes.toString("utf8"));
+    body = parseJson(text);
   } catch (error) {
-    throw invalidJson(error instanceof Error ? error.message : "no JSON");
+    throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
   }
   const requests = Array.isArray(body) ? readBatch(body as readonly Json[], limits, find) : [readRequest(body, find)];
   checkVariables(bytes, body, limits);

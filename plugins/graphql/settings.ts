@@ -5,6 +5,14 @@ const { flag, oneOf, text, wholeNumber } = settingKinds;
 
 export const graphqlSettings = [
   defineOption({
+    name: "errorHints",
+    environment: ["ERROR_HINTS"],
+    kind: flag,
+    default: false,
+    description:
+      "`true`: GraphQL errors carry near names and the place where a text breaks off in `extensions` (G-HNT-1, G-HNT-3). The demo has them",
+  }),
+  defineOption({
     name: "stringifyNumericTypes",
     environment: ["STRINGIFY_NUMERIC_TYPES", "HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES"],
     kind: flag,

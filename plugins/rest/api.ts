@@ -98,10 +98,28 @@ export interface Suggestions {
   routine(model: Model, schema: string, name: string): string | undefined;
   /** The parameters of one of the overloads: `(a, b)`. @rule R-RPC-10 */
   overload(overloads: readonly Routine[], names: readonly string[]): string | undefined;
+  /** The path below a root that one which is under none was meant for. @rule R-PATH-12 */
+  path(model: Model, session: Session, written: string): string | undefined;
 }
 
 /** Offered by the plugin `suggestions`. */
 export type SuggestionsService = Token<"suggestions", Suggestions>;
+
+/** What may have been meant, for fields of errors that the dialect leaves empty. @rule R-HNT-1 … R-HNT-6 */
+export interface Hints {
+  /** Where the text is no JSON: `line 1, column 8: …`. Undefined: it is JSON. */
+  jsonFault(text: string): string | undefined;
+  /** The database was the first to read the body and says what is wrong with it; where is added. */
+  withPosition(error: unknown, text: string): unknown;
+  /** The error, with a hint if it has none. */
+  explain(
+    error: RelApiError,
+    exchange: Pick<Exchange, "method" | "path" | "header"> & { readonly session?: Session },
+  ): RelApiError;
+}
+
+/** Offered by the plugin `rest-hints`. */
+export type HintsService = Token<"rest-hints", Hints>;
 
 /** A read to copy. */
 export interface RestExample {

@@ -1,5 +1,12 @@
 /** Every error that this surface raises on purpose, in the order in which a request may meet them. */
-import { limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
+import {
+  limitExceeded,
+  RelApiError,
+  type Json,
+  type Limit,
+  type Limits,
+  type QualifiedName,
+} from "../../core/index.ts";
 import type { Instead } from "./api.ts";
 import type { CallShape } from "./request.ts";
 
@@ -64,12 +71,20 @@ export const relationNotFound = (schema: string, name: string, suggestion: strin
 // --- query strings --------------------------------------------------------------------------------------------------
 
 /** `what` and `raw`: which part of the query failed, and its text. @rule R-LEX-10 R-LEX-11 PGRST100 */
-export const parseError = (what: string, raw: string, line: number, column: number, details: string): RelApiError =>
+export const parseError = (
+  what: string,
+  raw: string,
+  line: number,
+  column: number,
+  details: string,
+  facts: Readonly<Record<string, Json>> = {},
+): RelApiError =>
   new RelApiError({
     code: "parse-error",
     status: 400,
     message: `"failed to parse ${what} (${raw})" (line ${line}, column ${column})`,
     details,
+    facts,
   });
 
 /** @rule R-LIM-1 PGRST100 */
@@ -128,6 +143,7 @@ export const preferencesInvalid = (invalid: readonly string[]): RelApiError =>
     status: 400,
     message: "Invalid preferences given with handling=strict",
     details: `Invalid preferences: ${invalid.join(", ")}`,
+    facts: { invalid },
   });
 
 // --- embedding ------------------------------------------------------------------------------------------------------
@@ -222,10 +238,11 @@ export const aggregateInSpread = (): RelApiError =>
 
 // --- bodies and writes -----------------------------------------------------------------------------------------------
 
-const bodyError = (message: string): RelApiError => new RelApiError({ code: "bad-body", status: 400, message });
+const bodyError = (message: string, details: string | null = null): RelApiError =>
+  new RelApiError({ code: "bad-body", status: 400, message, details });
 
-/** @rule R-BODY-2 PGRST102 */
-export const jsonError = (): RelApiError => bodyError("Empty or invalid json");
+/** `where`: it breaks off. @rule R-BODY-2 R-HNT-5 PGRST102 */
+export const jsonError = (where?: string): RelApiError => bodyError("Empty or invalid json", where);
 /** @rule R-BODY-2 PGRST102 */
 export const keysError = (): RelApiError => bodyError("All object keys must match");
 /** @rule R-BODY-6 PGRST102 */
@@ -243,11 +260,12 @@ export const tooManyColumns = ({ maxColumns }: Limits): RelApiError =>
   limitExceeded("maxColumns", { code: "bad-body", message: `The body names more than ${maxColumns} columns` });
 
 /** A key of the payload or a listed column that the relation lacks. @rule R-BODY-5 PGRST204 */
-export const columnNotFound = (column: string, relation: string): RelApiError =>
+export const columnNotFound = (column: string, { schema, name }: QualifiedName): RelApiError =>
   new RelApiError({
     code: "column-not-found",
     status: 400,
-    message: `Could not find the '${column}' column of '${relation}' in the schema cache`,
+    message: `Could not find the '${column}' column of '${name}' in the schema cache`,
+    facts: { column, schema, table: name },
   });
 
 /** @rule R-PUT-1 PGRST105 */

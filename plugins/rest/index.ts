@@ -1,12 +1,21 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
  *  */
 import { SyncBailHook, SyncWaterfallHook } from "tapable";
-import { definePlugin, type Exchange, type PluginContext, type RelApiHooks } from "../../core/index.ts";
+import {
+  definePlugin,
+  type Exchange,
+  type OpenExchange,
+  type PluginContext,
+  type RelApiError,
+  type RelApiHooks,
+} from "../../core/index.ts";
+import type { GraphqlService } from "../graphql/api.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
 import type {
   ChooseMedia,
   FinishAnswer,
+  HintsService,
   ReadBody,
   ReadRaised,
   RestGuideService,
@@ -20,16 +29,17 @@ import {
   methodUnsupported,
   methodUnsupportedByRoutine,
   pathInvalid,
+  pathNotServed,
   relationNotFound,
   rootDisabled,
 } from "./errors.ts";
-import { refusePath } from "./meant-path.ts";
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { Rest, Way } from "./request.ts";
 import { createRoutes, onRelation, type RestService } from "./routes.ts";
 import type { EtagsService } from "./run.ts";
 import { restLimits, restSettings } from "./settings.ts";
 import {
+  compatMode,
   dbMaxRows,
   dbTxEnd,
   maxFilters,
@@ -56,6 +66,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     readBody: hooks.use<ReadBody>("readBody"),
     readRaised: hooks.use<ReadRaised>("readRaised"),
     suggestions: () => context.service<SuggestionsService>("suggestions"),
+    hints: () => (context.options.compatMode ? undefined : context.service<HintsService>("rest-hints")),
     routeOf,
     wayOf: createWays(context, routeOf),
     parse: (source) => parse(source),
@@ -101,12 +112,20 @@ const refuseUnknown = async (rest: Rest, exchange: Exchange, way: Way): Promise<
 const NONE: readonly string[] = [];
 const TAGS: readonly string[] = ["ETag"];
 
+/** A path of no surface, where this one is the last. */
+const refusePath = ({ context, suggestions }: Rest, { path, session }: OpenExchange): RelApiError => {
+  const prefixes = restPrefixesOf(context.options);
+  const meant = session && suggestions()?.path(context.model(), session, path);
+  return pathNotServed(prefixes, context.service<GraphqlService>("graphql")?.path, meant && `${prefixes[0]}${meant}`);
+};
+
 /** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
   settings: [
     ...restSettings,
     ...restLimits,
+    compatMode,
     dbMaxRows,
     dbTxEnd,
     metadataPermissionsForRest,

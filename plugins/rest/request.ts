@@ -14,7 +14,16 @@ import type {
   Relation,
   Source,
 } from "../../core/index.ts";
-import type { FinishAnswer, MediaChosen, ReadBody, ReadRaised, RestRoute, RestTarget, Suggestions } from "./api.ts";
+import type {
+  FinishAnswer,
+  Hints,
+  MediaChosen,
+  ReadBody,
+  ReadRaised,
+  RestRoute,
+  RestTarget,
+  Suggestions,
+} from "./api.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
@@ -172,6 +181,8 @@ export interface Rest {
   readonly readRaised: ReadRaised["value"];
   /** Similar names, if a plugin knows any. */
   suggestions(): Suggestions | undefined;
+  /** More of them, where errors need not be the dialect's to the byte. */
+  hints(): Hints | undefined;
   /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. Cached per model. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
   /** Where a request leads, by method, path and profile. Kept. @throws RelApiError `path-invalid`, `root-disabled`,

@@ -44,13 +44,6 @@ export const restSettings = [
     description: "the same for one path (an option only)",
   }),
   defineOption({
-    name: "compatMode",
-    environment: ["COMPAT_MODE"],
-    kind: flag,
-    default: false,
-    description: "`true`: REST paths also work at the root, without `/api`",
-  }),
-  defineOption({
     name: "dbAggregatesEnabled",
     environment: ["DB_AGGREGATES_ENABLED", "PGRST_DB_AGGREGATES_ENABLED"],
     kind: flag,

@@ -1,8 +1,9 @@
 /** `"hint": "Perhaps you meant the table 'sea.vessels'"`: similar names, indexed on first use and cached with the model. */
-import { definePlugin, nameKey, type Model, type Relation } from "../../core/index.ts";
+import { definePlugin, nameKey, relationOf, routinesOf, sightOf, type Model, type Relation } from "../../core/index.ts";
 import type { Instead, Suggestions, SuggestionsService } from "./api.ts";
 import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 import { isCallable } from "./plan/overload.ts";
+import { decodePercent } from "./syntax/parameters.ts";
 
 /** Where a schema has as many relations, none is suggested. @rule R-FUZ-1 */
 const MAX_RELATIONS = 500;
@@ -82,10 +83,27 @@ const overload: Suggestions["overload"] = (overloads, names) => {
 
 const listOf = (names: readonly string[]): string => `(${names.join(", ")})`;
 
+/** `/api/ports` for `/ports`, or for `/port`: names that the caller has a right on alone. @rule R-PATH-12 */
+const path: Suggestions["path"] = (model, session, written) => {
+  const [, rpc = "", last = ""] = /(\/rpc)?\/([^/]+)$/.exec(written) ?? [];
+  if (last === "") return undefined;
+  const sight = sightOf(model, session, "rest");
+  const schema = model.schemas[0] ?? "public";
+  const isSeen = (name: string | undefined): name is string => {
+    if (name === undefined) return false;
+    if (rpc !== "") return routinesOf(model, { schema, name }).some((found) => sight.calls(found));
+    const found = relationOf(model, { schema, name });
+    return found !== undefined && sight.knowsRelation(found);
+  };
+  const name = decodePercent(last);
+  const meant = [name, rpc === "" ? relation(model, schema, name) : routine(model, schema, name)].find(isSeen);
+  return meant && `${rpc}/${encodeURIComponent(meant)}`;
+};
+
 /** @rule R-FUZ-1 */
 export const suggestions = definePlugin({
   name: "suggestions",
   requires: ["rest"],
   apply: (_hooks, context) =>
-    context.offer<SuggestionsService>("suggestions", { relation, relationship, routine, overload }),
+    context.offer<SuggestionsService>("suggestions", { relation, relationship, routine, overload, path }),
 });

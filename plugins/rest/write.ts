@@ -46,7 +46,7 @@ const writeRelation = async (
 ): Promise<Answer> => {
   const payload = await readBody(request, method);
   const etags = request.rest.context.service<EtagsService>("rest-etags");
-  return runPlanned(
+  const running = runPlanned(
     request,
     writes.get({ request, relation, payload }),
     (made) => ({
@@ -64,6 +64,10 @@ const writeRelation = async (
       return etags === undefined || !isOneRow ? parts : withTag(parts, etags.tagOf(body));
     },
   );
+  if (payload?.isUninspected !== true) return running;
+  return running.catch((error: unknown) => {
+    throw request.rest.hints()?.withPosition(error, payload.text) ?? error;
+  });
 };
 
 /** @rule R-ETG-5 */

@@ -72,8 +72,9 @@ const isNode = ({ specifier }: Import): boolean => specifier.startsWith("node:")
 /** What a plugin folder says to others. */
 const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/[^/]+\/api\.ts$/.test(to);
 
-/** What any plugin may use: declarations that several list, and what several show first of a database. */
-const SHARED: ReadonlySet<string> = new Set(["plugins/settings.ts", "plugins/examples.ts"]);
+/** What any plugin may use: declarations that several list, what several show first of a database, and what their hints
+ *  are made of. */
+const SHARED: ReadonlySet<string> = new Set(["plugins/settings.ts", "plugins/examples.ts", "plugins/hints.ts"]);
 /** What a plugin folder says of its options. */
 const isOptions = ({ to, isType }: Import): boolean => isType && /^plugins\/([^/]+\/)?settings\.ts$/.test(to);
 

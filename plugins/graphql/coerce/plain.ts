@@ -72,7 +72,7 @@ const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, f
   if (!isPlainObject(value)) throw expectedFor("an object", type.name, found, path);
   const fields = type.getFields();
   for (const name of Object.keys(value))
-    if (!Object.hasOwn(fields, name)) throw fieldNotFound(name, type.name, atKey(path, name));
+    if (!Object.hasOwn(fields, name)) throw fieldNotFound(name, type.name, atKey(path, name), Object.keys(fields));
   const members: [string, Json][] = [];
   for (const field of Object.values(fields)) {
     const at = atKey(path, field.name);

@@ -1,6 +1,7 @@
 /** Where directives are allowed, and whether a selection is included. @rule G-DOC-12 */
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
+import { misspelt } from "../../hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import { readBoolean, readInt, type Input, type InputContext, type Place as InputPlace } from "../plan/input.ts";
 
@@ -41,7 +42,12 @@ const checkPlaces = (directives: readonly DirectiveNode[], place: Place, path: s
   const repeated = new Set<string>();
   for (const { name } of directives) {
     const spec = Object.hasOwn(DIRECTIVES, name.value) ? DIRECTIVES[name.value] : undefined;
-    if (spec === undefined) throw validationFailed(`directive '${name.value}' is not defined in the schema`, path);
+    if (spec === undefined)
+      throw validationFailed(
+        `directive '${name.value}' is not defined in the schema`,
+        path,
+        misspelt(name.value, Object.keys(DIRECTIVES)),
+      );
     if (!spec.places.includes(place))
       throw validationFailed(`directive '${name.value}' is not allowed on ${place}`, path);
     if (seen.has(name.value)) repeated.add(name.value);
@@ -66,7 +72,8 @@ const checkArguments = (
   const spec = DIRECTIVES[name] as DirectiveSpec; // checkPlaces has found it
   const given = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
   for (const argument of [...given.keys()].sort()) {
-    if (!Object.hasOwn(spec.arguments, argument)) throw noSuchArgument(name, argument, `${path}.${name}`);
+    if (!Object.hasOwn(spec.arguments, argument))
+      throw noSuchArgument(name, argument, `${path}.${name}`, Object.keys(spec.arguments));
   }
   for (const [argument, place] of Object.entries(spec.arguments)) {
     const node = given.get(argument);

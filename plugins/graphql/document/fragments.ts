@@ -1,5 +1,6 @@
 /** Fragments an operation reaches: defined, and without a cycle. @rule G-DOC-8 */
 import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
+import { misspelt } from "../../hints.ts";
 import { validationFailed } from "../errors.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -27,7 +28,8 @@ export const checkFragments = (set: SelectionSetNode, fragments: Fragments): voi
         if (start !== -1)
           throw validationFailed(`the fragment definition(s) ${listed(open.slice(start))} form a cycle`, path);
         const fragment = fragments.get(name);
-        if (fragment === undefined) throw validationFailed(`reference to undefined fragment "${name}"`, path);
+        if (fragment === undefined)
+          throw validationFailed(`reference to undefined fragment "${name}"`, path, misspelt(name, fragments.keys()));
         // checked once: its contents do not depend on where it is spread
         if (done.has(name)) continue;
         walk(fragment.selectionSet, `${path}.${name}.selectionSet`, [...open, name]);

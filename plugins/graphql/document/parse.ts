@@ -8,7 +8,8 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed } from "../errors.ts";
+import { misspelt } from "../../hints.ts";
+import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed, type HintFacts } from "../errors.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;
@@ -41,10 +42,17 @@ const parseText = (text: string): DocumentNode => {
   try {
     return parse(text, { noLocation: true });
   } catch (error) {
-    if (error instanceof GraphQLError || error instanceof RangeError) throw notAGraphqlQuery();
+    if (error instanceof GraphQLError) throw notAGraphqlQuery(placeOf(error));
+    if (error instanceof RangeError) throw notAGraphqlQuery();
     throw error;
   }
 };
+
+/** `Syntax Error: Expected Name, found "}".` */
+const placeOf = ({ message, locations: [place] = [] }: GraphQLError): HintFacts =>
+  place === undefined
+    ? {}
+    : { line: place.line, column: place.column, reason: message.replace(/^Syntax Error: (.*?)\.?$/s, "$1") };
 
 const checkSelectionSet = (set: SelectionSetNode, depth: number): void => {
   if (depth > MAX_DEPTH) throw notAGraphqlQuery();
@@ -96,7 +104,15 @@ const chooseOperation = (
   if (operations.some((operation) => operation.name === undefined) && hasShortForm(text))
     throw validationFailed("operationName cannot be used when an anonymous operation exists in the document", "$");
   const found = operations.find((operation) => operation.name?.value === operationName);
-  if (found === undefined) throw validationFailed(`no such operation found in the document: "${operationName}"`, "$");
+  if (found === undefined)
+    throw validationFailed(
+      `no such operation found in the document: "${operationName}"`,
+      "$",
+      misspelt(
+        operationName,
+        operations.flatMap(({ name }) => name?.value ?? []),
+      ),
+    );
   return found;
 };
 

@@ -12,6 +12,7 @@ import {
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { foundInVariable, type LookUp, leafOf } from "../coerce/leaf.ts";
+import { misspelt } from "../../hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 
 export interface Declaration {
@@ -121,10 +122,19 @@ export const readVariables = (
       throw validationFailed(`null value found for non-nullable type: "${declaration.typeText}"`, "$");
     values.set(name, { json });
   }
-  if (declared.unbound !== undefined) throw validationFailed(`unbound variable "${declared.unbound}"`, "$");
+  if (declared.unbound !== undefined)
+    throw validationFailed(
+      `unbound variable "${declared.unbound}"`,
+      "$",
+      misspelt(declared.unbound, declared.declarations.keys()),
+    );
   const unexpected = Object.keys(given ?? {}).filter((name) => !declared.used.has(name));
   if (unexpected.length > 0)
-    throw validationFailed(`unexpected variables in variableValues: ${unexpected.sort().join(", ")}`, "$");
+    throw validationFailed(
+      `unexpected variables in variableValues: ${unexpected.sort().join(", ")}`,
+      "$",
+      misspelt(unexpected[0] ?? "", declared.used),
+    );
   return values;
 };
 

@@ -177,7 +177,8 @@ export const readObject = (
   const fields = type.getFields();
   const { required } = factsOf(type);
   const names = written.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
-  for (const name of names) if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name));
+  for (const name of names)
+    if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name), Object.keys(fields));
   const absent = new Set<string>();
   for (const name of names) {
     const field = fields[name] as GraphQLInputField; // checked just above

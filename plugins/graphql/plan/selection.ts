@@ -118,14 +118,14 @@ export const eachSelection = (
       continue;
     }
     const field = own[name] ?? find(name);
-    if (field === undefined) throw fieldNotFound(name, type.name, at);
+    if (field === undefined) throw fieldNotFound(name, type.name, at, Object.keys(own));
     visit({ kind: "field", as, name, node, field, part: gqlPart(field), path: at, selections });
   }
 };
 
 const refuseArguments = (node: FieldNode, path: string): void => {
   const [first] = node.arguments ?? [];
-  if (first !== undefined) throw noSuchArgument(node.name.value, first.name.value, path);
+  if (first !== undefined) throw noSuchArgument(node.name.value, first.name.value, path, []);
 };
 
 const refuseSelections = (selections: readonly SelectionSetNode[], path: string): void => {
@@ -178,7 +178,8 @@ export const eachArgument = (planner: Planner, selected: Selected, visit: (argum
   if (nodes.length === 0 && required.length === 0) return;
   const given = new Map(nodes.map((node) => [node.name.value, node]));
   const names = [...new Set([...given.keys(), ...required])].sort();
-  for (const name of names) if (!byName.has(name)) throw noSuchArgument(selected.name, name, selected.path);
+  for (const name of names)
+    if (!byName.has(name)) throw noSuchArgument(selected.name, name, selected.path, byName.keys());
   for (const name of names) {
     const argument = byName.get(name) as GraphQLArgument; // checked just above
     const node = given.get(name);

@@ -3,6 +3,7 @@ import {
   RelApiError,
   sightOf,
   type Answer,
+  type Exchange,
   type Headers,
   type Json,
   type Model,
@@ -96,20 +97,20 @@ export const encodeErrorBody = (
 const codeOf = ({ code }: RelApiError): string => CODES[code] ?? code;
 
 /** What the encoder needs of the request. */
-export interface ErrorPlace {
-  readonly method: string;
+export interface ErrorPlace extends Pick<Exchange, "method" | "path" | "header"> {
   readonly session?: Session;
 }
 
 /** `ignored`: called for headers that SQL may not set. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
 export const encodeError = (
-  { context: { options, model }, readRaised }: Pick<Rest, "context" | "readRaised">,
+  { context: { options, model }, readRaised, hints }: Pick<Rest, "context" | "readRaised" | "hints">,
   given: RelApiError,
   place: ErrorPlace,
   ignored: (name: string) => void = () => undefined,
 ): Answer => {
   const raised = SQLSTATE.test(given.code) ? readRaised.call(given) : undefined;
-  const error = raised?.error ?? asShown(given, model, place);
+  const shown = raised?.error ?? asShown(given, model, place);
+  const error = raised === undefined ? (hints()?.explain(shown, place) ?? shown) : shown;
   const code = codeOf(error);
   const status = statusOf(error, code, place);
   const own: Headers = [

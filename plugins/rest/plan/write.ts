@@ -135,7 +135,7 @@ const planRows = ({ query, preferences }: Planning, relation: Relation, payload:
 };
 
 const columnsOf = (relation: Relation, payload: PayloadShape, names: readonly string[]): PayloadRows => {
-  for (const name of names) if (columnOf(relation, name) === undefined) throw columnNotFound(name, relation.name);
+  for (const name of names) if (columnOf(relation, name) === undefined) throw columnNotFound(name, relation);
   return { payload: { param: 0 }, shape: payload.shape, columns: names.map((name) => ({ name })), missing: "null" };
 };
 

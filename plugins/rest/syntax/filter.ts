@@ -22,12 +22,10 @@ const OPERATOR = "operator (eq, gt, ...)";
 /** Filter parameter to condition. `name`, `value`: decoded. @throws RelApiError `parse-error` @rule R-FLT-1 */
 export const parseFilter = (grammar: Grammar, name: string, value: string): Addressed<Condition> => {
   const { names, field } = parseTreePath(name);
-  return { path: names, part: { field, ...parseOperation(grammar, value) } };
+  const source = { text: value, what: "filter", raw: value, facts: { parameter: name, value } };
+  const { value: operation } = need(source, scanOperation(grammar, value, 0, scanPlainValue));
+  return { path: names, part: { field, ...operation } };
 };
-
-/** @throws RelApiError `parse-error` */
-const parseOperation = (grammar: Grammar, value: string): Operation =>
-  need({ text: value, what: "filter", raw: value }, scanOperation(grammar, value, 0, scanPlainValue)).value;
 
 /** The value is an operator expression, else undefined. @rule R-RPC-2 */
 export const tryOperation = (grammar: Grammar, value: string): Operation | undefined => {

@@ -26,6 +26,8 @@ export interface Source {
   readonly what: string;
   /** What the message shows; differs from `text` for logic trees, whose operator name is put in front. */
   readonly raw: string;
+  /** For the error. */
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
 export const isFailure = (result: object): result is Failure => "expecting" in result;
@@ -52,6 +54,7 @@ export const fail = (source: Source, failure: Failure): never => {
     line,
     column,
     `unexpected ${thing} expecting ${listAlternatives(failure.expecting)}`,
+    source.facts,
   );
 };
 

@@ -18,7 +18,7 @@ export const bodyType = (contentType: string | undefined): MediaType =>
  *  `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-6 R-BODY-7 R-LIM-2 R-LIM-3 */
 export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumns: boolean): Payload => {
   const { options } = rest.context;
-  if (type.name === "application/json") return readJson(body, hasColumns, options);
+  if (type.name === "application/json") return readJson(rest, body, hasColumns);
   if (type.name === FORM) return formPayload(parseForm(body, options));
   const read = rest.readBody.call(body, type);
   if (read === undefined) throw contentTypeError(type.text);
@@ -27,7 +27,7 @@ export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumn
 
 const NO_ROWS: Payload = { text: "[]", shape: "array", keys: [], isEmpty: true, isUninspected: false };
 
-const readJson = (body: Buffer, hasColumns: boolean, limits: Limits): Payload => {
+const readJson = ({ hints, context: { options: limits } }: Rest, body: Buffer, hasColumns: boolean): Payload => {
   if (!isUtf8(body)) throw jsonError();
   if (hasColumns) {
     if (isNestedDeeper(body, limits.maxJsonDepth)) throw bodyTooDeep(limits);
@@ -36,7 +36,7 @@ const readJson = (body: Buffer, hasColumns: boolean, limits: Limits): Payload =>
   const scan = scanJson(body, limits);
   if (scan === "too-deep") throw bodyTooDeep(limits);
   if (scan === "too-many") throw tooManyColumns(limits);
-  if (scan === "invalid") throw jsonError();
+  if (scan === "invalid") throw jsonError(hints()?.jsonFault(body.toString("utf8")));
   if (scan === "mismatch") throw keysError();
   if (scan.isEmpty) return NO_ROWS;
   return { text: body.toString("utf8"), ...scan, isUninspected: false };

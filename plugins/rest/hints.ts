@@ -1,0 +1,192 @@
+/** `"hint": "Pages are made by limit and offset: limit=20&offset=20"`: what may have been meant, in the fields of errors
+ *  that PostgREST leaves empty. @rule R-HNT-1 … R-HNT-6 */
+import {
+  columnOf,
+  definePlugin,
+  isRelApiError,
+  nearestNames,
+  relationOf,
+  RelApiError,
+  sightOf,
+  type Exchange,
+  type Model,
+  type PluginContext,
+  type Relation,
+  type Session,
+  type Sight,
+} from "../../core/index.ts";
+import { faultText, jsonFault, nearLabels, orList } from "../hints.ts";
+import type { Hints, HintsService } from "./api.ts";
+import { restOf } from "./routes.ts";
+import type { Grammar } from "./request.ts";
+
+const PAGES = "Pages are made by limit and offset: limit=20&offset=20";
+const ORDER = "Rows are sorted by order: order=name.desc,id";
+const SELECT = "Columns and related rows are chosen by select: select=id,name,related(name)";
+const FILTER = "Rows are filtered by column=operator.value: name=eq.Oslo, name=ilike.*osl*, id=in.(1,2)";
+
+/** Parameters of other APIs, in lower case without `_` and `-`. @rule R-HNT-1 */
+const FOREIGN: ReadonlyMap<string, string> = new Map([
+  ...[
+    "page",
+    "perpage",
+    "pagesize",
+    "pagenumber",
+    "pageno",
+    "size",
+    "take",
+    "top",
+    "skip",
+    "start",
+    "first",
+    "last",
+    "after",
+    "before",
+    "cursor",
+    "maxresults",
+    "count",
+  ].map((name) => [name, PAGES] as const),
+  ...["sort", "sortby", "sorting", "sortorder", "orderby", "ordering", "orderdir", "dir", "direction"].map(
+    (name) => [name, ORDER] as const,
+  ),
+  ...[
+    "fields",
+    "field",
+    "attributes",
+    "include",
+    "includes",
+    "expand",
+    "populate",
+    "embed",
+    "with",
+    "projection",
+    "only",
+    "exclude",
+    "omit",
+  ].map((name) => [name, SELECT] as const),
+  ...["filter", "filters", "where", "q", "query", "search", "term", "keyword", "keywords", "conditions"].map(
+    (name) => [name, FILTER] as const,
+  ),
+]);
+
+/** `$top`, `page[number]`, `per_page` */
+const plain = (parameter: string): string => parameter.replace(/\[.*$/s, "").replace(/[_$-]/g, "").toLowerCase();
+
+const RESERVED = ["select", "order", "limit", "offset", "and", "or", "columns", "on_conflict"];
+
+const MAX_SHOWN = 60;
+
+/** `name=Oslo` for `name=eq.Oslo`, `name=eqq.Oslo`, `page=2`. */
+const ofParameter = (grammar: Grammar, parameter: string, value: string, columns: readonly string[]): string | null => {
+  if (!columns.includes(parameter)) {
+    const foreign = FOREIGN.get(plain(parameter));
+    if (foreign !== undefined) return foreign;
+    const near = nearestNames(parameter, [...RESERVED, ...columns]);
+    if (near.length > 0) return `Perhaps you meant ${orList(near)} instead of '${parameter}'`;
+  }
+  const [, operator] = /^(?:not\.)?([A-Za-z]+)[.(]/.exec(value) ?? [];
+  const operators = operator === undefined ? [] : nearestNames(operator, grammar.operators.keys());
+  if (operators.length > 0) return `Perhaps you meant the operator ${orList(operators)} instead of '${operator}'`;
+  const written = `${parameter}=${value}`;
+  return written.length > MAX_SHOWN || /[^\x20-\x7e]/.test(written)
+    ? FILTER
+    : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
+};
+
+/** `return=minimal` for `retrun=minimal`. @rule R-HNT-4 */
+const ofPreference = ({ preferences }: Grammar, item: string): string | undefined => {
+  const at = item.indexOf("=");
+  const written = at === -1 ? item : item.slice(0, at);
+  const name = preferences.has(written) ? written : nearestNames(written, preferences.keys())[0];
+  const values = name === undefined ? undefined : preferences.get(name)?.values;
+  if (name === undefined || values === undefined) return undefined;
+  const value = at === -1 ? "" : item.slice(at + 1);
+  if (typeof values === "function")
+    return name === written || value === "" ? undefined : `perhaps you meant ${name}=${value}`;
+  const near = values.includes(value) ? value : nearestNames(value, values)[0];
+  return near === undefined ? `${name} takes ${values.join(", ")}` : `perhaps you meant ${name}=${near}`;
+};
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+const visible = (sight: Sight, relation: Relation | undefined): readonly string[] =>
+  relation?.columns.filter((column) => sight.knows(relation, column)).map(({ name }) => name) ?? [];
+
+/** The relation that the request is about, if its path leads to one. */
+const relationAt = (context: PluginContext, exchange: Exchange): Relation | undefined => {
+  try {
+    const { target } = restOf(context).wayOf(exchange);
+    return target?.kind === "relation" ? target.relation : undefined;
+  } catch {
+    return undefined; // another error than the one that is explained
+  }
+};
+
+type Asked = Parameters<Hints["explain"]>[1];
+
+const hintOf = (
+  context: PluginContext,
+  { code, message, facts }: RelApiError,
+  exchange: Asked,
+  model: Model,
+  session: Session,
+): string | null => {
+  const { grammar } = restOf(context);
+  const sight = sightOf(model, session, "rest");
+  const { parameter, value, column, schema, table, invalid } = facts;
+  if (code === "parse-error" && typeof parameter === "string" && typeof value === "string")
+    return ofParameter(grammar, parameter, value, visible(sight, relationAt(context, exchange as Exchange)));
+  if (code === "column-not-found" && typeof column === "string") {
+    const relation = relationOf(model, { schema: String(schema), name: String(table) });
+    // a column that is there is not misspelt
+    if (relation !== undefined && columnOf(relation, column) !== undefined) return null;
+    const near = nearestNames(column, visible(sight, relation));
+    return near.length === 0 ? null : `Perhaps you meant the column ${orList(near)}`;
+  }
+  if (code === "preferences-invalid" && Array.isArray(invalid)) {
+    const told = (invalid as readonly string[]).flatMap((item) => ofPreference(grammar, item) ?? []);
+    return told.length === 0 ? null : capital(told.join("; "));
+  }
+  const labels = nearLabels(model, sight, { code, message });
+  return labels === undefined || labels.length === 0 ? null : `Perhaps you meant ${orList(labels)}`;
+};
+
+const INVALID_TEXT = "22P02";
+
+/** The others are not looked at: the model may not be there. */
+const EXPLAINED: ReadonlySet<string> = new Set([
+  "parse-error",
+  "column-not-found",
+  "preferences-invalid",
+  INVALID_TEXT,
+]);
+
+const whereIn = (text: string): string | undefined => {
+  const fault = jsonFault(text);
+  return fault && faultText(fault);
+};
+
+const createHints = (context: PluginContext): Hints => ({
+  jsonFault: whereIn,
+  withPosition: (error, text) => {
+    const details = isRelApiError(error) && error.code === INVALID_TEXT ? whereIn(text) : undefined;
+    return isRelApiError(error) && details !== undefined
+      ? new RelApiError({ ...error, message: error.message, details })
+      : error;
+  },
+  explain: (error, exchange) => {
+    if (!EXPLAINED.has(error.code) || error.hint !== null || exchange.session === undefined) return error;
+    const hint = hintOf(context, error, exchange, context.model(), exchange.session);
+    return hint === null ? error : new RelApiError({ ...error, message: error.message, hint });
+  },
+});
+
+/** Not with `COMPAT_MODE`: clients that compare whole errors get PostgREST's. @rule R-HNT-6 */
+export const restHints = definePlugin({
+  name: "rest-hints",
+  requires: ["rest"],
+  apply: (_hooks, context) => {
+    const hints = createHints(context);
+    context.offer<HintsService>("rest-hints", hints);
+  },
+});
