@@ -1,9 +1,10 @@
 /** The command line: commands, options, settings files. docs/reference/command-line.md */
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, start, temporaryFile, type Environment } from "./run.ts";
+import { program, relapi, start, temporaryFile, type Environment } from "./run.ts";
 
 const { version } = JSON.parse(readFileSync(fileURLToPath(new URL("../../package.json", import.meta.url)), "utf8")) as {
   readonly version: string;
@@ -73,6 +74,30 @@ describe("what it says of itself", () => {
     const stderr = 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n';
     expect(await relapi(["--port", "x"])).toEqual({ code: 1, stdout: "", stderr });
     expect(await relapi(["dump-config", "--port", "1"])).toMatchObject({ code: 2, stdout: "" });
+  });
+});
+
+describe("at a terminal", () => {
+  /** Its output as a terminal shows it, until it ends. */
+  const atTerminal = async (words: string, environment: Environment = {}): Promise<string> => {
+    const { stdout } = spawnSync("script", ["-qec", `${process.execPath} ${program} ${words}`, "/dev/null"], {
+      env: { PATH: process.env["PATH"], ...environment },
+      encoding: "utf8",
+    });
+    return stdout.replaceAll("\r", "");
+  };
+  const hasScript = spawnSync("script", ["--version"]).error === undefined;
+
+  test.skipIf(!hasScript)("C-CLI-6 the server says that it is starting, before it has read its settings", async () => {
+    const wrong = 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n';
+    expect(await atTerminal("", { PORT: "x" })).toBe(`relapi: starting\n${wrong}`);
+    expect(await atTerminal("serve --port x")).toBe(`relapi: starting\n${wrong}`);
+    expect(await atTerminal("", { PORT: "x", LOG_LEVEL: "silent" })).toBe(wrong);
+    expect(await atTerminal("--version")).toBe(`${version}\n`);
+  });
+
+  test("C-CLI-6 nothing is loaded before that", () => {
+    expect(readFileSync(program, "utf8")).not.toMatch(/^(?:import|export)\b.*\bfrom\b/m);
   });
 });
 
