@@ -1,0 +1,72 @@
+/** The pages of `docs/features` and those recipes that show requests: each request is sent, to the server that the page
+ *  starts, and is answered as the page shows. `DOCS_ANSWERS=write` writes the answers into the pages. */
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { capabilities } from "../support/database.ts";
+import { NEEDS_POSTGIS, startPageServer, type PageServer } from "../support/pages/server.ts";
+import {
+  blocksOf,
+  comparison,
+  docsFolder,
+  examplesOf,
+  readPage,
+  rewritten,
+  settingsOf,
+  writePage,
+  type Block,
+} from "../support/pages/pages.ts";
+
+const isWriting = process.env["DOCS_ANSWERS"] === "write";
+
+/** What it shows goes on after its answer: live.test.ts. */
+const OWN_TEST = ["features/live-queries.md"];
+
+const pages = [
+  "README.md",
+  ...readdirSync(`${docsFolder}features`).map((name) => `features/${name}`),
+  "recipes/row-level-security.md",
+].filter((page) => page.endsWith(".md") && !OWN_TEST.includes(page));
+
+describe.each(pages)("%s", (page) => {
+  const blocks = blocksOf(readPage(page));
+  const examples = examplesOf(blocks);
+  const changes: [Block, string][] = [];
+  let started: Promise<PageServer> | undefined;
+
+  test("shows both surfaces", () => {
+    if (page.startsWith("features/")) expect(new Set(examples.map(({ isGraphql }) => isGraphql)).size).toBe(2);
+    expect(examples.length).toBeGreaterThan(1);
+  });
+
+  test.skipIf(NEEDS_POSTGIS.includes(page) && !capabilities.postgis).each(examples)(
+    "$title",
+    async ({ request, answer, isGraphql }) => {
+      const server = await (started ??= startPageServer(page));
+      const response = await server.send(request);
+      if (request.method !== "GET") await server.reset();
+      if (answer === undefined) {
+        expect(response.status, response.text).toBeLessThan(300);
+        if (isGraphql) expect(response.json()).toHaveProperty("data");
+      } else if (isWriting) {
+        changes.push([answer, await rewritten(answer, response)]);
+        if (changes.length === examples.filter((example) => example.answer !== undefined).length)
+          writePage(page, changes);
+      } else {
+        const [shown, answered] = comparison(answer, response);
+        expect(answered).toBe(shown);
+      }
+    },
+  );
+});
+
+/** SQL of the demo that pages show stands in the demo. */
+test.each(pages)("%s: SQL of the demo is the demo's", (page) => {
+  const blocks = blocksOf(readPage(page));
+  if (settingsOf(blocks)["DATABASE_URL"] !== undefined) return;
+  const folder = fileURLToPath(new URL("../../plugins/embedded/demo/", import.meta.url));
+  const demo = readdirSync(folder)
+    .map((name) => readFileSync(folder + name, "utf8"))
+    .join("\n");
+  for (const { language, text } of blocks) if (language === "sql") expect(demo).toContain(text.trimEnd());
+});

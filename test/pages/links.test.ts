@@ -1,0 +1,55 @@
+/** Links of the project's pages, as GitHub follows them: the file is there, and so is the heading. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { slugify } from "../support/pages/slug.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const isElsewhere = /node_modules|\/(?:api|dist|\.cache|\.temp)\//;
+
+const pages = [
+  ...readdirSync(root).filter((name) => name.endsWith(".md")),
+  ...readdirSync(`${root}docs`, { recursive: true, encoding: "utf8" })
+    .map((name) => `docs/${name.replaceAll("\\", "/")}`)
+    .filter((name) => name.endsWith(".md") && !isElsewhere.test(name)),
+];
+
+const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```$/gm, "");
+
+/** Of each heading; the second of two alike ends in `-1`. */
+const anchorsOf = (page: string): ReadonlySet<string> => {
+  const found = new Map<string, number>();
+  const anchors = new Set<string>();
+  for (const [, heading = ""] of withoutCode(page).matchAll(/^#{1,6} (.+)$/gm)) {
+    const slug = slugify(heading.replaceAll(/[`*]|\[([^\]]*)\]\([^)]*\)/g, "$1"));
+    const count = found.get(slug) ?? 0;
+    found.set(slug, count + 1);
+    anchors.add(count === 0 ? slug : `${slug}-${count}`);
+  }
+  return anchors;
+};
+
+const linksOf = (page: string): readonly string[] =>
+  Array.from(
+    withoutCode(page)
+      .replaceAll(/`[^`\n]*`/g, "")
+      .matchAll(/\]\(([^)\s]+)\)/g),
+    ([, href = ""]) => href,
+  ).filter((href) => !/^[a-z]+:/.test(href));
+
+test("there are pages", () => {
+  expect(pages.length).toBeGreaterThan(50);
+  expect(pages.flatMap((page) => linksOf(readFileSync(root + page, "utf8"))).length).toBeGreaterThan(200);
+});
+
+test.each(pages)("%s leads to what is there", (page) => {
+  const dead = linksOf(readFileSync(root + page, "utf8")).filter((href) => {
+    const [path = "", anchor] = href.split("#");
+    const file = path === "" ? root + page : join(dirname(root + page), path);
+    if (!existsSync(file)) return true;
+    if (anchor === undefined || statSync(file).isDirectory() || !file.endsWith(".md")) return false;
+    return !anchorsOf(readFileSync(file, "utf8")).has(anchor);
+  });
+  expect(dead).toEqual([]);
+});

@@ -1,0 +1,232 @@
+/** The recipes: settings that other programs read are ours, tokens of the providers are understood, and code that needs no
+ *  framework compiles and runs. Code for Next.js, NestJS and Fastify is not compiled here: their pages say what it was
+ *  tried with. */
+import { execFile } from "node:child_process";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { projectFiles } from "../../presets/cli/project-files.ts";
+import { knownVariables, readEnvironment } from "../../presets/environment.ts";
+import { serve } from "../../presets/serve.ts";
+import { capabilities, openDatabase } from "../support/database.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { bearer } from "../support/tokens.ts";
+import { blocksOf, readPage } from "../support/pages/pages.ts";
+import { openEmbedded } from "../support/pages/server.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+const recipe = (name: string) => blocksOf(readPage(`recipes/${name}.md`));
+
+describe("tokens", async () => {
+  const keys = {
+    RS256: generateKeyPairSync("rsa", { modulusLength: 2048 }),
+    ES256: generateKeyPairSync("ec", { namedCurve: "P-256" }),
+  };
+  const jwks = createServer((_request, response) => {
+    const all = Object.entries(keys).map(([kid, { publicKey }]) => ({ ...publicKey.export({ format: "jwk" }), kid }));
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: all }));
+  });
+  await new Promise<void>((resolve) => jwks.listen(0, "127.0.0.1", resolve));
+  atFileEnd(async () => void jwks.close());
+  const database = await openEmbedded(`
+      create role guest; create role anon; create role member; create role editor; create role authenticated;
+      create function who() returns json stable return json_build_object(
+        'role', current_user, 'user', nullif(current_setting('session.user_id', true), ''),
+        'sub', current_setting('request.jwt.claims', true)::json ->> 'sub');
+      create table caller (name text primary key default current_user);
+      insert into caller default values;
+      grant select on caller to guest, anon, member, editor, authenticated;`);
+
+  /** Settings and claims of a provider, as its section shows them. */
+  const sections = readPage("recipes/tokens.md")
+    .split(/^## /m)
+    .flatMap((section) => {
+      const [sh, json] = blocksOf(section).filter(({ language }) => language === "sh" || language === "json");
+      if (sh?.language !== "sh" || json?.language !== "json") return [];
+      const variables = Array.from(
+        sh.text.matchAll(/(?<=^|\s)([A-Z_]+)=(?:'([^']*)'|(\S*))/g),
+        ([, name = "", quoted, plain = ""]) => [name, quoted ?? plain] as const,
+      ).filter(([name]) => name !== "DATABASE_URL");
+      return [
+        {
+          provider: section.split("\n")[0] ?? "",
+          environment: Object.fromEntries(variables) as Readonly<Record<string, string>>,
+          claims: JSON.parse(json.text) as Readonly<Record<string, unknown>>,
+        },
+      ];
+    });
+
+  /** Role, session variable and subject, as SQL sees them. */
+  const expected: Readonly<Record<string, readonly [algorithm: keyof typeof keys, role: string, hasUser: boolean]>> = {
+    Auth0: ["RS256", "editor", true],
+    Clerk: ["RS256", "member", true],
+    Supabase: ["ES256", "authenticated", false],
+  };
+
+  test("the page has a section for each provider", () => {
+    expect(sections.map(({ provider }) => provider)).toEqual(Object.keys(expected));
+  });
+
+  test.each(sections)("R-AUT-6 G-AUTH-18 $provider", async ({ provider, environment, claims }) => {
+    const [algorithm, role, hasUser] = expected[provider]!;
+    const port = (jwks.address() as AddressInfo).port;
+    const secret = environment["JWT_SECRET"]!.replace(/"jwk_url":"[^"]+"/, `"jwk_url":"http://127.0.0.1:${port}/"`);
+    const { options } = readEnvironment({ ...environment, JWT_SECRET: secret });
+    const served = await serve({
+      options: { ...options, ...database.options, logLevel: "silent" },
+      server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
+    });
+    atFileEnd(() => served.stop());
+    await served.api.ready;
+    const prefix = options.restPrefixes?.[0] ?? "/api";
+    const sign = (more: object, key: KeyObject = keys[algorithm].privateKey) =>
+      bearer(
+        { ...claims, exp: Math.floor(Date.now() / 1000) + 60, ...more },
+        { algorithm, key, header: { kid: algorithm } },
+      );
+    const who = (headers: Record<string, string>) => fetch(`${served.address}${prefix}/rpc/who`, { headers });
+    expect(await (await who(sign({}))).json()).toEqual({
+      role,
+      user: hasUser ? claims["sub"] : null,
+      sub: claims["sub"],
+    });
+    const graphql = await fetch(`${served.address}/v1/graphql`, {
+      method: "POST",
+      headers: { ...sign({}), "content-type": "application/json" },
+      body: JSON.stringify({ query: "{ caller { name } }" }),
+    });
+    expect(await graphql.json()).toEqual({ data: { caller: [{ name: "postgres" }] } });
+    // of another application, of another provider, or signed by somebody else
+    for (const headers of [
+      sign({ iss: "https://elsewhere.example/" }),
+      sign(
+        {},
+        algorithm === "RS256"
+          ? generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey
+          : generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey,
+      ),
+      ...(claims["aud"] === undefined ? [] : [sign({ aud: "somebody-else" })]),
+    ])
+      expect((await who(headers)).status).toBe(401);
+    expect(await (await who({})).json()).toMatchObject({ role: environment["ANON_ROLE"] });
+  });
+});
+
+describe("containers", () => {
+  test("the Dockerfile is the one that `relapi init` writes", () => {
+    const [block] = recipe("docker").filter(({ language }) => language === "dockerfile");
+    expect(block?.text).toBe(projectFiles("my-api")["Dockerfile"]);
+  });
+
+  test("settings in the files are settings", () => {
+    const known = knownVariables();
+    const [, own] = recipe("docker").filter(({ language }) => language === "dockerfile");
+    const ofImage = Array.from(
+      /^ENV (.*)$/m.exec(own?.text ?? "")?.[1]?.matchAll(/([A-Z_]+)=/g) ?? [],
+      ([, name]) => name,
+    );
+    const compose = parse(recipe("docker").find(({ language }) => language === "yaml")!.text);
+    const [deployment, service] = parseAllDocuments(
+      recipe("kubernetes").find(({ language }) => language === "yaml")!.text,
+    ).map((document) => document.toJS());
+    const [container] = deployment.spec.template.spec.containers;
+    const names = [
+      ...ofImage,
+      ...Object.keys(compose.services.api.environment),
+      ...container.env.map(({ name }: { name: string }) => name),
+    ];
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => name !== "NODE_ENV" && !known.has(name))).toEqual([]);
+    expect(service.spec.selector).toEqual(deployment.spec.selector.matchLabels);
+    for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"])
+      expect(container[probe].httpGet.port).toBe("admin");
+  });
+});
+
+/** A folder with the TypeScript of a recipe, whose first line names its file, compiled strictly against the build. */
+const compile = async (name: string, files: readonly string[]): Promise<string> => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "relapi-recipe-")));
+  atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(root, join(folder, "node_modules/relapi"));
+  symlinkSync(join(root, "node_modules/@types"), join(folder, "node_modules/@types"));
+  for (const { text } of recipe(name)) {
+    const file = /^\/\/ (\S+)\n/.exec(text)?.[1];
+    if (file === undefined || !files.includes(file)) continue;
+    mkdirSync(join(folder, file, ".."), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const strict = ["--strict", "--noUncheckedIndexedAccess", "--skipLibCheck"];
+  await promisify(execFile)(
+    process.execPath,
+    [
+      join(root, "node_modules/typescript/bin/tsc"),
+      ...strict,
+      "--target",
+      "es2022",
+      "--module",
+      "nodenext",
+      "--types",
+      "node",
+      ...files,
+    ],
+    { cwd: folder },
+  ).catch(({ stdout }: { stdout: string }) => {
+    throw new Error(stdout);
+  });
+  return folder;
+};
+
+describe("code", () => {
+  test("X-CALL-1 Next.js: the module of the api compiles", { timeout: 60_000 }, async () => {
+    await compile("nextjs", ["lib/api.ts"]);
+  });
+
+  test.skipIf(!capabilities.realServer)(
+    "X-CALL-1 serverless: the handler answers events",
+    { timeout: 60_000 },
+    async () => {
+      const folder = await compile("serverless", ["handler.ts"]);
+      const { options } = await openDatabase();
+      const file = join(folder, "handler.js");
+      // a role of the fixtures, and an end for the connections
+      writeFileSync(
+        file,
+        readFileSync(file, "utf8")
+          .replace('"guest"', '"music_reader", logLevel: "silent"')
+          .replace("const api =", "export const api ="),
+      );
+      process.env["DATABASE_URL"] = options.databaseUrl;
+      const { handler, api } = (await import(pathToFileURL(file).href)) as {
+        handler(event: object): Promise<{ statusCode: number; headers: Record<string, string>; body: string }>;
+        api: { close(): Promise<void> };
+      };
+      atFileEnd(() => api.close());
+      const ask = (method: string, rawPath: string, rawQueryString = "", body?: string) =>
+        handler({
+          rawPath,
+          rawQueryString,
+          headers: { "content-type": "application/json" },
+          ...(body === undefined ? {} : { body }),
+          isBase64Encoded: false,
+          requestContext: { http: { method } },
+        });
+      const read = await ask("GET", "/api/artist", "select=name&id=eq.1");
+      expect([read.statusCode, JSON.parse(read.body)]).toEqual([200, [{ name: "Abba" }]]);
+      expect(read.headers["content-range"]).toBe("0-0/*");
+      expect((await ask("POST", "/api/artist", "", '{"name":"x"}')).statusCode).toBe(401);
+      expect((await ask("GET", "/api/nothing")).statusCode).toBe(404);
+      const graphql = await ask("POST", "/v1/graphql", "", '{"query":"{ artist(where: {id: {_eq: 1}}) { name } }"}');
+      expect(JSON.parse(graphql.body)).toEqual({ data: { artist: [{ name: "Abba" }] } });
+    },
+  );
+});

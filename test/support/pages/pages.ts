@@ -1,0 +1,160 @@
+/** What the pages of `docs/` show: their blocks of code, and the examples that requests and their answers make. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { STATUS_CODES } from "node:http";
+import { fileURLToPath } from "node:url";
+import { format } from "prettier";
+import type { Answer, RequestParts } from "../http.ts";
+
+export const docsFolder = fileURLToPath(new URL("../../../docs/", import.meta.url));
+
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+  /** Number of the block's first line in its page, counted from one. */
+  readonly line: number;
+}
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly parts: RequestParts;
+}
+
+export interface Example {
+  readonly title: string;
+  readonly isGraphql: boolean;
+  readonly request: Request;
+  /** Absent: that it is answered without an error is all the page says. */
+  readonly answer?: Block;
+}
+
+export const readPage = (page: string): string => readFileSync(docsFolder + page, "utf8");
+
+export const blocksOf = (page: string): readonly Block[] =>
+  Array.from(page.matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm), ({ 1: language = "", 2: text = "", index }) => ({
+    language,
+    text,
+    line: page.slice(0, index).split("\n").length + 1,
+  }));
+
+const isAnswer = ({ language, text }: Block): boolean =>
+  ["json", "csv", "text", "xml"].includes(language) || (language === "http" && text.startsWith("HTTP/"));
+
+const isRequest = (block: Block): boolean =>
+  block.language === "graphql" || (block.language === "http" && !isAnswer(block));
+
+/** `Name: value` lines. */
+const headersOf = (lines: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([\w-]+): (.*)$/.exec(line) ?? [];
+      if (name === undefined || value === undefined) throw new Error(`not a header: ${line}`);
+      return [name, value];
+    }),
+  );
+
+/** A request as it goes over the wire, except that its query may stand on lines of its own, indented. */
+const httpRequest = (text: string): Request => {
+  const [head = "", ...bodies] = text.trimEnd().split("\n\n");
+  const [start = "", ...lines] = head.replaceAll(/\n +(?=[?&])/g, "").split("\n");
+  const [, method, path] = /^([A-Z]+) (\/.*)$/.exec(start) ?? [];
+  if (method === undefined || path === undefined) throw new Error(`not a request: ${start}`);
+  const headers = headersOf(lines);
+  const body = bodies.length === 0 ? undefined : bodies.join("\n\n");
+  const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+  return {
+    method,
+    path,
+    parts: {
+      headers: { ...(body === undefined || isTyped ? {} : { "Content-Type": "application/json" }), ...headers },
+      body,
+    },
+  };
+};
+
+const COMMENT = /^# ([\w-]+: .*)$/;
+
+/** A document. Comments in front of it are the headers of its request, and `# Variables: {…}` its variables. */
+const graphqlRequest = (text: string): Request => {
+  const comments = text.split("\n").flatMap((line) => COMMENT.exec(line)?.[1] ?? []);
+  const { Variables: variables, ...headers } = headersOf(comments);
+  return {
+    method: "POST",
+    path: "/v1/graphql",
+    parts: {
+      headers,
+      body: { query: text, ...(variables === undefined ? {} : { variables: JSON.parse(variables) as unknown }) },
+    },
+  };
+};
+
+/** Each request of a page, with the answer that follows it. */
+export const examplesOf = (blocks: readonly Block[]): readonly Example[] =>
+  blocks.flatMap((block, index): readonly Example[] => {
+    if (!isRequest(block)) return [];
+    const isGraphql = block.language === "graphql";
+    const next = blocks[index + 1];
+    return [
+      {
+        title: `line ${block.line}: ${block.text.split("\n").find((line) => !line.startsWith("#")) ?? ""}`,
+        isGraphql,
+        request: isGraphql ? graphqlRequest(block.text) : httpRequest(block.text),
+        ...(next !== undefined && isAnswer(next) ? { answer: next } : {}),
+      },
+    ];
+  });
+
+/** The settings before `npm start` or `npx relapi` in the first shell block of a page. */
+export const settingsOf = (blocks: readonly Block[]): Record<string, string> => {
+  const command = blocks
+    .filter(({ language }) => language === "sh")
+    .map(({ text }) => text.replaceAll("\\\n", " "))
+    .find((text) => /npm start|npx relapi\s*$/m.test(text));
+  const pairs = (command ?? "").matchAll(/(?<=^|\s)([A-Z][A-Z_]+)=(?:'([^']*)'|(\S*))/g);
+  return Object.fromEntries(Array.from(pairs, ([, name = "", quoted, plain = ""]) => [name, quoted ?? plain]));
+};
+
+const withoutSpace = (json: string): string =>
+  json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, (_, string: string | undefined) => string ?? "");
+
+const isJson = (answer: Answer): boolean => /[/+]json\b/.test(answer.headers["content-type"] ?? "");
+
+/** Digits and the order of keys count, blanks between them do not. */
+const bodyOf = (text: string, answer: Answer): string => (isJson(answer) ? withoutSpace(text) : text.trimEnd());
+
+/** The block and the answer in one shape, so that a difference can be seen: what the block does not show is left out of
+ *  the answer. */
+export const comparison = (block: Block, answer: Answer): readonly [shown: string, answered: string] => {
+  if (block.language !== "http")
+    return [bodyOf(block.text, answer), answer.status < 300 ? bodyOf(answer.text, answer) : statusLine(answer)];
+  const [head = "", ...bodies] = block.text.trimEnd().split("\n\n");
+  const [, ...names] = head.split("\n").map((line) => line.split(":")[0] ?? "");
+  const answered = [statusLine(answer), ...names.map((name) => `${name}: ${answer.headers[name.toLowerCase()]}`)];
+  return [
+    [head, ...(bodies.length === 0 ? [] : [bodyOf(bodies.join("\n\n"), answer)])].join("\n"),
+    [...answered, ...(bodies.length === 0 ? [] : [bodyOf(answer.text, answer)])].join("\n"),
+  ];
+};
+
+const statusLine = ({ status }: Answer): string => `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+
+/** The same block with what was answered: `DOCS_ANSWERS=write` puts it into the page. */
+export const rewritten = async (block: Block, answer: Answer): Promise<string> => {
+  const body = isJson(answer)
+    ? await format(withoutSpace(answer.text), { parser: "json", printWidth: 58 })
+    : `${answer.text.trimEnd()}\n`;
+  if (block.language !== "http") return body;
+  const [head = "", ...bodies] = block.text.trimEnd().split("\n\n");
+  const [, ...lines] = head.split("\n");
+  const names = lines.map((line) => line.split(":")[0] ?? "");
+  const answered = [statusLine(answer), ...names.map((name) => `${name}: ${answer.headers[name.toLowerCase()]}`)];
+  return `${answered.join("\n")}\n${bodies.length === 0 ? "" : `\n${body}`}`;
+};
+
+/** Puts new texts in the place of blocks. */
+export const writePage = (page: string, changes: readonly (readonly [Block, string])[]): void => {
+  const lines = readPage(page).split("\n");
+  for (const [block, text] of [...changes].sort(([a], [b]) => b.line - a.line))
+    lines.splice(block.line - 1, block.text.split("\n").length - 1, ...text.trimEnd().split("\n"));
+  writeFileSync(docsFolder + page, lines.join("\n"));
+};

@@ -1,0 +1,95 @@
+/** The server that a page of `docs/` starts, on the database that it is about. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import type { RelApiOptions } from "../../../core/index.ts";
+import { startEmbeddedDatabase } from "../../../plugins/embedded/index.ts";
+import { readEnvironment } from "../../../presets/environment.ts";
+import { serve } from "../../../presets/serve.ts";
+import { openDatabase } from "../database.ts";
+import { atFileEnd } from "../file-end.ts";
+import { sendRequest, type Answer } from "../http.ts";
+import { blocksOf, readPage, settingsOf, type Block, type Request } from "./pages.ts";
+
+export const NEEDS_POSTGIS = ["features/geo.md"];
+
+export interface PageServer {
+  readonly url: string;
+  send(request: Request): Promise<Answer>;
+  /** After a request that may have written: ids begin where they began. */
+  reset(): Promise<void>;
+}
+
+const agent = new Agent({ keepAlive: true });
+
+/** Identity columns count on when a transaction is rolled back. */
+const RESET = `do $$
+declare target record;
+begin
+  for target in
+    select format('%I.%I', table_schema, table_name) as relation, column_name as name
+    from information_schema.columns
+    where is_identity = 'YES'
+  loop
+    execute format('select setval(pg_get_serial_sequence(%L, %L), coalesce(max(%I), 0) + 1, false) from %s',
+      target.relation, target.name, target.name, target.relation);
+  end loop;
+end $$`;
+
+/** An embedded database of its own: the demo, or an empty one in which a script is run. */
+export const openEmbedded = async (loadScript?: string) => {
+  const database = startEmbeddedDatabase(loadScript === undefined ? { image: "demo" } : { image: "empty", loadScript });
+  await database.ready;
+  const pool = new pg.Pool({ user: "postgres", database: "postgres", stream: () => database.stream(), max: 1 });
+  atFileEnd(async () => {
+    await pool.end();
+    await database.close();
+  });
+  return {
+    query: async (text: string): Promise<void> => void (await pool.query(text)),
+    options: { database: { stream: database.stream, ready: database.ready } },
+  };
+};
+
+/** The database that the page is about: the demo, or one in which the SQL of the page is run. */
+const openPageDatabase = async (page: string, blocks: readonly Block[], isDemo: boolean) => {
+  if (isDemo) {
+    const { query, options } = await openEmbedded();
+    return { query, options: { anonRole: "anon", ...options } };
+  }
+  const script = blocks.flatMap(({ language, text }) => (language === "sql" ? [text] : [])).join("\n");
+  if (!NEEDS_POSTGIS.includes(page)) return openEmbedded(script);
+  const { query, options } = await openDatabase();
+  await query(`set search_path to public, gis; ${script}`);
+  return { query, options: { dbExtraSearchPath: ["public", "gis"], ...options } };
+};
+
+/** The server that the page starts. Files that it shows (`# metadata.yaml` in the first line) are there. */
+export const startPageServer = async (page: string, more: RelApiOptions = {}): Promise<PageServer> => {
+  const blocks = blocksOf(readPage(page));
+  const folder = mkdtempSync(join(tmpdir(), "relapi-docs-"));
+  atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
+  for (const { text } of blocks) {
+    const [, name] = /^# ([\w.-]+\.(?:yaml|json))$/m.exec(text.split("\n")[0] ?? "") ?? [];
+    if (name !== undefined) writeFileSync(join(folder, name), text);
+  }
+  const { DATABASE_URL: isOwn, ...settings } = settingsOf(blocks);
+  const { query, options } = await openPageDatabase(page, blocks, isOwn === undefined);
+  const given = readEnvironment(
+    Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value.replace(/^\.\//, `${folder}/`)])),
+  );
+  const served = await serve({
+    options: { logLevel: "silent", dbTxEnd: "rollback", ...options, ...given.options, ...more },
+    server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
+  });
+  atFileEnd(() => served.stop());
+  await served.api.ready;
+  const port = Number(new URL(served.address).port);
+  return {
+    url: served.address,
+    send: ({ method, path, parts }) => sendRequest({ port, agent }, method, path, parts),
+    reset: async () => void (await query(RESET)),
+  };
+};
