@@ -1,0 +1,99 @@
+/** The site of `docs/` in a real browser with no internet: two pages and the search. Skipped where there is no Chromium.
+ *  Built first unless it is there and newer than the pages. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chromium, openPage, type Page } from "./browser.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const site = `${root}docs/site/dist`;
+const pictures = join(tmpdir(), "relapi-screenshots");
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
+
+const isStale = (): boolean => {
+  if (!existsSync(`${site}/index.html`)) return true;
+  const builtAtMs = statSync(`${site}/index.html`).mtimeMs;
+  return readdirSync(`${root}docs`, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(?:md|mts|css)$/.test(name) && !/node_modules|dist|\.cache|\.temp/.test(name))
+    .some((name) => statSync(`${root}docs/${name}`).mtimeMs > builtAtMs);
+};
+
+describe.skipIf(chromium === undefined)("the site", () => {
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent((request.url ?? "/").split("?")[0] ?? "").replace(/\/$/, "/index.html");
+    const file = join(site, path);
+    const isThere = file.startsWith(site) && existsSync(file);
+    response.writeHead(isThere ? 200 : 404, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
+    response.end(isThere ? readFileSync(file) : undefined);
+  });
+  const opened: Page[] = [];
+  const open = async (path: string): Promise<Page> => {
+    const page = await openPage(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`);
+    opened.push(page);
+    return page;
+  };
+  const keep = async (page: Page, name: string): Promise<void> => {
+    mkdirSync(pictures, { recursive: true });
+    writeFileSync(join(pictures, `${name}.png`), await page.screenshot());
+  };
+
+  beforeAll(async () => {
+    if (isStale()) execFileSync("npm", ["run", "docs"], { cwd: root, stdio: "pipe" });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  }, 300_000);
+  afterAll(async () => {
+    await Promise.all(opened.map((page) => page.close()));
+    server.close();
+  });
+
+  test("the first page shows both surfaces and leads on", { timeout: 60_000 }, async () => {
+    const page = await open("");
+    await page.until("document.querySelectorAll('.surfaces section').length === 2");
+    await page.until("document.querySelectorAll('.cards section').length === 4");
+    await keep(page, "docs-home");
+    await page.evaluate("document.querySelector('.cards li a').click()");
+    await page.until("location.pathname.endsWith('/features/columns.html')");
+    await page.until("document.querySelector('h1')?.textContent.includes('Read columns')");
+    expect(page.faults).toEqual([]);
+  });
+
+  test("a page of a feature stands side by side, and nothing is cut off", { timeout: 60_000 }, async () => {
+    const page = await open("features/filters.html");
+    await page.until("document.querySelectorAll('.surfaces').length > 8");
+    const tops = await page.evaluate<readonly number[]>(
+      "[...document.querySelector('.surfaces').children].map((child) => child.getBoundingClientRect().top)",
+    );
+    expect(new Set(tops).size).toBe(1);
+    const tooWide = await page.evaluate<readonly string[]>(
+      "[...document.querySelectorAll('.surfaces pre')].filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.textContent)",
+    );
+    expect(tooWide).toEqual([]);
+    await keep(page, "docs-feature");
+    expect(page.faults).toEqual([]);
+  });
+
+  test("the search finds a setting with no internet", { timeout: 60_000 }, async () => {
+    const page = await open("");
+    // the button does nothing until the page's scripts have run
+    await page.until(
+      "document.querySelector('#localsearch-input') ?? void document.querySelector('#local-search button')?.click()",
+    );
+    await page.evaluate(
+      "(() => { const input = document.querySelector('#localsearch-input'); input.value = 'trusted documents'; input.dispatchEvent(new Event('input')); })()",
+    );
+    await page.until("document.querySelector('#localsearch-list .result')?.textContent.includes('trusted')");
+    await keep(page, "docs-search");
+    expect(page.faults).toEqual([]);
+  });
+});
