@@ -52,7 +52,7 @@ export default defineConfig({
     const [folder] = page.relativePath.split("/");
     if (page.relativePath === "index.md")
       Object.assign(page.frontmatter, { sidebar: false, aside: false, pageClass: "home wide" });
-    if (folder === "features" || folder === "recipes")
+    if (folder === "features" || folder === "recipes" || page.relativePath.startsWith("guides/move-from-"))
       Object.assign(page.frontmatter, { aside: false, pageClass: "wide" });
     // their tables are wide, and the outline would hold hundreds of lines
     if (["reference/rest.md", "reference/graphql.md", "reference/settings.md"].includes(page.relativePath))

@@ -11,7 +11,7 @@ const isAnswer = ({ info, content }: Token): boolean =>
   ["json", "csv", "text"].includes(info) || (info === "http" && content.startsWith("HTTP/"));
 
 const isRequest = (token: Token | undefined): boolean =>
-  token?.type === "fence" && ["http", "graphql"].includes(token.info) && !isAnswer(token);
+  token?.type === "fence" && ["http", "graphql", "gql"].includes(token.info) && !isAnswer(token);
 
 /** A request with the answer under it. */
 const exchange = (state: State, tokens: readonly Token[]): Token[] =>
@@ -27,13 +27,27 @@ const column = (state: State, name: string, tokens: readonly Token[]): Token[] =
   html(state, "</section>"),
 ];
 
+/** A document of another engine, which the pages name in its first line: `# PostGraphile`. */
+const engineOf = ({ type, info, content }: Token): string | undefined =>
+  type === "fence" && info === "gql" ? /^# (.+)\n/.exec(content)?.[1] : undefined;
+
 /** Requests and answers that follow each other: REST to the left, GraphQL to the right. */
 const sideBySide: Rule = (state) => {
   const { tokens } = state;
   const shown: Token[] = [];
   for (let at = 0; at < tokens.length; ) {
     let end = at + 1;
-    if (isRequest(tokens[at])) {
+    const engine = engineOf(tokens[at]!);
+    if (engine !== undefined) {
+      const theirs = Object.assign(tokens[at]!, { content: tokens[at]!.content.replace(/^.*\n/, "") });
+      while (isRequest(tokens[end]) || (tokens[end]?.type === "fence" && isAnswer(tokens[end]!))) end++;
+      shown.push(
+        html(state, '<div class="surfaces">'),
+        ...column(state, engine, [theirs]),
+        ...column(state, "relapi", tokens.slice(at + 1, end)),
+        html(state, "</div>"),
+      );
+    } else if (isRequest(tokens[at])) {
       while (tokens[end]?.type === "fence" && (isRequest(tokens[end]) || isAnswer(tokens[end]!))) end++;
       const run = tokens.slice(at, end);
       const graphqlAt = run.findIndex(({ info }) => info === "graphql");
