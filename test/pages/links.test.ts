@@ -53,3 +53,16 @@ test.each(pages)("%s leads to what is there", (page) => {
   });
   expect(dead).toEqual([]);
 });
+
+test("pictures are there, small and shown", () => {
+  const pictures = readdirSync(`${root}docs/images`);
+  expect(pictures).toEqual(expect.arrayContaining(["graphiql.png", "terminal.svg"]));
+  const shown = pages.flatMap((page) => linksOf(readFileSync(root + page, "utf8")));
+  for (const name of pictures) {
+    expect(statSync(`${root}docs/images/${name}`).size, name).toBeLessThan(150_000);
+    expect(
+      shown.some((href) => href.endsWith(`images/${name}`)),
+      name,
+    ).toBe(true);
+  }
+});
