@@ -78,7 +78,7 @@ describe("tokens", async () => {
   test.each(sections)("R-AUT-6 G-AUTH-18 $provider", async ({ provider, environment, claims }) => {
     const [algorithm, role, hasUser] = expected[provider]!;
     const port = (jwks.address() as AddressInfo).port;
-    const secret = environment["JWT_SECRET"]!.replace(/"jwk_url":"[^"]+"/, `"jwk_url":"http://127.0.0.1:${port}/"`);
+    const secret = environment["JWT_SECRET"]!.replace(/"jwk_url": *"[^"]+"/, `"jwk_url":"http://127.0.0.1:${port}/"`);
     const { options } = readEnvironment({ ...environment, JWT_SECRET: secret });
     const served = await serve({
       options: { ...options, ...database.options, logLevel: "silent" },

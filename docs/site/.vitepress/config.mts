@@ -48,15 +48,12 @@ export default defineConfig({
       },
     ],
   },
-  transformPageData: (page) => {
-    const [folder] = page.relativePath.split("/");
-    if (page.relativePath === "index.md")
-      Object.assign(page.frontmatter, { sidebar: false, aside: false, pageClass: "home wide" });
-    if (folder === "features" || folder === "recipes" || page.relativePath.startsWith("guides/move-from-"))
-      Object.assign(page.frontmatter, { aside: false, pageClass: "wide" });
-    // their tables are wide, and the outline would hold hundreds of lines
-    if (["reference/rest.md", "reference/graphql.md", "reference/settings.md"].includes(page.relativePath))
-      Object.assign(page.frontmatter, { aside: false, pageClass: "wide" });
+  transformPageData: ({ relativePath, frontmatter }) => {
+    if (relativePath === "index.md")
+      Object.assign(frontmatter, { sidebar: false, aside: false, pageClass: "home wide" });
+    // the last of these would have outlines of a hundred lines
+    else if (/^(?:features|recipes)\/|^guides\/move-from-|^reference\/(?!hooks)/.test(relativePath))
+      Object.assign(frontmatter, { aside: false, pageClass: "wide" });
   },
   buildEnd: ({ outDir }) => {
     if (hasReference) cpSync(reference, `${outDir}/api`, { recursive: true });

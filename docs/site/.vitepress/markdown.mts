@@ -76,6 +76,12 @@ const cards: Rule = (state) => {
   state.tokens = [...state.tokens.slice(0, first), ...rest, html(state, "</section></div>")];
 };
 
+/** `R-EMB-12` in a table is not broken over lines. */
+const ruleIds: Rule = ({ tokens }) => {
+  for (const [at, token] of tokens.entries())
+    if (token.type === "td_open" && /^[RGXC]-[A-Z]+-\d+/.test(tokens[at + 1]?.content ?? "")) token.attrJoin("class", "rule");
+};
+
 /** Files of the project beside `docs/` are no pages: their names stay, as text. */
 const withoutSourceLinks: Rule = ({ tokens }) => {
   for (const { children } of tokens) {
@@ -100,6 +106,7 @@ export const extendMarkdown = (md: MarkdownRenderer): void => {
   md.set({ html: false });
   md.core.ruler.after("normalize", "comments", withoutComments);
   md.core.ruler.push("source-links", withoutSourceLinks);
+  md.core.ruler.push("rule-ids", ruleIds);
   md.core.ruler.push("side-by-side", sideBySide);
   md.core.ruler.push("cards", cards);
 };
