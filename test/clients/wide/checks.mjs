@@ -1,0 +1,82 @@
+/** What a file of clients/ does its checks with. It is run alone, and prints its results as one line of JSON. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+/** Where the servers are, and what callers have; written by run.mjs. */
+export const place = JSON.parse(process.env["CLIENTS_PLACE"] ?? "{}");
+
+/** Equal, key by key. */
+export const same = (actual, expected) => assert.deepEqual(actual, expected);
+
+/** Has at least the keys given, in arrays too. */
+export const has = (actual, expected) => {
+  if (expected instanceof RegExp) return assert.match(String(actual), expected);
+  if (expected === null || typeof expected !== "object") return assert.equal(actual, expected);
+  assert.ok(actual !== null && typeof actual === "object", `${JSON.stringify(actual)} is no object`);
+  if (Array.isArray(expected)) assert.equal(actual.length, expected.length);
+  for (const key of Object.keys(expected)) has(actual[key], expected[key]);
+};
+
+export const rejects = async (promise, expected) => {
+  const error = await promise.then(
+    (value) => assert.fail(`was not refused: ${JSON.stringify(value)}`),
+    (reason) => reason,
+  );
+  has(error, expected);
+};
+
+/** Waits until it holds. @throws what it threw last, after some seconds */
+export const eventually = async (holds, ms = 8000) => {
+  for (const end = Date.now() + ms; ; await new Promise((resolve) => setTimeout(resolve, 25))) {
+    try {
+      return holds();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+  }
+};
+
+/** The version that is installed beside the file. */
+const versionOf = (name, from) => {
+  for (let folder = new URL("./", from); folder.pathname !== "/"; folder = new URL("../", folder)) {
+    try {
+      return JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, folder), "utf8")).version;
+    } catch {
+      continue;
+    }
+  }
+  throw new Error(`${name} is not installed`);
+};
+
+const LONGEST_MS = 60_000;
+
+/** The checks of one client, in order. `exception`: why the check cannot pass for a reason that is the client's own; one
+ *  that passes all the same is a failure, so that no excuse outlives its reason. */
+export const client = (name, from, title = name) => {
+  const results = [];
+  return {
+    check: async (what, run, { exception } = {}) => {
+      let message;
+      try {
+        const late = new Promise((_, reject) =>
+          setTimeout(reject, LONGEST_MS, new Error("took more than a minute")).unref(),
+        );
+        await Promise.race([Promise.resolve().then(run), late]);
+      } catch (error) {
+        message = error instanceof Error ? error.message : (JSON.stringify(error) ?? String(error));
+      }
+      if (exception !== undefined && message === undefined)
+        results.push({ what, message: `needs no exception any more: ${exception}` });
+      else
+        results.push({
+          what,
+          ...(message === undefined ? {} : { message }),
+          ...(exception === undefined ? {} : { exception }),
+        });
+    },
+    done: () => {
+      process.stdout.write(`\n${JSON.stringify({ name: title, version: versionOf(name, from), results })}\n`);
+      process.exit(0);
+    },
+  };
+};

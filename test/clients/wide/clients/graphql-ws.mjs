@@ -1,0 +1,199 @@
+import { createClient } from "graphql-ws";
+import { WebSocket } from "ws";
+import { client as checksOf, eventually, has, place, rejects, same } from "../checks.mjs";
+
+const { check, done } = checksOf("graphql-ws", import.meta.url);
+const headers = { "x-hasura-admin-secret": place.secret };
+const open = (more = {}) =>
+  createClient({ url: place.socketUrl, webSocketImpl: WebSocket, connectionParams: { headers }, ...more });
+const admin = open();
+const one = async (payload, socket = admin) => (await socket.iterate(payload).next()).value;
+const setYear = (id, year) =>
+  one({ query: `mutation { update_films_by_pk(pk_columns: {id: ${id}}, _set: {year: ${year}}) { id } }` });
+const YEAR = "subscription ($id: Int!) { films_by_pk(id: $id) { year } }";
+
+/** Collects until `stop`. */
+const follow = (payload, socket = admin) => {
+  const seen = [];
+  const ended = { error: undefined, isComplete: false };
+  const stop = socket.subscribe(payload, {
+    next: (result) => seen.push(result),
+    error: (error) => (ended.error = error),
+    complete: () => (ended.isComplete = true),
+  });
+  return { seen, ended, stop };
+};
+
+await check("a query", async () =>
+  has(await one({ query: "{ films_by_pk(id: 3) { title } }" }), { data: { films_by_pk: { title: "Rashomon" } } }),
+);
+await check("variables and an operation name", async () =>
+  has(
+    await one({
+      query: "query A { films { id } } query B($id: Int!) { films_by_pk(id: $id) { title } }",
+      operationName: "B",
+      variables: { id: 4 },
+    }),
+    { data: { films_by_pk: { title: "Seven Samurai" } } },
+  ),
+);
+await check("filters, order, page and total", async () =>
+  has(
+    await one({
+      query:
+        "{ films(where: {year: {_gt: 1960}}, order_by: {year: asc}, limit: 2, offset: 1) { id } films_aggregate(where: {year: {_gt: 1960}}) { aggregate { count } } }",
+    }),
+    { data: { films: [{ id: 2 }, { id: 5 }], films_aggregate: { aggregate: { count: 4 } } } },
+  ),
+);
+await check("insert", async () =>
+  has(await one({ query: 'mutation { insert_directors_one(object: {id: 60, name: "Vigo"}) { name } }' }), {
+    data: { insert_directors_one: { name: "Vigo" } },
+  }),
+);
+await check("upsert", async () =>
+  has(
+    await one({
+      query:
+        'mutation { insert_directors_one(object: {id: 60, name: "Jean Vigo"}, on_conflict: {constraint: directors_pkey, update_columns: [name]}) { name } }',
+    }),
+    { data: { insert_directors_one: { name: "Jean Vigo" } } },
+  ),
+);
+await check("delete", async () =>
+  has(await one({ query: "mutation { delete_directors_by_pk(id: 60) { id } }" }), {
+    data: { delete_directors_by_pk: { id: 60 } },
+  }),
+);
+await check("a function", async () =>
+  has(await one({ query: '{ search_films(args: {words: "piano"}) { id } }' }), { data: { search_films: [{ id: 5 }] } }),
+);
+await check("a live query, and what changes", async () => {
+  const { seen, stop } = follow({ query: YEAR, variables: { id: 1 } });
+  await eventually(() => has(seen, [{ data: { films_by_pk: { year: 1962 } } }]));
+  await setYear(1, 1963);
+  await eventually(() => has(seen.slice(1), [{ data: { films_by_pk: { year: 1963 } } }]));
+  stop();
+});
+await check("nothing more after the end", async () => {
+  const { seen, stop } = follow({ query: YEAR, variables: { id: 2 } });
+  await eventually(() => same(seen.length, 1));
+  stop();
+  await setYear(2, 1986);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  same(seen.length, 1);
+});
+await check("several on one connection, each its own", async () => {
+  const all = [3, 4, 5].map((id) => follow({ query: YEAR, variables: { id } }));
+  await eventually(() =>
+    same(
+      all.map(({ seen }) => seen.length),
+      [1, 1, 1],
+    ),
+  );
+  await setYear(4, 1955);
+  await eventually(() =>
+    same(
+      all.map(({ seen }) => seen.at(-1).data.films_by_pk.year),
+      [1950, 1955, 1993],
+    ),
+  );
+  for (const { stop } of all) stop();
+});
+await check("a live list with a relationship", async () => {
+  const { seen, stop } = follow({
+    query: "subscription { directors(where: {id: {_eq: 3}}) { name films { title } } }",
+  });
+  await eventually(() => has(seen, [{ data: { directors: [{ films: [{ title: "The Piano" }] }] } }]));
+  await one({
+    query: 'mutation { insert_films_one(object: {id: 60, title: "Bright Star", year: 2009, director_id: 3}) { id } }',
+  });
+  await eventually(() => same(seen.at(-1).data.directors[0].films.length, 2));
+  stop();
+});
+await check("a live aggregate", async () => {
+  const { seen, stop } = follow({ query: "subscription { films_aggregate { aggregate { count } } }" });
+  await eventually(() => has(seen, [{ data: { films_aggregate: { aggregate: { count: 7 } } } }]));
+  await one({ query: "mutation { delete_films_by_pk(id: 60) { id } }" });
+  await eventually(() => same(seen.at(-1).data.films_aggregate.aggregate.count, 6));
+  stop();
+});
+await check("iteration, ended by the client", async () => {
+  for await (const { data } of admin.iterate({ query: YEAR, variables: { id: 6 } })) {
+    same(data.films_by_pk.year, 2030);
+    break;
+  }
+});
+await check("an error of the document", () =>
+  rejects(one({ query: "subscription { film { id } }" }), [{ extensions: { code: "validation-failed" } }]),
+);
+await check("an error of the database is an answer", async () =>
+  has(
+    (
+      await one({ query: 'mutation { insert_directors_one(object: {name: "Jane Campion"}) { id } }' }).catch(
+        (errors) => ({ errors }),
+      )
+    ).errors,
+    [{ extensions: { code: "constraint-violation" } }],
+  ),
+);
+await check("a wrong secret closes for good", () =>
+  rejects(
+    one(
+      { query: "{ __typename }" },
+      open({ retryAttempts: 0, connectionParams: { headers: { "x-hasura-admin-secret": "wrong" } } }),
+    ),
+    { code: 4403 },
+  ),
+);
+await check("a reader's rights", async () => {
+  const reader = open({ connectionParams: { headers: { Authorization: `Bearer ${place.reader}` } } });
+  has(
+    await reader
+      .iterate({ query: "mutation { delete_films_by_pk(id: 1) { id } }" })
+      .next()
+      .catch((errors) => errors),
+    [{ message: /mutation/ }],
+  );
+  await reader.dispose();
+});
+await check("parameters by a function", async () => {
+  const socket = open({ connectionParams: async () => ({ headers }) });
+  has(await one({ query: "{ films_by_pk(id: 3) { title } }" }, socket), {
+    data: { films_by_pk: { title: "Rashomon" } },
+  });
+  await socket.dispose();
+});
+await check("pings of the client are answered", async () => {
+  let pongs = 0;
+  const socket = open({ lazy: false, keepAlive: 50, on: { pong: (received) => (pongs += received ? 1 : 0) } });
+  await eventually(() => same(pongs > 1, true));
+  await socket.dispose();
+});
+await check("a lost connection is opened again, and the live query goes on", async () => {
+  let current;
+  const socket = open({
+    retryAttempts: 3,
+    retryWait: async () => undefined,
+    shouldRetry: () => true,
+    on: { opened: (webSocket) => (current = webSocket) },
+  });
+  const { seen, stop } = follow({ query: YEAR, variables: { id: 5 } }, socket);
+  await eventually(() => same(seen.length, 1));
+  current.terminate();
+  await eventually(() => same(seen.length > 1, true));
+  await setYear(5, 1994);
+  await eventually(() => same(seen.at(-1).data.films_by_pk.year, 1994));
+  stop();
+  await socket.dispose();
+});
+for (const path of ["/v1/graphql/ws", "/v1alpha1/graphql", "/v1/graphql/"])
+  await check(`the address ${path}`, async () => {
+    const socket = open({ url: place.socketUrl.replace("/v1/graphql", path) });
+    has(await one({ query: "{ films_by_pk(id: 3) { title } }" }, socket), {
+      data: { films_by_pk: { title: "Rashomon" } },
+    });
+    await socket.dispose();
+  });
+await admin.dispose();
+done();

@@ -1,0 +1,177 @@
+/** `npm run clients`: clients that others wrote, as their documentation says, against a fresh server, as a table. On the
+ *  embedded database, or on the server of TEST_DATABASE_URL. `npm run clients -- urql`: those whose file has that name. */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import jsonwebtoken from "jsonwebtoken";
+import pg from "pg";
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+const root = at("../../../");
+const wanted = process.argv.slice(2);
+const SECRET = "admin-secret-of-the-clients";
+const JWT_SECRET = "a-secret-of-32-bytes-for-clients";
+
+const packagesIn = (path) => JSON.parse(readFileSync(at(path), "utf8")).packages;
+
+const install = () => {
+  const hidden = "node_modules/.package-lock.json"; // what npm has installed
+  const installed = existsSync(at(hidden)) ? packagesIn(hidden) : {};
+  const isThere = Object.entries(packagesIn("package-lock.json")).every(
+    ([path, { version, optional, link }]) =>
+      link || optional || !path.includes("node_modules/") || installed[path]?.version === version,
+  );
+  if (isThere) return;
+  const { status } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
+    cwd: at("."),
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+const query = async (url, text) => {
+  const connection = new pg.Client({ connectionString: url });
+  await connection.connect();
+  try {
+    await connection.query(text);
+  } finally {
+    await connection.end();
+  }
+};
+
+/** A database of its own with the films, and how to be rid of it. */
+const openDatabase = async () => {
+  const script = readFileSync(at("films.sql"), "utf8");
+  const server = process.env["TEST_DATABASE_URL"] ?? "";
+  if (server === "") {
+    const { startEmbeddedDatabase } = await import("../../../dist/plugins/embedded/index.js");
+    const database = startEmbeddedDatabase({ image: "empty", loadScript: script });
+    await database.ready;
+    return { options: { database }, drop: () => undefined };
+  }
+  const name = `relapi_clients_${process.pid}`;
+  await query(server, `create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  await query(url.href, script);
+  return { options: { databaseUrl: url.href }, drop: () => query(server, `drop database ${name} with (force)`) };
+};
+
+const start = async (database, environment = {}) => {
+  const { serve } = await import("../../../dist/presets/serve.js");
+  const { readEnvironment } = await import("../../../dist/presets/environment.js");
+  const { options, server } = readEnvironment({
+    ANON_ROLE: "clients_anon",
+    ADMIN_SECRET: SECRET,
+    JWT_SECRET,
+    REST_PREFIXES: "/api,/rest/v1",
+    DB_PLAN_ENABLED: "true",
+    LIVE_QUERY_INTERVAL: "100",
+    LOG_LEVEL: "error",
+    HOST: "127.0.0.1",
+    PORT: "0",
+    ...environment,
+  });
+  const served = await serve({ options: { ...options, ...database.options }, server });
+  await served.api.ready;
+  return served;
+};
+
+/** Runs one file; its last line is its results. */
+const runFile = (file, place) =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [at(file)], {
+      env: { ...process.env, CLIENTS_PLACE: JSON.stringify(place), NODE_ENV: "production" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    let complaints = "";
+    child.stdout.on("data", (text) => (output += text));
+    child.stderr.on("data", (text) => (complaints += text));
+    child.on("close", (code) => {
+      try {
+        resolve(JSON.parse(output.trimEnd().split("\n").at(-1)));
+      } catch {
+        const message = `ended with ${code}: ${complaints.slice(-2000) || output.slice(-2000)}`;
+        resolve({ name: file, version: "?", results: [{ what: "runs", message }] });
+      }
+    });
+  });
+
+const isPassed = ({ message, exception }) =>
+  message === undefined || (exception !== undefined && !message.startsWith("needs no exception"));
+
+const print = (all) => {
+  const rows = all.map(({ name, version, results }) => [
+    name,
+    version,
+    `${results.filter(({ message }) => message === undefined).length}/${results.length}`,
+    results.every(isPassed)
+      ? results.some(({ exception }) => exception)
+        ? "passed, but for its own faults"
+        : "passed"
+      : "FAILED",
+  ]);
+  const table = [["Client", "Version", "Passed", ""], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column].length)));
+  for (const row of table)
+    console.log(
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+  for (const { name, results } of all)
+    for (const { what, message, exception } of results) {
+      if (message !== undefined && exception === undefined)
+        console.log(`\nFAILED ${name}: ${what}\n  ${message.replaceAll("\n", "\n  ")}`);
+      if (exception !== undefined)
+        console.log(`\n${name}: ${what}\n  not ours: ${exception}\n  ${message.split("\n")[0]}`);
+    }
+  const results = all.flatMap((each) => each.results);
+  console.log(
+    `\n${results.filter(({ message }) => message === undefined).length} of ${results.length} checks passed, ${all.length} clients`,
+  );
+  return results.every(isPassed);
+};
+
+install();
+const files = readdirSync(at("clients"))
+  .map((name) => `clients/${name}`)
+  .concat("ra-hasura/checks.mjs", "refine-hasura/checks.mjs", "refine-hasura/named-checks.mjs")
+  .filter((file) => file.endsWith(".mjs") && (wanted.length === 0 || wanted.some((word) => file.includes(word))))
+  .sort();
+if (files.length === 0) throw new Error(`no client has that in its name: ${wanted.join(", ")}`);
+process.chdir(root);
+const database = await openDatabase();
+let isPassing = false;
+try {
+  const served = await start(database);
+  const named = await start(database, { HASURA_GRAPHQL_DEFAULT_NAMING_CONVENTION: "graphql-default" });
+  const token = (role) => jsonwebtoken.sign({ role }, JWT_SECRET, { expiresIn: "1h" });
+  const place = {
+    url: served.address,
+    graphqlUrl: `${served.address}/v1/graphql`,
+    socketUrl: `${served.address.replace(/^http/, "ws")}/v1/graphql`,
+    namedUrl: `${named.address}/v1/graphql`,
+    namedSocketUrl: `${named.address.replace(/^http/, "ws")}/v1/graphql`,
+    secret: SECRET,
+    editor: token("clients_editor"),
+    reader: token("clients_anon"),
+  };
+  const all = [];
+  for (const file of files) {
+    const reset = await fetch(`${place.url}/api/rpc/reset_films`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${place.editor}` },
+    });
+    if (!reset.ok) throw new Error(`the films could not be reset: ${await reset.text()}`);
+    all.push(await runFile(file, place));
+  }
+  isPassing = print(all);
+  await Promise.all([served.stop(), named.stop()]);
+} finally {
+  await database.drop();
+}
+process.exit(isPassing ? 0 : 1);
