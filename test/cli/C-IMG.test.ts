@@ -1,0 +1,208 @@
+/** What docs/deploy has, as far as it can be tried without a container engine. */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { projectFiles } from "../../presets/cli/project-files.ts";
+import { knownVariables } from "../../presets/environment.ts";
+import { capabilities, testDatabase } from "../support/database.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { relapi } from "./run.ts";
+import { buildStage, readDockerfile, sizeOf, textsOf, wordsOf, type Built, type Stage } from "./dockerfile.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const documentsOf = (path: string): any[] =>
+  parseAllDocuments(read(path), { strict: true }).map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS();
+  });
+
+const stages = readDockerfile(read("docs/deploy/Dockerfile"));
+const final = stages.at(-1) as Stage; // it has some
+const [health = ""] = /http:[^"]+/.exec(textsOf(final, "HEALTHCHECK").join()) ?? [];
+
+/** `A=b C=d` */
+const environmentOf = (stage: Stage): Record<string, string> =>
+  Object.fromEntries(textsOf(stage, "ENV").flatMap((text) => text.split(/\s+/).map((pair) => pair.split("=", 2))));
+
+test("C-IMG-1 the image is not root, has a health check, and is named by what it runs", () => {
+  expect(textsOf(final, "USER")).toEqual(["10001:10001"]);
+  expect(wordsOf(textsOf(final, "ENTRYPOINT")[0] ?? "")).toEqual(["node", "/relapi/dist/presets/standalone.js"]);
+  const { PORT, ADMIN_PORT, NODE_ENV } = environmentOf(final);
+  expect([NODE_ENV, textsOf(final, "EXPOSE"), health]).toEqual([
+    "production",
+    [PORT],
+    `http://127.0.0.1:${ADMIN_PORT}/ready`,
+  ]);
+  expect(final.image.replace(/^alpine:/, "node:22-alpine")).toBe(stages[0]?.image); // one libc, one libstdc++
+});
+
+test("C-IMG-1 what the stages copy and run is there", () => {
+  const { scripts } = JSON.parse(read("package.json"));
+  const ignored = read("docs/deploy/Dockerfile.dockerignore")
+    .split("\n")
+    .filter((line) => line.startsWith("!"))
+    .map((line) => line.slice(1));
+  for (const stage of stages)
+    for (const { name, text } of stage.instructions) {
+      for (const [, script = ""] of text.matchAll(/npm run ([\w:-]+)/g)) expect(scripts).toHaveProperty([script]);
+      if (name === "RUN" && text.includes("npm ci")) expect(text).toContain("--ignore-scripts");
+      if (name !== "COPY" || text.startsWith("--from=")) continue;
+      for (const path of text
+        .split(/\s+/)
+        .slice(0, -1)
+        .filter((each) => each !== "."))
+        expect(ignored).toContain(path);
+    }
+  for (const path of ignored) expect(existsSync(join(root, path)), path).toBe(true);
+});
+
+test("C-IMG-1 an application that init makes gets an image of the same kind", () => {
+  const files = projectFiles("shop");
+  const own = readDockerfile(files["Dockerfile"] ?? "");
+  expect(own.map(({ image }) => image)).toEqual([stages[1]?.image, final.image]);
+  const last = own.at(-1) as Stage; // it has two
+  for (const name of ["USER", "EXPOSE"]) expect(textsOf(last, name)).toEqual(textsOf(final, name));
+  expect(textsOf(last, "RUN")).toEqual(textsOf(final, "RUN"));
+  expect(wordsOf(textsOf(last, "ENTRYPOINT")[0] ?? "")[1]).toBe("server.js");
+  expect(Object.keys(files)).toContain("server.js");
+  expect(files["app.js"]).toContain('app.get("/health"');
+  expect(textsOf(last, "HEALTHCHECK")[0]).toContain(`:${environmentOf(last)["PORT"]}/health`);
+});
+
+/** Of node:22-alpine without npm and headers: Alpine with libstdc++, and the program. */
+const ALPINE_BYTES = 12e6;
+const NODE_BYTES = 125e6;
+const MAX_IMAGE_BYTES = 200e6;
+
+test.skipIf(!capabilities.realServer)(
+  "C-IMG-1 the image's tree, made by its own steps, starts as nobody special and answers",
+  { timeout: 240_000 },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relapi-image-"));
+    atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
+    chmodSync(folder, 0o755);
+    const context = join(folder, "context");
+    for (const path of ["package.json", "package-lock.json", "LICENSE", "dist", "docs/openapi-typescript/package.json"])
+      cpSync(join(root, path), join(context, path), {
+        recursive: true,
+        filter: (from) => !/dist\/test|\.image$/.test(from), // the context has no tests, and the stage makes no images
+      });
+    const built = new Map<string, Built>();
+    for (const [i, stage] of stages.entries()) {
+      const name = stage.alias ?? "final";
+      const target = join(folder, name);
+      if (name !== "final") cpSync(process.execPath, join(target, "usr/local/bin/node"), { recursive: true });
+      built.set(
+        name,
+        buildStage(stage, target, context, built, (command, cwd) => {
+          // what was built is in the context already; packages of the system are not for this machine
+          if (i === 0 && command.startsWith("npm ")) return;
+          if (command.startsWith("apk ")) return;
+          execFileSync("sh", ["-c", command], { cwd, env: { ...process.env, npm_config_prefer_offline: "true" } });
+        }),
+      );
+    }
+    const tree = join(folder, "final/relapi");
+    const bytes = sizeOf(tree);
+    expect(bytes).toBeGreaterThan(5e6);
+    expect(ALPINE_BYTES + NODE_BYTES + bytes, `${bytes} bytes of its own`).toBeLessThan(MAX_IMAGE_BYTES);
+    expect(statSync(process.execPath).size).toBeLessThan(NODE_BYTES);
+
+    const database = await testDatabase();
+    const [program = "", script = ""] = wordsOf(textsOf(final, "ENTRYPOINT")[0] ?? "");
+    expect(program).toBe("node");
+    const ports = { PORT: "0", ADMIN_PORT: String(40_000 + (process.pid % 20_000)) };
+    const child = spawn(join(folder, "final/usr/local/bin/node"), [join(folder, "final", script)], {
+      cwd: tree,
+      ...(process.getuid?.() === 0 ? { uid: 10_001, gid: 10_001 } : {}),
+      env: {
+        ...environmentOf(final),
+        ...ports,
+        DATABASE_URL: database.options.databaseUrl,
+        DB_SCHEMAS: "sea",
+        ANON_ROLE: "sea_anon",
+        LOG_LEVEL: "error",
+      },
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += String(text)));
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    atFileEnd(async () => void child.kill("SIGKILL"));
+    await expect.poll(() => /REST\s+(http:\S+)/.exec(output)?.[1], { timeout: 30_000 }).toBeDefined();
+    const address = (/REST\s+(http:\S+)/.exec(output)?.[1] ?? "").replace("localhost", "127.0.0.1");
+    const answer = await fetch(`${address}/ports?select=id&id=eq.1`);
+    expect([answer.status, await answer.json()]).toEqual([200, [{ id: 1 }]]);
+    const page = await fetch(`${new URL(address).origin}/v1/graphql`, { headers: { accept: "text/html" } });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("GraphQL playground")]);
+    const ready = await fetch(health.replace(/:\d+\//, `:${ports.ADMIN_PORT}/`));
+    expect(ready.status).toBe(200);
+    child.kill("SIGTERM");
+    expect([await ended, output]).toEqual([0, expect.not.stringMatching(/error/i)]);
+  },
+);
+
+test("C-IMG-2 the settings of compose.yaml and kubernetes.yaml are settings", () => {
+  const known = knownVariables();
+  const [{ services }] = documentsOf("docs/deploy/compose.yaml");
+  for (const name of Object.keys(services.relapi.environment)) expect(known).toContain(name);
+  expect(join("docs/deploy", services.relapi.build.context, services.relapi.build.dockerfile)).toBe(
+    "docs/deploy/Dockerfile",
+  );
+  expect(services.relapi.depends_on.database.condition).toBe("service_healthy");
+  expect(services.database.healthcheck.test).toContain("pg_isready");
+  const asked = [...read("docs/deploy/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+  for (const name of new Set(asked)) expect(read("docs/deploy/.env.example")).toMatch(new RegExp(`^${name}=$`, "m"));
+
+  const [deployment, service] = documentsOf("docs/deploy/kubernetes.yaml");
+  const [container] = deployment.spec.template.spec.containers;
+  for (const { name } of container.env) expect(known).toContain(name);
+  expect(container.ports[0].containerPort).toBe(Number(environmentOf(final)["PORT"]));
+  expect(service.spec.selector).toEqual(deployment.spec.template.metadata.labels);
+  expect(service.spec.ports[0].targetPort).toBe(container.ports[0].name);
+  expect(container.readinessProbe.exec.command.at(-1)).toBe(health);
+  for (const probe of ["startupProbe", "livenessProbe"])
+    expect(container[probe].exec.command.at(-1)).toBe(health.replace("/ready", "/live"));
+});
+
+const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
+
+test.skipIf(!has("systemd-analyze"))("C-IMG-2 systemd takes the unit as it is", () => {
+  const { status, stdout, stderr } = spawnSync(
+    "systemd-analyze",
+    ["verify", join(root, "docs/deploy/relapi.service")],
+    {
+      encoding: "utf8",
+    },
+  );
+  expect([status, stdout + stderr]).toEqual([0, ""]);
+});
+
+test.skipIf(!capabilities.realServer || !has("psql"))(
+  "C-IMG-2 with the roles of roles.sql the check is content, and callers read",
+  async () => {
+    const database = await testDatabase();
+    const suffix = `_${process.pid}`;
+    // roles are those of the whole server, which other tests use
+    const script = read("docs/deploy/roles.sql").replace(/\b(web_anon|relapi)\b/g, `$1${suffix}`);
+    atFileEnd(async () => {
+      await database.query(`drop owned by web_anon${suffix}; drop role relapi${suffix}; drop role web_anon${suffix}`);
+    });
+    execFileSync("psql", ["--set", "ON_ERROR_STOP=1", "--quiet", database.options.databaseUrl ?? ""], {
+      input: script,
+      env: { ...process.env, RELAPI_PASSWORD: "it's secret" },
+    });
+    const environment = {
+      DATABASE_URL: database.urlAs(`relapi${suffix}`, "it's secret"),
+      ANON_ROLE: `web_anon${suffix}`,
+      DB_SCHEMAS: "public",
+    };
+    expect(await relapi(["check", "--strict"], environment)).toMatchObject({ code: 0, stderr: "" });
+    const { stdout } = await relapi(["explain", "/note?select=text", "--role", `web_anon${suffix}`], environment);
+    expect(stdout).toContain("note");
+  },
+);

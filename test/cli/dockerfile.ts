@@ -1,0 +1,84 @@
+/** A Dockerfile as its instructions, and what the instructions of a stage leave in a folder, where no container engine
+ *  runs. */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+
+export interface Instruction {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Stage {
+  readonly image: string;
+  readonly alias: string | undefined;
+  readonly instructions: readonly Instruction[];
+}
+
+/** With `ARG`s of the top put in. @throws what is no instruction of those that are used here */
+export const readDockerfile = (text: string): readonly Stage[] => {
+  const known = new Map<string, string>();
+  const stages: { image: string; alias: string | undefined; instructions: Instruction[] }[] = [];
+  for (const line of text.replace(/\\\n/g, " ").split("\n")) {
+    if (line.trim() === "" || line.startsWith("#")) continue;
+    const [, name = "", rest = ""] = /^([A-Z]+)\s+(.+)$/.exec(line) ?? [];
+    if (!/^(?:ARG|FROM|WORKDIR|COPY|RUN|ENV|USER|EXPOSE|HEALTHCHECK|ENTRYPOINT)$/.test(name))
+      throw new Error(`not an instruction that is known here: ${line}`);
+    const filled = rest.replace(/\$\{(\w+)\}/g, (whole, variable: string) => known.get(variable) ?? whole);
+    if (name === "ARG") known.set(...(filled.split("=", 2) as [string, string]));
+    else if (name === "FROM") {
+      const [image = "", , alias] = filled.split(/\s+/);
+      stages.push({ image, alias, instructions: [] });
+    } else stages.at(-1)?.instructions.push({ name, text: filled });
+  }
+  return stages;
+};
+
+export const textsOf = (stage: Stage, name: string): readonly string[] =>
+  stage.instructions.filter((each) => each.name === name).map(({ text }) => text);
+
+/** `["node", "x.js"]` or `node x.js`. */
+export const wordsOf = (text: string): readonly string[] =>
+  text.startsWith("[") ? (JSON.parse(text) as string[]) : text.split(/\s+/);
+
+export interface Built {
+  /** The stage's root, as a folder. */
+  readonly root: string;
+}
+
+/** Does a stage's WORKDIR, COPY and RUN in a folder. `from`: earlier stages; `run`: says whether a command is done, as
+ *  those of the system (`apk`) cannot be. */
+export const buildStage = (
+  stage: Stage,
+  folder: string,
+  context: string,
+  from: ReadonlyMap<string, Built>,
+  run: (command: string, cwd: string) => void,
+): Built => {
+  let workdir = "/";
+  const at = (path: string): string => join(folder, path.startsWith("/") ? path : join(workdir, path));
+  for (const { name, text } of stage.instructions) {
+    if (name === "WORKDIR") {
+      workdir = text;
+      mkdirSync(at("."), { recursive: true });
+    }
+    if (name === "RUN") run(text, at("."));
+    if (name !== "COPY") continue;
+    const words = text.split(/\s+/);
+    const source = words[0]?.startsWith("--from=") ? from.get(words.shift()?.slice("--from=".length) ?? "") : undefined;
+    const to = words.pop() ?? ".";
+    for (const path of words) {
+      const origin = join(source?.root ?? context, path);
+      if (!existsSync(origin)) throw new Error(`COPY ${text}: there is no ${path}`);
+      // a folder's content goes into the target, a file into a target that ends with a slash or is there
+      const isInto = to.endsWith("/") || to === "." || to === "./";
+      const target = statSync(origin).isDirectory() || !isInto ? at(to) : join(at(to), basename(path));
+      cpSync(origin, target, { recursive: true, verbatimSymlinks: true });
+    }
+  }
+  return { root: folder };
+};
+
+/** Bytes of all files below. */
+export const sizeOf = (folder: string): number =>
+  Number(execFileSync("du", ["-sk", folder], { encoding: "utf8" }).split(/\s/)[0]) * 1024;
