@@ -26,7 +26,14 @@ export const createApp = (options) => {
   const api = relApi(compose(fullCompat(options), startsWith));
   const app = express();
   app.use(api); // REST under /api, GraphQL under /v1/graphql
-  app.get("/health", (request, response) => response.send("fine"));
+  app.get("/health", (request, response) => {
+    try {
+      api.model(); // throws until the schema is loaded
+      response.send("fine");
+    } catch (error) {
+      response.status(503).send(error.message);
+    }
+  });
   return { app, api };
 };
 `;
@@ -35,7 +42,10 @@ const SERVER = `/** Settings come from the environment: .env.example lists the u
 import { createApp } from "./app.js";
 
 const { DATABASE_URL, ANON_ROLE, JWT_SECRET, ADMIN_SECRET, PORT = "3000" } = process.env;
-if (DATABASE_URL === undefined) throw new Error("set DATABASE_URL, as in .env.example");
+if (DATABASE_URL === undefined) {
+  console.error("set DATABASE_URL, as in .env.example");
+  process.exit(1);
+}
 
 const { app, api } = createApp({
   databaseUrl: DATABASE_URL,
@@ -43,17 +53,20 @@ const { app, api } = createApp({
   jwtSecret: JWT_SECRET,
   adminSecret: ADMIN_SECRET,
 });
-const server = app.listen(Number(PORT), () => console.log(\`listening on http://localhost:\${PORT}\`));
+const server = app.listen(Number(PORT), () => console.log(\`listening on http://localhost:\${server.address().port}\`));
 api.ready.catch((error) => {
   console.error(error.message);
   process.exit(1);
 });
 
-process.on("SIGTERM", async () => {
+/** Requests in progress end first. */
+const stop = async () => {
   server.close();
+  server.closeIdleConnections();
   await api.close();
   process.exit(0);
-});
+};
+process.once("SIGTERM", stop).once("SIGINT", stop);
 `;
 
 const PLUGIN = `/** An operator for both APIs: ?name=starts.Ab and { name: { _starts: "Ab" } }. */
@@ -122,20 +135,23 @@ test("routes of its own", async () => {
 });
 `;
 
-/** As docs/deploy/Dockerfile. */
-const DOCKERFILE = `ARG ALPINE=3.22
+/** The steps of docs/deploy/Dockerfile, for an application. */
+const DOCKERFILE = `# docker build --tag app . && docker run --rm --env-file .env --publish 3000:3000 app
+# It takes package-lock.json, which npm install has written.
+ARG ALPINE=3.22
 
 FROM node:22-alpine\${ALPINE} AS modules
 WORKDIR /app
-COPY package*.json ./
-RUN npm install --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
 FROM alpine:\${ALPINE}
 RUN apk add --no-cache libstdc++
 COPY --from=modules /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
 COPY --from=modules /app/node_modules node_modules
-COPY . .
+COPY package.json app.js server.js ./
+COPY plugins plugins
 ENV NODE_ENV=production PORT=3000
 USER 10001:10001
 EXPOSE 3000
@@ -164,6 +180,7 @@ cp .env.example .env                 # and fill it in
 node --env-file=.env server.js
 npx relapi check                     # with the same environment
 npx relapi types > database.ts       # for typed clients
+docker build --tag ${name} .
 \`\`\`
 
 - \`app.js\`: the preset and your own routes
@@ -179,7 +196,7 @@ export const projectFiles = (name: string): Readonly<Record<string, string>> => 
   "plugins/starts-with.js": PLUGIN,
   "app.test.js": TEST,
   Dockerfile: DOCKERFILE,
-  ".dockerignore": "node_modules\n.env\n",
+  ".dockerignore": "node_modules\n.git\n.env\n",
   ".gitignore": "node_modules\n.env\n",
   ".env.example": ENVIRONMENT,
   "README.md": readme(name),

@@ -1,15 +1,8 @@
-/** Commands that print what the server would say: documents, settings, plans, advice; and the project of `init`. */
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+/** Commands that print what the server would say: documents and settings. */
 import { buildSchema } from "graphql";
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, temporaryFolder } from "./run.ts";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
+import { relapi } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("on a server", async () => {
   const database = await testDatabase();
@@ -67,35 +60,5 @@ describe("settings", () => {
       ]),
     );
     expect(lines.length).toBeGreaterThan(80);
-  });
-});
-
-describe("init", () => {
-  test("C-INI-1 writes a project whose test passes, without a network", { timeout: 90_000 }, async () => {
-    const folder = join(temporaryFolder(), "My Shop");
-    const { code, stdout } = await relapi(["init", folder]);
-    expect(code).toBe(0);
-    expect(stdout).toContain(`Next: cd ${folder} && npm install && npm test`);
-    expect(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name).toBe("my-shop");
-    for (const file of ["Dockerfile", "plugins/starts-with.js", ".env.example", "README.md"])
-      expect(existsSync(join(folder, file))).toBe(true);
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(root, join(folder, "node_modules/relapi"));
-    for (const name of ["express", "graphql"])
-      symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
-    const { NODE_OPTIONS: _, ...environment } = process.env;
-    const run = await promisify(execFile)(process.execPath, ["--test"], { cwd: folder, env: environment });
-    expect(run.stdout).toMatch(/# pass 3\n# fail 0/);
-  });
-
-  test("C-INI-2 overwrites nothing", async () => {
-    const folder = temporaryFolder();
-    await relapi(["init", join(folder, "x")]);
-    expect(await relapi(["init", folder])).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: `relapi: "${folder}" is not empty: name a folder that is, or that does not exist\n`,
-    });
-    expect((await relapi(["init"])).stderr).toContain("missing required argument 'folder'");
   });
 });
