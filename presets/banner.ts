@@ -2,13 +2,13 @@
 import {
   mayUseAnyColumn,
   mayUseColumn,
-  nameKey,
   relationOf,
   VERSION,
   type Model,
   type Relation,
   type RelApiOptions,
 } from "../core/index.ts";
+import { exampleLabel, exampleOrder } from "../plugins/examples.ts";
 import { restPrefixesOf } from "../plugins/rest/index.ts";
 
 export const buildBanner = (address: string, options: RelApiOptions, model: Model, dataDir?: string): string => {
@@ -25,9 +25,10 @@ export const buildBanner = (address: string, options: RelApiOptions, model: Mode
   if (isSocket) lines.push(`  socket     ${address}`);
   lines.push(
     `  REST       ${base}${root}`,
-    `  GraphQL    ${base}/v1/graphql  (open it in a browser for the playground)`,
+    `  GraphQL    ${base}/v1/graphql`,
     `  WebSocket  ${base.replace(/^http/, "ws")}/v1/graphql/ws`,
   );
+  if (!isSocket) lines.push(`  Browser    ${base}/`);
   const requests = exampleRequests(base, root, isSocket ? ` --unix-socket ${address}` : "", options, model);
   if (requests.length > 0) lines.push("", "Try:", ...requests.map((request) => `  ${request}`));
   return `${lines.join("\n")}\n`;
@@ -66,24 +67,23 @@ const exampleRequests = (
 
 const WORD = /^[a-z_][a-z0-9_]*$/; // a name that needs no escaping anywhere: `home_port`
 
-/** The readable relation of the default schema that refers to most others. */
-const exampleRelation = (model: Model, role: string): Relation | undefined => {
-  const candidates = [...model.relations.values()].filter(
-    (relation) =>
-      relation.schema === model.schemas[0] &&
-      WORD.test(relation.name) &&
-      relation.columns.some((column) => WORD.test(column.name)) &&
-      mayUseAnyColumn(model, role, relation, "select"),
-  );
-  const rank = (relation: Relation): number =>
-    relation.relationships.filter((relationship) => relationship.isToOne).length;
-  return candidates.sort((a, b) => rank(b) - rank(a) || (nameKey(a) < nameKey(b) ? -1 : 1))[0];
-};
+/** The readable relation of the default schema that shows most. */
+const exampleRelation = (model: Model, role: string): Relation | undefined =>
+  exampleOrder(
+    model,
+    [...model.relations.values()].filter(
+      (relation) =>
+        relation.schema === model.schemas[0] &&
+        WORD.test(relation.name) &&
+        relation.columns.some((column) => WORD.test(column.name)) &&
+        mayUseAnyColumn(model, role, relation, "select"),
+    ),
+  )[0];
 
-/** The most descriptive column: the first text column, otherwise the first column. */
-const labelOf = (model: Model, role: string, relation: Relation): string => {
-  const readable = relation.columns.filter(
-    (column) => WORD.test(column.name) && mayUseColumn(model, role, relation, column, "select"),
-  );
-  return (readable.find((column) => model.types.get(column.type)?.category === "S") ?? readable[0])?.name ?? "*";
-};
+const labelOf = (model: Model, role: string, relation: Relation): string =>
+  exampleLabel(
+    model,
+    relation.columns.filter(
+      (column) => WORD.test(column.name) && mayUseColumn(model, role, relation, column, "select"),
+    ),
+  )?.name ?? "*";
