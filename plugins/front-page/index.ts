@@ -129,7 +129,8 @@ const createFrontPage = (context: PluginContext): Surface => {
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
-    const base = mountOf(exchange.request).replace(/\/+$/, "");
+    // a link that began with two slashes would lead to another host
+    const base = mountOf(exchange.request).replace(/\/+$/, "").replace(/^\/+/, "/");
     const origin = originOf(exchange);
     // waits for the first load of the schema
     const cards = [await restCard(base, origin), await graphqlCard(base, origin)];

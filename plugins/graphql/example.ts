@@ -70,9 +70,13 @@ const indented = (lines: readonly string[]): readonly string[] => lines.map((lin
 
 const block = (head: string, lines: readonly string[]): readonly string[] => [`${head} {`, ...indented(lines), "}"];
 
-/** Undefined: the role may list the rows of no table. @rule G-HTTP-16 */
+const NAMELESS = block("query", ["__typename"]).join("\n");
+
+/** Undefined: the role may list the rows of no table. A role that may not look at the schema is told no name of it.
+ *  @rule G-HTTP-16 */
 export const exampleQuery = (schema: RoleSchema): string | undefined => {
-  const { model } = schema;
+  const { model, isIntrospectionClosed, metaFields } = schema;
+  if (isIntrospectionClosed || metaFields.size === 0) return NAMELESS;
   const roots = new Map(rootsOf(schema.query).map((root) => [nameKey(root.relation), root]));
   const order = exampleOrder(
     model,

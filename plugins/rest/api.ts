@@ -133,7 +133,8 @@ export interface RestExample {
 export interface RestGuide {
   /** Its paths, without a slash at their end. */
   roots(): readonly string[];
-  /** Of a relation that the caller may read; undefined: there is none. */
+  /** Of a relation that the caller may read; undefined: there is none. Without a name where the settings keep the
+   *  description of the schema back. */
   example(model: Model, session: Session): Promise<RestExample | undefined>;
 }
 

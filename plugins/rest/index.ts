@@ -156,7 +156,10 @@ export const rest = definePlugin({
     context.offer<RestGuideService>("rest-guide", {
       roots: () => restPrefixesOf(context.options),
       // loaded for the first who asks
-      example: async (model, session) => (await import("./example.ts")).exampleRead(model, session),
+      example: async (model, session) =>
+        context.options.openapiMode === "disabled"
+          ? { path: "/<table>?limit=3" }
+          : (await import("./example.ts")).exampleRead(model, session),
     });
     const ignored = warnOfHeader(context.logger);
     context.addSurface({

@@ -242,6 +242,15 @@ describe("what it shows", () => {
     await none.close();
   });
 
+  test("X-PAGE-4 where the settings keep the schema back, no table is named", async () => {
+    const closed = await start({ openapiMode: "disabled", parts: [without("graphql-introspection")] });
+    const page = await pageOf(closed);
+    expect(requestsOf(page)[0]).toBe(`curl '${closed.url}/api/<table>?limit=3'`);
+    expect(requestsOf(page)[1]).toContain("{ __typename }");
+    expect(page.text).not.toContain('class="note"');
+    await closed.close();
+  });
+
   test("X-PAGE-4 it is for whoever opens it: a credential that is sent changes nothing", async () => {
     const closed = await start({ anonRole: undefined });
     const page = await pageOf(closed, { "x-session-admin-secret": adminSecret });
