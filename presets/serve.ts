@@ -20,11 +20,6 @@ import { settingFindings } from "./findings.ts";
 import { fullCompat } from "./full-compat.ts";
 import { SERVER_DEFAULTS, type ServerSettings } from "./server-settings.ts";
 
-export interface Stopped {
-  /** Requests that did not end in the grace period. */
-  readonly cutOff: number;
-}
-
 export interface Served {
   readonly api: RelApi;
   readonly server: Server;
@@ -33,7 +28,9 @@ export interface Served {
   /** The options in force, those of the embedded database included. */
   readonly options: RelApiOptions;
   /** Says that it is not ready, stops accepting, lets requests in progress end, closes everything. @rule R-ADM-4 */
-  stop(): Promise<Stopped>;
+  stop(): Promise<void>;
+  /** Requests that did not end in the grace period; known once it has stopped. */
+  cutOff(): number;
 }
 
 /** The role that the demo's access rules are written for. */
@@ -102,7 +99,7 @@ export const serve = async (
   server.on("close", () => {
     isListening = false;
   });
-  const end = async (): Promise<Stopped> => {
+  const end = async (): Promise<void> => {
     isListening = false;
     // load balancers look at readiness every few seconds; meanwhile they send requests
     for (const response of ["request", "checkContinue"] as const)
@@ -111,9 +108,15 @@ export const serve = async (
       setTimeout(resolve, (settings.shutdownDelay ?? SERVER_DEFAULTS.shutdownDelay) * 1000),
     );
     await stop(server, api);
-    return { cutOff: counters?.get("requests-cut-off") ?? 0 };
   };
-  return { api, server, address: addressOf(server), options, stop: end };
+  return {
+    api,
+    server,
+    address: addressOf(server),
+    options,
+    stop: end,
+    cutOff: () => counters?.get("requests-cut-off") ?? 0,
+  };
 };
 
 /** The options, with the embedded database where they name none. */

@@ -12,8 +12,7 @@ import {
   requestCancelled,
   type RelApiError,
 } from "../kernel/errors.ts";
-import type { HeldBody } from "./held-bodies.ts";
-import type { Pace } from "./pace.ts";
+import type { HeldBody, Pace } from "./pace.ts";
 
 /** What an earlier body parser of the application leaves behind. */
 export type ParsedRequest = IncomingMessage & { readonly body?: unknown };

@@ -1,4 +1,5 @@
-/** Requests whose bodies are still arriving, and how fast. */
+/** The bodies of all requests together: how fast those arrive that are not there yet, and how many bytes the process holds
+ *  of requests that are not answered yet. */
 import type { IncomingMessage } from "node:http";
 
 export interface Pace {
@@ -90,5 +91,48 @@ export const createPace = (patienceMs: number): Pace => {
       return closed;
     },
     close: () => clearInterval(timer),
+  };
+};
+
+// --- bytes that are held --------------------------------------------------------------------------------------------
+
+export interface HeldBodies {
+  /** Of one request. */
+  open(): HeldBody;
+  /** Of all requests together. */
+  readonly bytes: number;
+}
+
+export interface HeldBody {
+  /** It has grown by so many bytes. False: there is no room for it. */
+  grow(bytes: number): boolean;
+  /** The request is answered. */
+  release(): void;
+}
+
+/** A body up to this size is always taken, so that large ones cannot shut out the others. */
+const SMALL_BYTES = 64 * 1024;
+
+/** A body on its own is taken whatever `maxBytes` is. @rule R-BND-7 */
+export const createHeldBodies = (maxBytes: number): HeldBodies => {
+  let total = 0;
+  return {
+    open: () => {
+      let own = 0;
+      return {
+        grow: (bytes) => {
+          own += bytes;
+          total += bytes;
+          return own <= SMALL_BYTES || total <= maxBytes || total === own;
+        },
+        release: () => {
+          total -= own;
+          own = 0;
+        },
+      };
+    },
+    get bytes() {
+      return total;
+    },
   };
 };

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
 import { readBody, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
-import type { HeldBodies, HeldBody } from "./held-bodies.ts";
+import type { HeldBodies, HeldBody } from "./pace.ts";
 import { cookieOf, firstHeaders } from "./request-headers.ts";
 
 export interface ExchangeSettings {

@@ -17,7 +17,7 @@ const handleSignals = (served: Served): void => {
   const stop = (): void => {
     if (isStopping) process.exit(1); // second signal
     isStopping = true;
-    served.stop().then(({ cutOff }) => process.exit(cutOff === 0 ? 0 : CUT_OFF), giveUp);
+    served.stop().then(() => process.exit(served.cutOff() === 0 ? 0 : CUT_OFF), giveUp);
   };
   // a terminal sends SIGINT to every process of the group; workers wait for the primary to stop them
   process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);

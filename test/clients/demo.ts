@@ -25,7 +25,7 @@ export const serveDemo = async (options: RelApiOptions = {}): Promise<Demo> => {
     options: { adminSecret, liveQueryInterval: 50, logLevel: "silent", ...options },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
   });
-  atFileEnd(async () => void (await served.stop()));
+  atFileEnd(() => served.stop());
   await served.api.ready;
   const { address } = served;
   return {

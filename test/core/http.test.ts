@@ -281,6 +281,27 @@ describe("answers", () => {
     expect((await request("GET", "/nowhere")).status).toBe(401);
   });
 
+  test("R-HDR-11 X-STEP-1 it comes and goes with its setting, when the schema is loaded", async () => {
+    let serverTraceHeader: string | undefined;
+    const changing = definePlugin({
+      name: "changing",
+      apply: (_, context) =>
+        context.addOptionSource({
+          name: "the test",
+          read: async () => (serverTraceHeader === undefined ? {} : { serverTraceHeader }),
+        }),
+    });
+    const { api, request } = await start({}, echo(), changing);
+    const traced = async () => (await request("GET", "/echo", { headers: { "x-trace": "7" } })).headers["x-trace"];
+    expect(await traced()).toBeUndefined();
+    serverTraceHeader = "X-Trace";
+    await api.reload();
+    expect(await traced()).toBe("7");
+    serverTraceHeader = undefined;
+    await api.reload();
+    expect(await traced()).toBeUndefined();
+  });
+
   test("R-HDR-11 the trace header is returned on every answer, empty when it was not sent", async () => {
     const { request } = await start({ serverTraceHeader: "X-Trace" }, echo());
     expect((await request("GET", "/echo", { headers: { "x-trace": "t1" } })).headers["x-trace"]).toBe("t1");

@@ -8,10 +8,10 @@ import type { Execution, SessionSpec } from "../../plugin.ts";
 import type { Current } from "../current.ts";
 import type { Model } from "../model/model.ts";
 import type { BoundValue, Slot } from "../sql/fragment.ts";
-import type { Program } from "../sql/program.ts";
-import type { Cleaning, CleaningKind } from "./cleaning.ts";
+import type { Cleaning } from "./cleaning.ts";
 import type { PlanOwner } from "./prepared.ts";
-import { createRoleWatch, type Line, type RoleWatch, type Switcher } from "./role-watch.ts";
+import { createRoleWatch, type Switcher } from "./role-watch.ts";
+import { buildScript, type Framed, type Script, type ScriptSource } from "./script.ts";
 import {
   buildSessionSettings,
   compileSettings,
@@ -60,16 +60,12 @@ interface FrameSource {
 }
 
 /** What is around the programs. */
-interface Frame {
-  /** Undefined: nothing begins it. */
-  readonly begin: WireStatement | undefined;
+interface Frame extends Framed {
   readonly settingsText: string;
   readonly settingsName: string;
   /** Values of the settings before those of the session, and after those of the request. */
   readonly first: readonly string[];
   readonly afterwards: readonly string[];
-  /** The settings of the request name the role. */
-  readonly setsRole: boolean;
   readonly isImplicit: boolean;
   readonly last: readonly WireStatement[];
 }
@@ -141,92 +137,6 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
   };
 };
 
-// --- what runs in it -------------------------------------------------------------------------------------------------
-
-interface ScriptSource {
-  readonly frame: Frame;
-  readonly model: Model | undefined;
-  readonly role: string | undefined;
-  readonly access: Execution["access"];
-  readonly programs: Execution["programs"];
-  readonly programCount: number;
-  /** The only one, mostly. */
-  readonly program: Program | undefined;
-  /** Name of the pre-request function, if it is called. */
-  readonly preRequest: string | undefined;
-  readonly prepares: boolean;
-  readonly trustsNobody: boolean;
-  /** Grows with each switch of a role that was found out. */
-  readonly switchCount: number;
-}
-
-/** The statements between the settings and the end. */
-interface Script {
-  readonly lines: readonly Line[];
-  readonly guards: Transaction["guards"];
-  readonly owner: string | undefined;
-  /** User code runs, and not as a role that is known. */
-  readonly isOwnerUnknown: boolean;
-  readonly offset: number;
-  readonly cleaning: Cleaning | undefined;
-}
-
-const ofScript = membersOf<ScriptSource>();
-const FRAME = ofScript("frame");
-const SCRIPT_MODEL = ofScript("model");
-const SCRIPT_ROLE = ofScript("role");
-const SCRIPT_ACCESS = ofScript("access");
-const PROGRAM_COUNT = ofScript("programCount");
-const PROGRAM = ofScript("program");
-const PRE_REQUEST = ofScript("preRequest");
-const PREPARES = ofScript("prepares");
-const TRUSTS_NOBODY = ofScript("trustsNobody");
-const SWITCH_COUNT = ofScript("switchCount");
-
-const aboutPrograms = questionsAbout(({ programs }: ScriptSource) => programs);
-const programQuestions: Question<ScriptSource, Program | undefined>[] = [];
-
-const programAt = (i: number): Question<ScriptSource, Program | undefined> =>
-  i === 0 ? PROGRAM : (programQuestions[i] ??= aboutPrograms(`program ${i}`, (programs) => programs[i]?.program));
-
-/** @rule R-TX-13 */
-const cleaningKind = (
-  programs: readonly Program[],
-  access: Execution["access"],
-  preRequest: string | undefined,
-): CleaningKind | undefined => {
-  if (preRequest !== undefined || programs.some(({ isProven }) => isProven !== true)) return "all";
-  return access === "read write" && programs.length > 0 ? "sequences" : undefined;
-};
-
-const buildScript = (ask: Ask<ScriptSource>, roles: RoleWatch): Script => {
-  const frame = ask(FRAME);
-  const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(programAt(i)) as Program); // there are so many
-  const role = ask(SCRIPT_ROLE);
-  const preRequest = ask(PRE_REQUEST);
-  const prepares = ask(PREPARES);
-  ask(SWITCH_COUNT); // what the role watch knows
-  const watched = roles.build({
-    programs,
-    role,
-    model: ask(SCRIPT_MODEL),
-    preRequest,
-    prepares,
-    trustsNobody: ask(TRUSTS_NOBODY),
-    setsRole: frame.setsRole,
-  });
-  const before = frame.begin === undefined ? 1 : 2;
-  const kind = cleaningKind(programs, ask(SCRIPT_ACCESS), preRequest);
-  return {
-    lines: watched.lines,
-    guards: new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher])),
-    owner: kind === "all" ? (role ?? "") : undefined,
-    isOwnerUnknown: kind === "all" && !watched.isRoleKnown,
-    offset: before + (preRequest === undefined ? 0 : 1),
-    cleaning: kind === undefined ? undefined : { kind, prepares },
-  };
-};
-
 // --- values ----------------------------------------------------------------------------------------------------------
 
 const NO_VALUES: readonly BoundValue[] = [];
@@ -280,7 +190,8 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   const scripts: Cache<ScriptSource, Script> = caches.create({
     name: "statements of transactions",
     make: (ask: Ask<ScriptSource>) => buildScript(ask, roles),
-    bytesOf: ({ lines }) => lines.length * BYTES_PER_LINE,
+    // the texts are those of programs, which may have gone meanwhile
+    bytesOf: ({ lines }) => lines.reduce((bytes, { text }) => bytes + text.length * 2 + BYTES_PER_LINE, 0),
   });
   const ofSessions = new WeakMap<Session, SessionSettings>();
   let switchCount = 0;
