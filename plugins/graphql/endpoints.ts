@@ -17,10 +17,9 @@ import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import type { GraphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson, parseFailed } from "./errors.ts";
-import { compressed, json, NOT_FOUND, subscriptionOverHttp, type AnyExchange } from "./http.ts";
+import { compressed, json, NOT_FOUND, subscriptionOverHttp, type AnyExchange, runOptionsOf } from "./http.ts";
 import type { GqlEngine } from "./operations.ts";
 import { isObject, type JsonObject } from "./request.ts";
-import { runOptionsOf } from "./transaction.ts";
 
 const ROOT = "/api/rest/";
 

@@ -20,6 +20,7 @@ import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import type { ApiLimitsService } from "../limits/api.ts";
 import type { CheckGqlDocument, FindGqlDocument, GraphqlHintsService } from "./api.ts";
+import type { RoleSchema } from "./parts.ts";
 import type { Schemas } from "./schema.ts";
 import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
@@ -78,23 +79,25 @@ export interface DocumentHooks {
 }
 
 export const createEngine = (context: PluginContext, schemas: Schemas, { find, check }: DocumentHooks): GqlEngine => {
-  const prepare = createPrepare(context.caches);
+  const prepare = createPrepare(context.caches, schemas);
 
   const functions = createFunctions(context.logger);
+
+  const schemaOf = (session: Session): RoleSchema => schemas.take({ session, model: context.model() });
 
   /** Clients that compare whole errors, generated tests among them, get the dialect's unless they want more. */
   const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
     const { errorHints, compatMode } = context.options;
     if (!errorHints || compatMode || !isRelApiError(error) || session === undefined) return undefined;
-    return context.service<GraphqlHintsService>("graphql-hints")?.hintsFor(error, session, () => schemas.of(session));
+    return context.service<GraphqlHintsService>("graphql-hints")?.hintsFor(error, session, () => schemaOf(session));
   };
 
   return {
     credentialRules,
     path: PATH,
-    example: (session) => exampleQuery(schemas.of(session)),
+    example: (session) => exampleQuery(schemaOf(session)),
     prepare: (request, session, sender) => {
-      const document = prepare(schemas.of(session), request);
+      const document = prepare(request, session, context.model());
       if (check.isUsed()) check.call(request.query, session, document, sender);
       return document;
     },

@@ -14,10 +14,9 @@ import {
 import type { GraphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson } from "./errors.ts";
-import { compressed, json, statusFor, subscriptionOverHttp } from "./http.ts";
+import { compressed, json, statusFor, subscriptionOverHttp, runOptionsOf } from "./http.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
-import { runOptionsOf } from "./transaction.ts";
 
 /** Parameters without which there is nothing to answer. */
 const ASKS = /[?&](?:query|extensions|documentId)=/;

@@ -11,6 +11,7 @@ import {
   type Execution,
   type Headers,
   type PluginContext,
+  type ResolvedOptions,
   type RelApiError as CoreError,
   type Surface,
 } from "../../core/index.ts";
@@ -19,8 +20,7 @@ import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { PATHS } from "./paths.ts";
-import { runOptionsOf } from "./transaction.ts";
-import type { GqlEngine, GqlRequest, GqlSender } from "./operations.ts";
+import type { GqlEngine, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
 
 export type AnyExchange = Omit<Exchange, "session">;
@@ -94,6 +94,21 @@ const zipped = async (answer: Answer, body: string): Promise<Answer> => {
     body: small,
   };
 };
+
+const TX = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
+
+/** How the transaction of a request ends, if that is not always the same. @rule G-TX-6 */
+const endOf = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
+  const wanted = dbTxEnd.endsWith("-allow-override") ? TX.exec(exchange.header("prefer") ?? "")?.[1] : undefined;
+  return (wanted ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
+};
+
+/** What a request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
+export const runOptionsOf = (exchange: Exchange, { options, requestSettings }: PluginContext): GqlRunOptions => ({
+  settings: requestSettings(exchange.request, exchange.path),
+  onGone: (listener) => exchange.onGone(listener),
+  end: options.dbTxEnd === "commit" ? "commit" : endOf(exchange, options.dbTxEnd),
+});
 
 export const subscriptionOverHttp = (): RelApiError =>
   new RelApiError({

@@ -1,30 +1,41 @@
 /** A cached document: parsed and validated once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36
  *  R-CAC-1 */
-import { planKey, type Ask, type Cache, type Caches, type Found, type Json, type Question } from "../../core/index.ts";
+import {
+  membersOf,
+  planKey,
+  type Ask,
+  type BoundValue,
+  type Cache,
+  type Caches,
+  type Found,
+  type Limits,
+  type Model,
+  type Session,
+} from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
 import { checkSize, type Size } from "./document/size.ts";
-import { declareVariables, readVariables, type DeclaredVariables, type VariableValues } from "./document/variables.ts";
+import {
+  boundValue,
+  declareVariables,
+  readVariables,
+  type DeclaredVariables,
+  type ValueSource,
+  type VariableValues,
+} from "./document/variables.ts";
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
-import { fill, planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
-import { openBudget, type Planner } from "./plan/planner.ts";
+import { fillCall } from "./plan/call.ts";
+import { fillLoads } from "./plan/load.ts";
+import { planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
+import { BOUND_SHARE, openBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
+import type { Caller, Schemas } from "./schema.ts";
 import type { RoleSchema } from "./parts.ts";
 import type { GqlOperation, GqlRequest, PreparedDocument } from "./operations.ts";
 
 /** Memory of syntax trees and plans, as multiples of their text. */
 const BYTES_PER_CHARACTER = 60;
 const BYTES_PER_PLANNED_CHARACTER = 8;
-
-/** Throws `refuse()` if the input nests too deeply for a recursive walk. */
-const guarded = <Result>(walk: () => Result, refuse: () => Error): Result => {
-  try {
-    return walk();
-  } catch (error) {
-    if (error instanceof RangeError) throw refuse();
-    throw error;
-  }
-};
 
 /** What depends only on the role schema and the text. */
 interface ReadDocument {
@@ -35,32 +46,27 @@ interface ReadDocument {
   readonly length: number;
 }
 
-interface DocumentSource {
-  readonly schema: RoleSchema;
-  readonly request: GqlRequest;
+interface DocumentSource extends Caller {
+  readonly text: string;
+  readonly operationName: string | undefined;
 }
 
-const SCHEMA: Question<DocumentSource, RoleSchema> = { name: "schema", of: ({ schema }) => schema };
-const TEXT: Question<DocumentSource, string> = { name: "text", of: ({ request }) => request.query };
-const OPERATION_NAME: Question<DocumentSource, string | undefined> = {
-  name: "operation name",
-  of: ({ request }) => request.operationName,
-};
+const ofDocument = membersOf<DocumentSource>();
+const TEXT = ofDocument("text");
+const OPERATION_NAME = ofDocument("operationName");
 
 interface OperationSource extends WithVariables {
   readonly document: ReadDocument;
 }
 
-const DOCUMENT: Question<OperationSource, ReadDocument> = { name: "document", of: ({ document }) => document };
+const DOCUMENT = membersOf<OperationSource>()("document");
 /** Read once when the planner is created; planning sees the values only through questions. */
-const AT_HAND: Question<OperationSource, VariableValues> = {
-  name: "variables",
-  of: ({ variables }) => variables,
-  key: () => undefined,
-};
+const AT_HAND = membersOf<OperationSource>()("variables", () => undefined);
 
-const readDocument = (ask: Ask<DocumentSource>): ReadDocument => {
-  const schema = ask(SCHEMA);
+const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument => {
+  const found = schemas.within(ask);
+  found.keep();
+  const schema = found.made;
   const text = ask(TEXT);
   const parsed = parseDocument(text, ask(OPERATION_NAME), schema.options.maxDocumentBytes);
   const { operation, fragments } = parsed;
@@ -106,13 +112,47 @@ const bytesOfOperation = ({ steps, outputs }: OperationTemplate): number =>
   ) +
   lengthOfTexts(outputs) * 2;
 
-/** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
-export type Prepare = (schema: RoleSchema, request: GqlRequest) => PreparedDocument;
+/** The operation with the values of these variables. @throws RelApiError G-LIM-2 */
+const fill = (
+  template: OperationTemplate,
+  variables: VariableValues,
+  limits: Limits,
+  keep: GqlOperation["keep"],
+): GqlOperation => {
+  const { kind, access, plans, outputs } = template;
+  let room = limits.maxVariablesBytes * BOUND_SHARE;
+  const fillAll = (sources: readonly ValueSource[]): readonly BoundValue[] => {
+    const values: BoundValue[] = [];
+    for (const source of sources) {
+      const value = boundValue(source, variables);
+      room -= value?.length ?? 0;
+      if (room < 0) throw tooMuchBound(limits);
+      values.push(value);
+    }
+    return values;
+  };
+  const steps = template.steps.map(({ planned, sources, path }) => ({ planned, path, values: fillAll(sources) }));
+  // values of what is not run, such as an update of nothing, are refused like all others
+  fillAll(template.unsent);
+  return {
+    kind,
+    access,
+    steps,
+    plans,
+    outputs,
+    calls: template.calls.map((call) => fillCall(call, variables)),
+    loads: template.loads.map((loads) => fillLoads(loads, variables)),
+    keep,
+  };
+};
 
-export const createPrepare = (caches: Caches): Prepare => {
-  const documents = caches.create({
+/** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
+export type Prepare = (request: GqlRequest, session: Session, model: Model) => PreparedDocument;
+
+export const createPrepare = (caches: Caches, schemas: Schemas): Prepare => {
+  const documents: Cache<DocumentSource, ReadDocument> = caches.create({
     name: "graphql documents",
-    make: readDocument,
+    make: (ask: Ask<DocumentSource>) => readDocument(ask, schemas),
     bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
   });
   const operations: Cache<OperationSource, OperationTemplate> = caches.create({
@@ -121,27 +161,32 @@ export const createPrepare = (caches: Caches): Prepare => {
     bytesOf: bytesOfOperation,
   });
 
-  const bind = (
-    schema: RoleSchema,
-    found: Found<ReadDocument>,
-    given: Readonly<Record<string, Json>> | undefined,
-  ): GqlOperation => {
-    const variables = readVariables(found.made.declared, given);
-    const { made, keep } = operations.get({ document: found.made, variables });
-    return fill(made, variables, schema.options, () => {
-      found.keep();
-      keep();
-    });
-  };
-
-  return (schema, request) => {
-    const found = guarded(() => documents.get({ schema, request }), notAGraphqlQuery);
+  return ({ query, operationName }, session, model) => {
+    let found: Found<ReadDocument>;
+    try {
+      found = documents.get({ text: query, operationName, session, model });
+    } catch (error) {
+      throw error instanceof RangeError ? notAGraphqlQuery() : error;
+    }
+    const { made: document } = found;
     return {
-      operation: found.made.parsed.operation.operation,
-      levels: found.made.size.levels,
-      nodes: found.made.size.nodes,
-      bind: (given) =>
-        guarded(() => bind(schema, found, given), given === undefined ? notAGraphqlQuery : variablesTooDeep),
+      operation: document.parsed.operation.operation,
+      levels: document.size.levels,
+      nodes: document.size.nodes,
+      bind: (given) => {
+        try {
+          const variables = readVariables(document.declared, given);
+          const { made, keep } = operations.get({ document, variables });
+          return fill(made, variables, document.schema.options, () => {
+            found.keep();
+            keep();
+          });
+        } catch (error) {
+          // it nests too deeply for a recursive walk
+          if (error instanceof RangeError) throw given === undefined ? notAGraphqlQuery() : variablesTooDeep();
+          throw error;
+        }
+      },
     };
   };
 };

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, limitExceeded, type Json, type Limits } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
-import { parseJson } from "./coerce/numbers.ts";
+import { isRawNumber, parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
 import type { GqlRequest } from "./operations.ts";
 
@@ -10,7 +10,8 @@ export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readon
 
 export type JsonObject = Readonly<Record<string, Json>>;
 
-export const isObject = (value: Json | undefined): value is JsonObject => kindOf(value ?? null) === "Object";
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 const textOf = (value: Json, path: string): string => {
   if (typeof value !== "string")
@@ -24,8 +25,6 @@ export type FindDocument = (request: JsonObject) => string | undefined;
 /** An empty one is sent where a protocol wants a text. */
 export const hasQuery = ({ query }: JsonObject): boolean => query !== undefined && query !== null && query !== "";
 
-const namesDocument = (request: JsonObject): boolean => !hasQuery(request) || hasPersisted(request);
-
 const hasPersisted = ({ extensions }: JsonObject): boolean =>
   isObject(extensions) && extensions["persistedQuery"] !== undefined;
 
@@ -33,12 +32,13 @@ const hasPersisted = ({ extensions }: JsonObject): boolean =>
 export const readRequest = (value: Json, find: FindDocument, isInBatch = false): GqlRequest => {
   if (!isObject(value))
     throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
-  const { query, variables, operationName } = value;
-  const found = namesDocument(value) ? find(value) : undefined;
-  if (found === undefined && !isInBatch && hasPersisted(value))
+  const { query, variables, operationName, extensions } = value;
+  const isPersisted = extensions !== undefined && hasPersisted(value);
+  const found = isPersisted || !hasQuery(value) ? find(value) : undefined;
+  if (found === undefined && !isInBatch && isPersisted)
     throw notSupported("Automatic Persisted Queries is not enabled", "$");
   if (found === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");
-  const text = found ?? textOf(query ?? null, "$.query");
+  const text = found ?? (typeof query === "string" ? query : textOf(query ?? null, "$.query"));
   if (variables !== undefined && variables !== null && !isObject(variables))
     throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(variables)}`, "$.variables");
   return {
@@ -52,7 +52,6 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false):
 
 /** What is not the documents: variables, names, extensions. @rule G-LIM-2 */
 const checkVariables = (bytes: Buffer, body: Json, { maxVariablesBytes }: Limits): void => {
-  if (bytes.length <= maxVariablesBytes) return;
   const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[]; // they were read
   const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
   if (bytes.length - documents > maxVariablesBytes)
@@ -81,7 +80,8 @@ const readBatch = (
 export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
   if (!isUtf8(bytes)) throw invalidJson("$", "the body is not UTF-8", "{}");
-  if (isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
+  // each level takes a byte
+  if (bytes.length > limits.maxJsonDepth && isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
   const text = bytes.toString("utf8");
   let body: Json;
   try {
@@ -90,6 +90,6 @@ export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument): Gq
     throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
   }
   const requests = Array.isArray(body) ? readBatch(body as readonly Json[], limits, find) : [readRequest(body, find)];
-  checkVariables(bytes, body, limits);
+  if (bytes.length > limits.maxVariablesBytes) checkVariables(bytes, body, limits);
   return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // one, as just read
 };

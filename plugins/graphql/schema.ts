@@ -1,13 +1,13 @@
 /** The schemas of all roles: one source per model, one set of types per role, made when a caller of that role comes.
  *  @rule G-GEN-1 */
 import {
+  membersOf,
   observeSession,
   type Ask,
+  type Cache,
   type Model,
   type PluginContext,
-  type Question,
   type RelApiHooks,
-  type Session,
   type WithSession,
 } from "../../core/index.ts";
 import type { IntrospectionToken } from "./introspection.ts";
@@ -18,11 +18,11 @@ import { createValues, type Values } from "./types/values.ts";
 import type { RoleSchema } from "./parts.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
 
-interface Caller extends WithSession {
+export interface Caller extends WithSession {
   readonly model: Model;
 }
 
-const MODEL: Question<{ readonly model: Model }, Model> = { name: "model", of: ({ model }) => model };
+const MODEL = membersOf<{ readonly model: Model }>()("model");
 
 interface ModelNames {
   readonly source: Source;
@@ -32,9 +32,7 @@ interface ModelNames {
 /** Types are made when a document first touches them: so much for each table in the end. */
 const BYTES_PER_TABLE = 4000;
 
-export interface Schemas {
-  of(session: Session): RoleSchema;
-}
+export type Schemas = Cache<Caller, RoleSchema>;
 
 export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schemas => {
   const names = context.caches.create({
@@ -49,7 +47,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
     bytesOf: ({ source }) => source.tables.length * BYTES_PER_TABLE,
   });
 
-  const schemas = context.caches.create({
+  return context.caches.create({
     name: "graphql schemas",
     make: (ask: Ask<Caller>): RoleSchema => {
       const model = ask(MODEL);
@@ -70,8 +68,4 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
     },
     bytesOf: () => context.model().relations.size * BYTES_PER_TABLE,
   });
-
-  return {
-    of: (session) => schemas.take({ session, model: context.model() }),
-  };
 };

@@ -10,10 +10,12 @@ import {
   type TypeNode,
   type ValueNode,
 } from "graphql";
-import type { Json } from "../../../core/index.ts";
+import type { BoundValue, Json } from "../../../core/index.ts";
+import { coerceColumn } from "../coerce/columns.ts";
 import { foundInVariable, type LookUp, leafOf } from "../coerce/leaf.ts";
 import { misspelt } from "../../hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
+import type { GqlValueType } from "../value-types.ts";
 
 export interface Declaration {
   readonly name: string;
@@ -128,14 +130,31 @@ export const readVariables = (
       "$",
       misspelt(declared.unbound, declared.declarations.keys()),
     );
-  const unexpected = Object.keys(given ?? {}).filter((name) => !declared.used.has(name));
-  if (unexpected.length > 0)
+  let unexpected: string[] | undefined;
+  for (const name in given) if (!declared.used.has(name)) (unexpected ??= []).push(name);
+  if (unexpected !== undefined)
     throw validationFailed(
       `unexpected variables in variableValues: ${unexpected.sort().join(", ")}`,
       "$",
       misspelt(unexpected[0] ?? "", declared.used),
     );
   return values;
+};
+
+/** A value of a step: fixed by the document, what a variable holds as a column's type takes it, or made of the variables
+ *  in another way. */
+export type ValueSource =
+  | { readonly fixed: BoundValue }
+  | { readonly variable: string; readonly type: GqlValueType; readonly path: string }
+  | { readonly make: (variables: VariableValues) => BoundValue };
+
+/** @throws RelApiError of the coercion */
+export const boundValue = (source: ValueSource, variables: VariableValues): BoundValue => {
+  if ("fixed" in source) return source.fixed;
+  if ("make" in source) return source.make(variables);
+  const value = variables.get(source.variable);
+  const json = value === undefined ? null : "json" in value ? value.json : leafOf(value.literal, () => null);
+  return coerceColumn(source.type, json, source.path);
 };
 
 /** How leaves of literals find the values of variables in them. */

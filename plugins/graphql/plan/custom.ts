@@ -1,12 +1,13 @@
 /** Fields of plugins' own: their arguments, and the parts of plans that they make. @rule X-GQL-1 X-GQL-2 X-GQL-3 */
 import { getNullableType, isListType, type GraphQLObjectType } from "graphql";
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
+import type { ValueSource } from "../document/variables.ts";
 import { foundInLiteral, leafOf } from "../coerce/leaf.ts";
 import { coercePlain, plainText } from "../coerce/plain.ts";
 import { gqlTypeFacts, type GqlSelection, type GqlSelectionContext } from "../parts.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
 import { leafInput, type Leaf } from "./input.ts";
-import { bind, type Planner, type ValueSource } from "./planner.ts";
+import { bind, type Planner } from "./planner.ts";
 import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
 
 /** The builder lets none of these into a schema. */

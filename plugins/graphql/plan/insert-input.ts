@@ -3,6 +3,7 @@
 import { type Column, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { tooMany, validationFailed } from "../errors.ts";
+import type { ValueSource } from "../document/variables.ts";
 import { planConflict } from "./conflict.ts";
 import {
   isNull,
@@ -16,7 +17,7 @@ import {
   type Input,
   type Place,
 } from "./input.ts";
-import { isJsonValue, refuseStringLiteral, type Planner, type ValueSource } from "./planner.ts";
+import { isJsonValue, refuseStringLiteral, type Planner } from "./planner.ts";
 import { gqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 

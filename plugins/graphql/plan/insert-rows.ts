@@ -1,17 +1,8 @@
 /** Rows of an insert as one JSON text, and the write that reads it. @rule G-INS-1 G-INS-3 G-OP-36 */
-import type {
-  BoundValue,
-  Insert,
-  OnConflict,
-  PayloadColumn,
-  Relation,
-  ValueRef,
-  WriteRows,
-} from "../../../core/index.ts";
+import type { Insert, OnConflict, PayloadColumn, Relation, ValueRef, WriteRows } from "../../../core/index.ts";
 import { inputFunction, isJson } from "../coerce/columns.ts";
-import type { VariableValues } from "../document/variables.ts";
+import { boundValue, type VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
-import type { ValueSource } from "./planner.ts";
 import { nameOf } from "./where.ts";
 
 export const insertOf = (relation: Relation, rows: WriteRows, conflict: OnConflict | undefined): Insert => ({
@@ -38,11 +29,8 @@ export const payloadRows = (
   return { payload, shape, columns, missing: "default" };
 };
 
-export const valueOf = (source: ValueSource, variables: VariableValues): BoundValue =>
-  "fixed" in source ? source.fixed : source.make(variables);
-
 const cellText = (cell: InputCell, variables: VariableValues): string => {
-  const text = valueOf(cell.source, variables) as string | null; // coerceColumn makes nothing else
+  const text = boundValue(cell.source, variables) as string | null; // coerceColumn makes nothing else
   if (text === null) return "null";
   return isJson(cell.value) && cell.value.element === undefined ? text : JSON.stringify(text);
 };

@@ -2,12 +2,12 @@
 import type { OnConflict, Relation } from "../../../core/index.ts";
 import { heldIn, unobserved } from "../document/observed.ts";
 import { planConflict } from "./conflict.ts";
-import type { VariableValues } from "../document/variables.ts";
+import type { ValueSource, VariableValues } from "../document/variables.ts";
 import { open } from "./input.ts";
 import { hasNested, readRow, readRows, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
-import { bind, type Planner, type ValueSource } from "./planner.ts";
+import { bind, type Planner } from "./planner.ts";
 import { columnsOfRows, quickRows } from "./quick-rows.ts";
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";

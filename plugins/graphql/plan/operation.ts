@@ -1,17 +1,17 @@
 /** A whole operation: its root fields become steps, and their results form the response. @rule G-DOC-13 G-DOC-14
  *  G-SUB-2 G-INT-9 G-INT-10 */
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
-import type { BoundValue, BundleField, Limits, Plan } from "../../../core/index.ts";
+import type { BundleField, Plan } from "../../../core/index.ts";
 import { checkOperationDirectives, hasDirective } from "../document/directives.ts";
 import type { ParsedDocument } from "../document/parse.ts";
-import type { VariableValues } from "../document/variables.ts";
+import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
-import { fillCall, type CallTemplate } from "./call.ts";
-import { fillLoads, loadsOf, type StepLoads } from "./load.ts";
+import type { CallTemplate } from "./call.ts";
+import { loadsOf, type StepLoads } from "./load.ts";
 import { isCall, planCall, type CallPart, type Made } from "./made.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
-import { countBound, openBudget, openStep, type Planner, type ValueSource } from "./planner.ts";
+import { openStep, type Planner } from "./planner.ts";
 import { planReadField } from "./query.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
@@ -221,32 +221,4 @@ const closeBundle = (reads: Reads): void => {
   }
   reads.fields = [];
   reads.step = openStep(reads.planner);
-};
-
-/** The operation with the values of these variables. @throws RelApiError G-LIM-2 */
-export const fill = (
-  template: OperationTemplate,
-  variables: VariableValues,
-  limits: Limits,
-  keep: GqlOperation["keep"],
-): GqlOperation => {
-  const budget = openBudget(limits);
-  const valueOf = (source: ValueSource): BoundValue => {
-    const value = "fixed" in source ? source.fixed : source.make(variables);
-    countBound(budget, value, limits);
-    return value;
-  };
-  const steps = template.steps.map(({ planned, sources, path }) => ({ planned, path, values: sources.map(valueOf) }));
-  // values of what is not run, such as an update of nothing, are refused like all others
-  template.unsent.forEach(valueOf);
-  return {
-    kind: template.kind,
-    access: template.access,
-    steps,
-    plans: template.plans,
-    outputs: template.outputs,
-    calls: template.calls.map((call) => fillCall(call, variables)),
-    loads: template.loads.map((loads) => fillLoads(loads, variables)),
-    keep,
-  };
 };

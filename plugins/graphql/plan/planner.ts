@@ -11,14 +11,11 @@ import {
 } from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
-import type { VariableValues } from "../document/variables.ts";
+import type { ValueSource } from "../document/variables.ts";
 import { found, leafInput, type Input, type InputContext, type Place } from "./input.ts";
 import type { LoadTemplate } from "./function-field.ts";
 import type { RoleSchema } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
-
-/** A value of a step: fixed by the document, or computed from the variables each time. */
-export type ValueSource = { readonly fixed: BoundValue } | { readonly make: (variables: VariableValues) => BoundValue };
 
 /** Counters while an operation is planned; unless stated otherwise, what it may still use. */
 export interface Budget {
@@ -35,7 +32,7 @@ export interface Budget {
 }
 
 /** A value may be used in several places of a document, and is bound, as a text of its own, in each. */
-const BOUND_SHARE = 4;
+export const BOUND_SHARE = 4;
 
 export const openBudget = ({
   maxFilters,
@@ -74,19 +71,12 @@ export const openStep = (planner: Planner): Planner => {
 };
 
 /** @rule G-LIM-2 */
-export const countBound = (
-  budget: Pick<Budget, "boundLength">,
-  value: BoundValue,
-  { maxVariablesBytes }: Limits,
-): void => {
-  budget.boundLength -= value?.length ?? 0;
-  if (budget.boundLength < 0)
-    throw limitExceeded("maxVariablesBytes", {
-      code: "validation-failed",
-      message: `the values of the operation are larger than ${maxVariablesBytes * BOUND_SHARE} bytes`,
-      path: "$.variables",
-    });
-};
+export const tooMuchBound = ({ maxVariablesBytes }: Limits): Error =>
+  limitExceeded("maxVariablesBytes", {
+    code: "validation-failed",
+    message: `the values of the operation are larger than ${maxVariablesBytes * BOUND_SHARE} bytes`,
+    path: "$.variables",
+  });
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
@@ -102,7 +92,8 @@ export const bindLeaf = (
 ): number => {
   const leaf = leafInput(planner, input, place, path, isJsonPlace);
   const now = coerce(leaf.now);
-  countBound(planner.budget, now, planner.schema.options);
+  planner.budget.boundLength -= now?.length ?? 0;
+  if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
   const { again } = leaf;
   return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
 };
@@ -132,6 +123,9 @@ export const bindColumn = (
 ): ValueRef => {
   refuseStringLiteral(value, input, path);
   const param = bindLeaf(planner, input, place, path, isJsonValue(value), (given) => coerceColumn(value, given, path));
+  // the usual case, found again without looking at the document
+  if (input.kind === "literal" && input.node.kind === "Variable")
+    planner.sources[param] = { variable: input.node.name.value, type: value, path };
   return columnRef(value, param);
 };
 

@@ -13,10 +13,11 @@ import type {
   SequenceStep,
   Update,
 } from "../../../core/index.ts";
-import type { Planner, ValueSource } from "./planner.ts";
+import type { Planner } from "./planner.ts";
 import { looksFurther, planRow } from "./rows.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 import type { GqlStep } from "../operations.ts";
+import type { ValueSource } from "../document/variables.ts";
 
 /** A step whose values are still to be made. */
 export interface StepTemplate extends Omit<GqlStep, "values"> {
