@@ -6,7 +6,7 @@ const isServer = (words[0] ?? "serve") === "serve" || words[0]?.startsWith("-") 
 const isQuestion = words.some((word) => ["-h", "--help", "-V", "--version"].includes(word));
 const isWorker = process.env["NODE_UNIQUE_ID"] !== undefined; // of node:cluster
 
-// Loading takes a while: somebody at a terminal sees that it has begun. @rule C-CLI-6
+// Loading takes a while: somebody at a terminal sees that it has begun. @rule C-CLI-7
 if (process.stderr.isTTY && isServer && !isQuestion && !isWorker && process.env["LOG_LEVEL"] !== "silent")
   process.stderr.write("relapi: starting\n");
 

@@ -88,7 +88,7 @@ describe("at a terminal", () => {
   };
   const hasScript = spawnSync("script", ["--version"]).error === undefined;
 
-  test.skipIf(!hasScript)("C-CLI-6 the server says that it is starting, before it has read its settings", async () => {
+  test.skipIf(!hasScript)("C-CLI-7 the server says that it is starting, before it has read its settings", async () => {
     const wrong = 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n';
     expect(await atTerminal("", { PORT: "x" })).toBe(`relapi: starting\n${wrong}`);
     expect(await atTerminal("serve --port x")).toBe(`relapi: starting\n${wrong}`);
@@ -96,7 +96,7 @@ describe("at a terminal", () => {
     expect(await atTerminal("--version")).toBe(`${version}\n`);
   });
 
-  test("C-CLI-6 nothing is loaded before that", () => {
+  test("C-CLI-7 nothing is loaded before that", () => {
     expect(readFileSync(program, "utf8")).not.toMatch(/^(?:import|export)\b.*\bfrom\b/m);
   });
 });

@@ -430,7 +430,7 @@ export const createPool = (options: PoolOptions): Pool => {
       const cancelled: Promise<void>[] = [];
       const patience = setTimeout(() => {
         warn("closing connections that are still in use", { count: all.size });
-        for (const kept of [...all.values()]) {
+        for (const kept of all.values()) {
           drop(kept);
           cancelled.push(kept.connection.cancel()); // a server does not notice at once that its client is gone
         }
