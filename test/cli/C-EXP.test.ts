@@ -166,6 +166,14 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     ]);
   });
 
+  test("C-EXP-3 a view has no policies of its own", async () => {
+    await database.query("create view desk.few as select id from desk.notes; grant select on desk.few to sea_clerk");
+    const [few] = await reports("/few?id=lt.3", "--role", "sea_clerk");
+    expect(few?.security?.bypass).toMatch(/^it is a view/);
+    expect(left(few as Report).at(-1)).toEqual(["returned", 2]);
+    await database.query("drop view desk.few");
+  });
+
   test("C-EXP-3 --no-counts lists policies alone", async () => {
     const [notes] = await reports("/notes", "--claims", bo, "--no-counts");
     expect(notes?.security?.policies.map(({ name, passes }) => [name, passes])).toEqual([
@@ -259,6 +267,40 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
         ["permission", 10],
         ["filter", 3],
         ["written", 3],
+      ]);
+      expect(await rows()).toBe(before);
+    });
+
+    test("C-EXP-3 the steps of a mutation that writes several rows of several tables", async () => {
+      const document = `mutation {
+        insert_desk_teams_one(object: { id: 9, name: "C", notes: { data: [{ id: 90, owner: "bo" }, { id: 91 }] } }) {
+          notes { id }
+        }
+      }`;
+      const tables = ["teams", "notes"].map((name) => ({
+        table: { schema: "desk", name },
+        ...(name === "teams"
+          ? {
+              array_relationships: [
+                {
+                  name: "notes",
+                  using: {
+                    foreign_key_constraint_on: { table: { schema: "desk", name: "notes" }, column: "team_id" },
+                  },
+                },
+              ],
+            }
+          : {}),
+      }));
+      const file = temporaryFile(
+        "nested.json",
+        JSON.stringify({ version: 3, sources: [{ name: "default", kind: "postgres", tables }] }),
+      );
+      const { stdout } = await relapi(["explain", document, "--json"], { ...environment, METADATA: file });
+      const written = (JSON.parse(stdout).relations as readonly Report[]).filter(({ command }) => command === "INSERT");
+      expect(written.map((report) => [report.relation, left(report)])).toEqual([
+        ["desk.teams", [["written", 1]]],
+        ["desk.notes", [["written", 2]]],
       ]);
       expect(await rows()).toBe(before);
     });

@@ -52,9 +52,9 @@ interface Explaining {
 
 type Ran = Execution["programs"][number];
 
-/** Of the statement's row. */
-const writtenOf = (recorded: Recorded, at: number): number | undefined => {
-  const counted = recorded.rows?.[at]?.["page_total"];
+/** In the row of the program. */
+const countOf = (recorded: Recorded, at: number, column: string): number | undefined => {
+  const counted = recorded.rows?.[at]?.[column];
   return counted === undefined || counted === null ? undefined : Number(counted);
 };
 
@@ -67,11 +67,24 @@ const countRows =
     return Number(row?.["page_total"] ?? 0);
   };
 
-/** The single reads and writes of a plan; each is reported by itself. */
-const partsOf = (plan: Plan): readonly Plan[] =>
-  plan.kind === "bundle"
-    ? plan.fields.flatMap((field) => ("read" in field ? [field.read] : "bundle" in field ? partsOf(field.bundle) : []))
-    : [plan];
+/** A single read or write, and the column that counts its rows. */
+interface Part {
+  readonly plan: Plan;
+  readonly column: string;
+}
+
+/** Each is reported by itself. */
+const partsOf = (plan: Plan): readonly Part[] => {
+  if (plan.kind === "bundle")
+    return plan.fields.flatMap((field) =>
+      "read" in field ? [{ plan: field.read, column: "" }] : "bundle" in field ? partsOf(field.bundle) : [],
+    );
+  if (plan.kind !== "sequence") return [{ plan, column: "page_total" }];
+  return [
+    ...plan.steps.map(({ write }, i) => ({ plan: write, column: `count_${i}` })),
+    { plan: plan.result, column: "" },
+  ];
+};
 
 const relationsOf = async (explaining: Explaining, recorded: Recorded): Promise<readonly RelationReport[]> => {
   const { open, recording, counts } = explaining;
@@ -81,7 +94,7 @@ const relationsOf = async (explaining: Explaining, recorded: Recorded): Promise<
   for (const [i, ran] of execution.programs.entries()) {
     const planned = recording.planOf(ran.program);
     if (planned === undefined) continue;
-    for (const plan of partsOf(planned.plan))
+    for (const { plan, column } of partsOf(planned.plan))
       reports.push(
         ...(await reportRelations(
           plan,
@@ -93,7 +106,7 @@ const relationsOf = async (explaining: Explaining, recorded: Recorded): Promise<
             countRows: countRows(explaining, context, execution, ran),
             security: (table, command) => rowSecurityOf(recording, execution, table, command, counts),
           },
-          writtenOf(recorded, i),
+          countOf(recorded, i, column),
         )),
       );
   }

@@ -87,6 +87,7 @@ const aboutTable = ({ schema, name }: QualifiedName, command: Command): Program 
         )
         select pg_catalog.json_build_object(
           'bypass', case
+            when relation.relkind in ('v', 'm') then 'it is a view: those of its tables hold for whom it reads as'
             when not relation.relrowsecurity then 'row security is off'
             when role.rolsuper then pg_catalog.format('"%s" is a superuser', role.rolname)
             when role.rolbypassrls then pg_catalog.format('"%s" bypasses row policies', role.rolname)

@@ -1,5 +1,6 @@
 /** Which conditions of a request take rows away, and how many. */
 import {
+  isRelApiError,
   nameKey,
   relationOf,
   visitPlan,
@@ -165,6 +166,14 @@ const stepsOf = async (counting: Counting, place: Place, security: RowSecurity |
   return steps;
 };
 
+/** A condition of an embed may name the row around it, without which it is no plan. */
+const noteOf = (error: unknown): string => {
+  if (isRelApiError(error)) return `not counted: ${error.message}`;
+  if (error instanceof Error && error.message.startsWith("bad plan: "))
+    return "not counted: a condition needs the row around it";
+  throw error;
+};
+
 /** `written`: rows that the write has written, where it ran. @rule C-EXP-3 */
 export const reportRelations = async (
   plan: Plan,
@@ -185,11 +194,10 @@ export const reportRelations = async (
       try {
         steps = await stepsOf(counting, place, security, rights);
       } catch (error) {
-        note = `not counted: ${error instanceof Error ? error.message : String(error)}`;
+        note = noteOf(error);
       }
     }
-    const isOnly = command !== "SELECT" && written !== undefined && plan.kind !== "sequence";
-    if (isOnly) steps = [...steps, { kind: "written", left: written }];
+    if (command !== "SELECT" && written !== undefined) steps = [...steps, { kind: "written", left: written }];
     reports.push({
       relation: `${name.schema}.${name.name}`,
       command,
