@@ -1,6 +1,14 @@
 /** Computed fields of a relation, in what `relapi types` prints. */
-import { computedFieldOf, type Relation, type Routine } from "../../core/index.ts";
-import type { Writer } from "./value-types.ts";
+import { computedFieldOf, type Model, type Relation, type Routine } from "../../core/index.ts";
+
+export interface Writer {
+  readonly model: Model;
+  readonly extraSearchPath: readonly string[];
+  /** oids of functions that extensions brought. */
+  readonly ofExtensions: ReadonlySet<number>;
+  /** Of arrays with more than one, by the relation's oid and the column: `16384.cells`. */
+  readonly dimensions: ReadonlyMap<string, number>;
+}
 
 /** What clients select by name beside the columns, fields and relationships. @rule R-CMP-1 */
 export const computedFieldsOf = ({ model, extraSearchPath }: Writer, relation: Relation): readonly Routine[] => {

@@ -10,7 +10,7 @@ import {
   type Relationship,
   type Routine,
 } from "../../core/index.ts";
-import { computedFieldsOf, fieldsBesideColumns, isField } from "./computed-types.ts";
+import { computedFieldsOf, fieldsBesideColumns, isField, type Writer } from "./computed-types.ts";
 import {
   attributesOf,
   columnType,
@@ -23,7 +23,6 @@ import {
   typeOf,
   union,
   type Field,
-  type Writer,
 } from "./value-types.ts";
 
 const needsValue = (relation: Relation, { notNull, default: own, baseDefault, identity }: Column): boolean =>

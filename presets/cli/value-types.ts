@@ -1,6 +1,6 @@
 /** Types of the database as TypeScript has them, in what `relapi types` prints. */
-import { baseTypeOf, relationOf, type Column, type Model, type PgType, type Relation } from "../../core/index.ts";
-import { fieldsBesideColumns } from "./computed-types.ts";
+import { baseTypeOf, relationOf, type Column, type PgType, type Relation } from "../../core/index.ts";
+import { fieldsBesideColumns, type Writer } from "./computed-types.ts";
 
 /** Built-in types as REST answers them: `typname`s. */
 const SCALARS: Readonly<Record<string, string>> = {
@@ -41,15 +41,6 @@ export const object = (fields: readonly Field[], indent: string): string => {
     .map(([name, type]) => `${indent}  ${name}: ${type};\n`);
   return `{\n${lines.join("")}${indent}}`;
 };
-
-export interface Writer {
-  readonly model: Model;
-  readonly extraSearchPath: readonly string[];
-  /** oids of functions that extensions brought. */
-  readonly ofExtensions: ReadonlySet<number>;
-  /** Of arrays with more than one, by the relation's oid and the column: `16384.cells`. */
-  readonly dimensions: ReadonlyMap<string, number>;
-}
 
 const isListed = ({ model }: Writer, schema: string): boolean => model.schemas.includes(schema);
 
