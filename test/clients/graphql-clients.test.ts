@@ -129,7 +129,7 @@ describe("graphql-request", () => {
     expect(now.response.errors).toEqual([
       {
         message: "field 'albun' not found in type: 'query_root'",
-        extensions: { path: "$.selectionSet.albun", code: "validation-failed" },
+        extensions: { path: "$.selectionSet.albun", code: "validation-failed", suggestions: ["album"] },
       },
     ]);
     expect(older.response.errors).toEqual(now.response.errors);
@@ -334,7 +334,7 @@ describe("graphql-ws", () => {
     await expect(refused).rejects.toEqual([
       {
         message: "field 'albun' not found in type: 'subscription_root'",
-        extensions: { path: "$.selectionSet.albun", code: "validation-failed" },
+        extensions: { path: "$.selectionSet.albun", code: "validation-failed", suggestions: ["album"] },
       },
     ]);
     await socket.dispose();
