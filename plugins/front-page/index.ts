@@ -105,7 +105,9 @@ const createFrontPage = (context: PluginContext): Surface => {
       title: "REST",
       about: "Every table, view and function is a URL.",
       address: at,
-      ...(page === undefined ? {} : { link: { text: "Open the API page", path: base + (page === "" ? "/" : page) } }),
+      ...(page === undefined
+        ? {}
+        : { link: { text: "Open the OpenAPI page", path: base + (page === "" ? "/" : page) } }),
       access: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
       request: restRequest(at, example, example === undefined ? secretOf(context) : undefined),
     };

@@ -113,7 +113,7 @@ const noteOf = ({ cards, secret }: PageContent): string => {
     : "Requests without a credential see no table: the anonymous role has no right to read one.";
   if (secret === undefined)
     return `<div class="note"><p>${what}${isClosed ? " The server is set up to take none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
-  return `<div class="note"><p>${what} Send one in this header, in the pages below too:</p><pre><code>${SECRETS[secret]}</code></pre></div>`;
+  return `<div class="note"><p>${what} Send one in this header; the pages below have a field for it:</p><pre><code>${SECRETS[secret]}</code></pre></div>`;
 };
 
 const cardOf = ({ title, about, address, link, request }: Card, { origin }: PageContent): string => `<section>
