@@ -18,7 +18,7 @@ import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
-import type { ApiLimitsService } from "../limits/api.ts";
+import type { ApiLimits, ApiLimitsService } from "../limits/api.ts";
 import type { CheckGqlDocument, FindGqlDocument, GraphqlHintsService } from "./api.ts";
 import type { RoleSchema } from "./parts.ts";
 import type { Schemas } from "./schema.ts";
@@ -83,6 +83,11 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
 
   const functions = createFunctions(context.logger);
 
+  let limits: ApiLimits | undefined;
+  context.onModel(() => {
+    limits = context.service<ApiLimitsService>("api-limits")?.current();
+  });
+
   const schemaOf = (session: Session): RoleSchema => schemas.take({ session, model: context.model() });
 
   /** Clients that compare whole errors, generated tests among them, get the dialect's unless they want more. */
@@ -114,8 +119,8 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
       const programs: Execution["programs"][number][] = [];
       for (const { planned, values, path } of operation.steps)
         programs.push({ program: context.prepare(planned, session, "graphql"), values, path });
-      const limits = context.service<ApiLimitsService>("api-limits");
-      const seconds = limits?.secondsOf(session);
+      const inEffect = limits;
+      const seconds = inEffect?.secondsOf(session);
       const execution: Execution = {
         session,
         access,
@@ -127,10 +132,10 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
         onGone,
         mayUseReplica: isReadOnly,
       };
-      const rows = await (limits === undefined || seconds === undefined
+      const rows = await (inEffect === undefined || seconds === undefined
         ? context.execute(execution)
         : context.execute(execution).catch((error: unknown) => {
-            throw isRelApiError(error) && error.code === QUERY_CANCELED ? limits.timeExceeded(seconds) : error;
+            throw isRelApiError(error) && error.code === QUERY_CANCELED ? inEffect.timeExceeded(seconds) : error;
           }));
       operation.keep();
       const bodies = rows.map((row) => row["body"] ?? null);

@@ -2,7 +2,7 @@
 import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
 import type { CheckGqlDocument } from "../graphql/api.ts";
 import type { ApiLimits, ApiLimitsService } from "./api.ts";
-import { createRoleLimits } from "./by-role.ts";
+import { createRoleLimits, mayLimit } from "./by-role.ts";
 import { apiLimitSettings } from "./settings.ts";
 
 const exceeded = (kind: string, message: string): RelApiError =>
@@ -20,9 +20,10 @@ export const apiLimits = definePlugin({
   requires: ["graphql"],
   settings: apiLimitSettings,
   apply: (hooks, context) => {
-    const limitsOf = createRoleLimits(context, (kind) => kind !== "rate_limit");
+    if (!mayLimit(context.options)) return;
+    const limits = createRoleLimits(context, (kind) => kind !== "rate_limit");
     hooks.use<CheckGqlDocument>("checkGqlDocument").tap("api-limits", (_text, session, document, sender) => {
-      const { depth = Infinity, nodes = Infinity, batch = Infinity } = limitsOf(session);
+      const { depth = Infinity, nodes = Infinity, batch = Infinity } = limits.of(session);
       const { batchSize = 1 } = sender ?? {};
       if (batchSize > batch) throw exceeded("batch", `the batch has ${batchSize} operations, more than ${batch}`);
       if (document.levels > depth)
@@ -31,9 +32,9 @@ export const apiLimits = definePlugin({
         throw exceeded("node", `the operation has ${document.nodes} nodes, more than ${nodes}`);
     });
     const service: ApiLimits = {
-      secondsOf: (session: Session) => limitsOf(session).seconds,
+      secondsOf: (session: Session) => limits.of(session).seconds,
       timeExceeded: (seconds) => exceeded("time", `the operation took longer than ${seconds} seconds`),
     };
-    context.offer<ApiLimitsService>("api-limits", service);
+    context.offer<ApiLimitsService>("api-limits", { current: () => (limits.isUsed ? service : undefined) });
   },
 });

@@ -8,4 +8,5 @@ export interface ApiLimits {
   timeExceeded(seconds: number): RelApiError;
 }
 
-export type ApiLimitsService = Token<"api-limits", ApiLimits>;
+/** `current`: those in force since the last load of the schema; undefined: there are none. */
+export type ApiLimitsService = Token<"api-limits", { current(): ApiLimits | undefined }>;

@@ -92,11 +92,14 @@ const NO_LIMITS: RoleLimits = {};
 /** An administrator without a role has none. */
 const isFree = ({ isAdmin, role }: Session): boolean => isAdmin && role === "admin";
 
-/** Reads limits as they are in force. `isMine`: what is wrong with these is logged with each load. */
-export const createRoleLimits = (
-  context: PluginContext,
-  isMine: (kind: string) => boolean,
-): ((session: Session) => RoleLimits) => {
+export interface LimitsByRole {
+  of(session: Session): RoleLimits;
+  /** Some role may have such limits: there is something to look at. */
+  readonly isUsed: boolean;
+}
+
+/** Reads limits as they are in force. `isMine`: the kinds that are used, and whose faults are logged with each load. */
+export const createRoleLimits = (context: PluginContext, isMine: (kind: string) => boolean): LimitsByRole => {
   let model: Model | undefined;
   let options: ResolvedOptions | undefined;
   let documents: readonly JsonObject[] = [];
@@ -116,18 +119,42 @@ export const createRoleLimits = (
       for (const fault of faultsOf(document, isMine)) context.logger.warn(`api_limits: ${fault}`);
   });
 
-  return (session) => {
-    if (isFree(session)) return NO_LIMITS;
-    if (options !== context.options) refresh(model);
-    let limits = known.get(session.role);
-    if (limits === undefined) {
-      if (known.size >= MAX_ROLES) known.clear();
-      limits = readLimits(documents, context.options, session.role);
-      known.set(session.role, limits);
-    }
-    return limits;
+  return {
+    of: (session) => {
+      if (isFree(session)) return NO_LIMITS;
+      if (options !== context.options) refresh(model);
+      let limits = known.get(session.role);
+      if (limits === undefined) {
+        if (known.size >= MAX_ROLES) known.clear();
+        limits = readLimits(documents, context.options, session.role);
+        known.set(session.role, limits);
+      }
+      return limits;
+    },
+    get isUsed() {
+      // other listeners of the load may ask before this one was called
+      const loaded = modelOf(context);
+      if (loaded !== model) refresh(loaded);
+      const { rateLimits } = context.options;
+      return (
+        (rateLimits !== undefined && isMine("rate_limit")) ||
+        documents.some((document) => KINDS.some((kind) => isMine(kind) && own(document, kind) !== undefined))
+      );
+    },
   };
 };
+
+const modelOf = (context: PluginContext): Model | undefined => {
+  try {
+    return context.model();
+  } catch {
+    return undefined; // none is loaded yet
+  }
+};
+
+/** There may be limits, in the settings or in metadata. */
+export const mayLimit = ({ rateLimits, apiLimits, metadata }: ResolvedOptions): boolean =>
+  rateLimits !== undefined || apiLimits !== undefined || metadata !== undefined;
 
 /** Tokens name roles, which must not fill the memory. */
 const MAX_ROLES = 1000;

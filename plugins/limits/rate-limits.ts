@@ -6,11 +6,12 @@ import {
   RelApiError,
   Stage,
   VARIABLE_PREFIX,
+  type Exchange,
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
 import type { CheckGqlDocument } from "../graphql/api.ts";
-import { createRoleLimits } from "./by-role.ts";
+import { createRoleLimits, mayLimit } from "./by-role.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
@@ -55,14 +56,15 @@ export const rateLimits = definePlugin({
   stage: Stage.late, // the hook of the GraphQL surface is declared, if there is one
   settings: [...rateLimitSettings, ...apiLimitSettings],
   apply: (hooks, context) => {
+    if (!mayLimit(context.options)) return;
     const buckets = createTokenBuckets();
-    const limitsOf = createRoleLimits(context, (kind) => kind === "rate_limit");
+    const limits = createRoleLimits(context, (kind) => kind === "rate_limit");
     /** Requests whose first operation is counted. */
     const counted = new WeakSet<IncomingMessage>();
 
     /** @returns whether there is a limit. @throws RelApiError 429 */
     const count = (session: Session, request: IncomingMessage): boolean => {
-      const { rate } = limitsOf(session);
+      const { rate } = limits.of(session);
       if (rate === undefined || isOwnCall(request)) return false;
       const { options } = context;
       const key = JSON.stringify([session.role, ...rate.by.map((name) => valueOf(name, session, request, options))]);
@@ -71,11 +73,13 @@ export const rateLimits = definePlugin({
       return true;
     };
 
+    const authorized = ({ session, request }: Exchange): undefined => {
+      if (count(session, request)) counted.add(request);
+    };
     context.addStep({
       name: "rate-limits",
-      authorized: ({ session, request }) => {
-        if (count(session, request)) counted.add(request);
-        return undefined;
+      get authorized() {
+        return limits.isUsed ? authorized : undefined;
       },
     });
     if (!context.registry.has("graphql")) return;

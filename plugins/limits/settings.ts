@@ -72,6 +72,7 @@ export const rateLimitSettings = [
       kind: perRole,
       description:
         "requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata",
+      isFixed: true,
     }),
   ),
   defineOption({
@@ -108,6 +109,7 @@ export const apiLimitSettings = [
       kind: jsonObject,
       description:
         'JSON in the format of the metadata\'s `api_limits`, before which it goes: `{"depth_limit":{"global":7,"per_role":{"editor":12}}}` (G-LIM-8)',
+      isFixed: true,
     }),
   ),
 ] as const;

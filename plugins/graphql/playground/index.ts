@@ -88,8 +88,9 @@ const createExample = ({ service }: Pick<PluginContext, "service">): Surface => 
   name: "graphql",
   credentialRules,
   isPage: true,
-  match: (path, method) =>
-    path === EXAMPLE_PATH && method === "GET" && service<GraphqlService>("graphql") !== undefined,
+  paths: () => [EXAMPLE_PATH],
+  methods: ["GET"],
+  match: () => service<GraphqlService>("graphql") !== undefined,
   handle: ({ session }) => {
     const example = service<GraphqlService>("graphql")?.example(session);
     return {
