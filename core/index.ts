@@ -37,10 +37,10 @@ export {
 export type { AnyServer } from "./http/servers.ts";
 export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
-export type * from "./engine/model/sight.ts";
+export type * from "./engine/model/visibility.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
 export { levenshtein, nearestNames } from "./kernel/near-names.ts";
-export { sightOf } from "./engine/sight.ts";
+export { visibilityOf } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
 export {

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createCaches, type Caches } from "./kernel/cache.ts";
-import { createConfig } from "./engine/config.ts";
+import { createCurrentOptions } from "./engine/current-options.ts";
 import type { Current } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createTypeCheck, refuseImpossible } from "./engine/declared.ts";
@@ -103,7 +103,7 @@ export const relApi = (preset: Preset): RelApi => {
   const counters = createCounters();
   const sources: OptionSource[] = [];
   const current: Current = { options, model: undefined };
-  const config = createConfig({ preset: given, current, settings, sources, logger, check });
+  const config = createCurrentOptions({ preset: given, current, settings, sources, logger, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
   const database = createDatabase(current, logger, caches, registry.sessions);
   const loader = createModelLoader({ config, current, hooks, database, logger, counters });

@@ -7,7 +7,7 @@ import {
   type Model,
   type PgType,
   type Relation,
-  type Sight,
+  type Visibility,
 } from "../core/index.ts";
 
 /** Where a text is no JSON. Lines and columns count from 1, columns in characters. */
@@ -138,7 +138,7 @@ const isNamed = ({ name, sqlName }: PgType, shown: string): boolean =>
  *  which the caller knows. */
 export const nearLabels = (
   model: Model,
-  sight: Sight,
+  sight: Visibility,
   { code, message }: { readonly code: string; readonly message: string },
 ): readonly string[] | undefined => {
   const [, shown = "", given = ""] = code === "22P02" ? (ENUM_ERROR.exec(message) ?? []) : [];

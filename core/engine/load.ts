@@ -6,12 +6,12 @@ import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { faultFacts } from "../kernel/faults.ts";
 import type { CoreHooks } from "../hooks.ts";
 import { emptyModel, type Model } from "./model/model.ts";
-import type { Config } from "./config.ts";
+import type { CurrentOptions } from "./current-options.ts";
 import type { Current } from "./current.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 
 export interface LoaderParts {
-  readonly config: Config;
+  readonly config: CurrentOptions;
   readonly current: Current;
   readonly hooks: CoreHooks;
   readonly database: Database;

@@ -7,7 +7,7 @@ import type { Envelope, Plan } from "./plan/plan.ts";
 import { observeSession, type WithSession } from "../kernel/observed-session.ts";
 import { planKey } from "../kernel/key.ts";
 import type { PluginContext, Registry } from "../plugin.ts";
-import { sightOf } from "./sight.ts";
+import { visibilityOf } from "./visibility.ts";
 import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
 
@@ -63,7 +63,7 @@ export const createPreparer = (
         model,
         registry,
         hooks,
-        sight: () => sightOf(model, session, ask(SURFACE)),
+        sight: () => visibilityOf(model, session, ask(SURFACE)),
       });
     },
     bytesOf,

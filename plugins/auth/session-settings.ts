@@ -5,11 +5,11 @@ const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // `user_id`
 
 const suffixOf = (name: string): string => name.slice(VARIABLE_PREFIX.length);
 
-type Setting = readonly [name: string, value: string];
+type DatabaseSetting = readonly [name: string, value: string];
 
-const settingsOf = ({ variables }: Session): readonly Setting[] => [
+const settingsOf = ({ variables }: Session): readonly DatabaseSetting[] => [
   ["session.variables", JSON.stringify(variables)],
-  ...Object.entries(variables).flatMap(([name, value]): readonly Setting[] => {
+  ...Object.entries(variables).flatMap(([name, value]): readonly DatabaseSetting[] => {
     const short = suffixOf(name).replaceAll("-", "_");
     return SETTING_NAME.test(short) && short !== "variables" ? [[`session.${short}`, value]] : [];
   }),

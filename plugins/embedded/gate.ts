@@ -2,7 +2,7 @@
 import type { Answer, Request } from "./thread.ts";
 
 /** A client that sends requests to the backend. */
-export interface Speaker {
+export interface BackendClient {
   /** The next request; `undefined`: none. Called only when it is the client's turn. */
   nextRequest(): Request | undefined;
   onAnswer(answer: Answer): void;
@@ -12,7 +12,7 @@ export interface Speaker {
  *  again. */
 export interface Gate {
   /** The client has a request. */
-  speak(speaker: Speaker): void;
+  speak(speaker: BackendClient): void;
   /** The backend has finished the last request. */
   answer(answer: Answer): void;
   /** The backend takes requests. */
@@ -24,12 +24,12 @@ export interface Gate {
 
 /** `send` gets one request at a time: the next one after the response to the last. */
 export function createGate(send: (request: Request) => void): Gate {
-  const waiting = new Set<Speaker>(); // in order of arrival
-  let holder: Speaker | undefined;
+  const waiting = new Set<BackendClient>(); // in order of arrival
+  let holder: BackendClient | undefined;
   let isBusy = false;
   let isOpen = false;
 
-  const sendNext = (speaker: Speaker): boolean => {
+  const sendNext = (speaker: BackendClient): boolean => {
     const request = speaker.nextRequest();
     if (request === undefined) return false;
     holder = speaker;

@@ -1,7 +1,7 @@
 /** What a `pg` client uses as its socket. */
 import { Duplex } from "node:stream";
 import { createMessageReader, readOpening } from "./messages.ts";
-import type { Gate, Speaker } from "./gate.ts";
+import type { Gate, BackendClient } from "./gate.ts";
 
 export interface ClientStream {
   readonly duplex: Duplex;
@@ -35,7 +35,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   let hasSpoken = false;
   let isInTransaction = false;
 
-  const speaker: Speaker = {
+  const speaker: BackendClient = {
     nextRequest() {
       const batch = isClosed ? farewell() : reader.take();
       if (batch === undefined) return undefined;

@@ -2,7 +2,7 @@
  *  `buildGqlField` sees; the engine. */
 import type { SyncBailHook, SyncHook } from "tapable";
 import type { CallOptions, Json, RelApiError, Session, Token } from "../../core/index.ts";
-import type { GqlEngine, GqlSender, PreparedDocument } from "./operations.ts";
+import type { GqlEngine, GqlSender, ValidatedDocument } from "./operations.ts";
 import type { RoleSchema } from "./parts.ts";
 
 export type * from "./parts.ts";
@@ -35,7 +35,7 @@ export type FindGqlDocument = Token<
  *  `sender`: absent when a live query runs again. @rule X-DOC-2 */
 export type CheckGqlDocument = Token<
   "checkGqlDocument",
-  SyncHook<[text: string, session: Session, document: PreparedDocument, sender: GqlSender | undefined]>
+  SyncHook<[text: string, session: Session, document: ValidatedDocument, sender: GqlSender | undefined]>
 >;
 
 /** @rule X-CALL-2 */

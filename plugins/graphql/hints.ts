@@ -1,6 +1,6 @@
 /** `"extensions": {"suggestions": ["title"]}` for `{ album { titel } }`: what may have been meant, beside the words of the
  *  dialect, which stay as they are. */
-import { definePlugin, sightOf } from "../../core/index.ts";
+import { definePlugin, visibilityOf } from "../../core/index.ts";
 import { nearLabels, nearOf } from "../hints.ts";
 import type { GqlHints, GraphqlHintsService } from "./api.ts";
 
@@ -15,7 +15,7 @@ const hints: GqlHints = {
     const { model, isIntrospectionClosed, metaFields } = schema();
     if (isIntrospectionClosed || metaFields.size === 0) return undefined;
     const suggestions =
-      misspelt === undefined ? nearLabels(model, sightOf(model, session, "graphql"), error) : nearOf(error.facts);
+      misspelt === undefined ? nearLabels(model, visibilityOf(model, session, "graphql"), error) : nearOf(error.facts);
     return suggestions === undefined || suggestions.length === 0 ? undefined : { suggestions };
   },
 };

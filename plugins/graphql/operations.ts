@@ -12,7 +12,7 @@ export interface GqlRequest {
 }
 
 /** A document parsed and validated for one role schema, before any values are known. */
-export interface PreparedDocument {
+export interface ValidatedDocument {
   readonly operation: "query" | "mutation" | "subscription";
   /** Fields with a selection inside each other, fragments put in place, without introspection. */
   readonly levels: number;
@@ -106,7 +106,7 @@ export interface GqlEngine {
   /** A query to begin with, of what the caller may see; undefined: there is none. */
   example(session: Session): string | undefined;
   /** The document, from the cache if possible. `sender`: absent where nobody asks anew. @throws RelApiError */
-  prepare(request: GqlRequest, session: Session, sender?: GqlSender): PreparedDocument;
+  prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument;
   /** Runs it; the text of the `data` object. @throws RelApiError */
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
   /** The text of the `data` object from the bodies of the steps. */

@@ -41,7 +41,7 @@ import type {
   ValueRef,
 } from "../../core/index.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
-import type { GqlColumn, GqlRoleView, GqlSource, GqlTable, GqlTableRights, GqlWord } from "./served.ts";
+import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./served.ts";
 
 // --- parts --------------------------------------------------------------------------
 
@@ -353,8 +353,8 @@ export interface GqlEnumSpec {
  *  (G-NAM-3). */
 export interface GqlBuild {
   readonly schema: RoleSchema;
-  readonly source: GqlSource;
-  readonly view: GqlRoleView;
+  readonly source: GqlCatalog;
+  readonly view: GqlRoleAccess;
   /** The table, when it is served at all. */
   table(relation: QualifiedName): GqlTable | undefined;
   /** What the role may do with it. */
@@ -362,18 +362,18 @@ export interface GqlBuild {
   /** A permission, a row policy or a plugin may keep rows of it from the role. */
   mayHideRows(table: GqlTable): boolean;
   /** Type name of words: `album`, `bool_exp`; customization and convention applied. */
-  typeName(...words: readonly (string | GqlWord)[]): string;
+  typeName(...words: readonly (string | GqlNamePart)[]): string;
   /** Types of a table that root fields lead to. */
   rowType(table: GqlTable): GraphQLObjectType | undefined;
   mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
   /** Name of a root field. */
-  rootName(...words: readonly (string | GqlWord)[]): string;
+  rootName(...words: readonly (string | GqlNamePart)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */
-  sharedTypeName(...words: readonly (string | GqlWord)[]): string;
+  sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;
   /** Type name of a condition on an aggregate of a table; prefix and suffix apply. */
-  predicateTypeName(...words: readonly (string | GqlWord)[]): string;
+  predicateTypeName(...words: readonly (string | GqlNamePart)[]): string;
   /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
-  fieldName(...words: readonly (string | GqlWord)[]): string;
+  fieldName(...words: readonly (string | GqlNamePart)[]): string;
   /** Value of an enum by the convention: `asc` to `ASC`. */
   enumValue(name: string): string;
   object(spec: GqlTypeSpec): GraphQLObjectType | undefined;

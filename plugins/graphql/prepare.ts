@@ -31,7 +31,7 @@ import { planOperation, rootOf, type OperationTemplate } from "./plan/operation.
 import { BOUND_SHARE, openBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { RoleSchema } from "./parts.ts";
-import type { GqlOperation, GqlRequest, PreparedDocument } from "./operations.ts";
+import type { GqlOperation, GqlRequest, ValidatedDocument } from "./operations.ts";
 
 /** Memory of syntax trees and plans, as multiples of their text. */
 const BYTES_PER_CHARACTER = 60;
@@ -147,7 +147,7 @@ const fill = (
 };
 
 /** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
-export type Prepare = (request: GqlRequest, session: Session, model: Model) => PreparedDocument;
+export type Prepare = (request: GqlRequest, session: Session, model: Model) => ValidatedDocument;
 
 export const createPrepare = (caches: Caches, schemas: Schemas): Prepare => {
   const documents: Cache<DocumentSource, ReadDocument> = caches.create({

@@ -13,7 +13,7 @@ import {
 import type { IntrospectionToken } from "./introspection.ts";
 import { buildRoleSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
-import { createSource, type Source } from "./types/source.ts";
+import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { createValues, type Values } from "./types/values.ts";
 import type { RoleSchema } from "./parts.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
@@ -25,7 +25,7 @@ export interface Caller extends WithSession {
 const MODEL = membersOf<{ readonly model: Model }>()("model");
 
 interface ModelNames {
-  readonly source: Source;
+  readonly source: Catalog;
   readonly values: Values;
 }
 
@@ -39,7 +39,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
     name: "graphql names",
     make: (ask: Ask<{ readonly model: Model }>): ModelNames => {
       const model = ask(MODEL);
-      const source = createSource(model, context.options.defaultNamingConvention, (message) =>
+      const source = createCatalog(model, context.options.defaultNamingConvention, (message) =>
         context.logger.warn(message),
       );
       return { source, values: createValues(model, context.options.disablePostgresArrays) };

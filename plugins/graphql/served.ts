@@ -86,7 +86,7 @@ export interface GqlMetadata {
   readonly introspectionClosedFor?: ReadonlySet<string>;
   /** What the role may do according to the metadata; undefined: the metadata does not name the role, so grants apply
    *  (G-PRM-2). Never called for the administrator. */
-  view(session: Session): GqlRoleView | undefined;
+  view(session: Session): GqlRoleAccess | undefined;
 }
 
 // --- what is served -------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ export interface GqlRelationshipField {
 export interface GqlTable {
   readonly relation: Relation;
   /** Words of its name; custom ones keep their case. */
-  readonly word: GqlWord;
+  readonly word: GqlNamePart;
   /** Description of the type; undefined: the default; null: none. */
   readonly comment: string | null | undefined;
   readonly columns: readonly GqlColumn[];
@@ -130,7 +130,7 @@ export interface GqlFunction {
   readonly routine: Routine;
   /** Whose rows it returns. */
   readonly relation: Relation;
-  readonly word: GqlWord;
+  readonly word: GqlNamePart;
   readonly rootFields: { readonly function?: GqlRootFieldEntry; readonly function_aggregate?: GqlRootFieldEntry };
   /** Undefined: the default. */
   readonly comment: string | null | undefined;
@@ -140,13 +140,13 @@ export interface GqlFunction {
 }
 
 /** A part of a name that conventions work on: custom ones keep their case. */
-export interface GqlWord {
+export interface GqlNamePart {
   readonly text: string;
   readonly isCustom: boolean;
 }
 
 /** The tables and functions that the GraphQL surface serves, independent of roles. */
-export interface GqlSource {
+export interface GqlCatalog {
   /** By (schema, name). */
   readonly tables: readonly GqlTable[];
   /** By `nameKey` of the relation. */
@@ -179,7 +179,7 @@ export interface GqlTableRights {
 }
 
 /** What a role may do on the GraphQL surface. */
-export interface GqlRoleView {
+export interface GqlRoleAccess {
   readonly role: string;
   /** The database's role, whose row policies hold; absent: the login role. */
   readonly actsAs?: string;

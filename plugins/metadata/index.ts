@@ -33,7 +33,7 @@ import { loadMetadata } from "./load.ts";
 import { customizationOf, functionEntries, matchTables, namedRelationships, type NamedTable } from "./names.ts";
 import { buildPermissions } from "./build-permissions.ts";
 import type { Permissions } from "./permissions.ts";
-import { createSight } from "./sight.ts";
+import { createSight } from "./visibility.ts";
 import { loaderSettings, metadataSettings } from "./settings.ts";
 import { metadataPermissionsForRest } from "../settings.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";

@@ -18,7 +18,7 @@ const INCLUDE = /^!include\s+(.+)$/;
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 
 /** The location of a value: its file, and the files that included it. */
-interface Place {
+interface FileLocation {
   readonly root: string;
   readonly file: string;
   readonly through: readonly string[];
@@ -58,7 +58,7 @@ const keepDigits = (document: Document): void => {
   });
 };
 
-const loadFile = async (place: Place): Promise<Raw> => {
+const loadFile = async (place: FileLocation): Promise<Raw> => {
   const { file } = place;
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
@@ -80,7 +80,7 @@ const loadFile = async (place: Place): Promise<Raw> => {
   return expand((document.toJS({ maxAliasCount: 100 }) ?? null) as Raw, place); // toJS of a parsed document is plain
 };
 
-const expand = async (value: Raw, place: Place): Promise<Raw> => {
+const expand = async (value: Raw, place: FileLocation): Promise<Raw> => {
   if (typeof value === "string") {
     const name = INCLUDE.exec(value)?.[1]?.trim();
     return name === undefined ? value : include(name, place);
@@ -94,7 +94,7 @@ const expand = async (value: Raw, place: Place): Promise<Raw> => {
 };
 
 /** @rule G-MET-2 */
-const include = (name: string, { root, file, through }: Place): Promise<Raw> => {
+const include = (name: string, { root, file, through }: FileLocation): Promise<Raw> => {
   const path = resolve(dirname(file), name);
   const inside = relative(root, path);
   if (inside.startsWith("..") || isAbsolute(inside))

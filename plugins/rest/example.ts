@@ -1,13 +1,13 @@
 /** `/track?select=track_id,name,album(title)&limit=3`: a read to begin with, of what the caller may see. */
 import {
   relationOf,
-  sightOf,
+  visibilityOf,
   type Column,
   type Model,
   type Relation,
   type Relationship,
   type Session,
-  type Sight,
+  type Visibility,
 } from "../../core/index.ts";
 import { exampleColumns, exampleLabel, exampleOrder } from "../examples.ts";
 import type { RestExample } from "./api.ts";
@@ -30,7 +30,7 @@ const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boole
       other.columns.some(([own]) => own === target.name),
   ).length === 1;
 
-const embedOf = (model: Model, sight: Sight, relation: Relation): string | undefined => {
+const embedOf = (model: Model, sight: Visibility, relation: Relation): string | undefined => {
   const usable = relation.relationships.flatMap((relationship) => {
     const target = relationOf(model, relationship.target);
     if (target === undefined || target === relation || target.schema !== relation.schema) return [];
@@ -51,12 +51,12 @@ const embedOf = (model: Model, sight: Sight, relation: Relation): string | undef
   return best && `${selected(best.name)}(${selected(best.label.name)})`;
 };
 
-const readable = (sight: Sight, relation: Relation): readonly Column[] =>
+const readable = (sight: Visibility, relation: Relation): readonly Column[] =>
   sight.may(relation, "select") ? relation.columns.filter((column) => sight.reads(relation, column)) : [];
 
 /** Undefined: the caller may read nothing. */
 export const exampleRead = (model: Model, session: Session): RestExample | undefined => {
-  const sight = sightOf(model, session, "rest");
+  const sight = visibilityOf(model, session, "rest");
   for (const schema of model.schemas) {
     const relations = [...model.relations.values()].filter(
       (relation) => relation.schema === schema && readable(sight, relation).length > 0,

@@ -7,13 +7,13 @@ import {
   nearestNames,
   relationOf,
   RelApiError,
-  sightOf,
+  visibilityOf,
   type Exchange,
   type Model,
   type PluginContext,
   type Relation,
   type Session,
-  type Sight,
+  type Visibility,
 } from "../../core/index.ts";
 import { faultText, jsonFault, nearLabels, orList } from "../hints.ts";
 import type { Hints, HintsService } from "./api.ts";
@@ -109,7 +109,7 @@ const ofPreference = ({ preferences }: Grammar, item: string): string | undefine
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-const visible = (sight: Sight, relation: Relation | undefined): readonly string[] =>
+const visible = (sight: Visibility, relation: Relation | undefined): readonly string[] =>
   relation?.columns.filter((column) => sight.knows(relation, column)).map(({ name }) => name) ?? [];
 
 /** The relation that the request is about, if its path leads to one. */
@@ -132,7 +132,7 @@ const hintOf = (
   session: Session,
 ): string | null => {
   const { grammar } = restOf(context);
-  const sight = sightOf(model, session, "rest");
+  const sight = visibilityOf(model, session, "rest");
   const { parameter, value, column, schema, table, invalid } = facts;
   if (code === "parse-error" && typeof parameter === "string" && typeof value === "string")
     return ofParameter(grammar, parameter, value, visible(sight, relationAt(context, exchange as Exchange)));

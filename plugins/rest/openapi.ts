@@ -5,7 +5,7 @@ import {
   join,
   observeSession,
   planKey,
-  sightOf,
+  visibilityOf,
   sql,
   toStatement,
   VERSION,
@@ -101,7 +101,7 @@ const describedSchemas = (name: string, build: Build): CacheSpec<Described, stri
     const model = ask(MODEL);
     const schema = ask(SCHEMA);
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
-    const sight = openapiMode === "ignore-privileges" ? undefined : sightOf(model, observeSession(ask), "rest");
+    const sight = openapiMode === "ignore-privileges" ? undefined : visibilityOf(model, observeSession(ask), "rest");
     return JSON.stringify(
       build(
         {

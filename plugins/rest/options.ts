@@ -1,5 +1,12 @@
 /** `OPTIONS /vessels`: which methods the caller's role may use, derived only from the schema. */
-import { definePlugin, sightOf, type Answer, type Relation, type Routine, type Sight } from "../../core/index.ts";
+import {
+  definePlugin,
+  visibilityOf,
+  type Answer,
+  type Relation,
+  type Routine,
+  type Visibility,
+} from "../../core/index.ts";
 import { buildAnswer } from "./answer/headers.ts";
 import type { RestTarget } from "./api.ts";
 import { routineNotFound } from "./errors.ts";
@@ -21,7 +28,7 @@ interface Rights {
   readonly delete: boolean;
 }
 
-const allowedOn = (sight: Sight, relation: Relation): Rights => ({
+const allowedOn = (sight: Visibility, relation: Relation): Rights => ({
   select: sight.may(relation, "select"),
   insert: sight.may(relation, "insert"),
   update: sight.may(relation, "update"),
@@ -37,7 +44,7 @@ const both = (a: Rights, b: Rights): Rights => ({
 
 /** Tables by rights, views by what the database can write through them, foreign tables by both; rights of the metadata
  *  count for all. @rule R-OPT-3 R-OPT-4 */
-const rightsOn = (sight: Sight, relation: Relation): Rights => {
+const rightsOn = (sight: Visibility, relation: Relation): Rights => {
   const possible: Rights = { select: true, ...relation.writable };
   switch (relation.kind) {
     case "table":
@@ -52,7 +59,7 @@ const rightsOn = (sight: Sight, relation: Relation): Rights => {
 };
 
 /** @rule R-OPT-2 R-OPT-3 R-OPT-5 */
-const relationMethods = (sight: Sight, relation: Relation): ReadonlySet<string> => {
+const relationMethods = (sight: Visibility, relation: Relation): ReadonlySet<string> => {
   const rights = rightsOn(sight, relation);
   const methods = new Set(["OPTIONS"]);
   if (rights.select) methods.add("GET").add("HEAD");
@@ -70,7 +77,7 @@ const routineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
 /** Methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
 const offered = ({ rest, model, schema, name, exchange }: RestRequest, target: RestTarget): readonly string[] => {
   // without a database role, a session acts as the login role
-  const sight = sightOf(model, exchange.session, "rest");
+  const sight = visibilityOf(model, exchange.session, "rest");
   switch (target.kind) {
     case "root":
       return ROOT_METHODS;

@@ -12,7 +12,7 @@ import type {
   Read,
   RelApiHooks,
   Relation,
-  Source,
+  ReadFrom,
 } from "../../core/index.ts";
 import type {
   FinishAnswer,
@@ -28,7 +28,7 @@ import type {
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
 /** One step of a JSON path. `isIndex`: digits with an optional sign, bound as an integer. @rule R-LEX-6 */
-export interface JsonStep {
+export interface JsonPathKey {
   readonly arrow: "->" | "->>";
   readonly key: string;
   readonly isIndex: boolean;
@@ -37,7 +37,7 @@ export interface JsonStep {
 /** A column name and its JSON path. */
 export interface Field {
   readonly name: string;
-  readonly path: readonly JsonStep[];
+  readonly path: readonly JsonPathKey[];
 }
 
 export type SelectItem =
@@ -296,7 +296,7 @@ export interface ReadInput {
   readonly model: Model;
   readonly schema: string;
   readonly query: ParsedQuery;
-  readonly from: Source;
+  readonly from: ReadFrom;
   /** The relation that the rows belong to; undefined for functions that do not return one. */
   readonly relation: Relation | undefined;
   /** Names of the result's columns, if there is no relation. */

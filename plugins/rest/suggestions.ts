@@ -1,5 +1,13 @@
 /** `"hint": "Perhaps you meant the table 'sea.vessels'"`: similar names, indexed on first use and cached with the model. */
-import { definePlugin, nameKey, relationOf, routinesOf, sightOf, type Model, type Relation } from "../../core/index.ts";
+import {
+  definePlugin,
+  nameKey,
+  relationOf,
+  routinesOf,
+  visibilityOf,
+  type Model,
+  type Relation,
+} from "../../core/index.ts";
 import type { Instead, Suggestions, SuggestionsService } from "./api.ts";
 import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 import { isCallable } from "./plan/overload.ts";
@@ -87,7 +95,7 @@ const listOf = (names: readonly string[]): string => `(${names.join(", ")})`;
 const path: Suggestions["path"] = (model, session, written) => {
   const [, rpc = "", last = ""] = /(\/rpc)?\/([^/]+)$/.exec(written) ?? [];
   if (last === "") return undefined;
-  const sight = sightOf(model, session, "rest");
+  const sight = visibilityOf(model, session, "rest");
   const schema = model.schemas[0] ?? "public";
   const isSeen = (name: string | undefined): name is string => {
     if (name === undefined) return false;

@@ -30,7 +30,7 @@ export interface LiveSource {
   encodeError(error: unknown): string;
 }
 
-export interface LiveAnswer {
+export interface LiveResult {
   /** Equal results have equal hashes. */
   readonly hash: string;
   readonly text: string;
@@ -39,7 +39,7 @@ export interface LiveAnswer {
 }
 
 export interface Subscriber {
-  answer(answer: LiveAnswer): void;
+  answer(answer: LiveResult): void;
   /** The live query has ended: it is no longer a query (G-SUB-8), or the api closes (without an error). */
   end(error?: unknown): void;
 }

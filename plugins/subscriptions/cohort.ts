@@ -1,6 +1,6 @@
 /** Live queries that one statement serves: the same program, run as the same caller. Identical queries share an entry,
  *  which is one row of the statement. */
-import type { Changed, LiveAnswer, LiveQuery, LiveSource, Subscriber } from "./api.ts";
+import type { Changed, LiveResult, LiveQuery, LiveSource, Subscriber } from "./api.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
@@ -101,7 +101,7 @@ export const createCohort = ({
     timer = setTimeout(() => void run(), Math.max(0, atMs - performance.now()));
   };
 
-  const deliver = (entry: Entry, answer: LiveAnswer): void => {
+  const deliver = (entry: Entry, answer: LiveResult): void => {
     entry.hash = answer.hash;
     for (const subscription of entry.subscriptions) {
       // subscribers that joined after the statement was sent get the result of the next run
@@ -150,7 +150,7 @@ export const createCohort = ({
       }
       return isWanted ? undefined : entry.hash;
     });
-    let answers: readonly (LiveAnswer | undefined)[];
+    let answers: readonly (LiveResult | undefined)[];
     try {
       answers = await runner.run(facts, alive, hashes);
     } catch (error) {

@@ -3,7 +3,7 @@
  *  G-SUB-8 */
 import { SyncBailHook } from "tapable";
 import { definePlugin, faultFacts, fillSlots, type PluginContext, type Program, type Slot } from "../../core/index.ts";
-import { createBases } from "./bases.ts";
+import { createBases } from "./base-tables.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
 import { createLimiter } from "./limiter.ts";

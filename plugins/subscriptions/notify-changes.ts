@@ -3,7 +3,7 @@
 import { definePlugin, type Model, type PluginContext } from "../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../core/engine/sql/fragment.ts";
 import { dbChannel } from "../settings.ts";
-import { loadBases } from "./bases.ts";
+import { loadBases } from "./base-tables.ts";
 import type { Changed, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
 
 const CHANNEL = "relapi_changes";

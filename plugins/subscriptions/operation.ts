@@ -1,6 +1,6 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
 import { RelApiError, type Session } from "../../core/index.ts";
-import type { LiveAnswer } from "./api.ts";
+import type { LiveResult } from "./api.ts";
 import type { Connection } from "./sockets.ts";
 import type { GqlRequest } from "../graphql/api.ts";
 
@@ -13,7 +13,7 @@ export interface OperationSink {
   /** A query or mutation has run; the text of the `data` object. */
   done(data: string): void;
   /** A result of a live query. */
-  live(answer: LiveAnswer): void;
+  live(answer: LiveResult): void;
   /** A live query has ended without the client's doing. */
   liveEnded(error: unknown): void;
 }

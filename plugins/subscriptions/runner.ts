@@ -1,7 +1,7 @@
 /** Runs a batch of entries: by one statement over all of them where the program allows it, else one by one. */
 import { createHash } from "node:crypto";
 import type { Execution, PluginContext, Program, ResultRow, Session } from "../../core/index.ts";
-import type { LiveAnswer, LiveQuery } from "./api.ts";
+import type { LiveResult, LiveQuery } from "./api.ts";
 import { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, typesProgram } from "./multiplex.ts";
 
 /** One of the queries that a run answers. */
@@ -32,7 +32,7 @@ export interface Runner {
     facts: CohortFacts,
     entries: readonly Runnable[],
     hashes: readonly (string | undefined)[],
-  ): Promise<readonly (LiveAnswer | undefined)[]>;
+  ): Promise<readonly (LiveResult | undefined)[]>;
 }
 
 /** The condition for sharing one statement between callers no longer holds: the results of the run are discarded.
@@ -99,7 +99,7 @@ export const createRunner = (context: PluginContext): Runner => {
     program: Program,
     entries: readonly Runnable[],
     hashes: readonly (string | undefined)[],
-  ): Promise<readonly (LiveAnswer | undefined)[]> => {
+  ): Promise<readonly (LiveResult | undefined)[]> => {
     let rows = "[";
     entries.forEach((entry, i) => {
       const hash = hashes[i];
@@ -118,7 +118,7 @@ export const createRunner = (context: PluginContext): Runner => {
       end: "commit",
     });
     if (facts.isShared && row?.["changed"] === "t") throw new NoLongerShared();
-    const answers: (LiveAnswer | undefined)[] = entries.map(() => undefined);
+    const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
     const text = row?.["answers"];
     if (text === null || text === undefined) return answers;
     for (const piece of text.split(ANSWER_SEPARATOR)) {
@@ -140,7 +140,7 @@ export const createRunner = (context: PluginContext): Runner => {
     facts: CohortFacts,
     { query }: Runnable,
     hash: string | undefined,
-  ): Promise<LiveAnswer | undefined> => {
+  ): Promise<LiveResult | undefined> => {
     const rows: readonly ResultRow[] = await context.execute({
       ...facts.access,
       session: query.session,
@@ -160,7 +160,7 @@ export const createRunner = (context: PluginContext): Runner => {
       if (first === undefined) return [];
       const together = await multiplexedOf(facts, first);
       if (together !== undefined) return runTogether(facts, together, entries, hashes);
-      const answers: (LiveAnswer | undefined)[] = [];
+      const answers: (LiveResult | undefined)[] = [];
       for (const [i, entry] of entries.entries()) answers.push(await runAlone(facts, entry, hashes[i]));
       return answers;
     },

@@ -14,7 +14,7 @@ import {
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
-import { skim } from "./skim.ts";
+import { dropHeartbeats } from "./drop-heartbeats.ts";
 import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
 import type { TakeUpgrade, Upgrade } from "../upgrades/api.ts";
 
@@ -39,7 +39,7 @@ export interface Connection {
 export interface Conversation {
   /** Messages are taken one after the other: the next waits for the promise. @rule G-WS-16 */
   take(text: string): Promise<void> | void;
-  /** Messages that ask for nothing (`skim`). */
+  /** Messages that ask for nothing (`dropHeartbeats`). */
   readonly idleTexts?: readonly Uint8Array[];
   /** The connection has ended. */
   ended(): void;
@@ -203,7 +203,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
       next();
       if (waiting.length >= MAX_WAITING) webSocket.pause();
     });
-    if (conversation.idleTexts !== undefined) skim(socket, conversation.idleTexts);
+    if (conversation.idleTexts !== undefined) dropHeartbeats(socket, conversation.idleTexts);
     webSocket.on("error", () => undefined); // the close that follows says why
     webSocket.on("close", () => {
       waiting.length = 0;

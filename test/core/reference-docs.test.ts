@@ -153,7 +153,7 @@ test("the documentation names no file that is not there", () => {
   ];
   for (const folder of ["docs", "docs/guides", "docs/reference"])
     for (const name of readdirSync(root + folder)) if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
-  const made = new Set(["docs/api"]); // by npm run docs:api
+  const made = new Set(["docs/api", "docs/site/dist"]); // by npm run docs:api and npm run docs
   const missing = pages.flatMap((page) =>
     [
       ...readFileSync(root + page, "utf8")

@@ -274,7 +274,7 @@ const sendCancel = (client: Client): Promise<void> =>
 
 // --- keeping --------------------------------------------------------------------------------------------------------
 
-interface Kept {
+interface IdleConnection {
   readonly connection: Connection;
   readonly openedAtMs: number;
   readonly generation: number;
@@ -292,8 +292,8 @@ const SWEEP_MS = 5000;
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
   const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, warn } = options;
-  const all = new Map<Connection, Kept>();
-  const idle: Kept[] = [];
+  const all = new Map<Connection, IdleConnection>();
+  const idle: IdleConnection[] = [];
   const waiters: Waiter[] = [];
   let openingCount = 0;
   let generation = 0;
@@ -302,13 +302,13 @@ export const createPool = (options: PoolOptions): Pool => {
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
 
-  const isStale = (kept: Kept, now: number): boolean =>
+  const isStale = (kept: IdleConnection, now: number): boolean =>
     kept.connection.isEnded ||
     kept.generation !== generation ||
     kept.connection.prepared.parsedBytes > maxParsedBytes ||
     now - kept.openedAtMs >= lifetimeMs;
 
-  const drop = (kept: Kept): void => {
+  const drop = (kept: IdleConnection): void => {
     if (!all.delete(kept.connection)) return;
     const at = idle.indexOf(kept);
     if (at !== -1) idle.splice(at, 1);
@@ -325,7 +325,7 @@ export const createPool = (options: PoolOptions): Pool => {
         refused: () => void refusedCount++,
       });
       const now = Date.now();
-      const kept: Kept = { connection, openedAtMs: now, generation, idleSinceMs: now };
+      const kept: IdleConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
       connection.onEnd(() => drop(kept));
       openingCount--;
@@ -340,7 +340,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   /** The most recently used connection; for a caller whose request runs user code, one that has plans of the same role,
    *  or of none. */
-  const takeIdle = (owner: PlanOwner | undefined): Kept | undefined => {
+  const takeIdle = (owner: PlanOwner | undefined): IdleConnection | undefined => {
     if (owner === undefined || idle.length < 2) return idle.pop();
     let at = idle.findLastIndex(({ connection }) => connection.planOwner === owner);
     if (at === -1) at = idle.findLastIndex(({ connection }) => connection.planOwner === undefined);

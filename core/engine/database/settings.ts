@@ -6,7 +6,7 @@ import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { roleNotFound } from "../../kernel/errors.ts";
 
-export type Setting = readonly [name: string, value: string];
+export type DatabaseSetting = readonly [name: string, value: string];
 
 /** The settings of a session before and after its role. */
 export interface SessionSettings {

@@ -19,7 +19,7 @@ import {
   searchPath,
   sessionJson,
   type SessionSettings,
-  type Setting,
+  type DatabaseSetting,
 } from "./settings.ts";
 import { beginText, nameOfText, plain } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
@@ -49,7 +49,7 @@ interface FrameSource {
   readonly role: string | undefined;
   /** Names of the settings of the session, in one text. */
   readonly sessionNames: string;
-  readonly settings: readonly Setting[];
+  readonly settings: readonly DatabaseSetting[];
   readonly settingCount: number;
   readonly schema: string;
   readonly keepsLoginPath: boolean | undefined;
@@ -90,7 +90,7 @@ const settingNames: Question<FrameSource, string>[] = [];
 const nameOfSetting = (i: number): Question<FrameSource, string> =>
   (settingNames[i] ??= aboutSettings(`setting ${i}`, (settings) => settings[i]?.[0] ?? ""));
 
-const NO_SETTINGS: readonly Setting[] = [];
+const NO_SETTINGS: readonly DatabaseSetting[] = [];
 const NOTHING: readonly WireStatement[] = [];
 const COMMITTED: readonly WireStatement[] = [plain("commit")];
 /** What is deferred to the end is checked all the same. */

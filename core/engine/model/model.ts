@@ -11,7 +11,7 @@ import type {
   Role,
   Routine,
 } from "./objects.ts";
-import type { Sight } from "./sight.ts";
+import type { Visibility } from "./visibility.ts";
 
 export type * from "./objects.ts";
 
@@ -45,7 +45,7 @@ export interface Model {
   readonly serverVersion: number;
   /** By surface: roles whose rights come from metadata, and what those let them see. Their statements run as the login
    *  role (G-PRM-3). */
-  readonly loginRoles?: ReadonlyMap<string, ReadonlyMap<string, Sight>>;
+  readonly loginRoles?: ReadonlyMap<string, ReadonlyMap<string, Visibility>>;
   /** Facts that plugins add for each other, keyed by plugin name. */
   readonly parts: Readonly<Record<string, unknown>>;
 }

@@ -1,6 +1,6 @@
 /** Rights as the grants of the database give them. */
 import type { AclItem, Column, Model, Relation, Routine } from "./model.ts";
-import type { Sight } from "./sight.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** A privilege of `GRANT`. */
 export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
@@ -79,7 +79,7 @@ export const mayUseSchema = (model: Model, role: string, schema: string): boolea
 };
 
 /** What a role sees by the grants of the database. */
-export const grantSight = (model: Model, role: string): Sight => {
+export const grantSight = (model: Model, role: string): Visibility => {
   const reads = (relation: Relation, column: Column): boolean =>
     mayUseSchema(model, role, relation.schema) && mayUseColumn(model, role, relation, column, "select");
   return {

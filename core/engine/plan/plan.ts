@@ -22,7 +22,7 @@ export type ValueRef =
   | { readonly step: number; readonly column: string; readonly type: string };
 
 /** One key of a path into a JSON value. */
-export interface PathStep {
+export interface PathKey {
   /** `#>` takes a text[], a whole path at once, and gives json. */
   readonly arrow: "->" | "->>" | "#>";
   readonly key: ValueRef;
@@ -33,13 +33,13 @@ export type Expression =
   /** `of: "root"`: a column of the row of the outermost predicate, or of the nearest one with `isRoot` (column
    *  comparison with `$`); otherwise of the current row. A name that is not a column is refused (R-NAM-1) and never
    *  reaches the database. */
-  | { readonly kind: "column"; readonly name: string; readonly path?: readonly PathStep[]; readonly of?: "root" }
+  | { readonly kind: "column"; readonly name: string; readonly path?: readonly PathKey[]; readonly of?: "root" }
   /** function of the row; arguments beside the row */
   | {
       readonly kind: "computed";
       readonly routine: QualifiedName;
       readonly arguments?: readonly RoutineArgument[];
-      readonly path?: readonly PathStep[];
+      readonly path?: readonly PathKey[];
     }
   /** `type`: sqlName of a model type, or a name lexed by R-LEX-7 */
   | { readonly kind: "cast"; readonly of: Expression; readonly type: string }
@@ -75,7 +75,7 @@ export type Expression =
       readonly where?: Predicate;
     }
   /** an output key of an embed of the same read (related order, R-ORD-3) */
-  | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathStep[] };
+  | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathKey[] };
 
 /** An argument of a call. */
 export interface RoutineArgument {
@@ -182,7 +182,7 @@ export type EmbedSource =
   | { readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly isToOne: boolean };
 
 /** Where the rows of a read come from. */
-export type Source =
+export type ReadFrom =
   | { readonly relation: QualifiedName }
   | { readonly call: RoutineCall }
   /** rows written by the write this read belongs to, or by steps of its sequence. They have the relation's row type. */
@@ -191,7 +191,7 @@ export type Source =
 /** The rows of one level, and what is returned from them. */
 export interface Read {
   readonly kind: "read";
-  readonly from: Source;
+  readonly from: ReadFrom;
   /** `rows`: outputs of each row. `aggregate`: outputs over all rows (G-AGG). */
   readonly shape: "rows" | "aggregate";
   readonly output: readonly Output[];

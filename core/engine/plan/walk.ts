@@ -21,7 +21,7 @@ import type {
   Operand,
   OrderBy,
   Output,
-  PathStep,
+  PathKey,
   Plan,
   Predicate,
   Read,
@@ -278,7 +278,9 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
       });
     case "related":
       return changed(predicate, {
-        where: maybe(predicate.where, (where) => mapPredicate(where, along(scope, predicate.relationship, walk), walk)),
+        where: maybe(predicate.where, (where) =>
+          mapPredicate(where, relatedScope(scope, predicate.relationship, walk), walk),
+        ),
       });
     case "computed-rows":
       return changed(predicate, {
@@ -331,14 +333,14 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
         when: mapPredicate(expression.when, scope, walk),
       });
     case "related": {
-      const target = along(scope, expression.relationship, walk);
+      const target = relatedScope(scope, expression.relationship, walk);
       return changed(expression, {
         where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
         value: mapExpression(expression.value, target, walk),
       });
     }
     case "related-aggregate": {
-      const target = along(scope, expression.relationship, walk);
+      const target = relatedScope(scope, expression.relationship, walk);
       return changed(expression, {
         where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
         of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
@@ -355,12 +357,12 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
   }
 };
 
-const mapPath = (path: readonly PathStep[] | undefined, walk: Walk): readonly PathStep[] | undefined =>
+const mapPath = (path: readonly PathKey[] | undefined, walk: Walk): readonly PathKey[] | undefined =>
   maybe(path, (steps) => mapList(steps, (step) => changed(step, { key: mapValue(step.key, walk) })));
 
 const mapValue = (ref: ValueRef, walk: Walk): ValueRef => walk.mapper.value?.(ref) ?? ref;
 
-const along = (scope: PlanScope, relationship: string, { model }: Walk): PlanScope => {
+const relatedScope = (scope: PlanScope, relationship: string, { model }: Walk): PlanScope => {
   const target = scope.relation && relationshipOf(scope.relation, relationship)?.target;
   return { relation: target && relationOf(model, target), root: scope.root };
 };

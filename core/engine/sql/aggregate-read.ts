@@ -3,8 +3,8 @@ import type { Expression, Output, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { buildObject } from "./json.ts";
-import { compileRows, type ReadPlace } from "./read.ts";
-import { planFault, type Compiler } from "./scope.ts";
+import { compileRows, type ReadOptions } from "./read.ts";
+import { badPlan, type Compiler } from "./scope.ts";
 import { typeName } from "./value.ts";
 
 const hasDistinct = (outputs: readonly Output[]): boolean =>
@@ -15,7 +15,7 @@ const hasDistinct = (outputs: readonly Output[]): boolean =>
 /** A scalar subquery with the object as `json`. Three levels: the rows, with what the aggregates and node lists need;
  *  the aggregates over them; the object built from those. `affected`: the number of written rows, if it differs from
  *  the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
-export const compileAggregateRead = (compiler: Compiler, read: Read, place: ReadPlace = {}, affected?: Sql): Sql => {
+export const compileAggregateRead = (compiler: Compiler, read: Read, place: ReadOptions = {}, affected?: Sql): Sql => {
   const inner = compiler.alias("_n");
   const outer = compiler.alias("_a");
   const perRow: Output[] = [];
@@ -67,7 +67,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
         );
       }
       default:
-        throw planFault(`output "${output.kind}" in an aggregate read`);
+        throw badPlan(`output "${output.kind}" in an aggregate read`);
     }
   };
   const membersOf = (outputs: readonly Output[]) =>

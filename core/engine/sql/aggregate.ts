@@ -1,5 +1,5 @@
 import { catalogText, join, sql, type Sql } from "./fragment.ts";
-import { planFault, type Compiler } from "./scope.ts";
+import { badPlan, type Compiler } from "./scope.ts";
 
 /** `count(*)`, `sum(x)`, `count(distinct (a, b))`. @rule G-OUT-3 G-AGG-3 G-AGP-2 R-AGG-1 X-AGG-1 */
 export const compileAggregateCall = (
@@ -9,7 +9,7 @@ export const compileAggregateCall = (
   isDistinct: boolean,
 ): Sql => {
   const spec = registry.aggregates.get(fn);
-  if (spec === undefined) throw planFault(`no plugin declares the aggregate "${fn}"`);
+  if (spec === undefined) throw badPlan(`no plugin declares the aggregate "${fn}"`);
   if (spec.compile !== undefined) return spec.compile(of, isDistinct);
   const name = catalogText(spec.name);
   if (of.length === 0) return sql`${name}(*)`;

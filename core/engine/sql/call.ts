@@ -2,7 +2,7 @@
 import { baseTypeOf, nameKey, relationOf, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
-import { noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
+import { noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
 /** `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the row. */
@@ -16,7 +16,7 @@ export const routineArguments = (compiler: Compiler, given: readonly RoutineArgu
 
 const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
   const routine = compiler.model.routines.get(nameKey(call.routine))?.find((one) => one.oid === call.oid);
-  if (routine === undefined) throw planFault(`no function ${call.routine.schema}.${call.routine.name}`);
+  if (routine === undefined) throw badPlan(`no function ${call.routine.schema}.${call.routine.name}`);
   return routine;
 };
 

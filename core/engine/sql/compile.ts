@@ -1,7 +1,7 @@
 /** Compiles a plan to statements. */
 import type { CoreHooks } from "../../hooks.ts";
 import { relationOf, type Model } from "../model/model.ts";
-import type { Sight } from "../model/sight.ts";
+import type { Visibility } from "../model/visibility.ts";
 import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Update, ValueRef } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
@@ -21,8 +21,8 @@ import { buildObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { isProvenPlan } from "./proof.ts";
-import { compileCountRows, compileRows, windowOf, type ReadPlace } from "./read.ts";
-import { planFault, qualified, type Compiler, type JsonStyle } from "./scope.ts";
+import { compileCountRows, compileRows, windowOf, type ReadOptions } from "./read.ts";
+import { badPlan, qualified, type Compiler, type JsonStyle } from "./scope.ts";
 import { compileValue, countOfSteps, stepRelations, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
@@ -30,7 +30,7 @@ export interface CompileParts {
   readonly model: Model;
   readonly hooks: CoreHooks;
   readonly registry: Registry;
-  readonly sight?: () => Sight;
+  readonly sight?: () => Visibility;
 }
 
 /** Media types core makes itself, compact, for surfaces that splice bodies: the rows (or the aggregate object) as JSON;
@@ -110,7 +110,7 @@ const wrapped = (
 ): ProgramStatement => {
   if (wrapper === undefined) return statementOf(fragment, columns);
   const declared = compiler.registry.wrappers.get(wrapper.name);
-  if (declared === undefined) throw planFault(`no plugin declares the wrapper "${wrapper.name}"`);
+  if (declared === undefined) throw badPlan(`no plugin declares the wrapper "${wrapper.name}"`);
   return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
@@ -172,14 +172,14 @@ const bundleBody = (compiler: Compiler, bundle: Bundle): Sql =>
 /** What it reads is not known. @rule X-GQL-3 */
 const compileStatement = (compiler: Compiler, name: string, given: Readonly<Record<string, ValueRef>>): Sql => {
   const declared = compiler.registry.statements.get(name);
-  if (declared === undefined) throw planFault(`no plugin declares the statement "${name}"`);
+  if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
   compiler.seen.isOpenEnded = true;
   const argument = (of: string, type: string): Sql =>
     compileValue(compiler, { ...(given[of] ?? { constant: null }), type });
   return sql`(${declared.compile(argument, compiler.model)})`;
 };
 
-const answerOf = (compiler: Compiler, read: Read, isOne: boolean, place: ReadPlace = {}, affected?: Sql): Sql => {
+const answerOf = (compiler: Compiler, read: Read, isOne: boolean, place: ReadOptions = {}, affected?: Sql): Sql => {
   if (read.shape === "aggregate") return compileAggregateRead(compiler, read, place, affected);
   return isOne ? objectQuery(compiler, read, place) : arrayQuery(compiler, read, place);
 };
@@ -196,7 +196,7 @@ const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, en
     extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());
   const read = plan.returning;
-  const place: ReadPlace = { written: write.name };
+  const place: ReadOptions = { written: write.name };
   let columns: EnvelopeColumn[];
   let from = empty;
   if (read === undefined) {
@@ -242,7 +242,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const row = compiler.alias("_rows");
   if (plan.returns === "rows" || plan.returns === "row") {
     const read = plan.result;
-    if (read === undefined) throw planFault("a call that returns rows needs a result to read them with");
+    if (read === undefined) throw badPlan("a call that returns rows needs a result to read them with");
     return compileCallRows(compiler, { ...plan, result: read }, envelope, row);
   }
   const { call, from } = compileCall(compiler, plan.call);
@@ -292,14 +292,14 @@ const compileCallRows = (
   const counts = envelope.count === "exact" || envelope.count === "estimated";
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
   let head = empty;
-  let place: ReadPlace = {};
+  let place: ReadOptions = {};
   let total: Sql | undefined = counts ? sql`count(*)` : undefined;
   if (counts && isLimited && "call" in read.from) {
     // called once though read twice (R-RPC-14)
     const source = compileCallSource(compiler, read.from.call);
     const cte = ident(compiler.alias("_called"));
     head = sql`with ${cte} as materialized (select ${ident(source.scope.row)}.* from ${source.from}) `;
-    const again = (): ReadPlace => {
+    const again = (): ReadOptions => {
       const name = compiler.alias(source.scope.row);
       return { from: { from: sql`${cte} as ${ident(name)}`, scope: { ...source.scope, row: name, isRecord: true } } };
     };

@@ -2,7 +2,7 @@
 import type { CoreHooks } from "../../hooks.ts";
 import type { Registry } from "../../plugin.ts";
 import type { Model } from "../model/model.ts";
-import type { Sight } from "../model/sight.ts";
+import type { Visibility } from "../model/visibility.ts";
 import { compileEmbed } from "./embed.ts";
 import { compilePredicate } from "./predicate.ts";
 import type { Compiler, JsonStyle } from "./scope.ts";
@@ -22,7 +22,7 @@ export const createCompiler = (parts: {
   readonly registry: Registry;
   readonly style: JsonStyle;
   readonly showsStored?: boolean;
-  readonly sight?: () => Sight;
+  readonly sight?: () => Visibility;
 }): Compiler => {
   const used = new Set<string>();
   let count = 0;

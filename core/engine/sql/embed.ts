@@ -7,11 +7,11 @@ import { routineArguments } from "./call.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
-import { compileRows, expandAll, type ReadPlace } from "./read.ts";
+import { compileRows, expandAll, type ReadOptions } from "./read.ts";
 import { findRelationship, relatedRows } from "./related.ts";
 import {
   noEmbeds,
-  planFault,
+  badPlan,
   qualified,
   rowValue,
   type CompiledEmbed,
@@ -27,7 +27,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     "relationship" in via
       ? relationOf(compiler.model, findRelationship(parent, via.relationship).target)
       : targetOf(compiler, embed);
-  const place = (): ReadPlace => {
+  const place = (): ReadOptions => {
     if ("relationship" in via)
       return { related: relatedRows(compiler, parent, via.relationship), isCompared: use.isGrouped };
     const row = compiler.alias(via.routine.name);
@@ -75,7 +75,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     expand: (outputs) => expandDeep(compiler, target, embed.mode, outputs),
   };
   const answer: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
-  if (answer === undefined) throw planFault(`no plugin compiles the embedding mode "${embed.mode}"`);
+  if (answer === undefined) throw badPlan(`no plugin compiles the embedding mode "${embed.mode}"`);
   return {
     join: answer.join,
     columns: answer.columns,

@@ -4,7 +4,7 @@ import { columnOf, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { compileCountRows } from "./read.ts";
-import { planFault, qualified, type Compiler } from "./scope.ts";
+import { badPlan, qualified, type Compiler } from "./scope.ts";
 import { INSERTED, type CompiledWrite } from "./write.ts";
 
 /** Result columns of a statement, in order. */
@@ -32,7 +32,7 @@ export const bodyOf = (
     envelope,
     options: envelope.mediaOptions,
   });
-  if (body === undefined) throw planFault(`no plugin compiles the media type "${envelope.media}"`);
+  if (body === undefined) throw badPlan(`no plugin compiles the media type "${envelope.media}"`);
   return body;
 };
 

@@ -3,13 +3,13 @@ import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
 import { baseTypeOf, columnOf, nameKey, relationOf, type Column, type PgType } from "../model/model.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
-import type { Expression, PathStep, Read, ValueRef } from "../plan/plan.ts";
+import type { Expression, PathKey, Read, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { refuseColumn } from "./names.ts";
 import { routineArguments } from "./call.ts";
 import { compileRelated } from "./related.ts";
-import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
 
 export interface Compiled {
@@ -41,7 +41,7 @@ const followPath = (
   start: Sql,
   type: PgType | undefined,
   declared: Column | undefined,
-  path: readonly PathStep[],
+  path: readonly PathKey[],
 ): Compiled => {
   // a domain over json counts as a different type, so this checks the declared type
   const own = declared === undefined ? type : compiler.model.types.get(declared.type);
@@ -95,7 +95,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       };
     case "apply": {
       const declared = compiler.registry.functions.get(expression.function);
-      if (declared === undefined) throw planFault(`no plugin declares the function "${expression.function}"`);
+      if (declared === undefined) throw badPlan(`no plugin declares the function "${expression.function}"`);
       return {
         sql: declared.compile(compileExpression(compiler, expression.of, scope).sql, compiler.model),
         type: undefined,
@@ -106,7 +106,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const inner = compileExpression(compiler, expression.of, scope);
       const specs = compiler.registry.orderings.filter(({ name }) => name === expression.ordering);
       const spec = specs.find((one) => matchesType(one, inner.type)) ?? specs[0];
-      if (spec === undefined) throw planFault(`no plugin declares the ordering "${expression.ordering}"`);
+      if (spec === undefined) throw badPlan(`no plugin declares the ordering "${expression.ordering}"`);
       const operands = expression.operands.map((ref, i) => {
         const { type } = spec.operands[i] ?? {};
         const declared = type === undefined ? inner.type : typeNamed(compiler, type);
@@ -180,7 +180,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     }
     case "embedded": {
       const embed = scope.embeds.get(expression.embed);
-      if (embed === undefined) throw planFault(`no embed "${expression.embed}" to order by`);
+      if (embed === undefined) throw badPlan(`no embed "${expression.embed}" to order by`);
       if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
       if (!embed.keys.includes(expression.name))
         throw columnUnknown(expression.embed, expression.name, nearestNames(expression.name, embed.keys));

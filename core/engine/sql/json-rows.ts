@@ -2,7 +2,7 @@
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf, buildObject, isLongName } from "./json.ts";
-import { compileRows, type ReadPlace } from "./read.ts";
+import { compileRows, type ReadOptions } from "./read.ts";
 import type { Compiler } from "./scope.ts";
 
 export interface JsonRows {
@@ -16,7 +16,7 @@ export interface JsonRows {
 
 /** Rows of a read, ready to become JSON. Where a key is too long for an identifier the object is put together from
  *  text. */
-export const jsonRows = (compiler: Compiler, read: Read, place: ReadPlace = {}): JsonRows => {
+export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): JsonRows => {
   const row = compiler.alias("_r");
   if (read.output.length === 0) {
     // every field was skipped (G-DOC-12): rows all the same
@@ -49,13 +49,13 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadPlace = {}):
 };
 
 /** `[…]` of all rows, as a scalar subquery. */
-export const arrayQuery = (compiler: Compiler, read: Read, place: ReadPlace = {}): Sql => {
+export const arrayQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
   const rows = jsonRows(compiler, read, place);
   return sql`(select coalesce(${arrayOf(compiler.style, rows.element)}, '[]') from ${rows.from})`;
 };
 
 /** The first row as an object, as a scalar subquery; NULL without one. */
-export const objectQuery = (compiler: Compiler, read: Read, place: ReadPlace = {}): Sql => {
+export const objectQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
   const rows = jsonRows(compiler, read, place);
   return sql`(select ${rows.object} from ${rows.from} limit 1)`;
 };

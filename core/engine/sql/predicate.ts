@@ -4,7 +4,7 @@ import { routineArguments } from "./call.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { relatedRows } from "./related.ts";
-import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
 /** A condition on the current row, in parentheses where precedence requires them. */
@@ -58,7 +58,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     }
     case "embedded": {
       const embed = scope.embeds.get(predicate.embed);
-      if (embed === undefined) throw planFault(`no embed "${predicate.embed}"`);
+      if (embed === undefined) throw badPlan(`no embed "${predicate.embed}"`);
       // the row's existence is tested, not its columns, so that a row of nulls counts as present (R-EMB-15)
       return predicate.isNull ? sql`not exists (${embed.rows()})` : sql`exists (${embed.rows()})`;
     }
@@ -109,7 +109,7 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
   };
   const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
   if (fragment === undefined)
-    throw planFault(`no plugin compiles the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
+    throw badPlan(`no plugin compiles the operator "${comparison.operator}" for ${left.type?.name ?? "this type"}`);
   return sql`(${fragment})`;
 };
 

@@ -13,7 +13,7 @@ import type {
   Insert,
   Operand,
   Output,
-  PathStep,
+  PathKey,
   Plan,
   Predicate,
   Read,
@@ -126,7 +126,7 @@ export const isProvenPlan = (
     if (!type(ref.type)) return false;
     return "apply" in ref ? applied(ref.apply) : true;
   };
-  const path = (steps: readonly PathStep[] = []): boolean =>
+  const path = (steps: readonly PathKey[] = []): boolean =>
     steps.every(({ arrow, key }) => !model.rivals.has(arrow) && value(key));
 
   const readable = (name: QualifiedName): Relation | undefined => {

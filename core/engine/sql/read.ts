@@ -1,7 +1,7 @@
 /** The rows of one level: `select … from … where … group by … order by … limit …`. */
 import type { Registry } from "../../plugin.ts";
 import { relationOf, type Relation } from "../model/model.ts";
-import type { Embed, Expression, OrderBy, Output, Predicate, Read, Source } from "../plan/plan.ts";
+import type { Embed, Expression, OrderBy, Output, Predicate, Read, ReadFrom } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { compileCallSource } from "./call.ts";
 import { compileExpression } from "./expression.ts";
@@ -9,11 +9,11 @@ import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./
 import { compilePredicate } from "./predicate.ts";
 import { buildObject } from "./json.ts";
 import type { RelatedRows } from "./related.ts";
-import { lookUp, noEmbeds, planFault, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
+import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
 import { compileValue, rowsOfSteps, typeName } from "./value.ts";
 
 /** Where the rows come from, if the read itself does not determine it. */
-export interface ReadPlace {
+export interface ReadOptions {
   /** Rows of the parent's relationship. */
   readonly related?: RelatedRows;
   /** Rows of a write: the name of its CTE. */
@@ -32,7 +32,7 @@ interface Level {
   readonly on: Sql | undefined;
 }
 
-const openLevel = (compiler: Compiler, source: Source, place: ReadPlace): Level => {
+const openLevel = (compiler: Compiler, source: ReadFrom, place: ReadOptions): Level => {
   if (place.related !== undefined)
     return { from: place.related.from, scope: place.related.scope, on: place.related.on };
   if (place.from !== undefined) return { ...place.from, on: undefined };
@@ -54,7 +54,7 @@ const openLevel = (compiler: Compiler, source: Source, place: ReadPlace): Level 
       on: undefined,
     };
   }
-  if (place.written === undefined) throw planFault("a read of written rows without a write");
+  if (place.written === undefined) throw badPlan("a read of written rows without a write");
   return {
     from: sql`${place.written} as ${ident(row)}`,
     scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
@@ -126,7 +126,7 @@ const hasRepresentation = (compiler: Compiler, relation: Relation): boolean =>
 export const compileRows = (
   compiler: Compiler,
   read: Read,
-  place: ReadPlace = {},
+  place: ReadOptions = {},
   isExistence = false,
 ): CompiledRows => {
   const level = openLevel(compiler, read.from, place);
@@ -215,7 +215,7 @@ export const compileRows = (
         addEmbed(output);
         return;
       default:
-        throw planFault(`output "${output.kind}" in a read of rows`);
+        throw badPlan(`output "${output.kind}" in a read of rows`);
     }
   }
 
@@ -263,7 +263,7 @@ const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: S
 };
 
 /** What the count of a read counts: its root rows without limit and order. @rule R-CNT-1 R-SQL-10 */
-export const compileCountRows = (compiler: Compiler, read: Read, place: ReadPlace = {}): Sql => {
+export const compileCountRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
   const output = read.output.filter(
     (one) => one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id)),
   );

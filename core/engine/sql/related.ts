@@ -1,7 +1,7 @@
 /** From a row to the rows of a relationship. */
 import { relationshipOf, type Relationship } from "../model/model.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
-import { lookUp, noEmbeds, planFault, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 
 export interface RelatedRows {
   readonly relationship: Relationship;
@@ -14,7 +14,7 @@ export interface RelatedRows {
 
 export const findRelationship = (scope: Scope, id: string): Relationship => {
   const relationship = scope.relation === undefined ? undefined : relationshipOf(scope.relation, id);
-  if (relationship === undefined) throw planFault(`no relationship "${id}"`);
+  if (relationship === undefined) throw badPlan(`no relationship "${id}"`);
   return relationship;
 };
 

@@ -1,7 +1,7 @@
 /** What every part of the compiler shares: the model, the taps, fresh aliases, and the row an expression stands on. */
 import type { CoreHooks } from "../../hooks.ts";
 import { relationOf, type Model, type QualifiedName, type Relation, type Routine } from "../model/model.ts";
-import type { Sight } from "../model/sight.ts";
+import type { Visibility } from "../model/visibility.ts";
 import type { Embed, Predicate, Read } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
@@ -17,7 +17,7 @@ export interface Compiler {
   /** Columns come as they are stored, not as the JSON that represents their domains. */
   readonly showsStored?: boolean;
   /** What the caller may see, only for hints in errors: compiled programs are shared. Absent: no hints. */
-  readonly sight?: () => Sight;
+  readonly sight?: () => Visibility;
   /** Relations and functions seen so far. */
   readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean };
   /** A row alias that is unique in the statement. The first request for a name gets the name itself, so that database
@@ -89,6 +89,6 @@ export const lookUp = (compiler: Compiler, name: QualifiedName): Relation | unde
 };
 
 /** A bug in a surface or plugin: plans are validated before they are compiled. */
-export const planFault = (message: string): Error => new Error(`bad plan: ${message}`);
+export const badPlan = (message: string): Error => new Error(`bad plan: ${message}`);
 
 export const qualified = (name: QualifiedName): Sql => ident(name.schema, name.name);

@@ -1,7 +1,7 @@
 import { nameKey, type QualifiedName } from "../model/model.ts";
 import type { ValueRef } from "../plan/plan.ts";
 import { catalogText, ident, join, literal, slot, sql, type Sql } from "./fragment.ts";
-import { planFault, qualified, type Compiler } from "./scope.ts";
+import { badPlan, qualified, type Compiler } from "./scope.ts";
 
 const STEP = "relapi.step_";
 
@@ -21,7 +21,7 @@ const leftBy = (steps: readonly number[], relation: QualifiedName): Sql =>
 /** The rows that steps on one relation wrote, step by step, as a FROM item without its alias. */
 export const rowsOfSteps = (steps: readonly number[], relation: QualifiedName): Sql => {
   const [first, ...more] = steps;
-  if (first === undefined) throw planFault("a read of written rows without steps");
+  if (first === undefined) throw badPlan("a read of written rows without steps");
   if (more.length === 0) return sql`pg_catalog.unnest(${stepRows(first, relation)})`;
   return sql`(select _w.* from ${leftBy(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
 };
@@ -47,14 +47,14 @@ export const countOfSteps = (relations: readonly QualifiedName[]): Sql => {
 /** Condition: an earlier step wrote a row. */
 export const wroteRows = (compiler: Compiler, step: number): Sql => {
   const relation = stepRelations.get(compiler)?.[step];
-  if (relation === undefined) throw planFault(`step ${step} must come before the step that requires it`);
+  if (relation === undefined) throw badPlan(`step ${step} must come before the step that requires it`);
   return sql`cardinality(${stepRows(step, relation)}) > 0`;
 };
 
 const applied = (compiler: Compiler, fragment: Sql, name: string | undefined): Sql => {
   if (name === undefined) return fragment;
   const declared = compiler.registry.functions.get(name);
-  if (declared === undefined) throw planFault(`no plugin declares the function "${name}"`);
+  if (declared === undefined) throw badPlan(`no plugin declares the function "${name}"`);
   return declared.compile(fragment, compiler.model);
 };
 
@@ -67,7 +67,7 @@ export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
   }
   if ("constant" in ref) return applied(compiler, slot({ fixed: ref.constant }, ref.type), ref.apply);
   const relation = stepRelations.get(compiler)?.[ref.step];
-  if (relation === undefined) throw planFault(`step ${ref.step} must come before the step that uses it`);
+  if (relation === undefined) throw badPlan(`step ${ref.step} must come before the step that uses it`);
   return sql`((${stepRows(ref.step, relation)})[1]).${ident(ref.column)}`;
 };
 
@@ -77,7 +77,7 @@ export const stepRelations = new WeakMap<Compiler, QualifiedName[]>();
 /** Name of a type for a cast: one the catalog wrote, or letters, digits, `_`, `$` and blanks (R-LEX-7). */
 export const typeName = (compiler: Compiler, name: string): Sql => {
   if (catalogNames(compiler).has(name) || /^[\p{L}\p{N}_$ ]+$/u.test(name)) return catalogText(name);
-  throw planFault(`"${name}" is not a type name`);
+  throw badPlan(`"${name}" is not a type name`);
 };
 
 const catalogNamesOf = new WeakMap<object, ReadonlySet<string>>();

@@ -5,7 +5,7 @@ import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragm
 import { refuseTargetColumn } from "./names.ts";
 import { neededColumns } from "./needs.ts";
 import { compilePredicate, readText } from "./predicate.ts";
-import { lookUp, noEmbeds, planFault, qualified, type Compiler, type Scope } from "./scope.ts";
+import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, wroteRows } from "./value.ts";
 
 export interface CompiledWrite {
@@ -37,7 +37,7 @@ type Payload = Extract<WriteRows, { readonly payload: ValueRef }>;
 
 const columnType = (relation: Relation, name: string): Sql => {
   const column = columnOf(relation, name);
-  if (column === undefined) throw planFault(`${relation.name} has no column "${name}"`);
+  if (column === undefined) throw badPlan(`${relation.name} has no column "${name}"`);
   return catalogText(column.sqlType);
 };
 
@@ -66,7 +66,7 @@ const payloadRows = (
     const apply = rows.columns.find((column) => column.name === name)?.apply;
     if (apply !== undefined) {
       const declared = compiler.registry.functions.get(apply);
-      if (declared === undefined) throw planFault(`no plugin declares the function "${apply}"`);
+      if (declared === undefined) throw badPlan(`no plugin declares the function "${apply}"`);
       return declared.compile(sql`(${ident(row, name)} #>> '{}')`, compiler.model);
     }
     return parser === undefined ? ident(row, name) : sql`${qualified(parser)}(${ident(row, name)})`;
@@ -156,7 +156,7 @@ const cellValue = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
 
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.into);
-  if (relation === undefined) throw planFault(`no relation ${plan.into.name}`);
+  if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // taken by the target itself
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returning = returningOf(relation, plan, use);
@@ -290,7 +290,7 @@ const whereOf = (compiler: Compiler, relation: Relation, where: Predicate | unde
 /** @rule R-SQL-13 R-UPD-1 G-UPD-1a */
 const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.relation);
-  if (relation === undefined) throw planFault(`no relation ${plan.relation.name}`);
+  if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
   const returning = returningOf(relation, plan, use);
   const name = ident(compiler.alias("_written"));
@@ -313,7 +313,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   }
   for (const assignment of plan.assignments ?? []) {
     const operator = compiler.registry.updateOperators.find((one) => one.name === assignment.operator);
-    if (operator === undefined) throw planFault(`no plugin declares the update operator "${assignment.operator}"`);
+    if (operator === undefined) throw badPlan(`no plugin declares the update operator "${assignment.operator}"`);
     assignments.push(
       sql`${ident(assignment.column)} = ${operator.compile(ident(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`,
     );
@@ -333,7 +333,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.from);
-  if (relation === undefined) throw planFault(`no relation ${plan.from.name}`);
+  if (relation === undefined) throw badPlan(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
   const returning = returningOf(relation, plan, use);
   const name = ident(compiler.alias("_written"));

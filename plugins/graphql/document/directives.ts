@@ -3,7 +3,13 @@ import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
 import { misspelt } from "../../hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
-import { readBoolean, readInt, type Input, type InputContext, type Place as InputPlace } from "../plan/input.ts";
+import {
+  readBoolean,
+  readInt,
+  type Input,
+  type InputContext,
+  type InputPosition as InputPlace,
+} from "../plan/input.ts";
 
 type Place = "a query" | "a mutation" | "a subscription" | "a field" | "a fragment spread" | "an inline fragment";
 

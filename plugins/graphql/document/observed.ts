@@ -7,20 +7,20 @@ import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "./variables.ts";
 
 /** A variable, or a key of another such place. */
-type Place = { readonly variable: string } | { readonly of: Place; readonly key: string | number };
+type VariablePath = { readonly variable: string } | { readonly of: VariablePath; readonly key: string | number };
 
 /** A part of what a variable holds. */
-export interface Held {
-  readonly place: Place;
+export interface VariablePart {
+  readonly place: VariablePath;
   readonly variable: string;
   /** Objects and lists around it. */
   readonly depth: number;
   isNull(): boolean;
   /** Names of the members of an object, in order; undefined: something else. */
   members(): readonly string[] | undefined;
-  member(name: string): Held;
+  member(name: string): VariablePart;
   /** The items of a list; undefined: something else. `check`: may refuse their number before they are processed. */
-  items(check: (count: number) => void): readonly Held[] | undefined;
+  items(check: (count: number) => void): readonly VariablePart[] | undefined;
   /** All of it. */
   value(): Json;
   /** The result of `describe`; `name` identifies the description. */
@@ -33,7 +33,7 @@ export interface Held {
 
 export interface ObservedVariables {
   /** The value of the variable or its default; undefined: neither. */
-  open(name: string): Held | { readonly literal: ValueNode } | undefined;
+  open(name: string): VariablePart | { readonly literal: ValueNode } | undefined;
   /** The values themselves, to be bound. */
   readonly bound: VariableValues;
 }
@@ -47,7 +47,7 @@ const partOf = (value: Json, key: string | number): Json =>
   (value as Readonly<Record<string | number, Json>>)[key] as Json; // the questions about what holds it came before
 
 /** The value at that place in other values of the variable. */
-export const heldIn = (variables: VariableValues, place: Place): Json => {
+export const heldIn = (variables: VariableValues, place: VariablePath): Json => {
   if ("of" in place) return partOf(heldIn(variables, place.of), place.key);
   const value = variables.get(place.variable);
   return value !== undefined && "json" in value ? value.json : null;
@@ -67,7 +67,7 @@ const shapeOf = (value: Json): Shape => {
 
 const question = <Answer>(
   name: string,
-  place: Place,
+  place: VariablePath,
   of: (value: Json) => Answer,
   key: (answer: Answer) => unknown,
 ): Question<WithVariables, Answer> => ({
@@ -91,10 +91,10 @@ interface Observer {
   count: number;
 }
 
-const held = (observer: Observer, bound: Json, variable: string, place: Place, depth: number): Held => {
+const held = (observer: Observer, bound: Json, variable: string, place: VariablePath, depth: number): VariablePart => {
   const number = observer.count++;
   const shape = (): Shape => observer.ask(question(`shape ${number}`, place, shapeOf, shapeKey));
-  const part = (key: string | number): Held =>
+  const part = (key: string | number): VariablePart =>
     held(observer, partOf(bound, key), variable, { of: place, key }, depth + 1);
   return {
     place,

@@ -1,8 +1,8 @@
 /** `{ aggregate { count sum { sold } } nodes { id } }`. @rule G-AGG-1 … G-AGG-7 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
-import type { Expression, Output, Read, Source } from "../../../core/index.ts";
+import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import { gqlPart } from "../parts.ts";
-import { itemPlace, readBoolean, readEnum, readList } from "./input.ts";
+import { itemPosition, readBoolean, readEnum, readList } from "./input.ts";
 import { capOf, type ListArguments } from "./lists.ts";
 import type { Planner } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
@@ -20,7 +20,7 @@ type PlanRow = (
 export const planAggregate = (
   planner: Planner,
   selected: Selected,
-  from: Source,
+  from: ReadFrom,
   list: ListArguments,
   planRow: PlanRow,
 ): Read => ({
@@ -93,7 +93,7 @@ const planCount = (planner: Planner, selected: Selected): Output => {
     if (part.name === "distinct") isDistinct = readBoolean(planner, input, place, path);
     if (part.name !== "columns") return;
     of = readList(planner, input, place, path).flatMap((item): Expression[] => {
-      const column = gqlPart(readEnum(planner, item.input, itemPlace(place), item.path));
+      const column = gqlPart(readEnum(planner, item.input, itemPosition(place), item.path));
       return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
     });
   });

@@ -15,15 +15,15 @@ import type { GqlValueType } from "../value-types.ts";
 import {
   checkCount,
   isNull,
-  itemPlace,
+  itemPosition,
   open,
-  placeOf,
+  positionOf,
   readBoolean,
   readList,
   readObject,
   type FieldInput,
   type Input,
-  type Place,
+  type InputPosition,
 } from "./input.ts";
 import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
 
@@ -43,7 +43,7 @@ export const countCondition = (planner: Planner): void => {
 export const planComparison = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   left: Expression,
   value: GqlValueType,
   path: string,
@@ -51,7 +51,7 @@ export const planComparison = (
   const predicates: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
     const part = partOf(given);
-    const at = placeOf(given.field);
+    const at = positionOf(given.field);
     // @rule G-BEXP-6
     if (planner.schema.options.v1BooleanNullCollapse && isNull(open(planner, given.input, at, given.path))) return;
     if (part?.kind === "cast") predicates.push(...planCast(planner, given.input, at, left, given.path));
@@ -64,7 +64,7 @@ export const planComparison = (
 const planCast = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   left: Expression,
   path: string,
 ): readonly Predicate[] => {
@@ -76,7 +76,7 @@ const planCast = (
       ...planComparison(
         planner,
         given.input,
-        placeOf(given.field),
+        positionOf(given.field),
         { kind: "cast", of: left, type: part.value.type.sqlName },
         part.value,
         given.path,
@@ -96,7 +96,7 @@ const planOperator = (
   countCondition(planner);
   const { operator } = part;
   const { input, path } = given;
-  const place = placeOf(given.field);
+  const place = positionOf(given.field);
   const compare = (operand: Operand): Predicate => ({ kind: "compare", left, operator: operator.name, operand });
   switch (operator.operand) {
     case "keyword": {
@@ -123,11 +123,11 @@ const planList = (
   left: Expression,
   operator: string,
 ): Predicate => {
-  const place = placeOf(field);
+  const place = positionOf(field);
   const item = { ...value, isNullable: false };
   if (value.element !== undefined || inputFunction(value) !== undefined) {
     const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
-    const refs = items.map((one) => bindColumn(planner, one.input, itemPlace(place), item, one.path));
+    const refs = items.map((one) => bindColumn(planner, one.input, itemPosition(place), item, one.path));
     const any: Predicate = {
       kind: "or",
       of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
@@ -138,7 +138,13 @@ const planList = (
   return { kind: "compare", left, operator, operand: ref };
 };
 
-export const bindList = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): ValueRef => {
+export const bindList = (
+  planner: Planner,
+  input: Input,
+  place: InputPosition,
+  item: GqlValueType,
+  path: string,
+): ValueRef => {
   refuseStrings(planner, input, place, item, path);
   const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
     if (given === null) throw expectedList("null", path);
@@ -162,11 +168,17 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
 };
 
 /** String literals among enum literals. @rule G-COE-7 */
-const refuseStrings = (planner: Planner, input: Input, place: Place, item: GqlValueType, path: string): void => {
+const refuseStrings = (
+  planner: Planner,
+  input: Input,
+  place: InputPosition,
+  item: GqlValueType,
+  path: string,
+): void => {
   if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
   for (const one of readList(planner, input, place, path)) {
     if (one.input.kind === "literal" && one.input.node.kind === "StringValue")
-      bindColumn({ ...planner, sources: [] }, one.input, itemPlace(place), item, one.path);
+      bindColumn({ ...planner, sources: [] }, one.input, itemPosition(place), item, one.path);
   }
 };
 
@@ -174,14 +186,14 @@ const refuseStrings = (planner: Planner, input: Input, place: Place, item: GqlVa
 const planOperandFields = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   path: string,
 ): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
   readObject(planner, input, place, path, (given) => {
     const part = partOf(given);
     if (part?.kind === "operand-field")
-      fields.set(part.name, bindColumn(planner, given.input, placeOf(given.field), part.value, given.path));
+      fields.set(part.name, bindColumn(planner, given.input, positionOf(given.field), part.value, given.path));
   });
   const type = getNamedType(place.type);
   for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {

@@ -2,13 +2,13 @@
  *  G-FN-5 */
 import {
   type Expression,
-  type PathStep,
+  type PathKey,
   type Routine,
   type RoutineArgument,
   type ValueRef,
 } from "../../../core/index.ts";
 import { notSupported } from "../errors.ts";
-import { placeOf, readObject, type Input, type Place } from "./input.ts";
+import { positionOf, readObject, type Input, type InputPosition } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { gqlPart } from "../parts.ts";
 import type { GqlComputedField } from "../value-types.ts";
@@ -52,7 +52,7 @@ export const planArguments = (
   planner: Planner,
   routine: Routine,
   fixed: Fixed,
-  args: { readonly input: Input; readonly place: Place } | undefined,
+  args: { readonly input: Input; readonly place: InputPosition } | undefined,
   path: string,
 ): readonly RoutineArgument[] => {
   const given = new Map<number, ValueRef>();
@@ -60,7 +60,7 @@ export const planArguments = (
     readObject(planner, args.input, args.place, path, ({ field, input, path: at }) => {
       const part = gqlPart(field);
       if (part?.kind === "function-argument")
-        given.set(part.index, bindColumn(planner, input, placeOf(field), part.value, at));
+        given.set(part.index, bindColumn(planner, input, positionOf(field), part.value, at));
     });
   }
   return assemble(routine, fixed, given, path);
@@ -82,7 +82,7 @@ export const rowArguments = (field: GqlComputedField): { readonly arguments?: re
 export const computedExpression = (
   field: GqlComputedField,
   given?: readonly RoutineArgument[],
-  path?: readonly PathStep[],
+  path?: readonly PathKey[],
 ): Expression => {
   const own = given === undefined ? rowArguments(field) : given.length === 0 ? {} : { arguments: given };
   return {

@@ -23,7 +23,7 @@ import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
 import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
 import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
-import { heldIn, type Held, type ObservedVariables } from "../document/observed.ts";
+import { heldIn, type VariablePart, type ObservedVariables } from "../document/observed.ts";
 import { MAX_DEPTH } from "../document/parse.ts";
 import { fits, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
 import {
@@ -46,15 +46,18 @@ export interface InputContext {
 
 /** Something given: a literal (a variable among them), or a part of what a variable holds. */
 export type Input =
-  { readonly kind: "literal"; readonly node: ValueNode } | { readonly kind: "held"; readonly held: Held };
+  { readonly kind: "literal"; readonly node: ValueNode } | { readonly kind: "held"; readonly held: VariablePart };
 
 /** The schema's definition of an input position. */
-export interface Place {
+export interface InputPosition {
   readonly type: GraphQLInputType;
   readonly hasDefault: boolean;
 }
 
-export const placeOf = (field: { readonly type: GraphQLInputType; readonly defaultValue?: unknown }): Place => ({
+export const positionOf = (field: {
+  readonly type: GraphQLInputType;
+  readonly defaultValue?: unknown;
+}): InputPosition => ({
   type: field.type,
   hasDefault: field.defaultValue !== undefined,
 });
@@ -64,14 +67,14 @@ const NULL_NODE: ConstValueNode = { kind: "NullValue" as never }; // graphql's K
 const NULL: Input = { kind: "literal", node: NULL_NODE };
 
 /** @throws RelApiError G-VAR-6 */
-export const checkVariable = (context: InputContext, name: string, place: Place, path: string): void => {
+export const checkVariable = (context: InputContext, name: string, place: InputPosition, path: string): void => {
   const declaration = context.declarations.get(name);
   if (declaration !== undefined && !fits(declaration, place.type, place.hasDefault))
     throw variableMisfit(name, declaration.typeText, String(place.type), path);
 };
 
 /** Looks into a variable: from then on its value decides what the plan looks like. */
-export const open = (context: InputContext, input: Input, place: Place, path: string): Input => {
+export const open = (context: InputContext, input: Input, place: InputPosition, path: string): Input => {
   if (input.kind === "held" || input.node.kind !== "Variable") return input;
   const name = input.node.name.value;
   checkVariable(context, name, place, path);
@@ -81,7 +84,7 @@ export const open = (context: InputContext, input: Input, place: Place, path: st
 };
 
 /** A variable without a value or default, if the option says that it counts as not written. @rule G-VAR-11 */
-export const isAbsent = (context: InputContext, input: Input, place: Place, path: string): boolean => {
+export const isAbsent = (context: InputContext, input: Input, place: InputPosition, path: string): boolean => {
   if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable")
     return false;
   const name = input.node.name.value;
@@ -133,7 +136,7 @@ interface Members {
   readonly inputOf: (name: string) => Input | undefined;
 }
 
-const membersOf = (context: InputContext, given: Input, place: Place, path: string): Members => {
+const membersOf = (context: InputContext, given: Input, place: InputPosition, path: string): Members => {
   const input = open(context, given, place, path);
   const type = getNamedType(place.type);
   if (input.kind === "literal") {
@@ -167,7 +170,7 @@ const membersOf = (context: InputContext, given: Input, place: Place, path: stri
 export const readObject = (
   context: InputContext,
   given: Input,
-  place: Place,
+  place: InputPosition,
   path: string,
   visit: (field: FieldInput) => void,
 ): readonly string[] => {
@@ -185,7 +188,7 @@ export const readObject = (
     const input = inputOf(name);
     const at = atKey(path, name);
     if (input === undefined) throw missingField(name, at);
-    if (isAbsent(context, input, placeOf(field), at)) absent.add(name);
+    if (isAbsent(context, input, positionOf(field), at)) absent.add(name);
     else visit({ field, input, path: at });
   }
   return absent.size === 0 ? written : written.filter((name) => !absent.has(name));
@@ -208,7 +211,7 @@ export const checkCount = ({ schema: { options } }: InputContext, count: number,
 export const readList = (
   context: InputContext,
   given: Input,
-  place: Place,
+  place: InputPosition,
   path: string,
   check = (count: number): void => checkCount(context, count, path),
 ): readonly ItemInput[] => {
@@ -225,7 +228,7 @@ export const readList = (
 };
 
 /** Type of the items of a list place. */
-export const itemPlace = (place: Place): Place => {
+export const itemPosition = (place: InputPosition): InputPosition => {
   const type = getNullableType(place.type);
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
@@ -234,7 +237,7 @@ export const itemPlace = (place: Place): Place => {
 // -------------------------------------------------------------------------------
 
 /** @rule G-COE-2 */
-export const readBoolean = (context: InputContext, given: Input, place: Place, path: string): boolean => {
+export const readBoolean = (context: InputContext, given: Input, place: InputPosition, path: string): boolean => {
   const input = open(context, given, place, path);
   const value =
     input.kind === "held" ? input.held.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
@@ -243,7 +246,7 @@ export const readBoolean = (context: InputContext, given: Input, place: Place, p
 };
 
 /** @rule G-COE-4 */
-export const readString = (context: InputContext, given: Input, place: Place, path: string): string => {
+export const readString = (context: InputContext, given: Input, place: InputPosition, path: string): string => {
   const input = open(context, given, place, path);
   const value =
     input.kind === "held" ? input.held.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
@@ -252,7 +255,7 @@ export const readString = (context: InputContext, given: Input, place: Place, pa
 };
 
 /** @rule G-COE-3 */
-export const readInt = (context: InputContext, given: Input, place: Place, path: string): number => {
+export const readInt = (context: InputContext, given: Input, place: InputPosition, path: string): number => {
   const input = open(context, given, place, path);
   const text =
     input.kind === "held"
@@ -273,7 +276,7 @@ export const checkInteger = (text: string, bits: number, path: string): string =
 };
 
 /** A value of a built-in scalar or an enum that a part looks at itself; other types are left to it. */
-export const checkPlain = (context: InputContext, input: Input, place: Place, path: string): void => {
+export const checkPlain = (context: InputContext, input: Input, place: InputPosition, path: string): void => {
   if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(place.type)) return;
   const type = getNullableType(place.type);
   if (isEnumType(type)) readEnum(context, input, place, path);
@@ -283,7 +286,7 @@ export const checkPlain = (context: InputContext, input: Input, place: Place, pa
 };
 
 /** @rule G-COE-7 */
-export const readEnum = (context: InputContext, given: Input, place: Place, path: string): GraphQLEnumValue => {
+export const readEnum = (context: InputContext, given: Input, place: InputPosition, path: string): GraphQLEnumValue => {
   const type = getNamedType(place.type) as GraphQLEnumType; // only enum places are read so
   const input = open(context, given, place, path);
   const name =
@@ -304,10 +307,10 @@ export const readEnum = (context: InputContext, given: Input, place: Place, path
 // -----------------------------------------------------------------------------------------------------------
 
 /** The variables standing in lists of a literal fit their places. */
-const checkItems = (context: InputContext, node: ValueNode, place: Place, path: string): void => {
+const checkItems = (context: InputContext, node: ValueNode, place: InputPosition, path: string): void => {
   if (node.kind === "Variable") checkVariable(context, node.name.value, place, path);
   else if (node.kind === "ListValue" && isListType(getNullableType(place.type)))
-    node.values.forEach((item, i) => checkItems(context, item, itemPlace(place), atIndex(path, i)));
+    node.values.forEach((item, i) => checkItems(context, item, itemPosition(place), atIndex(path, i)));
 };
 
 const holdsVariable = (node: ValueNode): boolean => {
@@ -324,7 +327,13 @@ export interface Leaf {
 }
 
 /** `isJson`: enum literals in it are strings, and its lists are not lists of the schema. */
-export const leafInput = (context: InputContext, input: Input, place: Place, path: string, isJson: boolean): Leaf => {
+export const leafInput = (
+  context: InputContext,
+  input: Input,
+  place: InputPosition,
+  path: string,
+  isJson: boolean,
+): Leaf => {
   if (input.kind === "held") {
     const { bound, place } = input.held;
     return { now: bound, again: (variables) => heldIn(variables, place) };

@@ -7,15 +7,15 @@ import type { ValueSource } from "../document/variables.ts";
 import { planConflict } from "./conflict.ts";
 import {
   isNull,
-  itemPlace,
+  itemPosition,
   leafInput,
   open,
-  placeOf,
+  positionOf,
   readList,
   readObject,
   type FieldInput,
   type Input,
-  type Place,
+  type InputPosition,
 } from "./input.ts";
 import { isJsonValue, refuseStringLiteral, type Planner } from "./planner.ts";
 import { gqlPart } from "../parts.ts";
@@ -46,9 +46,9 @@ export interface InputRow {
 
 export const hasNested = (rows: readonly InputRow[]): boolean => rows.some((row) => row.related.length > 0);
 
-export const readRows = (planner: Planner, input: Input, place: Place, path: string): readonly InputRow[] =>
+export const readRows = (planner: Planner, input: Input, place: InputPosition, path: string): readonly InputRow[] =>
   readList(planner, input, place, path, (count) => checkValues(planner, count)).map((item) =>
-    readRow(planner, item.input, itemPlace(place), item.path),
+    readRow(planner, item.input, itemPosition(place), item.path),
   );
 
 /** @rule G-LIM-4 */
@@ -61,7 +61,7 @@ const countValue = (planner: Planner): void => {
   planner.budget.insertValues--;
 };
 
-export const readRow = (planner: Planner, input: Input, place: Place, path: string): InputRow => {
+export const readRow = (planner: Planner, input: Input, place: InputPosition, path: string): InputRow => {
   const cells: InputCell[] = [];
   const related: InputRelated[] = [];
   countValue(planner);
@@ -72,7 +72,7 @@ export const readRow = (planner: Planner, input: Input, place: Place, path: stri
     else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", given.path);
     else if (part?.kind === "relationship") {
       // @rule G-NST-7
-      if (isNull(open(planner, given.input, placeOf(given.field), given.path))) return;
+      if (isNull(open(planner, given.input, positionOf(given.field), given.path))) return;
       const { relationship, target } = part;
       const isBefore =
         relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
@@ -90,7 +90,7 @@ const readCell = (
   value: GqlValueType,
 ): InputCell => {
   refuseStringLiteral(value, input, path);
-  const leaf = leafInput(planner, input, placeOf(field), path, isJsonValue(value));
+  const leaf = leafInput(planner, input, positionOf(field), path, isJsonValue(value));
   const fixed = coerceColumn(value, leaf.now, path);
   const { again } = leaf;
   return {
@@ -107,10 +107,10 @@ const readRelated = (
 ): Pick<InputRelated, "rows" | "conflict"> => {
   let rows: readonly InputRow[] = [];
   let conflict: OnConflict | undefined;
-  readObject(planner, input, placeOf(field), path, ({ field: inner, input: value, path: at }) => {
+  readObject(planner, input, positionOf(field), path, ({ field: inner, input: value, path: at }) => {
     const part = gqlPart(inner);
     if (part?.kind !== "argument") return;
-    const place = placeOf(inner);
+    const place = positionOf(inner);
     if (part.name === "on_conflict") conflict = planConflict(planner, value, place, at);
     else if (isToOne) rows = [readRow(planner, value, place, at)];
     else rows = readRows(planner, value, place, at);

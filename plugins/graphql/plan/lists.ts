@@ -4,7 +4,17 @@ import { type Expression, type Json, type Read, type ValueRef } from "../../../c
 import { decimalOf, isFloatLiteral, numberText } from "../coerce/numbers.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, validationFailed } from "../errors.ts";
-import { checkInteger, found, isNull, itemPlace, open, readEnum, readList, type Input, type Place } from "./input.ts";
+import {
+  checkInteger,
+  found,
+  isNull,
+  itemPosition,
+  open,
+  readEnum,
+  readList,
+  type Input,
+  type InputPosition,
+} from "./input.ts";
 import { planOrderBy } from "./order.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
@@ -67,7 +77,7 @@ export const planListArguments = (
 const bindUnlessNull = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   path: string,
   write: (value: Json, found: string, path: string) => string,
 ): ValueRef | undefined => {
@@ -99,11 +109,11 @@ const offsetText = (value: Json, word: string, path: string): string => {
 };
 
 /** @rule G-DIS-2 */
-const planDistinct = (planner: Planner, input: Input, place: Place, path: string): readonly Expression[] => {
+const planDistinct = (planner: Planner, input: Input, place: InputPosition, path: string): readonly Expression[] => {
   if (isNull(open(planner, input, place, path))) return [];
   const columns = new Map<string, Expression>();
   for (const item of readList(planner, input, place, path)) {
-    const part = gqlPart(readEnum(planner, item.input, itemPlace(place), item.path));
+    const part = gqlPart(readEnum(planner, item.input, itemPosition(place), item.path));
     if (part?.kind === "column") columns.set(part.column.name, { kind: "column", name: part.column.name });
   }
   return [...columns.values()];

@@ -5,15 +5,15 @@ import { computedExpression, rowArguments } from "./computed.ts";
 import { tooMany } from "../errors.ts";
 import {
   isNull,
-  itemPlace,
+  itemPosition,
   open,
-  placeOf,
+  positionOf,
   readEnum,
   readList,
   readObject,
   type FieldInput,
   type Input,
-  type Place,
+  type InputPosition,
 } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { nameOf } from "./where.ts";
@@ -24,23 +24,29 @@ type Lift = (inner: Expression) => Expression;
 
 const onTheRow: Lift = (inner) => inner;
 
-export const planOrderBy = (planner: Planner, input: Input, place: Place, path: string): readonly OrderBy[] => {
+export const planOrderBy = (planner: Planner, input: Input, place: InputPosition, path: string): readonly OrderBy[] => {
   if (isNull(open(planner, input, place, path))) return [];
   const { options } = planner.schema;
   const items = readList(planner, input, place, path, (count) => {
     if (count > options.maxOrderTerms) throw tooMany(options, "maxOrderTerms", "terms in an order_by");
   });
-  return items.flatMap((item) => planTerms(planner, item.input, itemPlace(place), onTheRow, item.path));
+  return items.flatMap((item) => planTerms(planner, item.input, itemPosition(place), onTheRow, item.path));
 };
 
-const planTerms = (planner: Planner, input: Input, place: Place, lift: Lift, path: string): readonly OrderBy[] =>
+const planTerms = (
+  planner: Planner,
+  input: Input,
+  place: InputPosition,
+  lift: Lift,
+  path: string,
+): readonly OrderBy[] =>
   inWrittenOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
 
 /** Validated in name order, applied in the order written. @rule G-ORD-2 G-DOC-14 */
 const inWrittenOrder = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   path: string,
   plan: (given: FieldInput, part: GqlPart) => readonly OrderBy[],
 ): readonly OrderBy[] => {
@@ -54,7 +60,7 @@ const inWrittenOrder = (
 
 const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift): readonly OrderBy[] => {
   const { input, path } = given;
-  const place = placeOf(given.field);
+  const place = positionOf(given.field);
   // @rule G-ORD-4
   if (isNull(open(planner, input, place, path))) return [];
   switch (part.kind) {
@@ -96,7 +102,7 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
 /** A direction, or for types with orderings an object with it and the orderings. The direction itself is taken there
  *  too, so that plugins break no documents. @rule X-ORD-3 */
 const planColumnTerms = (planner: Planner, given: FieldInput, column: Expression, lift: Lift): readonly OrderBy[] => {
-  const place = placeOf(given.field);
+  const place = positionOf(given.field);
   const type = getNamedType(place.type);
   if (!isInputObjectType(type)) return [direct(planner, given, lift(column))];
   const { input, path } = given;
@@ -107,7 +113,7 @@ const planColumnTerms = (planner: Planner, given: FieldInput, column: Expression
     return own === undefined ? [] : [direct(planner, { field: own, input: opened, path }, lift(column))];
   }
   return inWrittenOrder(planner, input, place, path, (term, part) => {
-    if (isNull(open(planner, term.input, placeOf(term.field), term.path))) return [];
+    if (isNull(open(planner, term.input, positionOf(term.field), term.path))) return [];
     if (part.kind === "ordered-value") return [direct(planner, term, lift(column))];
     return part.kind === "ordering" ? [planOrdering(planner, term, part.ordering, column, lift)] : [];
   });
@@ -129,9 +135,9 @@ const planOrdering = (
       of,
       operands: operands.map((operand) => given.get(operand.name) ?? { constant: null }),
     });
-  readObject(planner, input, placeOf(field), path, (member) => {
+  readObject(planner, input, positionOf(field), path, (member) => {
     const part = gqlPart(member.field);
-    const place = placeOf(member.field);
+    const place = positionOf(member.field);
     if (part?.kind === "operand-field")
       given.set(part.name, bindColumn(planner, member.input, place, part.value, member.path));
     else if (part?.kind === "argument" && !isNull(open(planner, member.input, place, member.path)))
@@ -144,18 +150,18 @@ const planOrdering = (
 const planAggregateTerms = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   aggregate: (fn: string, of: readonly Expression[]) => Expression,
   path: string,
 ): readonly OrderBy[] =>
   inWrittenOrder(planner, input, place, path, (given, part) => {
     if (part.kind === "count")
-      return isNull(open(planner, given.input, placeOf(given.field), given.path))
+      return isNull(open(planner, given.input, positionOf(given.field), given.path))
         ? []
         : [direct(planner, given, aggregate("count", []))];
     if (part.kind !== "aggregate-function") return [];
-    return inWrittenOrder(planner, given.input, placeOf(given.field), given.path, (column, columnPart) => {
-      if (columnPart.kind !== "column" || isNull(open(planner, column.input, placeOf(column.field), column.path)))
+    return inWrittenOrder(planner, given.input, positionOf(given.field), given.path, (column, columnPart) => {
+      if (columnPart.kind !== "column" || isNull(open(planner, column.input, positionOf(column.field), column.path)))
         return [];
       return [direct(planner, column, aggregate(part.fn, [{ kind: "column", name: columnPart.column.name }]))];
     });
@@ -163,6 +169,6 @@ const planAggregateTerms = (
 
 /** @rule G-ORD-3 */
 const direct = (planner: Planner, { field, input, path }: FieldInput, by: Expression): OrderBy => {
-  const part = gqlPart(readEnum(planner, input, placeOf(field), path));
+  const part = gqlPart(readEnum(planner, input, positionOf(field), path));
   return part?.kind === "direction" ? { by, direction: part.direction, nulls: part.nulls } : { by };
 };

@@ -12,7 +12,7 @@ import {
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
-import { found, leafInput, type Input, type InputContext, type Place } from "./input.ts";
+import { found, leafInput, type Input, type InputContext, type InputPosition } from "./input.ts";
 import type { LoadTemplate } from "./function-field.ts";
 import type { RoleSchema } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -85,7 +85,7 @@ export const bind = (planner: Planner, source: ValueSource): number => planner.s
 export const bindLeaf = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   path: string,
   isJsonPlace: boolean,
   coerce: (value: Json) => BoundValue,
@@ -117,7 +117,7 @@ export const isJsonValue = (value: GqlValueType): boolean =>
 export const bindColumn = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   value: GqlValueType,
   path: string,
 ): ValueRef => {

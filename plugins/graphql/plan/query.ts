@@ -1,7 +1,7 @@
 /** Root fields of queries and subscriptions: one statement for all of them. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5
  *  G-FN-7 */
 import type { GraphQLObjectType } from "graphql";
-import type { BundleField, Expression, Predicate, Read, Relation, Source } from "../../../core/index.ts";
+import type { BundleField, Expression, Predicate, Read, Relation, ReadFrom } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed.ts";
 import { planCustomRead } from "./custom-root.ts";
@@ -40,7 +40,7 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
   }
 };
 
-export const rowsOf = (planner: Planner, selected: Selected, from: Source, list: Partial<Read>): Read => {
+export const rowsOf = (planner: Planner, selected: Selected, from: ReadFrom, list: Partial<Read>): Read => {
   const type = subselection(selected) as GraphQLObjectType; // root fields that read lead to rows
   return {
     kind: "read",

@@ -1,11 +1,11 @@
 /** Values of a row: columns, JSON paths, computed fields. @rule G-OUT-1 G-CF-2 G-TYP-22 G-TYP-30 */
-import { arrayLiteral, parseJsonPath, type Expression, type PathStep } from "../../../core/index.ts";
+import { arrayLiteral, parseJsonPath, type Expression, type PathKey } from "../../../core/index.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import { computedExpression, fixedOf, planArguments } from "./computed.ts";
-import { found, isNull, type Input, type Place } from "./input.ts";
+import { found, isNull, type Input, type InputPosition } from "./input.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
 
@@ -30,7 +30,7 @@ export const planColumn = (
   selected: Selected,
   part: Extract<GqlPart, { readonly kind: "column" }>,
 ): Expression => {
-  let path: readonly PathStep[] | undefined;
+  let path: readonly PathKey[] | undefined;
   eachArgument(planner, selected, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
   });
@@ -42,13 +42,13 @@ export const planColumn = (
 const planJsonPath = (
   planner: Planner,
   { part, input, place, path }: GivenArgument,
-): readonly PathStep[] | undefined => {
+): readonly PathKey[] | undefined => {
   if (part?.kind !== "argument" || part.name !== "path") return undefined;
   if (input.kind === "literal" && input.node.kind === "NullValue") return undefined;
   return [{ arrow: "#>", key: { param: bindPath(planner, input, place, path), type: "text[]" } }];
 };
 
-const bindPath = (planner: Planner, input: Input, place: Place, path: string): number =>
+const bindPath = (planner: Planner, input: Input, place: InputPosition, path: string): number =>
   bindLeaf(planner, input, place, path, false, (value) => {
     // a null variable means the whole value, like an absent argument
     if (value === null) return arrayLiteral([]);
@@ -76,7 +76,7 @@ export const planComputedValue = (
   part: ComputedPart,
   value: GqlValueType,
 ): Expression => {
-  let path: readonly PathStep[] | undefined;
+  let path: readonly PathKey[] | undefined;
   const given = planFieldArguments(planner, selected, part, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
   });

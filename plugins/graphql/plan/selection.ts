@@ -15,7 +15,7 @@ import {
 import { atKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
-import { isAbsent, placeOf, type Input, type Place } from "./input.ts";
+import { isAbsent, positionOf, type Input, type InputPosition } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
 
@@ -148,7 +148,7 @@ export interface GivenArgument {
   readonly name: string;
   readonly part: GqlPart | undefined;
   readonly input: Input;
-  readonly place: Place;
+  readonly place: InputPosition;
   readonly path: string;
 }
 
@@ -186,7 +186,7 @@ export const eachArgument = (planner: Planner, selected: Selected, visit: (argum
     const path = atKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);
     const input: Input = { kind: "literal", node: node.value };
-    const place = placeOf(argument);
+    const place = positionOf(argument);
     if (!isAbsent(planner, input, place, path)) visit({ name, part: gqlPart(argument), input, place, path });
   }
 };

@@ -8,7 +8,15 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
-import { itemPlace, placeOf, readList, readObject, type FieldInput, type Input, type Place } from "./input.ts";
+import {
+  itemPosition,
+  positionOf,
+  readList,
+  readObject,
+  type FieldInput,
+  type Input,
+  type InputPosition,
+} from "./input.ts";
 import { bindColumn, openStep, type Planner } from "./planner.ts";
 import { eachArgument, type Selected } from "./selection.ts";
 import { bindList } from "./comparison.ts";
@@ -40,8 +48,8 @@ export const planUpdateMany = (planner: Planner, selected: Selected, relation: R
     for (const item of readList(planner, input, place, path)) {
       const own = openStep(planner);
       const parts = noParts();
-      readObject(own, item.input, itemPlace(place), item.path, (field) =>
-        takePart(own, parts, gqlPart(field.field), field.input, placeOf(field.field), field.path),
+      readObject(own, item.input, itemPosition(place), item.path, (field) =>
+        takePart(own, parts, gqlPart(field.field), field.input, positionOf(field.field), field.path),
       );
       updates.push({ planner: own, update: updateOf(own, relation, parts, item.path) });
     }
@@ -56,7 +64,7 @@ const takePart = (
   parts: Parts,
   part: GqlPart | undefined,
   input: Input,
-  place: Place,
+  place: InputPosition,
   path: string,
 ): void => {
   if (part?.kind === "update-operator") {
@@ -80,7 +88,7 @@ const planOperand = (
 ): { readonly column: Column; readonly operand: ValueRef } | undefined => {
   const part = gqlPart(field);
   if (part?.kind !== "update-column") return undefined;
-  const place = placeOf(field);
+  const place = positionOf(field);
   // an operand that is itself a list (keys of a path), not a column's array
   if (refusesNull && part.value.element !== undefined) {
     return {
@@ -92,7 +100,7 @@ const planOperand = (
   return { column: part.column, operand: bindColumn(planner, input, place, value, path) };
 };
 
-const planKeyObject = (planner: Planner, input: Input, place: Place, path: string): Predicate => {
+const planKeyObject = (planner: Planner, input: Input, place: InputPosition, path: string): Predicate => {
   const parts: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
     const part = gqlPart(given.field);
@@ -100,7 +108,7 @@ const planKeyObject = (planner: Planner, input: Input, place: Place, path: strin
     const operand = bindColumn(
       planner,
       given.input,
-      placeOf(given.field),
+      positionOf(given.field),
       { ...part.value, isNullable: false },
       given.path,
     );

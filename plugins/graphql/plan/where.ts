@@ -5,15 +5,15 @@ import { gqlPart, type GqlPart } from "../parts.ts";
 import { checkConditions, countCondition, partOf, planComparison } from "./comparison.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import {
-  itemPlace,
-  placeOf,
+  itemPosition,
+  positionOf,
   readBoolean,
   readEnum,
   readList,
   readObject,
   type FieldInput,
   type Input,
-  type Place,
+  type InputPosition,
 } from "./input.ts";
 import type { Planner } from "./planner.ts";
 
@@ -33,7 +33,7 @@ const onRelated = <Result>({ budget, schema: { options } }: Planner, plan: () =>
   return planned;
 };
 
-export const planWhere = (planner: Planner, input: Input, place: Place, path: string): Predicate => {
+export const planWhere = (planner: Planner, input: Input, place: InputPosition, path: string): Predicate => {
   countCondition(planner);
   const parts: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
@@ -45,13 +45,13 @@ export const planWhere = (planner: Planner, input: Input, place: Place, path: st
 
 const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): readonly Predicate[] => {
   const { input, path } = given;
-  const place = placeOf(given.field);
+  const place = positionOf(given.field);
   switch (part.kind) {
     case "and":
     case "or": {
       const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
       return [
-        { kind: part.kind, of: items.map((item) => planWhere(planner, item.input, itemPlace(place), item.path)) },
+        { kind: part.kind, of: items.map((item) => planWhere(planner, item.input, itemPosition(place), item.path)) },
       ];
     }
     case "not":
@@ -93,7 +93,7 @@ export const nameOf = ({ schema, name }: { readonly schema: string; readonly nam
 const planAggregatePredicate = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   relationship: string,
   path: string,
 ): Predicate => {
@@ -108,15 +108,15 @@ const planAggregatePredicate = (
   let isDistinct = false;
   let where: Predicate | undefined;
   let compare: ((left: Expression) => readonly Predicate[]) | undefined;
-  readObject(planner, one.input, placeOf(one.field), one.path, ({ field, input: value, path: at }) => {
+  readObject(planner, one.input, positionOf(one.field), one.path, ({ field, input: value, path: at }) => {
     const name = gqlPart(field);
     if (name?.kind !== "argument") return;
-    if (name.name === "arguments") of = planColumns(planner, value, placeOf(field), at, part.columns);
-    else if (name.name === "distinct") isDistinct = readBoolean(planner, value, placeOf(field), at);
-    else if (name.name === "filter") where = narrowed(planWhere(planner, value, placeOf(field), at));
+    if (name.name === "arguments") of = planColumns(planner, value, positionOf(field), at, part.columns);
+    else if (name.name === "distinct") isDistinct = readBoolean(planner, value, positionOf(field), at);
+    else if (name.name === "filter") where = narrowed(planWhere(planner, value, positionOf(field), at));
     // the last of the four in name order, so that the left side is complete
     else if (name.name === "predicate")
-      compare = (left) => planComparison(planner, value, placeOf(field), left, part.value, at);
+      compare = (left) => planComparison(planner, value, positionOf(field), left, part.value, at);
   });
   const left: Expression = {
     kind: "related-aggregate",
@@ -133,20 +133,22 @@ const planAggregatePredicate = (
 const planColumns = (
   planner: Planner,
   input: Input,
-  place: Place,
+  place: InputPosition,
   path: string,
   columns: "any" | 1 | 2,
 ): readonly Expression[] => {
-  const columnOf = (value: Input, at: Place, where: string): Expression[] => {
+  const columnOf = (value: Input, at: InputPosition, where: string): Expression[] => {
     const part = gqlPart(readEnum(planner, value, at, where));
     return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
   };
   if (columns === "any")
-    return readList(planner, input, place, path).flatMap((item) => columnOf(item.input, itemPlace(place), item.path));
+    return readList(planner, input, place, path).flatMap((item) =>
+      columnOf(item.input, itemPosition(place), item.path),
+    );
   if (columns === 1) return columnOf(input, place, path);
   const both: Expression[] = [];
   readObject(planner, input, place, path, ({ field, input: value, path: at }) =>
-    both.push(...columnOf(value, placeOf(field), at)),
+    both.push(...columnOf(value, positionOf(field), at)),
   );
   return both;
 };

@@ -3,13 +3,13 @@
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
 import { definePlugin, type AggregateSpec, type Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
-import { lensOf, type LensColumn } from "./lens.ts";
+import { roleTableOf, type RoleColumn } from "./role-table.ts";
 import { onceFor } from "./once.ts";
 import { boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 import type { GqlArgumentName, GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
-import type { GqlTable, GqlWord } from "../served.ts";
+import type { GqlTable, GqlNamePart } from "../served.ts";
 
 interface PredicateFunction {
   readonly fn: string;
@@ -27,14 +27,16 @@ const functionsOf = onceFor(({ aggregates }: Registry): readonly PredicateFuncti
 );
 
 /** Not split by a naming convention: `bool_and`, `Bool_and`. @rule G-NAM-8 */
-const functionWord = (fn: string): GqlWord => ({ text: fn, isCustom: true });
+const functionWord = (fn: string): GqlNamePart => ({ text: fn, isCustom: true });
 
 const functionOf = ({ build, fn }: GqlFieldContext): PredicateFunction | undefined =>
   functionsOf(build.schema.registry).find((one) => one.fn === fn);
 
-const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly LensColumn[] =>
+const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly RoleColumn[] =>
   enumerable(
-    lensOf(build, table).readable.filter(({ value }) => value.enumTable === undefined && value.type.name === takes),
+    roleTableOf(build, table).readable.filter(
+      ({ value }) => value.enumTable === undefined && value.type.name === takes,
+    ),
   );
 
 /** @rule G-ENU-6 */
@@ -60,8 +62,8 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   if (table === undefined) return {};
   return fieldsOf(
-    lensOf(build, table).relationships.map((each) => {
-      if (each.relationship.isToOne || !lensOf(build, each.table).mayAggregate) return undefined;
+    roleTableOf(build, table).relationships.map((each) => {
+      if (each.relationship.isToOne || !roleTableOf(build, each.table).mayAggregate) return undefined;
       const { relationship, target } = each;
       const type = build.inputObject({
         name: build.typeName(each.table.word, "aggregate_bool_exp"),

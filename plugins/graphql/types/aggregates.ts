@@ -3,7 +3,7 @@
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin, matchesType, type AggregateSpec, type PgType, type Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
-import { hasEmbed, lensOf, type Lens } from "./lens.ts";
+import { hasEmbed, roleTableOf, type RoleTable } from "./role-table.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
 import {
@@ -56,10 +56,13 @@ export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType)
 };
 
 /** Types of several functions have the same fields: one object for those that take and give the same. */
-const sharedBy = (make: (lens: Lens, spec: AggregateSpec) => GqlFields, keyOf: (spec: AggregateSpec) => unknown) => {
-  const ofLens = onceFor<Lens, Map<string, GqlFields>>(() => new Map());
+const sharedBy = (
+  make: (lens: RoleTable, spec: AggregateSpec) => GqlFields,
+  keyOf: (spec: AggregateSpec) => unknown,
+) => {
+  const ofLens = onceFor<RoleTable, Map<string, GqlFields>>(() => new Map());
   const keys = onceFor((spec: AggregateSpec) => JSON.stringify(keyOf(spec)));
-  return (lens: Lens, spec: AggregateSpec): GqlFields => {
+  return (lens: RoleTable, spec: AggregateSpec): GqlFields => {
     const made = ofLens(lens);
     const key = keys(spec);
     let fields = made.get(key);
@@ -104,7 +107,7 @@ const specOf = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined 
 const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   fieldsOf(
     build.source.tables.map((table) => {
-      const lens = lensOf(build, table);
+      const lens = roleTableOf(build, table);
       const type =
         lens.mayAggregate && isRootShown(lens, scope, "select_aggregate") ? aggregateType(build, table) : undefined;
       return (
@@ -134,8 +137,8 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
 const aggregated = (context: GqlFieldContext) => {
   const table = tableAt(context);
   if (table === undefined) return [];
-  return lensOf(context.build, table).relationships.filter(
-    (each) => !each.relationship.isToOne && lensOf(context.build, each.table).mayAggregate,
+  return roleTableOf(context.build, table).relationships.filter(
+    (each) => !each.relationship.isToOne && roleTableOf(context.build, each.table).mayAggregate,
   );
 };
 
@@ -216,7 +219,7 @@ const aggregateFields = (context: GqlFieldContext): GqlFields => {
 const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   const spec = specOf(context);
-  return table === undefined || spec === undefined ? {} : columnFields(lensOf(context.build, table), spec);
+  return table === undefined || spec === undefined ? {} : columnFields(roleTableOf(context.build, table), spec);
 };
 
 const orderByFields = (context: GqlFieldContext): GqlFields =>
@@ -260,7 +263,7 @@ const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
 const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   const spec = specOf(context);
-  return table === undefined || spec === undefined ? {} : orderedColumns(lensOf(context.build, table), spec);
+  return table === undefined || spec === undefined ? {} : orderedColumns(roleTableOf(context.build, table), spec);
 };
 
 export const graphqlAggregates = definePlugin({

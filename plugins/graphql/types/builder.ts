@@ -27,7 +27,7 @@ import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { onceFor } from "./once.ts";
 import { mutationResponse, rowType } from "./shapes.ts";
-import type { Source } from "./source.ts";
+import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
@@ -43,13 +43,13 @@ import {
   type RoleSchema,
 } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
-import type { GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
+import type { GqlRoleAccess, GqlTable, GqlTableRights } from "../served.ts";
 
 export interface SchemaParts {
   readonly model: Model;
-  readonly source: Source;
+  readonly source: Catalog;
   readonly values: Values;
-  readonly view: GqlRoleView;
+  readonly view: GqlRoleAccess;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
   /** Live queries are served. */
@@ -323,7 +323,7 @@ const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
 /** Names reserved for one table: that of its row type, and those of its essential types if another table could generate
  *  the same name. @rule G-NAM-3 */
-const ownTypeNames = ({ tables, names }: Source, registry: Registry): ReadonlyMap<string, Owner> => {
+const ownTypeNames = ({ tables, names }: Catalog, registry: Registry): ReadonlyMap<string, Owner> => {
   const inner = innerWords(registry);
   const own = new Map<string, Owner>();
   const words = new Set(tables.map((table) => table.word.text));
@@ -335,4 +335,4 @@ const ownTypeNames = ({ tables, names }: Source, registry: Registry): ReadonlyMa
   return own;
 };
 
-const ownTypeNamesFor = onceFor((registry: Registry) => onceFor((source: Source) => ownTypeNames(source, registry)));
+const ownTypeNamesFor = onceFor((registry: Registry) => onceFor((source: Catalog) => ownTypeNames(source, registry)));

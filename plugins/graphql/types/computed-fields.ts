@@ -3,7 +3,7 @@
 import { definePlugin } from "../../../core/index.ts";
 import { aggregatedType, takes } from "./aggregates.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
-import { hasEmbed, lensOf, ownParameters, type LensComputed } from "./lens.ts";
+import { hasEmbed, roleTableOf, ownParameters, type LensComputed } from "./role-table.ts";
 import { pathArgument } from "./queries.ts";
 import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
@@ -28,7 +28,7 @@ interface RowsOf {
 
 /** Table computed fields whose target may be read. @rule G-CF-6 */
 const rowFieldsOf = (build: GqlBuild, table: GqlTable): readonly RowsOf[] => {
-  const { rights } = lensOf(build, table);
+  const { rights } = roleTableOf(build, table);
   return table.computedFields.flatMap((field) => {
     const target = field.target && build.table(field.target);
     if (
@@ -69,7 +69,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   if (table === undefined) return {};
   return fieldsOf([
-    ...lensOf(build, table).computed.map(
+    ...roleTableOf(build, table).computed.map(
       (each) => [build.fieldName(each.field.name), scalarField(build, table, each)] as const,
     ),
     ...(hasEmbed(build, "nest") ? rowFieldsOf(build, table) : []).map((each) => {
@@ -99,7 +99,7 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   if (table === undefined) return {};
   return fieldsOf([
-    ...lensOf(build, table)
+    ...roleTableOf(build, table)
       .computed.filter(({ isPlain }) => isPlain)
       .map((each) => {
         const type = build.comparison(each.value);
@@ -124,7 +124,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   const direction = orderDirection(build);
   if (table === undefined || direction === undefined) return {};
   return fieldsOf([
-    ...lensOf(build, table)
+    ...roleTableOf(build, table)
       .computed.filter(({ isPlain }) => isPlain)
       .map(
         (each) =>
@@ -133,7 +133,9 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
     ...rowFieldsOf(build, table)
       .filter(
         (each) =>
-          each.isPlain && build.schema.registry.has("graphql-aggregates") && lensOf(build, each.target).mayAggregate,
+          each.isPlain &&
+          build.schema.registry.has("graphql-aggregates") &&
+          roleTableOf(build, each.target).mayAggregate,
       )
       .map((each) => {
         const type = aggregateOrderBy(build, each.target);
@@ -154,7 +156,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   if (table === undefined) return {};
   return fieldsOf(
-    lensOf(build, table)
+    roleTableOf(build, table)
       .computed.filter(({ value }) => takes(build, fn, value))
       .map(
         (each) =>

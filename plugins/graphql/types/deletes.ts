@@ -1,7 +1,7 @@
 /** `mutation { delete_album(where: { sold: { _is_null: true } }) { affected_rows } delete_album_by_pk(id: 1) { title }
  *  }`. @rule G-ROOT-13 G-ROOT-14 */
 import { definePlugin } from "../../../core/index.ts";
-import { lensOf } from "./lens.ts";
+import { roleTableOf } from "./role-table.ts";
 import { boolExp, keyArguments, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tapFields } from "./tap.ts";
 import { required } from "./wrap.ts";
@@ -10,7 +10,7 @@ import type { GqlFieldContext, GqlFields } from "../parts.ts";
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(
     build.source.tables.flatMap((table) => {
-      const lens = lensOf(build, table);
+      const lens = roleTableOf(build, table);
       const where = lens.rights.delete === true ? boolExp(build, table) : undefined;
       const response = where && mutationResponse(build, table);
       if (where === undefined || response === undefined) return [];

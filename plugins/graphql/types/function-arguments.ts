@@ -1,7 +1,7 @@
 /** `args: { term: "a" }`: input of functions and computed fields. @rule G-FN-4 G-CF-3 */
 import type { GraphQLArgumentConfig } from "graphql";
 import type { Routine, RoutineParameter } from "../../../core/index.ts";
-import { ownParameters } from "./lens.ts";
+import { ownParameters } from "./role-table.ts";
 import { isLegalName } from "./names.ts";
 import { argument, fieldsOf } from "./tap.ts";
 import { required } from "./wrap.ts";

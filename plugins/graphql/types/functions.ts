@@ -2,7 +2,7 @@
  *  G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
 import { definePlugin } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
-import { hasOperator, lensOf } from "./lens.ts";
+import { hasOperator, roleTableOf } from "./role-table.ts";
 import { describedName } from "./names.ts";
 import { aggregateType, listArguments, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
@@ -54,7 +54,7 @@ const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly 
 
 const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
   const type =
-    build.schema.registry.has("graphql-aggregates") && lensOf(build, table).mayAggregate
+    build.schema.registry.has("graphql-aggregates") && roleTableOf(build, table).mayAggregate
       ? aggregateType(build, table)
       : undefined;
   if (type === undefined) return undefined;

@@ -2,7 +2,7 @@
  *  affected_rows } }`. @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
 import { GraphQLString, type GraphQLInputObjectType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
-import { lensOf } from "./lens.ts";
+import { roleTableOf } from "./role-table.ts";
 import { isEnumValueName } from "./names.ts";
 import { once } from "./once.ts";
 import { relationshipPart } from "./relationships.ts";
@@ -48,7 +48,7 @@ const onConflictPart = { kind: "argument", name: "on_conflict" } as const;
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(
     build.source.tables.flatMap((table) => {
-      const { rights } = lensOf(build, table);
+      const { rights } = roleTableOf(build, table);
       const input = rights.insert === undefined ? undefined : insertInput(build, table);
       const response = input && mutationResponse(build, table);
       if (input === undefined || response === undefined) return [];
@@ -114,7 +114,7 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = tableAt(context);
   if (table === undefined) return {};
-  const { insertable } = lensOf(build, table);
+  const { insertable } = roleTableOf(build, table);
   const fields = fieldsOf([
     ...insertable.map(
       (each) =>
@@ -179,7 +179,7 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
 
 /** @rule G-ENU-3 */
 const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
-  const columns = enumerable(lensOf(build, table).updatable);
+  const columns = enumerable(roleTableOf(build, table).updatable);
   const isEmpty = columns.length === 0;
   return build.enumeration({
     name: build.typeName(table.word, "update_column"),

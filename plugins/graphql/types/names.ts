@@ -1,20 +1,20 @@
 /** How GraphQL names are built from parts: customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7
  *  G-NAM-8 */
 import type { QualifiedName } from "../../../core/index.ts";
-import type { GqlCustomization, GqlWord } from "../served.ts";
+import type { GqlCustomization, GqlNamePart } from "../served.ts";
 
-export type Word = string | GqlWord;
+export type NamePart = string | GqlNamePart;
 
 export interface Names {
   /** Type of a table: prefix and suffix apply. */
-  typeName(...words: readonly Word[]): string;
+  typeName(...words: readonly NamePart[]): string;
   /** Type that belongs to no table: comparisons, `order_by`. Scalars are called like their PostgreSQL types whatever
    *  the convention. */
-  sharedTypeName(...words: readonly Word[]): string;
+  sharedTypeName(...words: readonly NamePart[]): string;
   /** Type of a condition on an aggregate of a table. */
-  predicateTypeName(...words: readonly Word[]): string;
-  rootName(...words: readonly Word[]): string;
-  fieldName(...words: readonly Word[]): string;
+  predicateTypeName(...words: readonly NamePart[]): string;
+  rootName(...words: readonly NamePart[]): string;
+  fieldName(...words: readonly NamePart[]): string;
   /** Values of `order_by` and of enum tables. */
   enumValue(name: string): string;
 }
@@ -31,7 +31,7 @@ export const describedName = (name: QualifiedName): string =>
   name.schema === "public" ? name.name : `${name.schema}.${name.name}`;
 
 /** @rule G-NAM-1 */
-export const defaultWord = (name: QualifiedName): GqlWord => ({
+export const defaultWord = (name: QualifiedName): GqlNamePart => ({
   text: name.schema === "public" ? name.name : `${name.schema}_${name.name}`,
   isCustom: false,
 });
@@ -39,23 +39,23 @@ export const defaultWord = (name: QualifiedName): GqlWord => ({
 export const byName = (a: QualifiedName, b: QualifiedName): number =>
   a.schema < b.schema ? -1 : a.schema > b.schema ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
-const isCustomWord = (word: Word | undefined): boolean => typeof word === "object" && word.isCustom;
+const isCustomWord = (word: NamePart | undefined): boolean => typeof word === "object" && word.isCustom;
 
-const textOf = (word: Word): string => (typeof word === "string" ? word : word.text);
+const textOf = (word: NamePart): string => (typeof word === "string" ? word : word.text);
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Added up: what V8 joins of names that were keys of objects takes two bytes a letter, and so does all text that it
  *  becomes part of. */
-const joined = (words: readonly Word[]): string => {
+const joined = (words: readonly NamePart[]): string => {
   let text = "";
   for (const word of words) text += text === "" ? textOf(word) : `_${textOf(word)}`;
   return text;
 };
 
 /** `["insert", "album_item", "one"]` to `insertAlbumItemOne`; underscores at the front stay. */
-const camel = (words: readonly Word[]): string => {
+const camel = (words: readonly NamePart[]): string => {
   let name = "";
   let isStart = true;
   for (const word of words) {
@@ -76,10 +76,13 @@ const camel = (words: readonly Word[]): string => {
   return name;
 };
 
-const pascal = (words: readonly Word[]): string => camel(words).replace(/^_*./, (start) => start.toUpperCase());
+const pascal = (words: readonly NamePart[]): string => camel(words).replace(/^_*./, (start) => start.toUpperCase());
 
 /** Splits a prefix at `_` but keeps the case of its first letter. */
-const prefixWord = (prefix: string): GqlWord => ({ text: prefix.charAt(0) + camel([prefix]).slice(1), isCustom: true });
+const prefixWord = (prefix: string): GqlNamePart => ({
+  text: prefix.charAt(0) + camel([prefix]).slice(1),
+  isCustom: true,
+});
 
 const plainNames = (customization: GqlCustomization): Names => {
   const { typePrefix = "", typeSuffix = "", rootPrefix = "", rootSuffix = "" } = customization;
@@ -95,12 +98,12 @@ const plainNames = (customization: GqlCustomization): Names => {
 
 const camelNames = (customization: GqlCustomization): Names => {
   const { typePrefix, typeSuffix, rootPrefix, rootSuffix } = customization;
-  const around = (words: readonly Word[], prefix: string | undefined, suffix: string | undefined): Word[] => [
+  const around = (words: readonly NamePart[], prefix: string | undefined, suffix: string | undefined): NamePart[] => [
     ...(prefix ? [prefixWord(prefix)] : []),
     ...words,
     ...(suffix ? [suffix] : []),
   ];
-  const predicateTypeName = (...words: readonly Word[]): string => camel(around(words, typePrefix, typeSuffix));
+  const predicateTypeName = (...words: readonly NamePart[]): string => camel(around(words, typePrefix, typeSuffix));
   return {
     typeName: (...words) =>
       typePrefix || !isCustomWord(words[0])

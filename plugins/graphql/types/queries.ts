@@ -3,7 +3,7 @@
  *  */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
-import { lensOf, type Lens, type LensColumn } from "./lens.ts";
+import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
 import {
   boolExp,
   keyArguments,
@@ -21,7 +21,7 @@ import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlRootFieldName } from "../served.ts";
 
 /** Whether metadata shows the select field in this root. @rule G-ROOT-16 */
-export const isRootShown = ({ rights }: Lens, scope: string, key: GqlRootFieldName): boolean => {
+export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFieldName): boolean => {
   const shown = scope === "query_root" ? rights.select?.queryRootFields : rights.select?.subscriptionRootFields;
   return shown?.has(key) !== false;
 };
@@ -29,7 +29,7 @@ export const isRootShown = ({ rights }: Lens, scope: string, key: GqlRootFieldNa
 const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   fieldsOf(
     build.source.tables.flatMap((table) => {
-      const lens = lensOf(build, table);
+      const lens = roleTableOf(build, table);
       const row = lens.rights.select === undefined ? undefined : rowType(build, table);
       if (row === undefined) return [];
       const { relation } = table;
@@ -72,12 +72,12 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
     }),
   );
 
-const isJson = ({ value }: LensColumn): boolean =>
+const isJson = ({ value }: RoleColumn): boolean =>
   value.enumTable === undefined && (value.type.name === "json" || value.type.name === "jsonb");
 
 export const pathArgument = { path: argument(GraphQLString, { kind: "argument", name: "path" }, "JSON select path") };
 
-const outputType = (build: GqlBuild, { rights }: Lens, { name, column, value }: LensColumn): GraphQLOutputType => {
+const outputType = (build: GqlBuild, { rights }: RoleTable, { name, column, value }: RoleColumn): GraphQLOutputType => {
   const type = build.valueOutput(value);
   return column.notNull && rights.select?.masked?.has(name) !== true ? required(type) : type;
 };
@@ -86,7 +86,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = tableAt(context);
   if (table === undefined) return {};
-  const lens = lensOf(build, table);
+  const lens = roleTableOf(build, table);
   return fieldsOf(
     lens.readable.map((each) => [
       each.name,
@@ -111,7 +111,7 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
     [build.fieldName("_and"), { config: { type: list(self) }, toPlan: { kind: "and" } }],
     [build.fieldName("_not"), { config: { type: self }, toPlan: { kind: "not" } }],
     [build.fieldName("_or"), { config: { type: list(self) }, toPlan: { kind: "or" } }],
-    ...lensOf(build, table).readable.map((each) => {
+    ...roleTableOf(build, table).readable.map((each) => {
       const type = build.comparison(each.value);
       return type && ([each.name, { config: { type }, toPlan: each.part }] as const);
     }),
@@ -124,7 +124,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   const direction = orderDirection(build);
   if (table === undefined || direction === undefined) return {};
   return fieldsOf(
-    lensOf(build, table).readable.map((each) => {
+    roleTableOf(build, table).readable.map((each) => {
       const type = columnOrder(build, each.value, direction);
       return type && [each.name, { config: { type }, toPlan: each.part }];
     }),

@@ -1,7 +1,7 @@
 /** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … }
  *  }`: related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
 import { columnOf, definePlugin } from "../../../core/index.ts";
-import { lensOf, type Lens } from "./lens.ts";
+import { roleTableOf, type RoleTable } from "./role-table.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
@@ -17,7 +17,7 @@ export const relationshipPart = ({ relationship, target, isAfter }: GqlRelations
 const isCertain = (
   build: GqlBuild,
   table: GqlTable,
-  { relationship, table: target }: Lens["relationships"][number],
+  { relationship, table: target }: RoleTable["relationships"][number],
 ): boolean =>
   !(build.schema.options.nullableRelationships && build.mayHideRows(target)) &&
   relationship.isOwnKey &&
@@ -30,7 +30,7 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   const modes = modesOf(build);
   return fieldsOf(
-    lensOf(build, table).relationships.flatMap((each) => {
+    roleTableOf(build, table).relationships.flatMap((each) => {
       const row = rowType(build, each.table);
       if (row === undefined) return [];
       return modes.map(({ mode, suffix, isOne }) => {
@@ -62,7 +62,7 @@ const boolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   return fieldsOf(
-    lensOf(build, table).relationships.map((each) => {
+    roleTableOf(build, table).relationships.map((each) => {
       const type = boolExp(build, each.table);
       return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
     }),
@@ -73,7 +73,7 @@ const orderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   return fieldsOf(
-    lensOf(build, table).relationships.map((each) => {
+    roleTableOf(build, table).relationships.map((each) => {
       const type = each.relationship.isToOne ? orderBy(build, each.table) : undefined;
       return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
     }),

@@ -14,7 +14,7 @@ import {
 } from "../../../core/index.ts";
 import { once } from "./once.ts";
 import type { GqlComputedField } from "../value-types.ts";
-import type { GqlMetadata, GqlRoleView, GqlTable, GqlTableRights } from "../served.ts";
+import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../served.ts";
 
 const NOTHING: GqlTableRights = {};
 
@@ -54,7 +54,7 @@ const selectRights = (
   };
 };
 
-const adminView = (model: Model): GqlRoleView => ({
+const adminView = (model: Model): GqlRoleAccess => ({
   role: "admin",
   rights: (table) => ({
     ...writeRights(model, model.loginRole, table.relation),
@@ -63,7 +63,7 @@ const adminView = (model: Model): GqlRoleView => ({
   mayCall: () => true,
 });
 
-const grantView = (model: Model, role: string): GqlRoleView => {
+const grantView = (model: Model, role: string): GqlRoleAccess => {
   const mayRead = (table: GqlTable): readonly Column[] =>
     mayUseSchema(model, role, table.relation.schema)
       ? table.relation.columns.filter((column) => mayDo(model, role, table.relation, "select", column))
@@ -88,9 +88,9 @@ const grantView = (model: Model, role: string): GqlRoleView => {
 };
 
 /** A role that is neither in the metadata nor in the database. */
-const emptyView: GqlRoleView = { role: "", rights: () => NOTHING, mayCall: () => false };
+const emptyView: GqlRoleAccess = { role: "", rights: () => NOTHING, mayCall: () => false };
 
-export const viewOf = (model: Model, session: Session): GqlRoleView => {
+export const viewOf = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return adminView(model);
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes it
   const view = metadata?.view(session);

@@ -7,19 +7,19 @@ import {
   type GraphQLInputObjectType,
   type GraphQLObjectType,
 } from "graphql";
-import { lensOf, type Lens, type LensColumn } from "./lens.ts";
+import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
 import { describedName, isEnumValueName } from "./names.ts";
 import { onceFor } from "./once.ts";
 import { argument } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 import type { GqlBuild, GqlEnumSpec } from "../parts.ts";
-import type { GqlRootFieldName, GqlTable, GqlWord } from "../served.ts";
+import type { GqlRootFieldName, GqlTable, GqlNamePart } from "../served.ts";
 
 /** `"album"` as descriptions quote it. */
 export const quoted = (table: GqlTable): string => `"${describedName(table.relation)}"`;
 
 /** A key column as input: never null, whatever a view's column says. */
-export const keyPart = (table: GqlTable, { column, value }: LensColumn) =>
+export const keyPart = (table: GqlTable, { column, value }: RoleColumn) =>
   ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
 /** Name of a root field: as metadata has it, to the letter, or by default. @rule G-NAM-5 */
@@ -27,7 +27,7 @@ export const rootNameOf = (
   build: GqlBuild,
   table: GqlTable,
   key: GqlRootFieldName,
-  ...words: readonly (string | GqlWord)[]
+  ...words: readonly (string | GqlNamePart)[]
 ): string => table.rootFields[key]?.name ?? build.rootName(...words);
 
 /** Description of a root field; metadata's comment replaces it. */
@@ -40,8 +40,8 @@ export const rootComment = (table: GqlTable, key: GqlRootFieldName, standard: st
 const perTable = <Answer>(
   make: (build: GqlBuild, table: GqlTable) => Answer,
 ): ((build: GqlBuild, table: GqlTable) => Answer) => {
-  const known = onceFor((lens: Lens) => make(lens.build, lens.table));
-  return (build, table) => known(lensOf(build, table));
+  const known = onceFor((lens: RoleTable) => make(lens.build, lens.table));
+  return (build, table) => known(roleTableOf(build, table));
 };
 
 /** @rule G-OUT-1 */
@@ -86,7 +86,7 @@ export const boolExp = perTable((build, table): GraphQLInputObjectType | undefin
 
 /** @rule G-INP-3 */
 export const orderBy = perTable((build, table): GraphQLInputObjectType | undefined => {
-  const lens = lensOf(build, table);
+  const lens = roleTableOf(build, table);
   if (lens.readable.length === 0 && lens.computed.length === 0 && lens.relationships.length === 0) return undefined;
   return build.inputObject({
     name: build.typeName(table.word, "order_by"),
@@ -107,16 +107,16 @@ export const aggregateOrderBy = perTable((build, table): GraphQLInputObjectType 
 );
 
 /** Columns as values of an enum. */
-export const columnValues = (columns: readonly LensColumn[]): ReturnType<GqlEnumSpec["values"]> =>
+export const columnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnumSpec["values"]> =>
   columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
 
 /** Those that an enum can name. @rule G-NAM-3 */
-export const enumerable = (columns: readonly LensColumn[]): readonly LensColumn[] =>
+export const enumerable = (columns: readonly RoleColumn[]): readonly RoleColumn[] =>
   columns.filter(({ name }) => isEnumValueName(name));
 
 /** @rule G-ENU-2 G-OUT-11 */
 export const selectColumn = perTable((build, table): GraphQLEnumType | undefined => {
-  const columns = enumerable(lensOf(build, table).readable);
+  const columns = enumerable(roleTableOf(build, table).readable);
   if (columns.length === 0) return undefined;
   return build.enumeration({
     name: build.typeName(table.word, "select_column"),
@@ -151,9 +151,9 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
 
 /** Arguments of everything that returns a list of rows: one object per table. @rule G-ROOT-5 */
 export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
-  listArgumentsOf(lensOf(build, table));
+  listArgumentsOf(roleTableOf(build, table));
 
-const listArgumentsOf = onceFor(({ build, table }: Lens): Record<string, GraphQLArgumentConfig> => {
+const listArgumentsOf = onceFor(({ build, table }: RoleTable): Record<string, GraphQLArgumentConfig> => {
   const columns = selectColumn(build, table);
   const order = orderBy(build, table);
   const where = boolExp(build, table);
@@ -180,9 +180,9 @@ const listArgumentsOf = onceFor(({ build, table }: Lens): Record<string, GraphQL
 
 /** One required argument per primary key column. @rule G-ROOT-3 */
 export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
-  keyArgumentsOf(lensOf(build, table));
+  keyArgumentsOf(roleTableOf(build, table));
 
-const keyArgumentsOf = onceFor(({ build, table, key }: Lens): Record<string, GraphQLArgumentConfig> =>
+const keyArgumentsOf = onceFor(({ build, table, key }: RoleTable): Record<string, GraphQLArgumentConfig> =>
   Object.fromEntries(
     key.map((each) => [
       each.name,

@@ -2,7 +2,7 @@
  *  } update_album_many(…) { … } }`. @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 … G-INP-22 */
 import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
-import { lensOf, type LensColumn } from "./lens.ts";
+import { roleTableOf, type RoleColumn } from "./role-table.ts";
 import { describedName } from "./names.ts";
 import { once } from "./once.ts";
 import { boolExp, keyPart, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
@@ -14,7 +14,7 @@ import type { GqlTable } from "../served.ts";
 
 const WHERE = "filter the rows which have to be updated";
 
-const takes = (operator: UpdateOperatorSpec, { value }: LensColumn): boolean =>
+const takes = (operator: UpdateOperatorSpec, { value }: RoleColumn): boolean =>
   operator.types.includes("any") || (value.enumTable === undefined && operator.types.includes(value.type.name));
 
 /** `_delete_key` to `T_delete_key_input`. */
@@ -34,7 +34,7 @@ const operatorInput = (
 
 /** One per update operator that has columns here. */
 const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
-  const { updatable } = lensOf(build, table);
+  const { updatable } = roleTableOf(build, table);
   return build.schema.registry.updateOperators.flatMap((operator) => {
     const type = updatable.some((each) => takes(operator, each)) ? operatorInput(build, table, operator) : undefined;
     if (type === undefined) return [];
@@ -50,7 +50,7 @@ const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: stri
 const operandValue = (
   build: GqlBuild,
   operator: UpdateOperatorSpec,
-  { column, value }: LensColumn,
+  { column, value }: RoleColumn,
 ): GqlValueType | undefined =>
   operator.operandType === undefined ? value : build.valueType(operator.operandType, !column.notNull);
 
@@ -60,7 +60,7 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
   const operator = build.schema.registry.updateOperators.find(({ name }) => name === fn);
   if (table === undefined || operator === undefined) return {};
   return fieldsOf(
-    lensOf(build, table)
+    roleTableOf(build, table)
       .updatable.filter((each) => takes(operator, each))
       .map((each) => {
         const value = operandValue(build, operator, each);
@@ -89,7 +89,7 @@ const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(
     build.source.tables.flatMap((table) => {
-      const lens = lensOf(build, table);
+      const lens = roleTableOf(build, table);
       const where = lens.rights.update === undefined ? undefined : boolExp(build, table);
       const response = where && mutationResponse(build, table);
       if (where === undefined || response === undefined) return [];
@@ -167,7 +167,7 @@ const keyFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   if (table === undefined) return {};
   return fieldsOf(
-    lensOf(build, table).key.map((each) => [
+    roleTableOf(build, table).key.map((each) => [
       each.name,
       {
         config: { type: required(build.valueInput(each.value)), description: each.comment },

@@ -1,7 +1,7 @@
 /** Errors in the format of this surface: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
 import {
   RelApiError,
-  sightOf,
+  visibilityOf,
   type Answer,
   type Exchange,
   type Headers,
@@ -133,7 +133,7 @@ export const encodeError = (
 
 const asShown = (error: RelApiError, model: () => Model, { session }: ErrorPlace): RelApiError =>
   dependsOnRights(error) && session !== undefined
-    ? shownError(error, model(), sightOf(model(), session, "rest"))
+    ? shownError(error, model(), visibilityOf(model(), session, "rest"))
     : error;
 
 /** Anonymous callers that lack a privilege get 401. @rule R-AUT-10 */

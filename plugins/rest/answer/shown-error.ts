@@ -7,7 +7,7 @@ import {
   type Json,
   type Model,
   type Relation,
-  type Sight,
+  type Visibility,
 } from "../../../core/index.ts";
 import { relationshipAmbiguous, type Way } from "../errors.ts";
 
@@ -26,7 +26,7 @@ export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRais
 
 /** Details of a constraint error; null if the caller may not see all of them, or if that is unknown. Under grants,
  *  PostgreSQL itself hides values; under metadata permissions, statements run as the login role. @rule R-NAM-4 */
-const shownDetails = (error: RelApiError, model: Model, sight: Sight): Json => {
+const shownDetails = (error: RelApiError, model: Model, sight: Visibility): Json => {
   const { code, details, facts } = error;
   const relation = relationOfError(error, model);
   if (code === "23503" || code === "23001")
@@ -36,7 +36,7 @@ const shownDetails = (error: RelApiError, model: Model, sight: Sight): Json => {
 };
 
 /** Relationships of hidden columns are left out. @rule R-NAM-3 */
-const shownWays = (error: RelApiError, model: Model, sight: Sight): RelApiError => {
+const shownWays = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
   if (sight.isByGrants) return error;
   const { source, target, ways } = error.facts as {
     readonly source: string;
@@ -59,7 +59,7 @@ const shownWays = (error: RelApiError, model: Model, sight: Sight): RelApiError 
 const isSuggestionShown = (
   { code, facts: { schema, suggestion } }: RelApiError,
   model: Model,
-  sight: Sight,
+  sight: Visibility,
 ): boolean => {
   if (sight.isByGrants) return true;
   const name = { schema: String(schema), name: String(suggestion) };
@@ -69,7 +69,7 @@ const isSuggestionShown = (
 };
 
 /** Of an error that depends on rights. */
-export const shownError = (error: RelApiError, model: Model, sight: Sight): RelApiError => {
+export const shownError = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
   if (SUGGESTING.has(error.code))
     return isSuggestionShown(error, model, sight)
       ? error
@@ -82,14 +82,14 @@ export const shownError = (error: RelApiError, model: Model, sight: Sight): RelA
 const relationOfError = ({ facts: { schema, table } }: RelApiError, model: Model): Relation | undefined =>
   typeof schema === "string" && typeof table === "string" ? relationOf(model, { schema, name: table }) : undefined;
 
-const readsAll = (sight: Sight, relation: Relation, names: readonly string[]): boolean =>
+const readsAll = (sight: Visibility, relation: Relation, names: readonly string[]): boolean =>
   names.every((name) => {
     const column = columnOf(relation, name);
     return column !== undefined && sight.readsAlways(relation, column);
   });
 
 /** `Key (name)=(Oslo) already exists.`: values of the key. `Failing row contains (…)`: of every column. */
-const showsRow = (sight: Sight, relation: Relation, sqlstate: string, constraint: Json | undefined): boolean => {
+const showsRow = (sight: Visibility, relation: Relation, sqlstate: string, constraint: Json | undefined): boolean => {
   if (sqlstate === "23502" || sqlstate === "23514")
     return relation.columns.every((column) => sight.readsAlways(relation, column));
   const key = relation.uniqueKeys.find((one) => one.name === constraint);
@@ -98,7 +98,12 @@ const showsRow = (sight: Sight, relation: Relation, sqlstate: string, constraint
 
 /** `Key (id)=(1) is still referenced from table "vessels".`: the error names the side that refers, whichever was
  *  written. */
-const showsForeignKey = (model: Model, sight: Sight, relation: Relation, constraint: Json | undefined): boolean => {
+const showsForeignKey = (
+  model: Model,
+  sight: Visibility,
+  relation: Relation,
+  constraint: Json | undefined,
+): boolean => {
   const key = relation.foreignKeys.find((one) => one.name === constraint);
   const target = key && relationOf(model, key.target);
   if (key === undefined || target === undefined || !sight.knowsRelation(relation) || !sight.knowsRelation(target))

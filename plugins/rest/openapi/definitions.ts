@@ -6,7 +6,7 @@ import {
   type Model,
   type QualifiedName,
   type Relation,
-  type Sight,
+  type Visibility,
 } from "../../../core/index.ts";
 import { columnSchema, literalDefault } from "./types.ts";
 
@@ -17,7 +17,7 @@ const foreignKeyTarget = (
   model: Model,
   relation: Relation,
   column: string,
-  sight: Sight | undefined,
+  sight: Visibility | undefined,
 ): { readonly target: QualifiedName; readonly column: string } | undefined => {
   const targets = relation.relationships.flatMap((relationship) => {
     const [pair] = relationship.columns;
@@ -42,7 +42,7 @@ const describeColumn = (
   model: Model,
   relation: Relation,
   column: Column,
-  sight: Sight | undefined,
+  sight: Visibility | undefined,
 ): string | undefined => {
   const notes: string[] = [];
   if (relation.primaryKey.includes(column.name)) notes.push("This is a Primary Key.<pk/>");
@@ -55,7 +55,7 @@ const describeColumn = (
   return column.comment !== undefined && note !== undefined ? `${column.comment}\n\n${note}` : (column.comment ?? note);
 };
 
-const property = (model: Model, relation: Relation, column: Column, sight: Sight | undefined): Part => {
+const property = (model: Model, relation: Relation, column: Column, sight: Visibility | undefined): Part => {
   const schema = columnSchema(model, column);
   const fields = {
     ...schema,
@@ -67,7 +67,7 @@ const property = (model: Model, relation: Relation, column: Column, sight: Sight
 };
 
 /** @rule R-OAS-3 R-OAS-5 */
-export const relationDefinition = (model: Model, relation: Relation, sight: Sight | undefined): Part => {
+export const relationDefinition = (model: Model, relation: Relation, sight: Visibility | undefined): Part => {
   const required = relation.columns.filter((column) => column.notNull).map((column) => column.name);
   return {
     type: "object",

@@ -1,5 +1,12 @@
 /** The Swagger 2.0 document of one schema as one role sees it (section 23 of the contract). */
-import { relationOf, routinesOf, type Model, type Relation, type Routine, type Sight } from "../../../core/index.ts";
+import {
+  relationOf,
+  routinesOf,
+  type Model,
+  type Relation,
+  type Routine,
+  type Visibility,
+} from "../../../core/index.ts";
 import type { RestTarget } from "../api.ts";
 import { isCallable, takesRaw } from "../plan/overload.ts";
 import { relationDefinition } from "./definitions.ts";
@@ -15,7 +22,7 @@ export interface DocumentInput {
   readonly model: Model;
   readonly schema: string;
   /** Of the caller; undefined: privileges do not matter. */
-  readonly sight: Sight | undefined;
+  readonly sight: Visibility | undefined;
   readonly place: DocumentPlace;
   readonly hasSecurity: boolean;
   readonly version: string;

@@ -9,12 +9,12 @@ import {
   type Expression,
   type Model,
   type OperatorSpec,
-  type PathStep,
+  type PathKey,
   type PgType,
   type Predicate,
   type Relation,
 } from "../../../core/index.ts";
-import type { Condition, Field, JsonStep, LogicTree } from "../request.ts";
+import type { Condition, Field, JsonPathKey, LogicTree } from "../request.ts";
 
 /** The row that fields and conditions refer to. */
 export interface Row {
@@ -33,7 +33,7 @@ export const bind = (values: BoundValue[], value: BoundValue): { readonly param:
 });
 
 /** @rule R-SEL-5 R-LEX-6 */
-export const buildPath = (values: BoundValue[], path: readonly JsonStep[]): readonly PathStep[] =>
+export const buildPath = (values: BoundValue[], path: readonly JsonPathKey[]): readonly PathKey[] =>
   path.map(({ arrow, key, isIndex }) => ({
     arrow,
     key: isIndex ? { ...bind(values, key), type: "integer" } : bind(values, key),

@@ -4,7 +4,7 @@ import {
   membersOf,
   planKey,
   questionsAbout,
-  sightOf,
+  visibilityOf,
   type Ask,
   type Model,
   type Question,
@@ -69,7 +69,7 @@ const HAS_OFFSET = ofRequest("hasOffset");
 const ACCEPT = ofRequest("accept");
 const MAY_SEE_PLANS = question(
   "may see plans",
-  ({ model, exchange }) => sightOf(model, exchange.session, "rest").isByGrants,
+  ({ model, exchange }) => visibilityOf(model, exchange.session, "rest").isByGrants,
 );
 
 const given = <Answer>(answer: Answer | undefined, what: string): Answer => {

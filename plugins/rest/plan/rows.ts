@@ -12,7 +12,7 @@ import {
   type Predicate,
   type Read,
   type Relation,
-  type Source,
+  type ReadFrom,
 } from "../../../core/index.ts";
 import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "../errors.ts";
 import type { Grammar, OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "../request.ts";
@@ -155,7 +155,7 @@ interface OutputsWanted {
   readonly columns?: readonly string[];
 }
 
-const buildRead = (building: Building, level: Level, from: Source, wanted: OutputsWanted): Read => {
+const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: OutputsWanted): Read => {
   const { node, relation } = level;
   const { model, searchPath, values, cap } = building;
   const ids = new Set<string>();

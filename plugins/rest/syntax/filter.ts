@@ -5,7 +5,7 @@ import type { Addressed, Condition, Grammar } from "../request.ts";
 import {
   DELIMITER,
   isFailure,
-  leaves,
+  mismatchAt,
   need,
   parseTreePath,
   scanQuoted,
@@ -75,9 +75,9 @@ export const scanOperation = (
   const at = isNegated ? start + 4 : start;
   const operator = longestOperator(grammar, text, at);
   if (operator === undefined) {
-    if (isNegated) return { at, expecting: [OPERATOR], shownAt: leaves(text, at, firstOperator(grammar)) };
+    if (isNegated) return { at, expecting: [OPERATOR], shownAt: mismatchAt(text, at, firstOperator(grammar)) };
     if (text.startsWith("not", at)) return { at: at + 3, expecting: [DELIMITER] };
-    return { at, expecting: ['"not"', OPERATOR], shownAt: leaves(text, at, "not") };
+    return { at, expecting: ['"not"', OPERATOR], shownAt: mismatchAt(text, at, "not") };
   }
   const [name, specs] = operator;
   const suffix = scanSuffix(text, at + name.length, specs);
@@ -129,7 +129,7 @@ const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): T
 const scanQuantifier = (text: string, at: number): Token<Suffix> | Failure => {
   for (const quantifier of ["any", "all"] as const)
     if (text.startsWith(quantifier, at)) return closeSuffix(text, at + 3, { quantifier });
-  return { at, expecting: [OPERATOR], shownAt: leaves(text, at, "any") };
+  return { at, expecting: [OPERATOR], shownAt: mismatchAt(text, at, "any") };
 };
 
 const closeSuffix = (text: string, at: number, suffix: Suffix): Token<Suffix> | Failure => {
@@ -166,7 +166,7 @@ const scanKeyword = (text: string, at: number, keywords: readonly string[]): Tok
   let furthest = at;
   for (const keyword of keywords) {
     const lower = text.slice(at, at + keyword.length).toLowerCase();
-    const agreed = leaves(lower, 0, keyword);
+    const agreed = mismatchAt(lower, 0, keyword);
     if (agreed === keyword.length && keyword.length > (longest?.length ?? -1)) longest = keyword;
     if (at + agreed > furthest) furthest = at + agreed;
   }

@@ -2,7 +2,7 @@
  *  the text and a position, and return a token with its end position, or a `Failure`, so trying one has no side
  *  effects. `fail` turns a failure into the error. */
 import { parseError } from "../errors.ts";
-import type { Field, JsonStep } from "../request.ts";
+import type { Field, JsonPathKey } from "../request.ts";
 
 /** A place where the text cannot go on. */
 export interface Failure {
@@ -20,7 +20,7 @@ export interface Token<Value> {
 }
 
 /** A text being parsed and how messages call it. */
-export interface Source {
+export interface LexerInput {
   /** What the positions count in. */
   readonly text: string;
   readonly what: string;
@@ -41,7 +41,7 @@ const KEY = ['"-"', "digit", "any non reserved character different from: .,>()"]
 const INDEX_END = ["digit", '"->"', '"::"', '"."', '","', END];
 
 /** @rule R-LEX-10 R-LEX-11 */
-export const fail = (source: Source, failure: Failure): never => {
+export const fail = (source: LexerInput, failure: Failure): never => {
   const { line, column } = positionOf(source.text, failure.at);
   const shown = failure.shownAt ?? failure.at;
   const code = source.text.codePointAt(shown);
@@ -59,7 +59,7 @@ export const fail = (source: Source, failure: Failure): never => {
 };
 
 /** The token, or the error. */
-export const need = <Value>(source: Source, result: Token<Value> | Failure): Token<Value> =>
+export const need = <Value>(source: LexerInput, result: Token<Value> | Failure): Token<Value> =>
   isFailure(result) ? fail(source, result) : result;
 
 const listAlternatives = (alternatives: readonly string[]): string => {
@@ -102,7 +102,7 @@ export const skipBlanks = (text: string, at: number): number => {
 };
 
 /** The position at which the text stops matching the keyword. @rule R-LEX-12 */
-export const leaves = (text: string, at: number, keyword: string): number => {
+export const mismatchAt = (text: string, at: number, keyword: string): number => {
   let i = 0;
   while (i < keyword.length && text[at + i] === keyword[i]) i++;
   return at + i;
@@ -172,12 +172,12 @@ export const scanType = (text: string, at: number): Token<string> | Failure => {
   return value === "" ? { at, expecting: ["letter", "digit"] } : { value, end };
 };
 
-const NO_PATH: readonly JsonStep[] = [];
+const NO_PATH: readonly JsonPathKey[] = [];
 
 /** `->a->>b`, `->0`, `->"x y"`, or nothing. @rule R-LEX-6 */
-const scanPath = (text: string, start: number): Token<readonly JsonStep[]> | Failure => {
+const scanPath = (text: string, start: number): Token<readonly JsonPathKey[]> | Failure => {
   if (text[start] !== "-" || text[start + 1] !== ">") return { value: NO_PATH, end: start };
-  const steps: JsonStep[] = [];
+  const steps: JsonPathKey[] = [];
   let at = start;
   while (text[at] === "-" && text[at + 1] === ">") {
     const arrow = text[at + 2] === ">" ? "->>" : "->";
@@ -189,7 +189,7 @@ const scanPath = (text: string, start: number): Token<readonly JsonStep[]> | Fai
   return { value: steps, end: at };
 };
 
-type PathOperand = Omit<JsonStep, "arrow">;
+type PathOperand = Omit<JsonPathKey, "arrow">;
 
 const scanOperand = (text: string, at: number): Token<PathOperand> | Failure => {
   const isSigned = text[at] === "-";
@@ -261,7 +261,7 @@ export interface TreePath {
 /** Name of a filter, order or limit parameter: `crew.sailors.name->>a`; what follows is not read. @rule R-LEX-8
  *  R-LEX-13 */
 export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
-  const source: Source = { text: raw, what, raw };
+  const source: LexerInput = { text: raw, what, raw };
   const names: string[] = [];
   for (let at = 0; ;) {
     const name = need(source, scanName(raw, at));
@@ -277,7 +277,7 @@ export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
 /** `id, name`: the names of `columns` and `on_conflict`; what follows the last one is not read. @rule R-LEX-9 R-LEX-13
  *  */
 export const parseNames = (raw: string, what: string): readonly string[] => {
-  const source: Source = { text: raw, what, raw };
+  const source: LexerInput = { text: raw, what, raw };
   const names: string[] = [];
   for (let at = 0; ;) {
     const name = need(source, scanName(raw, skipBlanks(raw, at)));

@@ -7,12 +7,12 @@ import {
   fail,
   isFailure,
   isNameCharacter,
-  leaves,
+  mismatchAt,
   NAME,
   scanField,
   skipBlanks,
   type Failure,
-  type Source,
+  type LexerInput,
   type Token,
 } from "./lex.ts";
 import { parseLogicPath } from "./tree-path.ts";
@@ -24,7 +24,7 @@ const TREE = [NAME, NEGATION, LOGIC_OPERATOR];
 /** `name`: `or`, `voyages.not.and`; `value`: `(…)`. @throws RelApiError `parse-error` @rule R-LOG-1 R-LOG-2 */
 export const parseLogic = (grammar: Grammar, name: string, value: string): Addressed<LogicTree> => {
   const { path, operator } = parseLogicPath(name);
-  const source: Source = { text: operator + value, what: "logic tree", raw: value };
+  const source: LexerInput = { text: operator + value, what: "logic tree", raw: value };
   // what follows the outer tree is not read (R-LEX-13)
   return { path, part: readTree({ grammar, source }, 0, 0).value };
 };
@@ -34,7 +34,7 @@ export const countConditions = (tree: LogicTree): number =>
 
 interface Reader {
   readonly grammar: Grammar;
-  readonly source: Source;
+  readonly source: LexerInput;
 }
 
 /** A condition if it parses as one; only otherwise a group, so that columns may be called `and`, `or` and `not`.
@@ -47,7 +47,7 @@ const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree
   if (source.text.startsWith("not.", at)) {
     const word =
       logicWord(source.text, at + 4) ??
-      fail(source, { at: at + 4, expecting: [LOGIC_OPERATOR], shownAt: leaves(source.text, at + 4, "and") });
+      fail(source, { at: at + 4, expecting: [LOGIC_OPERATOR], shownAt: mismatchAt(source.text, at + 4, "and") });
     return readGroup(reader, word, true, at + 4 + word.length, depth);
   }
   const word = logicWord(source.text, at);

@@ -5,13 +5,13 @@ import {
   END,
   fail,
   isFailure,
-  leaves,
+  mismatchAt,
   need,
   scanField,
   scanName,
   skipBlanks,
   type Failure,
-  type Source,
+  type LexerInput,
   type Token,
 } from "./lex.ts";
 import { parseNodePath } from "./tree-path.ts";
@@ -42,7 +42,7 @@ export const parseOrder = (
 });
 
 const parseOrderTerms = (grammar: Pick<Grammar, "orderings">, raw: string): readonly OrderTerm[] => {
-  const source: Source = { text: raw, what: "order", raw };
+  const source: LexerInput = { text: raw, what: "order", raw };
   const terms: OrderTerm[] = [];
   for (let at = 0; ; at++) {
     const start = skipBlanks(raw, at);
@@ -58,7 +58,7 @@ type TermToken = Token<OrderTerm> & { readonly more: readonly string[] };
 
 /** `ports(country).desc`, `ports(place.distance(1))`, tried as a whole: what it does not fit is read as a plain term.
  *  @rule R-ORD-3 X-ORD-2 */
-const readRelated = (grammar: Pick<Grammar, "orderings">, source: Source, start: number): TermToken | undefined => {
+const readRelated = (grammar: Pick<Grammar, "orderings">, source: LexerInput, start: number): TermToken | undefined => {
   const raw = source.text;
   const name = scanName(raw, start);
   if (isFailure(name) || raw[name.end] !== "(") return undefined;
@@ -81,7 +81,7 @@ const readRelated = (grammar: Pick<Grammar, "orderings">, source: Source, start:
   };
 };
 
-const readPlain = (grammar: Pick<Grammar, "orderings">, source: Source, start: number): TermToken => {
+const readPlain = (grammar: Pick<Grammar, "orderings">, source: LexerInput, start: number): TermToken => {
   const { value: scanned, end } = need(source, scanField(source.text, start));
   // blanks are part of an unquoted name; a tab or what follows a quoted one is passed over here
   const at = skipBlanks(source.text, end);
@@ -102,7 +102,7 @@ const readPlain = (grammar: Pick<Grammar, "orderings">, source: Source, start: n
 /** `.distance(1,"(2,3)")`: a declared ordering with its operands; undefined: something else follows. @rule X-ORD-2 */
 const readOrdering = (
   { orderings }: Pick<Grammar, "orderings">,
-  source: Source,
+  source: LexerInput,
   at: number,
 ): Token<NonNullable<OrderTerm["ordering"]>> | undefined => {
   const { text } = source;
@@ -148,13 +148,13 @@ const scanSuffix = (text: string, at: number): SuffixToken | Failure => {
   if (direction === undefined) {
     const nulls = scanNulls(text, word);
     if (nulls !== undefined) return { value: { nulls: nulls.value }, end: nulls.end, more: [] };
-    return { at: word, expecting: ['"asc"', '"desc"', ...NULLS_LABELS], shownAt: leaves(text, word, "asc") };
+    return { at: word, expecting: ['"asc"', '"desc"', ...NULLS_LABELS], shownAt: mismatchAt(text, word, "asc") };
   }
   const end = word + direction.length;
   if (text[end] !== ".") return { value: { direction }, end, more: [DELIMITER] };
   const nulls = scanNulls(text, end + 1);
   if (nulls === undefined)
-    return { at: end + 1, expecting: NULLS_LABELS, shownAt: leaves(text, end + 1, "nullsfirst") };
+    return { at: end + 1, expecting: NULLS_LABELS, shownAt: mismatchAt(text, end + 1, "nullsfirst") };
   return { value: { direction, nulls: nulls.value }, end: nulls.end, more: [] };
 };
 

@@ -8,7 +8,7 @@ import {
   fail,
   isFailure,
   isNameCharacter,
-  leaves,
+  mismatchAt,
   NAME,
   need,
   scanField,
@@ -16,7 +16,7 @@ import {
   scanType,
   skipBlanks,
   type Failure,
-  type Source,
+  type LexerInput,
   type Token,
 } from "./lex.ts";
 
@@ -35,7 +35,7 @@ interface ItemToken extends Token<SelectItem> {
 }
 
 interface Reader {
-  readonly source: Source;
+  readonly source: LexerInput;
   readonly embeds: Grammar["embeds"];
   /** REST names of the aggregate functions. */
   readonly aggregates: readonly string[];
@@ -258,7 +258,7 @@ const TYPE_MORE = ["letter", "digit"];
  *  R-LEX-12 */
 const shownOfItem = (reader: Reader, at: number): number => {
   const prefix = reader.embeds.find((embed) => embed.prefix !== "")?.prefix;
-  return prefix === undefined ? at : leaves(reader.source.text, at, prefix);
+  return prefix === undefined ? at : mismatchAt(reader.source.text, at, prefix);
 };
 
 const beginsName = (text: string, at: number): boolean => text[at] === '"' || isNameCharacter(text, at);
@@ -290,12 +290,12 @@ const readAggregate = (reader: Reader, at: number): Token<string> | undefined =>
     return fail(reader.source, {
       at: word,
       expecting: among.map((aggregate) => `"${aggregate}"`),
-      shownAt: leaves(text, word, among[0] ?? ""),
+      shownAt: mismatchAt(text, word, among[0] ?? ""),
     });
   }
   const end = word + name.length;
   if (!text.startsWith("()", end))
-    fail(reader.source, { at: end, expecting: ['"()"'], shownAt: leaves(text, end, "()") });
+    fail(reader.source, { at: end, expecting: ['"()"'], shownAt: mismatchAt(text, end, "()") });
   return { value: name, end: end + 2 };
 };
 

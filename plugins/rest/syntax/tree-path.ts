@@ -1,5 +1,5 @@
 /** `crew.order`, `voyages.not.and`: which level of the select a reserved parameter is about. */
-import { need, parseTreePath, scanName, type Source } from "./lex.ts";
+import { need, parseTreePath, scanName, type LexerInput } from "./lex.ts";
 
 /** Embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error` @rule
  *  R-LEX-8 */
@@ -15,7 +15,7 @@ export interface LogicPath {
  *  */
 export const parseLogicPath = (name: string): LogicPath => {
   if (!name.includes(".")) return { path: [], operator: name };
-  const source: Source = { text: name, what: "logic path", raw: name };
+  const source: LexerInput = { text: name, what: "logic path", raw: name };
   const parts: string[] = [];
   for (let at = 0; ;) {
     const part = need(source, scanName(name, at));

@@ -4,7 +4,7 @@ import type {
   Comparison,
   Expression,
   Operand,
-  PathStep,
+  PathKey,
   Predicate,
   Session,
   ValueRef,
@@ -32,10 +32,10 @@ const valueText = (ref: ValueRef, { values, session }: Given): string => {
   return `${ref.session} (${shown(session.variables[ref.session])})`;
 };
 
-const keyText = ({ arrow, key }: PathStep, given: Given): string =>
+const keyText = ({ arrow, key }: PathKey, given: Given): string =>
   `${arrow}${valueText(key, given).replace(/^"(.*)"$/, "$1")}`;
 
-const pathText = (path: readonly PathStep[] | undefined, given: Given): string =>
+const pathText = (path: readonly PathKey[] | undefined, given: Given): string =>
   (path ?? []).map((step) => keyText(step, given)).join("");
 
 export const expressionText = (expression: Expression, given: Given): string => {

@@ -3,10 +3,10 @@
 import type { Column, Relation, Routine } from "./objects.ts";
 
 /** What may be done with a relation. */
-export type Operation = "select" | "insert" | "update" | "delete";
+export type TableOperation = "select" | "insert" | "update" | "delete";
 
 /** What a caller may see of the schema, by grants or by metadata. */
-export interface Sight {
+export interface Visibility {
   /** The database enforces it. */
   readonly isByGrants: boolean;
   /** Its values may be read, but perhaps not in every row. */
@@ -18,6 +18,6 @@ export interface Sight {
   /** The caller has some right on the relation. */
   knowsRelation(relation: Relation): boolean;
   /** The operation is allowed, on some column and some row at least. */
-  may(relation: Relation, operation: Operation): boolean;
+  may(relation: Relation, operation: TableOperation): boolean;
   calls(routine: Routine): boolean;
 }

@@ -3,7 +3,7 @@
 import type { Model, PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 
-export interface Bases {
+export interface BaseTables {
   /** Tables whose changes can affect reads of these relations. `isOpenEnded`: they also depend on something that no
    *  change source reports. */
   of(relations: Iterable<string>): {
@@ -69,7 +69,7 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f')
   and c.relpersistence <> 't'`;
 
 /** @throws RelApiError of the query */
-export const loadBases = async (context: PluginContext): Promise<Bases> => {
+export const loadBases = async (context: PluginContext): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
   return {
     of: (relations) => {
@@ -92,8 +92,8 @@ export const loadBases = async (context: PluginContext): Promise<Bases> => {
 };
 
 /** Those of the model in force. */
-export const createBases = (context: PluginContext): ((model: Model) => Promise<Bases>) => {
-  const byModel = new WeakMap<Model, Promise<Bases>>();
+export const createBases = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
+  const byModel = new WeakMap<Model, Promise<BaseTables>>();
   return (model) => {
     let found = byModel.get(model);
     if (found === undefined) {

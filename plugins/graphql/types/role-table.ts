@@ -5,7 +5,7 @@ import type { GqlBuild, GqlPart } from "../parts.ts";
 import type { GqlComputedField, GqlValueType } from "../value-types.ts";
 import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../served.ts";
 
-export interface LensColumn extends GqlColumn {
+export interface RoleColumn extends GqlColumn {
   readonly value: GqlValueType;
   /** One object for all places of the column. */
   readonly part: GqlPart;
@@ -19,27 +19,27 @@ export interface LensComputed {
   readonly isPlain: boolean;
 }
 
-export interface Lens {
+export interface RoleTable {
   readonly build: GqlBuild;
   readonly table: GqlTable;
   readonly rights: GqlTableRights;
-  readonly readable: readonly LensColumn[];
-  readonly insertable: readonly LensColumn[];
-  readonly updatable: readonly LensColumn[];
+  readonly readable: readonly RoleColumn[];
+  readonly insertable: readonly RoleColumn[];
+  readonly updatable: readonly RoleColumn[];
   /** It has a primary key, all its columns may be read, and some plugin compares them. */
   readonly hasKey: boolean;
-  readonly key: readonly LensColumn[];
+  readonly key: readonly RoleColumn[];
   readonly mayAggregate: boolean;
   /** Those whose target may be read. */
   readonly relationships: readonly (GqlRelationshipField & { readonly table: GqlTable })[];
   readonly computed: readonly LensComputed[];
 }
 
-const lenses = new WeakMap<GqlBuild, Map<GqlTable, Lens>>();
+const lenses = new WeakMap<GqlBuild, Map<GqlTable, RoleTable>>();
 
-export const lensOf = (build: GqlBuild, table: GqlTable): Lens => {
+export const roleTableOf = (build: GqlBuild, table: GqlTable): RoleTable => {
   let known = lenses.get(build);
-  if (known === undefined) lenses.set(build, (known = new Map<GqlTable, Lens>()));
+  if (known === undefined) lenses.set(build, (known = new Map<GqlTable, RoleTable>()));
   let lens = known.get(table);
   if (lens === undefined) known.set(table, (lens = makeLens(build, table)));
   return lens;
@@ -60,11 +60,11 @@ export const ownParameters = ({ routine, tableArgument, sessionArgument }: GqlCo
     index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }],
   );
 
-const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
+const makeLens = (build: GqlBuild, table: GqlTable): RoleTable => {
   const rights = build.rights(table);
   const { select, insert, update } = rights;
   const columns = once(() =>
-    table.columns.flatMap((column): LensColumn[] => {
+    table.columns.flatMap((column): RoleColumn[] => {
       const { name } = column.column;
       const isUsed =
         select?.columns.has(name) === true || insert?.columns.has(name) === true || update?.columns.has(name) === true;
@@ -75,7 +75,7 @@ const makeLens = (build: GqlBuild, table: GqlTable): Lens => {
     }),
   );
   const among = (names: ReadonlySet<string> = none) =>
-    once((): readonly LensColumn[] => columns().filter(({ column }) => names.has(column.name)));
+    once((): readonly RoleColumn[] => columns().filter(({ column }) => names.has(column.name)));
   const readable = among(select?.columns);
   const insertable = among(insert?.columns);
   const updatable = among(update?.columns);

@@ -1,5 +1,5 @@
 /** What a role of the metadata may see of the schema. */
-import { nameKey, relationOf, type Column, type Model, type Relation, type Sight } from "../../core/index.ts";
+import { nameKey, relationOf, type Column, type Model, type Relation, type Visibility } from "../../core/index.ts";
 import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./view.ts";
 
@@ -8,7 +8,7 @@ export const createSight = (
   tables: ReadonlyMap<string, Readonly<TablePermissions>>,
   model: Model,
   mayCall: MayCall,
-): Sight => {
+): Visibility => {
   const of = (relation: Relation): Readonly<TablePermissions> => tables.get(nameKey(relation)) ?? {};
   const reads = (relation: Relation, { name }: Column): boolean => of(relation).select?.columns.has(name) === true;
   return {

@@ -12,7 +12,7 @@ type OnData = (this: Duplex, chunk: Buffer) => void;
 
 /** Drops each chunk of the socket that is exactly one of the text messages `texts` (of up to 125 bytes each); passes
  *  everything else to the reader. A chunk from within a longer message can match only if the sender crafted it. */
-export const skim = (socket: Duplex, texts: readonly Uint8Array[]): void => {
+export const dropHeartbeats = (socket: Duplex, texts: readonly Uint8Array[]): void => {
   const readers = socket.listeners("data");
   const read = readers[0] as OnData | undefined;
   if (read === undefined || readers.length > 1) return;

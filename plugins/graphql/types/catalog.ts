@@ -20,13 +20,13 @@ import type {
   GqlCustomization,
   GqlMetadata,
   GqlRelationshipField,
-  GqlSource,
+  GqlCatalog,
   GqlTable,
   GqlTableEntry,
-  GqlWord,
+  GqlNamePart,
 } from "../served.ts";
 
-export interface Source extends GqlSource {
+export interface Catalog extends GqlCatalog {
   readonly names: Names;
 }
 
@@ -105,7 +105,7 @@ const exposedRelations = (model: Model): Relation[] =>
 
 interface Named {
   readonly relation: Relation;
-  readonly word: GqlWord;
+  readonly word: GqlNamePart;
   readonly entry: GqlTableEntry | undefined;
 }
 
@@ -113,7 +113,7 @@ interface Named {
 const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Names): string[] => {
   const custom = (
     key: keyof NonNullable<GqlTableEntry["rootFields"]>,
-    ...words: readonly (string | GqlWord)[]
+    ...words: readonly (string | GqlNamePart)[]
   ): string => entry?.rootFields?.[key]?.name ?? names.rootName(...words);
   return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
 };
@@ -159,7 +159,7 @@ const nameTables = (
 };
 
 /** Reads the model once; every role looks at the same source. */
-export const createSource = (model: Model, convention: GqlCustomization["namingConvention"], warn: Warn): Source => {
+export const createCatalog = (model: Model, convention: GqlCustomization["namingConvention"], warn: Warn): Catalog => {
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes it
   const customization: GqlCustomization = {
     ...metadata?.customization,

@@ -7,7 +7,7 @@ import type { OptionSource } from "../plugin.ts";
 import type { Current } from "./current.ts";
 import type { Query } from "./database/database.ts";
 
-export interface Config {
+export interface CurrentOptions {
   /** Asks the sources; what is wrong is logged and leaves all options as they were. @rule R-SC-4 X-SET-7 */
   load(query: Query): Promise<ResolvedOptions>;
   take(options: ResolvedOptions): void;
@@ -24,7 +24,14 @@ export interface ConfigParts {
   readonly check: (options: ResolvedOptions) => void;
 }
 
-export const createConfig = ({ preset, current, settings, sources, logger, check }: ConfigParts): Config => {
+export const createCurrentOptions = ({
+  preset,
+  current,
+  settings,
+  sources,
+  logger,
+  check,
+}: ConfigParts): CurrentOptions => {
   let read = "{}";
   return {
     load: async (query) => {
