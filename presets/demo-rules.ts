@@ -27,6 +27,7 @@ export const demoNotice = (
     ...Object.keys(environment)
       .filter((name) => set(name) && strays.every((stray) => stray.name !== name))
       .filter((name) => OF_A_DATABASE.test(name) || CONNECTION_STRING.test(environment[name] ?? ""))
+      .filter((name) => !name.startsWith("TEST_")) // another program's, ours included
       .sort()
       .slice(0, 1)
       .map((name) => `${name} is set, and DATABASE_URL is not`),
