@@ -14,9 +14,9 @@ interface Row {
   readonly example: string;
 }
 
-const target = (cell: string): string => /\]\(([^)]+)\)/.exec(cell)?.[1] ?? "";
+const target = (cell: string): string => /\]\(\.\.\/([^)]+)\)/.exec(cell)?.[1] ?? "";
 
-const rows = (read("CONTRIBUTING.md").split("## The one-minute test")[1] ?? "")
+const rows = (read(".github/CONTRIBUTING.md").split("## The one-minute test")[1] ?? "")
   .split("\n## ")[0]!
   .split("\n")
   .filter((line) => line.startsWith("| ") && !line.startsWith("| To add"))
