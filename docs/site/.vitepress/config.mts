@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { extendMarkdown } from "./markdown.mts";
 import { sidebar } from "./pages.mts";
-import { slugify } from "./slug.mts";
+import { slugify } from "../../../test/support/pages/slug.ts";
 
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#2b74c4'/>" +

@@ -1,4 +1,4 @@
-/** Anchors as GitHub makes them of headings; docs/site/.vitepress/slug.mts is the same for the site. */
+/** Anchors as GitHub makes them of headings, for the site (docs/site) and for the test of its links. */
 export const slugify = (heading: string): string =>
   heading
     .trim()
