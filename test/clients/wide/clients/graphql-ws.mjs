@@ -1,6 +1,7 @@
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { client as checksOf, eventually, has, place, rejects, same } from "../checks.mjs";
+import { checkLiveQueries } from "../live-checks.mjs";
 
 const { check, done } = checksOf("graphql-ws", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
@@ -68,38 +69,7 @@ await check("delete", async () =>
 await check("a function", async () =>
   has(await one({ query: '{ search_films(args: {words: "piano"}) { id } }' }), { data: { search_films: [{ id: 5 }] } }),
 );
-await check("a live query, and what changes", async () => {
-  const { seen, stop } = follow({ query: YEAR, variables: { id: 1 } });
-  await eventually(() => has(seen, [{ data: { films_by_pk: { year: 1962 } } }]));
-  await setYear(1, 1963);
-  await eventually(() => has(seen.slice(1), [{ data: { films_by_pk: { year: 1963 } } }]));
-  stop();
-});
-await check("nothing more after the end", async () => {
-  const { seen, stop } = follow({ query: YEAR, variables: { id: 2 } });
-  await eventually(() => same(seen.length, 1));
-  stop();
-  await setYear(2, 1986);
-  await new Promise((resolve) => setTimeout(resolve, 400));
-  same(seen.length, 1);
-});
-await check("several on one connection, each its own", async () => {
-  const all = [3, 4, 5].map((id) => follow({ query: YEAR, variables: { id } }));
-  await eventually(() =>
-    same(
-      all.map(({ seen }) => seen.length),
-      [1, 1, 1],
-    ),
-  );
-  await setYear(4, 1955);
-  await eventually(() =>
-    same(
-      all.map(({ seen }) => seen.at(-1).data.films_by_pk.year),
-      [1950, 1955, 1993],
-    ),
-  );
-  for (const { stop } of all) stop();
-});
+await checkLiveQueries(check, { follow, setYear });
 await check("a live list with a relationship", async () => {
   const { seen, stop } = follow({
     query: "subscription { directors(where: {id: {_eq: 3}}) { name films { title } } }",

@@ -1,6 +1,7 @@
 import { SubscriptionClient } from "subscriptions-transport-ws";
 import { WebSocket } from "ws";
 import { client as checksOf, eventually, has, place, same } from "../checks.mjs";
+import { checkLiveQueries } from "../live-checks.mjs";
 
 const { check, done } = checksOf("subscriptions-transport-ws", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
@@ -54,38 +55,7 @@ await check("delete", async () =>
     data: { delete_directors_by_pk: { id: 60 } },
   }),
 );
-await check("a live query, and what changes", async () => {
-  const { seen, stop } = follow({ query: YEAR, variables: { id: 1 } });
-  await eventually(() => has(seen, [{ data: { films_by_pk: { year: 1962 } } }]));
-  await setYear(1, 1963);
-  await eventually(() => has(seen.slice(1), [{ data: { films_by_pk: { year: 1963 } } }]));
-  stop();
-});
-await check("nothing more after the end", async () => {
-  const { seen, stop } = follow({ query: YEAR, variables: { id: 2 } });
-  await eventually(() => same(seen.length, 1));
-  stop();
-  await setYear(2, 1986);
-  await new Promise((resolve) => setTimeout(resolve, 400));
-  same(seen.length, 1);
-});
-await check("several on one connection, each its own", async () => {
-  const all = [3, 4, 5].map((id) => follow({ query: YEAR, variables: { id } }));
-  await eventually(() =>
-    same(
-      all.map(({ seen }) => seen.length),
-      [1, 1, 1],
-    ),
-  );
-  await setYear(4, 1955);
-  await eventually(() =>
-    same(
-      all.map(({ seen }) => seen.at(-1).data.films_by_pk.year),
-      [1950, 1955, 1993],
-    ),
-  );
-  for (const { stop } of all) stop();
-});
+await checkLiveQueries(check, { follow, setYear });
 await check("an error of the document", async () => {
   const { ended, seen } = follow({ query: "subscription { film { id } }" });
   await eventually(() => same(ended.error !== undefined || seen.length > 0, true));
