@@ -18,15 +18,11 @@ import {
 import type { TakenCredentialsService } from "../auth/api.ts";
 import type { GraphqlService, PlaygroundService } from "../graphql/api.ts";
 import type { OpenapiPageService, RestGuideService } from "../rest/api.ts";
+import { takesPage } from "../pages.ts";
 import { buildPage, policyOf, type Card } from "./page.ts";
 import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
-
-const namesHtml = (accept = ""): boolean =>
-  accept
-    .split(",")
-    .some((item) => /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;(?!\s*q=0(?:\.0*)?\s*$).*)?$/i.test(item));
 
 /** Who sends nothing at all: neither header nor cookie, nor anything that middleware has found out. The page is for
  *  whoever opens it, so it shows what nobody in particular may see. */
@@ -167,7 +163,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     isPage: true,
     isFallback: true,
     match: (path, method, request) =>
-      path === "/" && (method === "GET" || method === "HEAD") && namesHtml(request.headers.accept),
+      path === "/" && (method === "GET" || method === "HEAD") && takesPage(request.headers.accept),
     beforeAuthorize: answer,
     handle: answer,
     encodeError: (error) => ({

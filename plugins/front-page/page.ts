@@ -1,4 +1,5 @@
 /** The page: plain HTML that works without its script, which copies requests and knows the address of the browser. */
+import { escapeHtml } from "../pages.ts";
 import type { Secret } from "./requests.ts";
 
 /** One surface. */
@@ -36,16 +37,6 @@ export const policyOf = (nonce: string): string =>
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string); // one of the keys
 
 /** The origin is marked, so that the script can write the one that the browser has. */
 const withOrigin = (text: string, origin: string): string =>

@@ -5,12 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-
-export interface Asset {
-  readonly contentType: string;
-  readonly bytes: Buffer;
-  readonly gzipped: Buffer;
-}
+import type { Asset } from "../pages.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",

@@ -9,32 +9,13 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import type { OpenapiPageService, OpenapiService } from "../rest/api.ts";
-import { createAssets, findAssetFolder, type Asset } from "./assets.ts";
+import { sendAsset, takesPage } from "../pages.ts";
+import { createAssets, findAssetFolder } from "./assets.ts";
 import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
 
 /** Below the REST root; no relation or function has a path of three parts. */
 const ASSETS = "/openapi/ui";
 const MAX_AGE_SECONDS = 86_400;
-
-const namesHtml = (accept: string | undefined): boolean =>
-  accept !== undefined && accept.split(",").some((item) => item.split(";", 1)[0]?.trim().toLowerCase() === "text/html");
-
-const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">): Answer => {
-  const isGzipped = /\bgzip\b/.test(exchange.header("accept-encoding") ?? "");
-  const bytes = isGzipped ? asset.gzipped : asset.bytes;
-  return {
-    status: 200,
-    headers: [
-      ["Content-Type", asset.contentType],
-      ["Content-Length", String(bytes.length)],
-      ["Cache-Control", `public, max-age=${MAX_AGE_SECONDS}`],
-      ["Vary", "Accept-Encoding"],
-      ["X-Content-Type-Options", "nosniff"],
-      ...(isGzipped ? [["Content-Encoding", "gzip"] as const] : []),
-    ],
-    ...(exchange.method === "HEAD" ? {} : { body: bytes }),
-  };
-};
 
 const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
@@ -54,7 +35,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
     const name = assetName(exchange.path);
     if (name !== undefined) {
       const asset = assets(name);
-      return asset === undefined ? notFound : sendAsset(asset, exchange);
+      return asset === undefined ? notFound : sendAsset(asset, exchange, `public, max-age=${MAX_AGE_SECONDS}`);
     }
     const { dbSchemas, openapiServerProxyUri } = context.options;
     const root = mountOf(exchange.request) + exchange.path.replace(/\/$/, "");
@@ -85,7 +66,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
     methods: ["GET", "HEAD"],
     match: (path, method, request) => {
       if (assetName(path) !== undefined) return isDescribed();
-      return method === "GET" && namesHtml(request.headers.accept) && isDescribed();
+      return method === "GET" && takesPage(request.headers.accept) && isDescribed();
     },
     beforeAuthorize: answer,
     handle: answer,

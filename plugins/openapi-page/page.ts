@@ -1,4 +1,5 @@
 /** The page and its script. */
+import { escapeHtml, inlineJson } from "../pages.ts";
 
 export interface PageConfig {
   /** Path of the schema description, from the server's root. */
@@ -12,12 +13,6 @@ export interface PageConfig {
 /** Everything the page loads comes from its own server; Swagger UI styles inline. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src *; font-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
-
-/** JSON inside a script element: no `<` may end it. */
-const inlineJson = (config: PageConfig): string => JSON.stringify(config).replaceAll("<", "\\u003c");
 
 export const buildPage = (config: PageConfig): string => `<!doctype html>
 <html lang="en">

@@ -74,7 +74,12 @@ const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/[^/]+\/a
 
 /** What any plugin may use: declarations that several list, what several show first of a database, and what their hints
  *  are made of. */
-const SHARED: ReadonlySet<string> = new Set(["plugins/settings.ts", "plugins/examples.ts", "plugins/hints.ts"]);
+const SHARED: ReadonlySet<string> = new Set([
+  "plugins/settings.ts",
+  "plugins/examples.ts",
+  "plugins/hints.ts",
+  "plugins/pages.ts",
+]);
 /** What a plugin folder says of its options. */
 const isOptions = ({ to, isType }: Import): boolean => isType && /^plugins\/([^/]+\/)?settings\.ts$/.test(to);
 

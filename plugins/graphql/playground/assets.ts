@@ -6,12 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-
-export interface Asset {
-  readonly contentType: string;
-  readonly bytes: Buffer;
-  readonly gzipped: Buffer;
-}
+import type { Asset } from "../../pages.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "main.js": "text/javascript; charset=utf-8",

@@ -5,7 +5,8 @@ import { definePlugin, type Answer, type Exchange, type PluginContext, type Surf
 import type { GraphqlService, PlaygroundService } from "../api.ts";
 import { credentialRules } from "../credential-rules.ts";
 import { PATH } from "../paths.ts";
-import { createAssets, digestOf, findAssetFolder, type Asset } from "./assets.ts";
+import { sendAsset, takesPage } from "../../pages.ts";
+import { createAssets, digestOf, findAssetFolder } from "./assets.ts";
 import { buildPage, policyOf } from "./page.ts";
 
 const ASSETS_PATH = `${PATH}/playground/`;
@@ -14,34 +15,12 @@ const EXAMPLE_PATH = `${ASSETS_PATH}example`;
 
 const YEAR_SECONDS = 31_536_000;
 
-/** A page is what the caller wants, or whatever there is. */
-const takesHtml = (accept: string | undefined): boolean =>
-  accept === undefined ||
-  accept
-    .split(",")
-    .some((item) => ["text/html", "text/*", "*/*"].includes(item.split(";", 1)[0]?.trim().toLowerCase() ?? ""));
-
 type AnyExchange = Omit<Exchange, "session">;
 
 /** The assets, relative to the page's address as the browser has it: with or without a slash at its end. @rule
  *  R-PATH-11 */
 const folderBeside = (exchange: AnyExchange): string =>
   exchange.request.url?.split("?", 1)[0]?.endsWith("/") === true ? "playground" : "graphql/playground";
-
-const sendAsset = (asset: Asset, exchange: AnyExchange): Answer => {
-  const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(exchange.header("accept-encoding") ?? "");
-  return {
-    status: 200,
-    headers: [
-      ["Content-Type", asset.contentType],
-      ["Cache-Control", `public, max-age=${YEAR_SECONDS}, immutable`],
-      ["Vary", "Accept-Encoding"],
-      ["X-Content-Type-Options", "nosniff"],
-      ...(isGzipped ? [["Content-Encoding", "gzip"] as const] : []),
-    ],
-    body: isGzipped ? asset.gzipped : asset.bytes,
-  };
-};
 
 const createSurface = (folder: string, { service }: Pick<PluginContext, "service">): Surface => {
   const assets = createAssets(folder);
@@ -67,7 +46,9 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
     if (exchange.path === PATH) return sendPage(exchange);
     const [version, name = ""] = exchange.path.slice(ASSETS_PATH.length).split("/", 2);
     const asset = version === digest() ? await assets(name) : undefined;
-    return asset === undefined ? { status: 404, headers: [] } : sendAsset(asset, exchange);
+    return asset === undefined
+      ? { status: 404, headers: [] }
+      : sendAsset(asset, exchange, `public, max-age=${YEAR_SECONDS}, immutable`);
   };
 
   return {
@@ -76,7 +57,7 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
     paths: () => [PATH, `${ASSETS_PATH}*`],
     methods: ["GET", "HEAD"],
     match: (path, _method, request) =>
-      (path !== PATH || takesHtml(request.headers.accept)) && service<GraphqlService>("graphql") !== undefined,
+      (path !== PATH || takesPage(request.headers.accept, true)) && service<GraphqlService>("graphql") !== undefined,
     beforeAuthorize: answer,
     handle: answer,
     encodeError: (error) => ({ status: error.status, headers: [] }),

@@ -1,7 +1,5 @@
 /** The page itself: a frame for the bundle, with a policy that lets nothing else run. */
-
-/** In a data block `<` could end it. */
-const jsonIn = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
+import { inlineJson } from "../../pages.ts";
 
 /** `assets`: folder of the files, relative to the page, so that it holds under any mount. */
 export const buildPage = (assets: string, nonce: string): string => `<!doctype html>
@@ -18,7 +16,7 @@ export const buildPage = (assets: string, nonce: string): string => `<!doctype h
 <body>
 <div id="playground">Loading …</div>
 <noscript>The playground needs JavaScript. Requests are sent with POST to this address.</noscript>
-<script type="application/json" id="config">${jsonIn({ assets })}</script>
+<script type="application/json" id="config">${inlineJson({ assets })}</script>
 <script type="module" nonce="${nonce}" src="${assets}/main.js"></script>
 </body>
 </html>
