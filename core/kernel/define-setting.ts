@@ -81,7 +81,7 @@ type ValueOf<Declared> = Declared extends Setting<infer Value> ? Value : never;
 
 /** The options that these settings declare, as a preset gives them. */
 export type OptionsOf<Declared extends readonly Setting[]> = {
-  readonly [Each in Declared[number] as Each["name"]]?: Exclude<ValueOf<Each>, undefined>;
+  readonly [Each in Declared[number] as Each["name"]]?: ValueOf<Each> | undefined;
 };
 
 /** The same with all defaults filled in. */

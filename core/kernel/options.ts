@@ -26,16 +26,18 @@ export interface DatabaseSource {
 
 /** What no environment variable can hold. */
 interface Objects {
-  readonly database?: DatabaseSource;
-  readonly logger?: Logger;
+  readonly database?: DatabaseSource | undefined;
+  readonly logger?: Logger | undefined;
   /** `app.settings.<name>` in SQL. */
-  readonly appSettings?: Readonly<Record<string, string>>;
+  readonly appSettings?: Readonly<Record<string, string>> | undefined;
   /** Settings of plugins that are no options of their own, by name. */
-  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
+type LimitOptions = { readonly [Each in keyof Limits]?: Limits[Each] | undefined };
+
 /** Options of a preset: those of docs/reference/settings.md in camelCase. Plugins add theirs. */
-export interface RelApiOptions extends OptionsOf<typeof coreSettings>, Partial<Limits>, Objects {}
+export interface RelApiOptions extends OptionsOf<typeof coreSettings>, LimitOptions, Objects {}
 
 /** The current options, with every default filled in. Plugins add theirs. */
 export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, Objects {

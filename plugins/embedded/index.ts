@@ -16,7 +16,7 @@ import type { Boot, Request } from "./thread.ts";
 
 export interface EmbeddedOptions {
   /** Folder that keeps the data; absent: in memory, gone with the process. One process at a time. */
-  readonly dataDir?: string;
+  readonly dataDir?: string | undefined;
   /** What a fresh database holds: the demo (default), nothing, or the file of an image that `dump` made. A filled
    *  `dataDir` stays as it is. */
   readonly image?: "demo" | "empty" | (string & {});

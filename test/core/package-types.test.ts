@@ -1,6 +1,6 @@
 /** What users of the package see of its types. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,9 +16,9 @@ symlinkSync(join(root, "node_modules/@types"), join(folder, "node_modules/@types
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
 /** The compiler's errors for a file that installs the package. */
-const errorsOf = (text: string): string => {
+const errorsOf = (text: string, ...more: readonly string[]): string => {
   writeFileSync(join(folder, "user.ts"), text);
-  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "node"];
+  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "node", ...more];
   try {
     execFileSync(join(root, "node_modules/.bin/tsc"), [...options, "user.ts"], { cwd: folder, encoding: "utf8" });
     return "";
@@ -52,6 +52,20 @@ test("X-SET-8 each preset by itself knows the options of all", () => {
     );
   expect(options("maxAliases")).toBe("");
   expect(options("maxAliasess")).toContain("Did you mean to write 'maxAliases'?");
+});
+
+test("X-TYP-2 what the README shows compiles under every strict option", () => {
+  const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```ts\n([^]*?)```/g)].map(
+    ([, text]) => text!,
+  );
+  expect(blocks.length).toBeGreaterThanOrEqual(2);
+  const names = "declare const app: import('express').Express; declare const databaseUrl: string | undefined;\n";
+  for (const text of blocks) {
+    const isWhole = text.includes("const app");
+    expect(errorsOf(isWhole ? text : names + text, "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess")).toBe(
+      "",
+    );
+  }
 });
 
 test("X-TYP-1 a surface of your own adds its members", () => {

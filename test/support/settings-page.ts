@@ -69,7 +69,7 @@ export const optionsFile = async (): Promise<string> => {
   const options = settingsOf(fullCompat({})).filter(({ isOption }) => isOption);
   const members = options.map(
     (option) =>
-      `/** ${commentOf(option)} */\nreadonly ${option.name}?: NonNullable<RelApiOptions[${JSON.stringify(option.name)}]>;`,
+      `/** ${commentOf(option)} */\nreadonly ${option.name}?: NonNullable<RelApiOptions[${JSON.stringify(option.name)}]> | undefined;`,
   );
   const text = [
     "/** Written by `npm run docs:settings` from the declarations of the settings. */",
