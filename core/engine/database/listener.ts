@@ -1,7 +1,7 @@
 /** The one connection that listens: open while a channel is needed, reopened when it is lost. */
 import type { Logger } from "../../kernel/options.ts";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
-import { openConnection, type Connection, type Target } from "./pool.ts";
+import { openConnection, type Connection, type Target } from "./connection.ts";
 import { createBackoff } from "./backoff.ts";
 import { wantChannels } from "./channels.ts";
 
