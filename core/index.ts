@@ -10,6 +10,7 @@ export { faultFacts } from "./kernel/faults.ts";
 export { countRefusal, limitExceeded, refusalCounter, type Limit, type Limits } from "./kernel/limits.ts";
 export { isNestedDeeper } from "./kernel/json-depth.ts";
 export type { Counters } from "./kernel/counters.ts";
+export type { Troubles } from "./kernel/troubles.ts";
 export * from "./kernel/session.ts";
 export type { AnyToken, Token } from "./kernel/token.ts";
 export { observeSession, type WithSession } from "./kernel/observed-session.ts";

@@ -6,6 +6,7 @@ import type { RequestSettings } from "./http/request-headers.ts";
 import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
+import type { Troubles } from "./kernel/troubles.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
@@ -270,6 +271,8 @@ export interface PluginContext {
   readonly registry: Registry;
   /** What `/metrics` shows. */
   readonly counters: Counters;
+  /** What is wrong while the api goes on: readiness tells it. */
+  readonly troubles: Troubles;
   /** Where everything that outlives a request is stored. */
   readonly caches: Caches;
   /** The model in force. @throws RelApiError `model-not-loaded` */

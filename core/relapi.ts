@@ -38,6 +38,7 @@ import { createPreparer } from "./engine/programs.ts";
 import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { createServices } from "./kernel/services.ts";
+import { createTroubles, type Troubles } from "./kernel/troubles.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
@@ -101,12 +102,13 @@ export const relApi = (preset: Preset): RelApi => {
   const guard = guardHooks(hooks);
   const services = createServices();
   const counters = createCounters();
+  const troubles = createTroubles();
   const sources: OptionSource[] = [];
   const current: Current = { options, model: undefined };
-  const config = createCurrentOptions({ preset: given, current, settings, sources, logger, check });
+  const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
   const database = createDatabase(current, logger, caches, registry.sessions);
-  const loader = createModelLoader({ config, current, hooks, database, logger, counters });
+  const loader = createModelLoader({ config, current, hooks, database, logger, counters, troubles });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
@@ -139,6 +141,7 @@ export const relApi = (preset: Preset): RelApi => {
     registry,
     logger,
     counters,
+    troubles,
     caches,
     database,
     loader,
@@ -271,6 +274,7 @@ interface ContextParts {
   readonly registry: Registry;
   readonly logger: PluginContext["logger"];
   readonly counters: Counters;
+  readonly troubles: Troubles;
   readonly caches: Caches;
   readonly database: Database;
   readonly loader: ModelLoader;
@@ -294,6 +298,7 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
     registry,
     logger,
     counters,
+    troubles,
     caches,
     database,
     loader,
@@ -316,6 +321,7 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
     logger,
     registry,
     counters,
+    troubles,
     caches,
     model: () => current.model ?? loader.demand(),
     onModel: loader.onModel,

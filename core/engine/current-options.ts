@@ -3,6 +3,7 @@ import { isRelApiError, presetError } from "../kernel/errors.ts";
 import type { Setting } from "../kernel/define-setting.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
 import { resolveOptions } from "../kernel/resolve-options.ts";
+import type { Troubles } from "../kernel/troubles.ts";
 import type { OptionSource } from "../plugin.ts";
 import type { Current } from "./current.ts";
 import type { Query } from "./database/database.ts";
@@ -20,6 +21,7 @@ export interface ConfigParts {
   readonly settings: readonly Setting[];
   readonly sources: readonly OptionSource[];
   readonly logger: Logger;
+  readonly troubles: Troubles;
   /** Throws on options that cannot be in effect. */
   readonly check: (options: ResolvedOptions) => void;
 }
@@ -30,6 +32,7 @@ export const createCurrentOptions = ({
   settings,
   sources,
   logger,
+  troubles,
   check,
 }: ConfigParts): CurrentOptions => {
   let read = "{}";
@@ -40,16 +43,22 @@ export const createCurrentOptions = ({
         let found: RelApiOptions = {};
         for (const source of sources) found = { ...found, ...(await source.read(query)) };
         const text = JSON.stringify(found);
-        if (text === read) return current.options;
+        if (text === read) {
+          troubles.set("settings", undefined);
+          return current.options;
+        }
         refuseFixed(found, settings);
         const next = resolveOptions({ ...preset, ...found }, settings);
         check(next);
         read = text;
+        troubles.set("settings", undefined);
         return next;
       } catch (error) {
         if (!isRelApiError(error) || error.code !== "preset") throw error;
         const names = sources.map(({ name }) => name).join(" or ");
-        logger.error(`invalid settings in ${names}; keeping the previous settings`, { reason: error.message });
+        const what = `invalid settings in ${names}; keeping the previous settings`;
+        logger.error(what, { reason: error.message });
+        troubles.set("settings", `${what}: ${error.message}`);
         return current.options;
       }
     },

@@ -9,6 +9,7 @@ import { emptyModel, type Model } from "./model/model.ts";
 import type { CurrentOptions } from "./current-options.ts";
 import type { Current } from "./current.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
+import type { Troubles } from "../kernel/troubles.ts";
 
 export interface LoaderParts {
   readonly config: CurrentOptions;
@@ -17,6 +18,7 @@ export interface LoaderParts {
   readonly database: Database;
   readonly logger: Logger;
   readonly counters: Counters;
+  readonly troubles: Troubles;
 }
 
 export interface ModelLoader {
@@ -39,7 +41,8 @@ export interface ModelLoader {
 const QUIET_MS = 100;
 
 /** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 */
-export const createModelLoader = ({ config, current, hooks, database, logger, counters }: LoaderParts): ModelLoader => {
+export const createModelLoader = (parts: LoaderParts): ModelLoader => {
+  const { config, current, hooks, database, logger, counters, troubles } = parts;
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
   let version = 0;
@@ -85,6 +88,7 @@ export const createModelLoader = ({ config, current, hooks, database, logger, co
       counters.add("model-loads");
       counters.set("model-load-seconds", seconds);
       backoff.reset();
+      troubles.set("schema", undefined);
       retryAtMs = 0;
       for (const listener of listeners) listener(loaded);
       logger.info("schema loaded", {
@@ -96,12 +100,14 @@ export const createModelLoader = ({ config, current, hooks, database, logger, co
     } catch (error) {
       if (isClosed) return;
       counters.add("model-load-failures");
-      logger.error(
+      const what =
         current.model === undefined
           ? "failed to load the schema"
-          : "failed to reload the schema; keeping the current one",
-        factsOf(error),
-      );
+          : "failed to reload the schema; keeping the current one";
+      const facts = factsOf(error);
+      logger.error(what, facts);
+      const { reason, details = "" } = facts;
+      troubles.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
       const isMistake = isRelApiError(error) && error.code === "preset";
       // the login may become possible later, but who waits for the start should hear of it
       if (isMistake || isLoginRefused(error)) settleReady.reject(error);

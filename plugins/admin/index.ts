@@ -27,6 +27,20 @@ type Endpoint = (context: PluginContext, options: AdminServerOptions) => Promise
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
+/** Ready, or why not; what is wrong while the old schema serves stands there too. @rule R-ADM-1 */
+const readiness: Endpoint = async (context, options) => {
+  const reply = (status: number, ...reasons: readonly string[]): Reply => {
+    const lines = [...reasons, ...context.troubles.list()];
+    return lines.length === 0
+      ? { status }
+      : { status, contentType: "text/plain; charset=utf-8", body: lines.map((line) => `${line}\n`).join("") };
+  };
+  if (!isUp(options)) return reply(500, "the API does not accept requests any more");
+  return (await answersInTime(context))
+    ? reply(200)
+    : reply(503, "there is no schema yet, or the database does not answer");
+};
+
 const answersInTime = async (context: PluginContext): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -45,10 +59,7 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
 /** @rule R-ADM-1 */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
-  [
-    "/ready",
-    async (context, options) => ({ status: !isUp(options) ? 500 : (await answersInTime(context)) ? 200 : 503 }),
-  ],
+  ["/ready", readiness],
   [
     "/metrics",
     (context) => ({

@@ -72,11 +72,12 @@ export const metadataLoader = definePlugin({
       const note = noteWith(warn);
       try {
         last = readDocument(await loadMetadata(metadata), note, servedKeys(context.registry));
+        context.troubles.set("metadata", undefined);
       } catch (error) {
         if (last === undefined) throw error;
-        note(
-          `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        const told = `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`;
+        note(told);
+        context.troubles.set("metadata", told);
       }
       const wanted = { relations: wantedRelations(last), routines: wantedRoutines(last) };
       return {
@@ -98,7 +99,7 @@ const servedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") || has("rest-endpoints") ? ["query_collections"] : []),
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
-  ...(has("api-limits") || has("rate-limits") ? ["api_limits"] : []),
+  ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
 
 const wantedRelations = (document: MetadataDocument): readonly QualifiedName[] =>

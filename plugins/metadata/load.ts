@@ -3,7 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { LineCounter, parseDocument, visit, type Document, type ScalarTag } from "yaml";
-import { exactNumber, isRawNumber, type Json } from "../../core/index.ts";
+import { exactNumber, isRawNumber, isRelApiError, type Json } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
 
 /** Numbers among it may be raw ones (`numberText`). */
@@ -22,7 +22,12 @@ interface FileLocation {
   readonly root: string;
   readonly file: string;
   readonly through: readonly string[];
+  /** Of the whole metadata: files that include others several times each are a bomb as well. */
+  readonly count: { files: number };
 }
+
+const MAX_ALIASES = 100;
+const MAX_FILES = 50_000;
 
 /** @throws RelApiError `preset` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
 export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<Raw> => {
@@ -31,7 +36,9 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
-  return found.isDirectory() ? loadFolder(path) : loadFile({ root: dirname(path), file: path, through: [] });
+  return found.isDirectory()
+    ? loadFolder(path)
+    : loadFile({ root: dirname(path), file: path, through: [], count: { files: 1 } });
 };
 
 /** An object of the caller's own, plain by contract; its whole numbers may be of type bigint. */
@@ -63,21 +70,31 @@ const loadFile = async (place: FileLocation): Promise<Raw> => {
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
   });
+  return expand(parseText(text, file), place);
+};
+
+/** JSON is YAML too. Aliases are bounded so that a small file cannot become a large value. */
+const parseText = (text: string, file: string): Raw => {
   const lines = new LineCounter();
-  // JSON is YAML too; aliases are bounded so that a small file cannot become a large value
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    customTags: [includeTag],
-    prettyErrors: false,
-    merge: true,
-  });
-  const [problem] = document.errors;
-  if (problem !== undefined) {
-    const { line, col } = lines.linePos(problem.pos[0]);
-    throw metadataUnreadable(`${file}:${line}:${col}`, problem.message);
+  try {
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      customTags: [includeTag],
+      prettyErrors: false,
+      merge: true,
+    });
+    const [problem] = document.errors;
+    if (problem !== undefined) {
+      const { line, col } = lines.linePos(problem.pos[0]);
+      throw metadataUnreadable(`${file}:${line}:${col}`, problem.message);
+    }
+    keepDigits(document);
+    return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // toJS of a parsed document is plain
+  } catch (error) {
+    if (isRelApiError(error)) throw error;
+    // too many aliases, or more levels than the stack has
+    throw metadataUnreadable(file, (error as Error).message);
   }
-  keepDigits(document);
-  return expand((document.toJS({ maxAliasCount: 100 }) ?? null) as Raw, place); // toJS of a parsed document is plain
 };
 
 const expand = async (value: Raw, place: FileLocation): Promise<Raw> => {
@@ -94,14 +111,16 @@ const expand = async (value: Raw, place: FileLocation): Promise<Raw> => {
 };
 
 /** @rule G-MET-2 */
-const include = (name: string, { root, file, through }: FileLocation): Promise<Raw> => {
+const include = async (name: string, { root, file, through, count }: FileLocation): Promise<Raw> => {
   const path = resolve(dirname(file), name);
   const inside = relative(root, path);
   if (inside.startsWith("..") || isAbsolute(inside))
     throw metadataUnreadable(file, `it includes ${name}, which is outside the metadata folder`);
   if (path === file || through.includes(path))
     throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
-  return loadFile({ root, file: path, through: [...through, file] });
+  count.files++;
+  if (count.files > MAX_FILES) throw metadataUnreadable(file, `the metadata includes more than ${MAX_FILES} files`);
+  return loadFile({ root, file: path, through: [...through, file], count });
 };
 
 /** Files of a folder, beside those of `databases/`, by the key they fill. */
@@ -124,13 +143,14 @@ const PARTS = [
 ] as const;
 
 const loadFolder = async (root: string): Promise<Raw> => {
+  const count = { files: 0 };
   const optional = async (...names: readonly string[]): Promise<Raw | undefined> => {
     const path = join(root, ...names);
     const exists = await stat(path).then(
       () => true,
       () => false,
     );
-    return exists ? loadFile({ root, file: path, through: [] }) : undefined;
+    return exists ? loadFile({ root, file: path, through: [], count }) : undefined;
   };
   const version = await optional("version.yaml");
   if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");

@@ -305,6 +305,32 @@ test("G-MET-6 what cannot be read or parsed stops the start, with file, line and
   await expect(start(await folderOf({ "tables.yaml": "[]" }))).rejects.toThrow("the folder has no version.yaml");
 });
 
+/** Nine levels of nine aliases each: `a` is one value of nine to the ninth. */
+const bomb = `x:\n${Array.from({ length: 9 }, (_, i) => `  ${"ihgfedcba"[i]}: &${"ihgfedcba"[i]} [${Array.from({ length: 9 }, () => (i === 0 ? "lol" : `*${"ihgfedcba"[i - 1]}`)).join()}]`).join("\n")}\n`;
+
+test("G-MET-6 files that are small and would become large are refused at once, with the file's name", async () => {
+  const table = "databases/default/tables/public_artist.yaml";
+  const startedMs = performance.now();
+  for (const text of [`table: artist\n${bomb}`, `table: ${"[".repeat(30_000)}${"]".repeat(30_000)}`])
+    await expect(start(await folderOf({ ...FOLDER, [table]: text }))).rejects.toThrow(
+      /public_artist\.yaml(?::1:\d+)? cannot be read: /,
+    );
+  await expect(
+    start(await folderOf({ "metadata.yaml": bomb }).then((at) => join(at, "metadata.yaml"))),
+  ).rejects.toThrow(/metadata\.yaml cannot be read: /);
+  const file = (name: string, included: string) =>
+    [`${name}.yaml`, Array.from({ length: 60 }, () => `- "!include ${included}.yaml"\n`).join("")] as const;
+  const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);
+  await expect(
+    start(
+      await folderOf({ ...forest, "metadata.yaml": 'version: 3\nsources: "!include a.yaml"\n' }).then((at) =>
+        join(at, "metadata.yaml"),
+      ),
+    ),
+  ).rejects.toThrow(/[abc]\.yaml cannot be read: the metadata includes more than 50000 files/);
+  expect(performance.now() - startedMs).toBeLessThan(25_000);
+});
+
 test("G-MET-7 read again on a reload; when it cannot be read the old one stays and it is logged", async () => {
   const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
   const file = join(folder, "metadata.json");

@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { settingsOf } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { serve, type Served } from "../../presets/serve.ts";
@@ -163,7 +166,44 @@ test.skipIf(!capabilities.realServer)("R-ADM-1 not ready while there is no schem
   });
   const at = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
   expect([await at("/live"), await at("/ready"), await at("/schema_cache")]).toEqual([200, 503, 503]);
+  await vi.waitFor(async () =>
+    expect(await (await fetch(`http://127.0.0.1:${adminPort}/ready`)).text()).toMatch(
+      /^there is no schema yet, or the database does not answer\nschema: failed to load the schema: .*ECONNREFUSED.*\n$/,
+    ),
+  );
   await own.stop();
+});
+
+test("R-ADM-1 ready says what is wrong while the old schema, metadata and settings are served", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-ready-"));
+  const metadata = join(folder, "metadata.yaml");
+  const write = (text: string): void => writeFileSync(metadata, text);
+  write("version: 3\nsources: []\n");
+  const adminPort = await freePort();
+  const own = await serve({
+    options: { ...options, metadata },
+    server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
+  });
+  await own.api.ready;
+  const ready = async (): Promise<readonly [number, string]> => {
+    const response = await fetch(`http://127.0.0.1:${adminPort}/ready`);
+    return [response.status, await response.text()];
+  };
+  expect(await ready()).toEqual([200, ""]);
+  write("version: 3\nsources: [\n");
+  await own.api.reload();
+  expect(await ready()).toEqual([
+    200,
+    expect.stringMatching(
+      /^metadata: failed to load the new metadata; keeping the previous metadata: .*metadata\.yaml:3:1 .*\n$/,
+    ),
+  ]);
+  expect((await fetch(`${own.address}/api/ports?limit=1`)).status).toBe(200);
+  write("version: 3\nsources: []\n");
+  await own.api.reload();
+  expect(await ready()).toEqual([200, ""]);
+  await own.stop();
+  rmSync(folder, { recursive: true });
 });
 
 test("R-ADM-3 one line per request, by level, without secrets", async () => {
