@@ -8,7 +8,7 @@ import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { schemaOf } from "../support/schema.ts";
 import { MUSIC_CALLERS, SEA_CALLERS } from "../support/oracle/callers.ts";
 import { drawDocument, graphqlRequest } from "./graphql-requests.ts";
-import { consult, report, summary, useGenericPlans, withMutations, type Asked } from "../support/oracle/oracle.ts";
+import { consult, report, summary, useSteadyPlans, withMutations, type Asked } from "../support/oracle/oracle.ts";
 import { drawRestRequest } from "./rest-requests.ts";
 
 const seed = chosenSeed();
@@ -129,7 +129,7 @@ const expectNoDifference = async (
   callers: readonly HeaderValues[],
 ): Promise<void> => {
   const mutated = withMutations(requests, random, { callers, countPerRequest: 3 });
-  await useGenericPlans((await testDatabase()).query);
+  await useSteadyPlans((await testDatabase()).query);
   const verdict = await consult(mutated, { start: openApi, options, seed });
   const { differences } = verdict;
   console.log(summary(verdict, seed, mutated));

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../api.ts";
 import { atFileEnd } from "../file-end.ts";
 import { chosenSeed, createRandom } from "../random.ts";
-import { callerOf, consult, report, shown, summary, useGenericPlans, withMutations, type Asked } from "./oracle.ts";
+import { callerOf, consult, report, shown, summary, useSteadyPlans, withMutations, type Asked } from "./oracle.ts";
 import { CALLERS } from "./callers.ts";
 
 /** Mutations of each request. */
@@ -31,6 +31,12 @@ const LEFT_OUT =
 const isAskedAgain = (asked: Asked): boolean =>
   asked.path.length + sizeOf(asked.body) < MAX_TEXT && !LEFT_OUT.test(shown(asked));
 
+/** What a server refuses since others wait, or since the caller has asked before. */
+const dependsOnTime = ({ maxPendingBodyBytes, rateLimits, apiLimits, metadata }: StartOptions): boolean =>
+  maxPendingBodyBytes !== undefined ||
+  rateLimits !== undefined ||
+  JSON.stringify([apiLimits, metadata])?.includes("rate_limit") === true;
+
 const distinctCallers = (requests: readonly Asked[]): HeaderValues[] => {
   const own = new Map(
     requests.map(({ headers }) => callerOf(headers)).map((caller) => [JSON.stringify(caller), caller]),
@@ -52,8 +58,7 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
   // closed after this, and the database after that
   atFileEnd(async () => {
     await api.close();
-    // what one server refuses since others wait depends on when it is asked
-    if (requests.size === 0 || options.maxPendingBodyBytes !== undefined) return;
+    if (requests.size === 0 || dependsOnTime(options)) return;
     const file = basename(expect.getState().testPath ?? "");
     // a test that took away what its options lead to, as a folder of metadata
     const again = await openApi({ on: api.database, ...options }).catch((error: Error) =>
@@ -65,7 +70,7 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
     const random = createRandom(seed);
     const base = [...requests.values()];
     const all = withMutations(base, random, { callers: distinctCallers(base), countPerRequest: PER_REQUEST });
-    await useGenericPlans(api.sql);
+    await useSteadyPlans(api.sql);
     const verdict = await consult(all, { start: openApi, options: { on: api.database, ...options }, seed });
     const { differences } = verdict;
     console.log(`${file}: ${summary(verdict, seed, all)}`);
