@@ -1,8 +1,12 @@
-/** What a connection string says of encryption, and what would fail at each attempt to connect. */
+/** What a connection string says of encryption and servers, and what would fail at each attempt to connect. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
+const WORDS: readonly (readonly [parameter: string, known: readonly string[]])[] = [
+  ["sslmode", ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"]],
+  ["target_session_attrs", ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"]],
+  ["load_balance_hosts", ["disable", "random"]],
+];
 
 const isCertificate = (pem: string): boolean => {
   const parts = pem.match(/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^]+?-----END [^-]+-----/g) ?? [];
@@ -47,8 +51,11 @@ export const encryptionFaults = (variable: string, url: string): readonly string
     }
     return [`${variable} names the file "${file}" (${parameter}), which does not hold ${holds}`];
   });
-  const mode = given("sslmode");
-  return mode === undefined || SSL_MODES.includes(mode)
-    ? files
-    : [`${variable} has sslmode=${mode}: expected one of ${SSL_MODES.join(", ")}`, ...files];
+  const words = WORDS.flatMap(([parameter, known]) => {
+    const word = given(parameter);
+    return word === undefined || known.includes(word)
+      ? []
+      : [`${variable} has ${parameter}=${word}: expected one of ${known.join(", ")}`];
+  });
+  return [...words, ...files];
 };

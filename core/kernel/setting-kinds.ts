@@ -89,11 +89,14 @@ const databaseUrl: SettingKind<string> = {
   read: (given) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(given) ? given.trim() : undefined),
 };
 
+/** Between connection strings, not between the hosts of one: `postgres://one,two/shop,host=three dbname=shop`. */
+const NEXT_URL = /,(?=\s*(?:postgres(?:ql)?:\/\/|[a-z_]+\s*=|$))/i;
+
 const databaseUrls: SettingKind<readonly string[]> = {
   accepts: "connection strings, separated by commas",
   read: (given) => {
-    const urls = given.split(",").flatMap((url) => databaseUrl.read(url) ?? []);
-    return urls.length < given.split(",").length ? undefined : urls;
+    const urls = given.split(NEXT_URL).map((url) => databaseUrl.read(url));
+    return urls.every((url) => url !== undefined) ? urls : undefined;
   },
   option: {
     accepts: "a list of connection strings",

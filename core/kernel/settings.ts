@@ -13,7 +13,7 @@ export const coreSettings = [
     environment: ["DATABASE_URL"],
     kind: databaseUrl,
     description:
-      "libpq-style connection string of the login role (PostgreSQL 14 or newer): a URL or `host=… dbname=…`, one host. `sslmode` as in libpq; without it the connection is encrypted where the server asks for that (`allow`)",
+      "libpq-style connection string of the login role (PostgreSQL 14 or newer): a URL or `host=… dbname=…`, with one host or several (R-HST-1). `sslmode` as in libpq; without it the connection is encrypted where the server asks for that (`allow`)",
     whenUnset: "the embedded database with the demo schema",
     isSecret: true,
     isFixed: true,

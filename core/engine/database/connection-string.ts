@@ -6,7 +6,7 @@ export const connectionUrls = (
   text: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly string[] => {
-  const url = /^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : keywordsToUrl(text);
+  const url = urlOf(text);
   const given = /[?&]sslmode=([^&]*)/.exec(url)?.[1];
   const withMode = (mode: string): string => {
     const bare = url.replace(/([?&])sslmode=[^&]*/, "$1");
@@ -31,6 +31,9 @@ export const connectionUrls = (
  *  that they have none. */
 export const mayBeEncryption = (message: string, code: string | undefined): boolean =>
   code === "28000" || /\b(ssl|tls)\b|encrypt|insecure/i.test(message);
+
+/** @throws Error on a text that is neither */
+export const urlOf = (text: string): string => (/^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : keywordsToUrl(text));
 
 /** @throws Error on a string that is not a list of `name=value` */
 const keywordsToUrl = (text: string): string => {
@@ -58,10 +61,12 @@ const keywordsToUrl = (text: string): string => {
     "port",
   ].map(take) as [string, string, string, string, string, string];
   const place = hostAddress || host;
+  const isSeveral = place.includes("%2C");
   const credentials = user === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
   const query = [...parts].map(([name, setting]) => `${name}=${encodeURIComponent(setting)}`);
   const isFolder = place.startsWith("%2F");
-  if (isFolder) query.unshift(`host=${place}`);
-  if (isFolder && port !== "") query.unshift(`port=${port}`);
-  return `postgres://${credentials}${isFolder ? "localhost" : place}${port === "" || isFolder ? "" : `:${port}`}/${database}${query.length === 0 ? "" : `?${query.join("&")}`}`;
+  const isApart = isFolder || isSeveral;
+  if (isApart) query.unshift(`host=${place}`);
+  if (isApart && port !== "") query.unshift(`port=${port}`);
+  return `postgres://${credentials}${isApart ? "localhost" : place}${port === "" || isApart ? "" : `:${port}`}/${database}${query.length === 0 ? "" : `?${query.join("&")}`}`;
 };

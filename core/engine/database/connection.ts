@@ -1,9 +1,9 @@
-/** Connections to PostgreSQL: opening one, and what it can do. The one file that imports pg. */
+/** A connection to PostgreSQL: what it can do. The one file that imports pg. */
 import type { Duplex } from "node:stream";
 import pg from "pg";
 import { wantedChannels } from "./channels.ts";
 import { createCleaner, type Cleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
-import { fromConnecting, sqlstateOf } from "./pg-errors.ts";
+import { fromConnecting } from "./pg-errors.ts";
 import { PreparedStatements, type PlanOwner } from "./prepared.ts";
 import { MAX_MESSAGE_BYTES, watchAnswers, type Watch } from "./watch.ts";
 import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
@@ -36,6 +36,8 @@ export interface Connection {
   /** Called once when the connection ends, from whichever side. */
   onEnd(listener: () => void): void;
   readonly isEnded: boolean;
+  /** What the server says of it, now; undefined: it does not say. */
+  session(): { readonly isStandby: boolean; readonly isReadOnly: boolean } | undefined;
   end(): Promise<void>;
 }
 
@@ -57,6 +59,10 @@ type Client = pg.Client & {
   readonly connection: {
     readonly stream: Duplex;
     on(event: "connect" | "sslconnect", listener: () => void): void;
+    on(
+      event: "parameterStatus",
+      listener: (parameter: { readonly parameterName: string; readonly parameterValue: string }) => void,
+    ): void;
     sendCopyFromChunk(bytes: Buffer): void;
   };
 };
@@ -68,9 +74,6 @@ const clientConfig = (target: Target, url: string, timeoutMs: number): pg.Client
     return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
   return { ...common, connectionString: url };
 };
-
-/** The URL that last reached a target; it is tried first. */
-const reachedBy = new WeakMap<Target, string>();
 
 export interface ConnectionKind {
   /** It takes commands of the replication protocol too. */
@@ -87,46 +90,46 @@ export const openConnection = async (
   timeoutMs: number,
   kind: ConnectionKind = {},
 ): Promise<Connection> => {
-  const { replicates = false } = kind;
-  const open = async (url: string): Promise<Connection> => {
-    const config = clientConfig(target, url, timeoutMs);
-    const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
-    const traits = {
-      hasNoJit: false,
-      ...("stream" in target ? { wantedChannels: () => wantedChannels(target.stream) } : {}),
-    };
-    const connection = wrap(client, traits, kind);
-    await client.connect();
-    // a server that does not know the question goes on with what it has
-    if ("url" in target && !replicates) {
-      const set = await client.query(NO_JIT).catch(() => undefined);
-      traits.hasNoJit = (set?.rowCount ?? 0) > 0;
-    }
-    return connection;
-  };
   try {
     if ("stream" in target) {
       await target.ready;
-      return await open("");
+      return await connect(target, "", timeoutMs, kind);
     }
-    const last = reachedBy.get(target);
-    const { connectionUrls, mayBeEncryption } = await import("./connection-string.ts");
-    const urls = connectionUrls(target.url);
-    const ordered = last === undefined ? urls : [last, ...urls.filter((url) => url !== last)];
-    let first: unknown;
-    for (const url of ordered) {
-      try {
-        const connection = await open(url);
-        reachedBy.set(target, url);
-        return connection;
-      } catch (error) {
-        first ??= error;
-        if (!mayBeEncryption(error instanceof Error ? error.message : "", sqlstateOf(error))) break;
-      }
-    }
-    throw first;
+    const { openOneOf } = await import("./open-host.ts");
+    return await openOneOf(target, timeoutMs, (url, limitMs) => connect(target, url, limitMs, kind));
   } catch (error) {
     throw fromConnecting(error);
+  }
+};
+
+/** `url`: of one host; none for a stream. @throws what connecting throws */
+const connect = async (target: Target, url: string, timeoutMs: number, kind: ConnectionKind): Promise<Connection> => {
+  const { replicates = false } = kind;
+  const config = clientConfig(target, url, timeoutMs);
+  const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
+  const traits = {
+    hasNoJit: false,
+    ...("stream" in target ? { wantedChannels: () => wantedChannels(target.stream) } : {}),
+  };
+  const connection = wrap(client, traits, kind);
+  if ("stream" in target) {
+    await client.connect();
+    return connection;
+  }
+  // pg's own limit ends when the server has let us in
+  const limit = setTimeout(() => client.connection.stream.destroy(new Error("timeout expired")), timeoutMs);
+  try {
+    await client.connect();
+    // a server that does not know the question goes on with what it has
+    if (!replicates) {
+      const set = await client.query(NO_JIT).catch((error: unknown) => {
+        if (connection.isEnded) throw error;
+      });
+      traits.hasNoJit = (set?.rowCount ?? 0) > 0;
+    }
+    return connection;
+  } finally {
+    clearTimeout(limit);
   }
 };
 
@@ -156,6 +159,10 @@ const wrap = (
   // before encryption there is but one byte, which pg takes itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
   else client.connection.on("connect", watchStream);
+  const parameters = new Map<string, string>();
+  client.connection.on("parameterStatus", ({ parameterName, parameterValue }) => {
+    parameters.set(parameterName, parameterValue);
+  });
   const limit = (bytes: number): void => {
     if (watch !== undefined) watch.limit = bytes;
   };
@@ -193,8 +200,19 @@ const wrap = (
       endListeners.push(listener);
     },
     isEnded: false,
+    session: () => {
+      const standby = parameters.get("in_hot_standby");
+      const readOnly = parameters.get("default_transaction_read_only");
+      return standby === undefined || readOnly === undefined
+        ? undefined
+        : { isStandby: standby === "on", isReadOnly: readOnly === "on" };
+    },
     end: async () => {
+      // a network that swallows packets never confirms it
+      const patience = setTimeout(() => client.connection.stream.destroy(), END_PATIENCE_MS);
+      patience.unref();
       await client.end().catch(() => undefined); // it is gone either way
+      clearTimeout(patience);
       ended();
     },
   };
@@ -206,6 +224,7 @@ const lastRows = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
 const CANCEL_PATIENCE_MS = 5000;
+const END_PATIENCE_MS = 2000;
 
 /** A cancel request uses a separate connection, which the server closes when it has sent the signal. */
 const sendCancel = (client: Client): Promise<void> =>

@@ -83,6 +83,7 @@ const sections: readonly Section[] = [
       "reference/command-line",
       "reference/operators",
       "reference/errors",
+      "reference/hosts",
       "reference/front-page",
       "reference/rest",
       "reference/graphql",

@@ -1,0 +1,206 @@
+/** The servers that a connection string leads to, as libpq has it: several hosts, what is wanted of the one that is taken,
+ *  and what the environment and files add. */
+import { userInfo } from "node:os";
+import { connectionUrls, urlOf } from "./connection-string.ts";
+import { passwordFromFile, readService, type Environment } from "./libpq-files.ts";
+
+const WANTED = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
+
+/** What the session has to be like (`target_session_attrs`). */
+export type Wanted = (typeof WANTED)[number];
+
+export interface Hosts {
+  /** One per host, in order: URLs to try one after the other, for encryption. */
+  readonly urls: readonly (readonly string[])[];
+  readonly wanted: Wanted;
+  /** Each connection begins at a host of its own choice. */
+  readonly isShuffled: boolean;
+  /** For reaching one of the hosts. */
+  readonly connectMs: number | undefined;
+}
+
+const SECOND_MS = 1000;
+/** The least that libpq takes; for one host of several too, where nothing says otherwise. */
+const LEAST_CONNECT_MS = 2 * SECOND_MS;
+
+/** pg itself reads those of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  service: "PGSERVICE",
+  host: "PGHOST",
+  hostaddr: "PGHOSTADDR",
+  port: "PGPORT",
+  target_session_attrs: "PGTARGETSESSIONATTRS",
+  load_balance_hosts: "PGLOADBALANCEHOSTS",
+  connect_timeout: "PGCONNECT_TIMEOUT",
+  user: "PGUSER",
+  password: "PGPASSWORD",
+  dbname: "PGDATABASE",
+};
+
+const ENCRYPTION: Readonly<Record<string, string>> = {
+  sslmode: "PGSSLMODE",
+  sslrootcert: "PGSSLROOTCERT",
+  sslcert: "PGSSLCERT",
+  sslkey: "PGSSLKEY",
+};
+
+/** Of a URL, as they stand there. */
+interface Parts {
+  readonly scheme: string;
+  readonly user: string;
+  readonly password: string;
+  /** `one:5432,two` */
+  readonly places: string;
+  readonly database: string;
+  readonly query: readonly (readonly [name: string, value: string])[];
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: string;
+}
+
+const partsOf = (url: string): Parts => {
+  // postgres://api:secret@one:5432,two/shop?sslmode=require
+  const found = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
+  const [, scheme = "", userinfo = "", places = "", database = "", query = ""] = found;
+  const colon = userinfo.indexOf(":");
+  return {
+    scheme,
+    user: colon === -1 ? userinfo : userinfo.slice(0, colon),
+    password: colon === -1 ? "" : userinfo.slice(colon + 1),
+    places,
+    database,
+    query: query.split("&").flatMap((pair): [string, string][] => {
+      const at = pair.indexOf("=");
+      return at < 1 ? [] : [[pair.slice(0, at), decodeURIComponent(pair.slice(at + 1).replaceAll("+", " "))]];
+    }),
+  };
+};
+
+/** pg takes an address of IPv6 in brackets, and the folder of a socket from the query. */
+const urlAt = ({ scheme, user, password, database, query }: Parts, { host, port }: Place): string => {
+  const isFolder = host.startsWith("/");
+  const others = query.filter(([name]) => !(name in VARIABLES));
+  const params = [...(isFolder ? [["host", host], ...(port === "" ? [] : [["port", port]])] : []), ...others];
+  const credentials = user === "" && password === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
+  const place = isFolder || host === "" ? "localhost" : host.includes(":") ? `[${host}]` : encodeURIComponent(host);
+  const text = params.map(([name, value]) => `${name}=${encodeURIComponent(value ?? "")}`).join("&");
+  return `${scheme}${credentials}${place}${isFolder || port === "" ? "" : `:${port}`}/${database}${text === "" ? "" : `?${text}`}`;
+};
+
+/** Lists of hosts and ports: as many ports as hosts, one for all of them, or none. @throws Error */
+const placesOf = (parts: Parts, get: (name: string) => string | undefined): readonly Place[] => {
+  const ports = get("port")?.split(",") ?? [];
+  const named = get("hostaddr") ?? get("host");
+  const ofUrl = parts.places.split(",").map((place): Place => {
+    const [, address, name = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(place) ?? [
+      undefined,
+      undefined,
+      place,
+    ];
+    return { host: address ?? decodeURIComponent(name), port };
+  });
+  const isOfUrl = parts.places !== "" && !parts.query.some(([name]) => name === "host" || name === "hostaddr");
+  const found = isOfUrl || named === undefined ? ofUrl : named.split(",").map((host): Place => ({ host, port: "" }));
+  if (ports.length > 1 && ports.length !== found.length)
+    throw new Error(`the connection string has ${found.length} hosts and ${ports.length} ports`);
+  return found.map(({ host, port }, i) => ({ host, port: port === "" ? (ports[i] ?? ports[0] ?? "") : port }));
+};
+
+/** @throws Error on a string that is neither a URL nor a list of `name=value`, or that contradicts itself
+ *  @rule R-HST-1 R-HST-2 R-HST-3 */
+export const readHosts = (text: string, environment: Environment = process.env): Hosts => {
+  const url = urlOf(text);
+  const given = partsOf(url);
+  const has = (name: string): string | undefined => given.query.find(([own]) => own === name)?.[1] || undefined;
+  const service = has("service") ?? environment["PGSERVICE"] ?? "";
+  const ofService = service === "" ? undefined : readService(service, environment);
+  const get = (name: string): string | undefined =>
+    has(name) ?? ofService?.get(name) ?? (environment[VARIABLES[name] ?? ""] || undefined);
+  const wanted = WANTED.find((one) => one === (get("target_session_attrs") ?? "any"));
+  if (wanted === undefined)
+    throw new Error(`target_session_attrs is "${get("target_session_attrs")}": expected one of ${WANTED.join(", ")}`);
+  const balance = get("load_balance_hosts") ?? "disable";
+  if (balance !== "disable" && balance !== "random")
+    throw new Error(`load_balance_hosts is "${balance}": expected disable or random`);
+  const places = placesOf(given, get);
+  const added = addedTo(given, ofService, environment);
+  const parts: Parts = { ...given, ...credentialsOf(given, ofService, get), query: [...given.query, ...added] };
+  const isPlain = places.length === 1 && ofService === undefined && sameText(given, parts) && isNamed(given, places[0]);
+  const seconds = Number(get("connect_timeout") ?? 0);
+  return {
+    urls: places.map((place) => {
+      const whole = { ...parts, password: parts.password || passwordAt(parts, place, get, environment) };
+      const isGiven = isPlain && whole.password === parts.password;
+      return connectionUrls(isGiven ? url : urlAt(whole, place), environment);
+    }),
+    wanted,
+    isShuffled: balance === "random",
+    connectMs:
+      seconds > 0 ? Math.max(seconds * SECOND_MS, LEAST_CONNECT_MS) : places.length > 1 ? LEAST_CONNECT_MS : undefined,
+  };
+};
+
+/** What the service says of anything else, and the environment of encryption, where the string says nothing. A socket
+ *  needs none. */
+const addedTo = (
+  given: Parts,
+  ofService: ReadonlyMap<string, string> | undefined,
+  environment: Environment,
+): Parts["query"] => {
+  const isBare = given.query.some(([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")));
+  const ofEnvironment = Object.entries(ENCRYPTION).flatMap(([name, variable]): [string, string][] => {
+    const value = environment[variable] ?? "";
+    return value === "" || isBare || ofService?.has(name) === true ? [] : [[name, value]];
+  });
+  return [...(ofService ?? []), ...ofEnvironment].filter(
+    ([name]) => !(name in VARIABLES) && !given.query.some(([own]) => own === name),
+  );
+};
+
+const credentialsOf = (
+  given: Parts,
+  ofService: ReadonlyMap<string, string> | undefined,
+  get: (name: string) => string | undefined,
+): Pick<Parts, "user" | "password" | "database"> => {
+  // those of the environment are pg's business
+  const encoded = (name: string): string =>
+    ofService?.has(name) === true || given.query.some(([own]) => own === name)
+      ? encodeURIComponent(get(name) ?? "")
+      : "";
+  return {
+    user: given.user || encoded("user"),
+    password: given.password || encoded("password"),
+    database: given.database || encoded("dbname"),
+  };
+};
+
+const passwordAt = (
+  { user, database }: Parts,
+  { host, port }: Place,
+  get: (name: string) => string | undefined,
+  environment: Environment,
+): string => {
+  if (get("password") !== undefined) return "";
+  const name = decodeURIComponent(user) || get("user") || environment["USER"] || userInfo().username;
+  const found = passwordFromFile(
+    {
+      host: host || "localhost",
+      port: port || "5432",
+      database: decodeURIComponent(database) || get("dbname") || name,
+      user: name,
+    },
+    get("passfile"),
+    environment,
+  );
+  return found === undefined ? "" : encodeURIComponent(found);
+};
+
+const sameText = (a: Parts, b: Parts): boolean =>
+  a.user === b.user && a.password === b.password && a.database === b.database && a.query.length === b.query.length;
+
+/** The URL itself leads there, as pg reads it. */
+const isNamed = (given: Parts, place: Place | undefined): boolean =>
+  !given.query.some(([name]) => name === "hostaddr") &&
+  (given.places !== "" || given.query.some(([name]) => name === "host") || place?.host === "");

@@ -1,0 +1,78 @@
+/** The files of libpq: passwords (`.pgpass`) and services (`pg_service.conf`). Read with each connection that is opened, so
+ *  that what rotates counts at once. */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Undefined: there is none. */
+const textOf = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+};
+
+const ofHome = (environment: Environment, name: string): string | undefined => {
+  const home = environment["HOME"] ?? "";
+  return home === "" ? undefined : join(home, name);
+};
+
+export interface PasswordFor {
+  /** A name, an address, or the folder of a socket. */
+  readonly host: string;
+  readonly port: string;
+  readonly database: string;
+  readonly user: string;
+}
+
+const GROUP_OR_WORLD = 0o077;
+
+/** `file`: the one that the connection string names. A file that others may read counts for nothing, as with libpq.
+ *  @rule R-HST-4 */
+export const passwordFromFile = (
+  { host, port, database, user }: PasswordFor,
+  file: string | undefined,
+  environment: Environment,
+): string | undefined => {
+  const path = file ?? environment["PGPASSFILE"] ?? ofHome(environment, ".pgpass");
+  const text = path === undefined ? undefined : textOf(path);
+  if (path === undefined || text === undefined) return undefined;
+  if (process.platform !== "win32" && (statSync(path).mode & GROUP_OR_WORLD) !== 0) return undefined;
+  const hosts = host.startsWith("/") ? [host, "localhost"] : [host];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith("#")) continue;
+    // db.example:5432:*:api:it\:s
+    const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/g)?.map((field) => field.replace(/:$/, "")) ?? [];
+    const [ofHost = "", ofPort = "", ofDatabase = "", ofUser = ""] = fields.map(unescaped);
+    const fits = (field: string, ...wanted: readonly string[]): boolean => field === "*" || wanted.includes(field);
+    if (fits(ofHost, ...hosts) && fits(ofPort, port) && fits(ofDatabase, database) && fits(ofUser, user))
+      return fields[4] === undefined ? undefined : unescaped(fields[4]);
+  }
+  return undefined;
+};
+
+const unescaped = (field: string): string => field.replace(/\\(.)/g, "$1");
+
+/** What a service stands for, by the names of parameters. @throws Error when no file has it */
+export const readService = (name: string, environment: Environment): ReadonlyMap<string, string> => {
+  const ofSystem = environment["PGSYSCONFDIR"];
+  const files = [
+    environment["PGSERVICEFILE"] ?? ofHome(environment, ".pg_service.conf"),
+    ofSystem === undefined ? undefined : join(ofSystem, "pg_service.conf"),
+  ];
+  for (const file of files) {
+    const lines = file === undefined ? [] : (textOf(file) ?? "").split(/\r?\n/).map((line) => line.trim());
+    const from = lines.indexOf(`[${name}]`);
+    if (from === -1) continue;
+    const found = new Map<string, string>();
+    for (const line of lines.slice(from + 1)) {
+      if (line.startsWith("[")) break;
+      const at = line.indexOf("=");
+      if (at > 0 && !line.startsWith("#")) found.set(line.slice(0, at).trim(), line.slice(at + 1).trim());
+    }
+    return found;
+  }
+  throw new Error(`no service file has the service "${name}": check service, PGSERVICE and PGSERVICEFILE`);
+};

@@ -1,0 +1,111 @@
+/** Opening a connection to a server: which of several hosts, with or without encryption. Not loaded for an embedded
+ *  database. */
+import { mayBeEncryption } from "./connection-string.ts";
+import { readHosts, type Wanted } from "./hosts.ts";
+import { sqlstateOf } from "./pg-errors.ts";
+
+/** Where a target was last reached: that is tried first. */
+interface Reached {
+  readonly host: number;
+  readonly url: number;
+}
+
+const reached = new WeakMap<object, Reached>();
+
+/** What the choice needs of a connection. */
+interface Opened {
+  session(): Session | undefined;
+  query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  end(): Promise<void>;
+}
+
+interface Session {
+  readonly isStandby: boolean;
+  readonly isReadOnly: boolean;
+}
+
+type Open<Connection> = (url: string, timeoutMs: number) => Promise<Connection>;
+
+/** `open`: one that leads to one host. @throws the first error @rule R-HST-1 R-HST-2 */
+export const openOneOf = async <Connection extends Opened>(
+  target: { readonly url: string },
+  timeoutMs: number,
+  open: Open<Connection>,
+): Promise<Connection> => {
+  const { urls, wanted, isShuffled, connectMs = Number.POSITIVE_INFINITY } = readHosts(target.url);
+  const endMs = performance.now() + timeoutMs;
+  let first: unknown;
+  for (const each of wanted === "prefer-standby" ? (["standby", "any"] as const) : [wanted]) {
+    for (const host of orderOf(urls.length, isShuffled, reached.get(target)?.host)) {
+      const leftMs = Math.min(endMs - performance.now(), connectMs);
+      if (leftMs <= 0) throw first;
+      try {
+        const [connection, url] = await openAt(urls[host] ?? [], reached.get(target), leftMs, open);
+        if (await isWanted(connection, each)) {
+          reached.set(target, { host, url });
+          return connection;
+        }
+        void connection.end();
+        first ??= new Error(`the server is not what target_session_attrs=${each} asks for`);
+      } catch (error) {
+        first ??= error;
+        // the others would refuse the login too
+        if (/^(?:28|3D)/.test(sqlstateOf(error) ?? "")) throw error;
+      }
+    }
+  }
+  throw first;
+};
+
+/** `last`: where it was reached before. */
+const orderOf = (count: number, isShuffled: boolean, last: number | undefined): readonly number[] => {
+  const order = Array.from({ length: count }, (_, i) => i);
+  if (count === 1) return order;
+  if (!isShuffled) return last === undefined ? order : [last, ...order.filter((host) => host !== last)];
+  for (let i = count - 1; i > 0; i--) {
+    const other = Math.floor(Math.random() * (i + 1));
+    [order[i], order[other]] = [order[other] as number, order[i] as number]; // both are within its length
+  }
+  return order;
+};
+
+/** One host, with encryption or without. @throws the first error */
+const openAt = async <Connection extends Opened>(
+  urls: readonly string[],
+  last: Reached | undefined,
+  timeoutMs: number,
+  open: Open<Connection>,
+): Promise<readonly [Connection, url: number]> => {
+  const order = last === undefined ? [0, 1] : [last.url, 1 - last.url];
+  let first: unknown;
+  for (const index of order) {
+    const url = urls[index];
+    if (url === undefined) continue;
+    try {
+      return [await open(url, timeoutMs), index];
+    } catch (error) {
+      first ??= error;
+      if (!mayBeEncryption(error instanceof Error ? error.message : "", sqlstateOf(error))) break;
+    }
+  }
+  throw first;
+};
+
+const isWanted = async (connection: Opened, wanted: Wanted): Promise<boolean> => {
+  if (wanted === "any" || wanted === "prefer-standby") return true;
+  // servers before PostgreSQL 14 and some poolers do not tell
+  const session = connection.session() ?? (await connection.query<Session>(SESSION, []))[0];
+  const { isStandby, isReadOnly } = session ?? { isStandby: false, isReadOnly: false };
+  switch (wanted) {
+    case "primary":
+      return !isStandby;
+    case "standby":
+      return isStandby;
+    case "read-write":
+      return !isStandby && !isReadOnly;
+    case "read-only":
+      return isStandby || isReadOnly;
+  }
+};
+
+const SESSION = `select pg_catalog.pg_is_in_recovery() as "isStandby", pg_catalog.current_setting('default_transaction_read_only') = 'on' as "isReadOnly"`;

@@ -1,0 +1,185 @@
+/** Connection strings of several hosts, on a primary with two standbys that are promoted for real. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openConnection } from "../../core/engine/database/connection.ts";
+import { readHosts } from "../../core/engine/database/hosts.ts";
+import { settingKinds } from "../../core/index.ts";
+import { hasPostgres, startPrimary, startStandby, type Server } from "../support/cluster.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "relapi-hosts-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A file with this text, which nobody else may read. */
+const fileWith = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  chmodSync(path, 0o600);
+  return path;
+};
+
+const urls = (text: string, environment: Readonly<Record<string, string>> = {}): readonly string[] =>
+  readHosts(text, environment).urls.map(([first]) => first ?? "");
+
+describe("connection strings", () => {
+  test("R-HST-1 several hosts are tried in order, with their ports", () => {
+    expect(urls("postgres://u:p@one:1,two,[::1]:3/d?application_name=a")).toEqual([
+      "postgres://u:p@one:1/d?application_name=a",
+      "postgres://u:p@two/d?application_name=a",
+      "postgres://u:p@[::1]:3/d?application_name=a",
+    ]);
+    expect(urls("host=one,two port=1,2 dbname=d user=u")).toEqual(["postgres://u@one:1/d", "postgres://u@two:2/d"]);
+    expect(urls("host=one,two port=7 dbname=d")).toEqual(["postgres://one:7/d", "postgres://two:7/d"]);
+    expect(urls("postgres://u@/d?host=one,/run/pg&port=1,2")).toEqual([
+      "postgres://u@one:1/d",
+      "postgres://u@localhost/d?host=%2Frun%2Fpg&port=2",
+    ]);
+    expect(urls("host=one,two hostaddr=10.0.0.1,10.0.0.2")).toEqual(["postgres://10.0.0.1/", "postgres://10.0.0.2/"]);
+    expect(() => urls("host=one,two port=1,2,3")).toThrow("2 hosts and 3 ports");
+  });
+
+  test("R-HST-1 one host stays as it is written", () => {
+    for (const url of [
+      "postgres://u:p@h/d",
+      "postgres:///d?host=/tmp",
+      "postgres://%2Ftmp/d",
+      "postgres://u@[::1]:5/d",
+    ])
+      expect(urls(url)).toEqual([url]);
+  });
+
+  test("R-HST-1 commas stand between connection strings, and between the hosts of one", () => {
+    const { read } = settingKinds.databaseUrls;
+    expect(read("postgres://a,b:2/d?x=y,postgresql://c/d, host=d,e port=1,2")).toEqual([
+      "postgres://a,b:2/d?x=y",
+      "postgresql://c/d",
+      "host=d,e port=1,2",
+    ]);
+    expect(read("nonsense")).toBeUndefined();
+    expect(read("postgres://a/d,")).toBeUndefined();
+  });
+
+  test("R-HST-2 what is wanted of the session, and of the order", () => {
+    expect(readHosts("postgres://a,b/d?target_session_attrs=read-write&load_balance_hosts=random", {})).toMatchObject({
+      wanted: "read-write",
+      isShuffled: true,
+      connectMs: 2000,
+    });
+    expect(readHosts("postgres://a/d", {})).toMatchObject({ wanted: "any", isShuffled: false, connectMs: undefined });
+    expect(readHosts("postgres://a/d?connect_timeout=5", {})).toMatchObject({ connectMs: 5000 });
+    expect(() => readHosts("postgres://a/d?target_session_attrs=readwrite", {})).toThrow(
+      "expected one of any, read-write",
+    );
+    expect(() => readHosts("postgres://a/d?load_balance_hosts=yes", {})).toThrow("expected disable or random");
+  });
+
+  test("R-HST-3 what the string leaves out comes from libpq's variables", () => {
+    expect(urls("postgres://", { PGHOST: "one,two", PGPORT: "1,2" })).toEqual([
+      "postgres://one:1/",
+      "postgres://two:2/",
+    ]);
+    expect(urls("postgres://own/d", { PGHOST: "one" })).toEqual(["postgres://own/d"]);
+    expect(
+      readHosts("postgres://a,b/d", {
+        PGTARGETSESSIONATTRS: "standby",
+        PGLOADBALANCEHOSTS: "random",
+        PGCONNECT_TIMEOUT: "4",
+        PGSSLMODE: "verify-full",
+        PGSSLROOTCERT: "/ca.pem",
+      }),
+    ).toMatchObject({
+      wanted: "standby",
+      isShuffled: true,
+      connectMs: 4000,
+      urls: ["a", "b"].map((host) => [
+        `postgres://${host}/d?sslmode=verify-full&sslrootcert=%2Fca.pem&uselibpqcompat=true`,
+      ]),
+    });
+  });
+
+  test("R-HST-3 a service stands for parameters; the string goes before it, and it before the environment", () => {
+    const PGSERVICEFILE = fileWith(
+      "services",
+      "[other]\nhost=x\n# it\n[shop]\nhost=one,two\nport=5\nuser=api\npassword=it's\ndbname=shop\nsslmode=disable\napplication_name=a\n",
+    );
+    expect(urls("service=shop", { PGSERVICEFILE, PGHOST: "three" })).toEqual(
+      ["one", "two"].map((host) => expect.stringMatching(`^postgres://api:it's@${host}:5/shop\\?`)),
+    );
+    expect(urls("postgres://own/?service=shop", { PGSERVICEFILE })[0]).toMatch(/^postgres:\/\/api:it's@own:5\/shop\?/);
+    expect(urls("postgres://", { PGSERVICEFILE, PGSERVICE: "other" })).toEqual(["postgres://x/"]);
+    expect(() => urls("service=none", { PGSERVICEFILE })).toThrow('the service "none"');
+  });
+
+  test("R-HST-4 a password file has a password for each host; one that others may read has none", () => {
+    const PGPASSFILE = fileWith("passwords", "# all\none:1:d:u:first\n*:5432:*:u:a\\:b\\\\c\n");
+    expect(urls("postgres://u@one:1,two,three:3/d", { PGPASSFILE })).toEqual([
+      "postgres://u:first@one:1/d",
+      "postgres://u:a%3Ab%5Cc@two/d",
+      "postgres://u@three:3/d",
+    ]);
+    expect(urls("postgres://u:own@two/d", { PGPASSFILE })).toEqual(["postgres://u:own@two/d"]);
+    expect(urls("postgres://u@two/d", { PGPASSFILE, PGPASSWORD: "x" })).toEqual(["postgres://u@two/d"]);
+    expect(urls(`postgres://two/d?passfile=${encodeURIComponent(PGPASSFILE)}`, { PGUSER: "u" })[0]).toContain(":a%3Ab");
+    chmodSync(PGPASSFILE, 0o644);
+    expect(urls("postgres://u@two/d", { PGPASSFILE })).toEqual(["postgres://u@two/d"]);
+  });
+});
+
+const isHere = hasPostgres && process.env["TEST_DATABASE_URL"] !== undefined;
+
+describe.skipIf(!isHere)("a primary with two standbys", () => {
+  let servers: readonly [Server, Server, Server];
+  beforeAll(async () => {
+    const primary = await startPrimary();
+    servers = [primary, await startStandby(primary, "s1"), await startStandby(primary, "s2")];
+  });
+
+  /** Port of the server that the connection string leads to. */
+  const reach = async (query: string, order: readonly number[] = [0, 1, 2]): Promise<number> => {
+    const places = order.map((i) => (servers[i] as Server).place).join(",");
+    const connection = await openConnection({ url: `postgres://postgres@${places}/postgres${query}` }, 5000);
+    const [row] = await connection.query<{ port: number }>("select current_setting('port')::int as port", []);
+    await connection.end();
+    return row?.port ?? 0;
+  };
+
+  test("R-HST-2 target_session_attrs chooses by what a server is", async () => {
+    const [primary, one, two] = servers.map(({ port }) => port);
+    expect(await reach("", [1, 0])).toBe(one);
+    for (const wanted of ["read-write", "primary"])
+      expect(await reach(`?target_session_attrs=${wanted}`, [1, 2, 0])).toBe(primary);
+    for (const wanted of ["read-only", "standby", "prefer-standby"])
+      expect(await reach(`?target_session_attrs=${wanted}`, [0, 2, 1])).toBe(two);
+    expect(await reach("?target_session_attrs=prefer-standby", [0])).toBe(primary);
+    await expect(reach("?target_session_attrs=standby", [0])).rejects.toMatchObject({
+      code: "connection-failed",
+      status: 503,
+      details: expect.stringContaining("target_session_attrs=standby"),
+    });
+    expect(await reach("?target_session_attrs=read-only&options=-c%20default_transaction_read_only%3Don", [0])).toBe(
+      primary,
+    );
+  });
+
+  test("R-HST-2 load_balance_hosts=random reaches all of them", async () => {
+    const reached = new Set<number>();
+    for (let i = 0; i < 40 && reached.size < 3; i++) reached.add(await reach("?load_balance_hosts=random"));
+    expect(reached.size).toBe(3);
+  });
+
+  test("R-HST-4 the password file lets it in, and a rotated one too", async () => {
+    const [primary] = servers;
+    await primary.query("create role keyed login password 'first'");
+    await primary.setAccess(
+      "host all keyed 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n",
+    );
+    const file = fileWith("rotating", `127.0.0.1:${primary.port}:postgres:keyed:first\n`);
+    const target = { url: `postgres://keyed@${primary.place}/postgres?passfile=${encodeURIComponent(file)}` };
+    await (await openConnection(target, 5000)).end();
+    await primary.query("alter role keyed password 'second'");
+    await expect(openConnection(target, 5000)).rejects.toMatchObject({ details: expect.stringContaining("password") });
+    fileWith("rotating", `127.0.0.1:${primary.port}:postgres:keyed:second\n`);
+    await (await openConnection(target, 5000)).end();
+  });
+});
