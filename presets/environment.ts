@@ -38,7 +38,7 @@ export const knownVariables = (): ReadonlySet<string> =>
   new Set(knownSettings().flatMap(({ environment = [] }) => environment));
 
 /** Secrets that may stand in a file: `JWT_SECRET=@/run/secrets/jwt`. */
-const MAY_BE_FILES: ReadonlySet<string> = new Set(["databaseUrl", "jwtSecret"]);
+const MAY_BE_FILES: ReadonlySet<string> = new Set(["databaseUrl", "databaseDirectUrl", "jwtSecret"]);
 
 /** The variables, with what the files hold that they name. @rule C-SET-6 */
 const withFiles = (given: Environment, faults: string[]): Environment => {
@@ -109,6 +109,8 @@ const checkTogether = (options: Readonly<Record<string, unknown>>, server: Serve
     );
   if (isEmbedded && options["databaseReplicaUrls"] !== undefined)
     faults.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
+  if (isEmbedded && options["databaseDirectUrl"] !== undefined)
+    faults.push("DATABASE_DIRECT_URL is set without DATABASE_URL: set both");
   if (server.adminPort !== undefined && server.adminPort === server.port && server.port !== 0)
     faults.push(`ADMIN_PORT and PORT are both ${server.port}: choose another port for one of them`);
   if (server.adminPort === undefined && server.adminHost !== undefined)
@@ -117,6 +119,8 @@ const checkTogether = (options: Readonly<Record<string, unknown>>, server: Serve
     faults.push("METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or leave it out");
   if (typeof options["databaseUrl"] === "string")
     faults.push(...encryptionFaults("DATABASE_URL", options["databaseUrl"]));
+  if (typeof options["databaseDirectUrl"] === "string")
+    faults.push(...encryptionFaults("DATABASE_DIRECT_URL", options["databaseDirectUrl"]));
   for (const url of (options["databaseReplicaUrls"] as readonly string[] | undefined) ?? [])
     faults.push(...encryptionFaults("DATABASE_REPLICA_URLS", url));
 };

@@ -17,6 +17,10 @@ export type { LiveQueryOptions } from "../plugins/subscriptions/settings.ts";
 export interface PresetOptions extends RelApiOptions {
   /** Libpq-style connection string of the login role (PostgreSQL 14 or newer): a URL or `host=… dbname=…`, with one host or several (R-HST-1). `sslmode` as in libpq; without it the connection is encrypted where the server asks for that (`allow`). Unset: the embedded database with the demo schema. */
   readonly databaseUrl?: NonNullable<RelApiOptions["databaseUrl"]>;
+  /** Connection string that leads to the server itself where `DATABASE_URL` leads to a connection pooler: for notifications and logical replication, which need a database session of their own. Unset: `DATABASE_URL`. */
+  readonly databaseDirectUrl?: NonNullable<RelApiOptions["databaseDirectUrl"]>;
+  /** What is in front of the database: a connection pooler in `transaction` mode, where nothing is prepared (R-TX-15), or in `session` mode or nothing; `auto` asks each new connection, and takes any pooler for one in transaction mode. Default: `"auto"`. */
+  readonly databasePooler?: NonNullable<RelApiOptions["databasePooler"]>;
   /** Comma-separated read replicas for reads; queries that follow changes run on the primary, which tells of changes first. Default: `[]`. */
   readonly databaseReplicaUrls?: NonNullable<RelApiOptions["databaseReplicaUrls"]>;
   /** Comma-separated exposed schemas, the first is the default profile. Default: `["public"]`. */
@@ -33,7 +37,7 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbPoolMaxLifetime?: NonNullable<RelApiOptions["dbPoolMaxLifetime"]>;
   /** Pooled connections that were idle for that time are closed. Default: `30` (seconds). */
   readonly dbPoolMaxIdletime?: NonNullable<RelApiOptions["dbPoolMaxIdletime"]>;
-  /** `false` behind a transaction-mode connection pooler. Default: `true`. */
+  /** `false`: no statement is prepared (behind a connection pooler in transaction mode none is anyway). Default: `true`. */
   readonly dbPreparedStatements?: NonNullable<RelApiOptions["dbPreparedStatements"]>;
   /** Statements prepared on each connection; those unused for longest go. Default: `250`. */
   readonly dbMaxPreparedStatements?: NonNullable<RelApiOptions["dbMaxPreparedStatements"]>;

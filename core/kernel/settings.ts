@@ -19,6 +19,25 @@ export const coreSettings = [
     isFixed: true,
   }),
   defineOption({
+    name: "databaseDirectUrl",
+    environment: ["DATABASE_DIRECT_URL"],
+    kind: databaseUrl,
+    description:
+      "connection string that leads to the server itself where `DATABASE_URL` leads to a connection pooler: for notifications and logical replication, which need a database session of their own",
+    whenUnset: "`DATABASE_URL`",
+    isSecret: true,
+    isFixed: true,
+  }),
+  defineOption({
+    name: "databasePooler",
+    environment: ["DATABASE_POOLER"],
+    kind: oneOf(["auto", "session", "transaction"]),
+    default: "auto",
+    description:
+      "what is in front of the database: a connection pooler in `transaction` mode, where nothing is prepared (R-TX-15), or in `session` mode or nothing; `auto` asks each new connection, and takes any pooler for one in transaction mode",
+    isFixed: true,
+  }),
+  defineOption({
     name: "databaseReplicaUrls",
     environment: ["DATABASE_REPLICA_URLS"],
     kind: databaseUrls,
@@ -93,7 +112,7 @@ export const coreSettings = [
     environment: ["DB_PREPARED_STATEMENTS"],
     kind: flag,
     default: true,
-    description: "`false` behind a transaction-mode connection pooler",
+    description: "`false`: no statement is prepared (behind a connection pooler in transaction mode none is anyway)",
     isFixed: true,
   }),
   defineOption({

@@ -138,7 +138,8 @@ describe.skipIf(!isHere)("a primary with two standbys", () => {
   /** Port of the server that the connection string leads to. */
   const reach = async (query: string, order: readonly number[] = [0, 1, 2]): Promise<number> => {
     const places = order.map((i) => (servers[i] as Server).place).join(",");
-    const connection = await openConnection({ url: `postgres://postgres@${places}/postgres${query}` }, 5000);
+    const url = `postgres://postgres@${places}/postgres${query}`;
+    const connection = await openConnection({ url, pooler: "session" }, 5000);
     const [row] = await connection.query<{ port: number }>("select current_setting('port')::int as port", []);
     await connection.end();
     return row?.port ?? 0;
@@ -175,7 +176,10 @@ describe.skipIf(!isHere)("a primary with two standbys", () => {
       "host all keyed 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n",
     );
     const file = fileWith("rotating", `127.0.0.1:${primary.port}:postgres:keyed:first\n`);
-    const target = { url: `postgres://keyed@${primary.place}/postgres?passfile=${encodeURIComponent(file)}` };
+    const target = {
+      url: `postgres://keyed@${primary.place}/postgres?passfile=${encodeURIComponent(file)}`,
+      pooler: "session",
+    } as const;
     await (await openConnection(target, 5000)).end();
     await primary.query("alter role keyed password 'second'");
     await expect(openConnection(target, 5000)).rejects.toMatchObject({ details: expect.stringContaining("password") });

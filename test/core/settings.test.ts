@@ -183,6 +183,7 @@ describe("environment variables", () => {
     );
     expect(settings.filter((setting) => setting.isSecret === true).map((setting) => setting.name)).toEqual([
       "databaseUrl",
+      "databaseDirectUrl",
       "databaseReplicaUrls",
       "adminSecret",
       "adminSecrets",

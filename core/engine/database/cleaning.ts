@@ -18,7 +18,7 @@ export interface Cleaning {
 /** Of a connection. */
 export interface CleaningTraits {
   /** All connections share one backend, and with it what is listened to: the channels that are wanted there. */
-  readonly wantedChannels?: () => readonly string[];
+  readonly wantedChannels: (() => readonly string[]) | undefined;
   /** `jit` was switched off when the connection was opened. */
   readonly hasNoJit: boolean;
 }

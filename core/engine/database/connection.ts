@@ -5,14 +5,18 @@ import { wantedChannels } from "./channels.ts";
 import { createCleaner, type Cleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import { fromConnecting } from "./pg-errors.ts";
 import { PreparedStatements, type PlanOwner } from "./prepared.ts";
+import { BACKEND_QUESTION, backendOf, expectedProcessId, type Backend, type PoolerMode } from "./sharing.ts";
 import { MAX_MESSAGE_BYTES, watchAnswers, type Watch } from "./watch.ts";
 import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** Where connections lead. */
-export type Target = { readonly url: string } | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
+export type Target =
+  | { readonly url: string; readonly pooler: PoolerMode }
+  | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
 
 export interface Connection {
   readonly prepared: PreparedStatements;
+  readonly backend: Backend;
   /** The role for which functions have planned statements on it; the database session keeps those plans for the next
    *  caller. Undefined: none have. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
@@ -107,11 +111,7 @@ const connect = async (target: Target, url: string, timeoutMs: number, kind: Con
   const { replicates = false } = kind;
   const config = clientConfig(target, url, timeoutMs);
   const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
-  const traits = {
-    hasNoJit: false,
-    ...("stream" in target ? { wantedChannels: () => wantedChannels(target.stream) } : {}),
-  };
-  const connection = wrap(client, traits, kind);
+  const connection = wrap(client, "stream" in target ? () => wantedChannels(target.stream) : undefined, kind);
   if ("stream" in target) {
     await client.connect();
     return connection;
@@ -120,29 +120,24 @@ const connect = async (target: Target, url: string, timeoutMs: number, kind: Con
   const limit = setTimeout(() => client.connection.stream.destroy(new Error("timeout expired")), timeoutMs);
   try {
     await client.connect();
+    if (replicates) return connection;
+    const expected = expectedProcessId(target.pooler, client.processID);
     // a server that does not know the question goes on with what it has
-    if (!replicates) {
-      const set = await client.query(NO_JIT).catch((error: unknown) => {
-        if (connection.isEnded) throw error;
-      });
-      traits.hasNoJit = (set?.rowCount ?? 0) > 0;
-    }
+    const answer = await client.query(BACKEND_QUESTION, [expected]).catch((error: unknown) => {
+      if (connection.isEnded) throw error;
+    });
+    connection.backend = backendOf(answer?.rows[0], target.pooler);
     return connection;
   } finally {
     clearTimeout(limit);
   }
 };
 
-/** Statements of many nested rows look dear to the planner, and compiling them takes several times as long as running
- *  them. Who has set it (for the server, the database, the role, the connection) has it their way. @rule R-TX-8 */
-const NO_JIT =
-  "select pg_catalog.set_config('jit', 'off', false) from pg_catalog.pg_settings where name = 'jit' and source = 'default'";
-
 const wrap = (
   client: Client,
-  traits: CleaningTraits,
+  wantedHere: CleaningTraits["wantedChannels"],
   { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind,
-): Connection => {
+): Connection & { backend: Backend } => {
   const endListeners: (() => void)[] = [];
   const ended = (): void => {
     if (connection.isEnded) return;
@@ -167,6 +162,12 @@ const wrap = (
     if (watch !== undefined) watch.limit = bytes;
   };
   const enqueue = (follower: FollowingBatch): void => void client.query(follower);
+  const traits: CleaningTraits = {
+    wantedChannels: wantedHere,
+    get hasNoJit() {
+      return connection.backend.hasNoJit;
+    },
+  };
   const cleaner = createCleaner(traits, async (text) => lastRows(await client.query(text)));
   const send = (plan: WirePlan, cleaning: Cleaning | undefined): Promise<WireResult> =>
     new Promise((resolve) => {
@@ -174,8 +175,9 @@ const wrap = (
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
     });
-  const connection: Connection & { isEnded: boolean } = {
+  const connection: Connection & { isEnded: boolean; backend: Backend } = {
     prepared: new PreparedStatements(),
+    backend: backendOf(undefined, "session"),
     planOwner: undefined,
     // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
     run: (plan, cleaning) =>
@@ -192,7 +194,7 @@ const wrap = (
         client.query(new CopyBoth(text, take, reject) as CopyBoth & pg.Submittable); // pg's types ask for its own Connection in submit
       }),
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
-    cancel: () => (traits.wantedChannels !== undefined ? Promise.resolve() : sendCancel(client)),
+    cancel: () => (wantedHere !== undefined ? Promise.resolve() : sendCancel(client)),
     onNotification: (listener) => {
       client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
     },

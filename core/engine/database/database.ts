@@ -12,6 +12,7 @@ import type { Connection, Target } from "./connection.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
 import type { ReplicationConnection } from "./replication.ts";
+import { leaveNothing } from "./sharing.ts";
 import type { WirePlan } from "./wire.ts";
 
 export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
@@ -46,6 +47,7 @@ export const createDatabase = (
 ): Database => {
   const { options } = current; // what connections depend on does not change
   const target = targetOf(options);
+  const direct = directTargetOf(options) ?? target;
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   const open = (to: Target): Pool =>
     createPool({
@@ -59,11 +61,11 @@ export const createDatabase = (
       warn,
     });
   const primary = open(target);
-  const replicas = options.databaseReplicaUrls.map((url) => open({ url }));
+  const replicas = options.databaseReplicaUrls.map((url) => open({ url, pooler: options.databasePooler }));
   let listener: Promise<Listener> | undefined;
   const listen: Listener["listen"] = (...wanted) => {
     listener ??= import("./listener.ts").then(({ createListener }) =>
-      createListener(target, logger, () => current.model !== undefined),
+      createListener(direct, logger, () => current.model !== undefined),
     );
     let stop: (() => void) | undefined;
     let isStopped = false;
@@ -106,14 +108,19 @@ export const createDatabase = (
           return rows;
         };
         const result = await work(inTurn);
-        await connection.query("commit", []);
         // user code may have run (`dbPreConfig`)
+        if (primary.sharing !== undefined) {
+          for (const { text } of leaveNothing(primary.sharing)) await connection.query(text, []);
+          await connection.query("commit", []);
+          return result;
+        }
+        await connection.query("commit", []);
         await connection.run(NOTHING, { kind: "all", prepares: false });
         if ((await connection.cleaner.cleaned) === false) await connection.end();
         return result;
       }),
     listen,
-    openReplication: async () => (await import("./replication.ts")).openReplication(target),
+    openReplication: async () => (await import("./replication.ts")).openReplication(direct),
     renew: () => {
       primary.renew();
       for (const replica of replicas) replica.renew();
@@ -129,12 +136,16 @@ export const createDatabase = (
 /** Statements of several connections take turns on the one backend anyway. */
 const EMBEDDED_CONNECTIONS = 1;
 
-const targetOf = ({ database, databaseUrl }: ResolvedOptions): Target => {
+const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): Target => {
   if (database !== undefined) return { stream: database.stream, ready: database.ready };
   if (databaseUrl === undefined || databaseUrl === "")
     throw presetError("the preset has no database: set databaseUrl, or database for an embedded one");
-  return { url: databaseUrl };
+  return { url: databaseUrl, pooler: databasePooler };
 };
+
+/** For what needs a backend of its own for longer than a transaction. */
+const directTargetOf = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
+  database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };
 
 const run = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[]> => {
   const { text, slots } = toStatement(statement);

@@ -17,8 +17,8 @@ import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
 import type { Switcher } from "./role-watch.ts";
-import { GUARD_STATE, plain, ROLLBACK } from "./statements.ts";
-import { createTransactions, type Transaction } from "./transaction.ts";
+import { GUARD_STATE, plain } from "./statements.ts";
+import { createTransactions, type Sending, type Transaction } from "./transaction.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
@@ -80,8 +80,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return last.length === 0 ? rows : finish(connection, transaction, execution, found, rows);
   };
 
-  const rollBack = (connection: Connection, { cleaning }: Transaction): Promise<unknown> =>
-    send(connection, ROLLBACK, false, cleaning);
+  const rollBack = (connection: Connection, { undo, cleaning }: Transaction): Promise<unknown> =>
+    send(connection, undo, false, cleaning);
 
   /** @throws BatchFailure, or RelApiError for a check that failed before */
   const refuse = async (
@@ -102,7 +102,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     throw new BatchFailure(result, statements[failedAt], pathOf(execution, failedAt - offset - before), switcher);
   };
 
-  /** Rows are checked before the transaction ends. */
+  /** Rows are checked before the transaction ends. @throws BatchFailure, or RelApiError of a check */
   const finish = async (
     connection: Connection,
     transaction: Transaction,
@@ -110,7 +110,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     found: readonly (WireRow | undefined)[],
     rows: readonly ResultRow[],
   ): Promise<readonly ResultRow[]> => {
-    const { offset, last, cleaning } = transaction;
+    const { offset, last, cleaning, sending } = transaction;
     try {
       runChecks(execution, found, offset);
       execution.check?.(rows);
@@ -118,10 +118,10 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       await rollBack(connection, transaction);
       throw error;
     }
-    const ended = await send(connection, last, prepares, cleaning);
+    const ended = await send(connection, last, sending.prepares, cleaning);
     if ("error" in ended) {
       if (!connection.isEnded) await rollBack(connection, transaction);
-      throw fromStatement(ended.error);
+      throw new BatchFailure(ended, last[ended.failedAt], undefined, undefined);
     }
     return rows;
   };
@@ -131,13 +131,13 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
       const result = await send(connection, DISCARD_PLANS, prepares);
-      if ("error" in result) throw new BatchFailure(result, undefined, undefined, undefined);
+      if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS[result.failedAt], undefined, undefined);
     }
     connection.planOwner = owner;
   };
 
-  /** A failed attempt that may be repeated: nothing can have been committed. */
-  const mayRepeat = (failure: BatchFailure, connection: Connection): boolean => {
+  /** A failed attempt that may be repeated: nothing can have been committed. `sending`: how it was sent. */
+  const mayRepeat = (failure: BatchFailure, pool: Pool, connection: Connection, sending: Sending): boolean => {
     const { error } = failure.result;
     // a function may raise whatever it likes
     if (isRaised(error as { readonly routine?: string })) return false;
@@ -147,24 +147,32 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     if (state === "0A000" && message.startsWith("cached plan must not change")) return true;
     const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
     const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
+    // others may have failed of it at the same time, and switched it off for the next
     if (
-      !prepares ||
+      !sending.prepares ||
       !(isLost || isTaken) ||
       failure.statement === undefined ||
       !message.includes(failure.statement.name)
     )
       return false;
-    prepares = false;
     connection.prepared.clear();
-    warn(
-      "the database loses prepared statements, as behind a connection pooler in transaction mode: no longer using them; set DB_PREPARED_STATEMENTS=false",
-    );
+    pool.share(connection);
+    if (prepares)
+      warn(
+        "the database loses prepared statements, as behind a connection pooler in transaction mode: no longer using them; set DATABASE_POOLER=transaction, or DB_PREPARED_STATEMENTS=false if there is no pooler",
+      );
+    prepares = false;
     return true;
   };
 
   return async (execution) => {
     let trustsNobody = false;
-    let transaction = transactions.build(execution, prepares, trustsNobody);
+    const pool = execution.mayUseReplica === true && replicas.length > 0 ? nextReplica() : primary;
+    const build = (): Transaction => {
+      const { sharing } = pool;
+      return transactions.build(execution, { prepares: prepares && sharing === undefined, sharing }, trustsNobody);
+    };
+    let transaction = build();
     if (parts.logStatement !== undefined)
       for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
     let isGone = false;
@@ -174,12 +182,13 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       isGone = true;
       cancelling = running?.cancel();
     });
-    const pool = execution.mayUseReplica === true && replicas.length > 0 ? nextReplica() : primary;
     try {
       const acquired = pool.acquire(transaction.owner);
       const connection = acquired instanceof Promise ? await acquired : acquired;
       let isReusable = false;
       try {
+        // the first connection may have shown it
+        if (pool.sharing !== transaction.sending.sharing) transaction = build();
         if (isGone) {
           isReusable = true;
           throw requestCancelled();
@@ -187,9 +196,9 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         running = connection;
         for (let attempts = 1; ; attempts++) {
           try {
-            const { statements, owner, last, cleaning } = transaction;
+            const { statements, owner, last, cleaning, sending } = transaction;
             if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
-            const batch = planBatch(connection.prepared, statements, prepares);
+            const batch = planBatch(connection.prepared, statements, sending.prepares);
             const result = await connection.run(batch, last.length === 0 ? cleaning : undefined);
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
@@ -198,12 +207,12 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
           } catch (error) {
             if (isGone || attempts === MAX_ATTEMPTS || !(error instanceof BatchFailure)) throw error;
             const { switcher } = error;
-            if (switcher === undefined && !mayRepeat(error, connection)) throw error;
+            if (switcher === undefined && !mayRepeat(error, pool, connection, transaction.sending)) throw error;
             if (switcher !== undefined) {
               transactions.remember(execution, switcher);
               trustsNobody = true;
             }
-            transaction = transactions.build(execution, prepares, trustsNobody);
+            transaction = build();
           }
         }
       } catch (error) {

@@ -2,6 +2,7 @@
 import { poolTimeout } from "../../kernel/errors.ts";
 import { openConnection, type Connection, type Target } from "./connection.ts";
 import type { PlanOwner } from "./prepared.ts";
+import type { Sharing } from "./sharing.ts";
 
 export interface PoolOptions {
   readonly target: Target;
@@ -35,6 +36,10 @@ export interface Pool {
    *  `connection-failed` */
   acquire(owner?: PlanOwner): Connection | Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
+  /** Defined once any of its connections was shared: all count as such from then on. @rule R-TX-15 */
+  readonly sharing: Sharing | undefined;
+  /** This connection behaves like a shared one, whatever was found when it was opened. */
+  share(connection: Connection): void;
   /** Connections opened before now are closed as they become free. @rule R-SC-4 */
   renew(): void;
   counts(): PoolCounts;
@@ -69,6 +74,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let refusedCount = 0;
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
+  let sharing: Sharing | undefined;
 
   const isStale = (kept: IdleConnection, now: number): boolean =>
     kept.connection.isEnded ||
@@ -92,6 +98,7 @@ export const createPool = (options: PoolOptions): Pool => {
         maxResultBytes,
         refused: () => void refusedCount++,
       });
+      if (connection.backend.isShared) sharing ??= connection.backend.sharing;
       const now = Date.now();
       const kept: IdleConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
@@ -173,6 +180,13 @@ export const createPool = (options: PoolOptions): Pool => {
       if (waiter !== undefined) return give(waiter, connection);
       kept.idleSinceMs = now;
       idle.push(kept);
+    },
+    get sharing() {
+      return sharing;
+    },
+    share: ({ backend }) => {
+      // an embedded database has one backend, which is everybody's anyway
+      if ("url" in target) sharing ??= backend.sharing;
     },
     renew: () => {
       generation++;

@@ -9,8 +9,10 @@ import type { WireStatement } from "./wire.ts";
 
 /** What it must know of what is around the programs. */
 export interface Framed {
-  /** Undefined: nothing begins it. */
-  readonly begin: WireStatement | undefined;
+  /** In front of the settings. */
+  readonly opening: readonly WireStatement[];
+  /** Each transaction may have another backend. */
+  readonly isShared: boolean;
   /** The settings of the request name the role. */
   readonly setsRole: boolean;
 }
@@ -61,13 +63,17 @@ const programQuestions: Question<ScriptSource, Program | undefined>[] = [];
 const programAt = (i: number): Question<ScriptSource, Program | undefined> =>
   i === 0 ? PROGRAM : (programQuestions[i] ??= aboutPrograms(`program ${i}`, (programs) => programs[i]?.program));
 
+/** @rule R-TX-10 */
+export const mayRunUserCode = (programs: readonly Program[], preRequest: string | undefined): boolean =>
+  preRequest !== undefined || programs.some(({ isProven }) => isProven !== true);
+
 /** @rule R-TX-13 */
 const cleaningKind = (
   programs: readonly Program[],
   access: Execution["access"],
   preRequest: string | undefined,
 ): CleaningKind | undefined => {
-  if (preRequest !== undefined || programs.some(({ isProven }) => isProven !== true)) return "all";
+  if (mayRunUserCode(programs, preRequest)) return "all";
   return access === "read write" && programs.length > 0 ? "sequences" : undefined;
 };
 
@@ -87,8 +93,9 @@ export const buildScript = (ask: Ask<ScriptSource>, roles: RoleWatch): Script =>
     trustsNobody: ask(TRUSTS_NOBODY),
     setsRole: frame.setsRole,
   });
-  const before = frame.begin === undefined ? 1 : 2;
-  const kind = cleaningKind(programs, ask(ACCESS), preRequest);
+  const before = frame.opening.length + 1;
+  // on a shared connection what follows a transaction may run elsewhere
+  const kind = frame.isShared ? undefined : cleaningKind(programs, ask(ACCESS), preRequest);
   return {
     lines: watched.lines,
     guards: new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher])),

@@ -11,7 +11,8 @@ import type { BoundValue, Slot } from "../sql/fragment.ts";
 import type { Cleaning } from "./cleaning.ts";
 import type { PlanOwner } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
-import { buildScript, type Framed, type Script, type ScriptSource } from "./script.ts";
+import { FORGET_OTHERS, leaveNothing, rollBackAll, type Sharing } from "./sharing.ts";
+import { buildScript, mayRunUserCode, type Framed, type Script, type ScriptSource } from "./script.ts";
 import {
   buildSessionSettings,
   compileSettings,
@@ -21,7 +22,7 @@ import {
   type SessionSettings,
   type DatabaseSetting,
 } from "./settings.ts";
-import { beginText, nameOfText, plain } from "./statements.ts";
+import { beginText, nameOfText, plain, ROLLBACK } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** A transaction, ready to be sent. */
@@ -37,8 +38,19 @@ export interface Transaction {
   readonly isImplicit: boolean;
   /** Sent separately, once the rows have been checked. */
   readonly last: readonly WireStatement[];
-  /** What it may leave behind. */
+  /** Instead of the end, after a failure. */
+  readonly undo: readonly WireStatement[];
+  /** What it may leave behind on a connection with a backend of its own. */
   readonly cleaning: Cleaning | undefined;
+  /** How it is sent. */
+  readonly sending: Sending;
+}
+
+/** `prepares`: statements are prepared at all, which they never are on shared connections. */
+export interface Sending {
+  readonly prepares: boolean;
+  /** Of the pool it is sent to. */
+  readonly sharing: Sharing | undefined;
 }
 
 // --- how it begins and ends ------------------------------------------------------------------------------------------
@@ -57,6 +69,8 @@ interface FrameSource {
   readonly isolation: string | undefined;
   readonly end: Execution["end"];
   readonly looksFirst: boolean;
+  readonly sharing: Sharing | undefined;
+  readonly runsUserCode: boolean;
 }
 
 /** What is around the programs. */
@@ -68,6 +82,7 @@ interface Frame extends Framed {
   readonly afterwards: readonly string[];
   readonly isImplicit: boolean;
   readonly last: readonly WireStatement[];
+  readonly undo: readonly WireStatement[];
 }
 
 const ofFrame = membersOf<FrameSource>();
@@ -82,6 +97,8 @@ const ACCESS = ofFrame("access");
 const ISOLATION = ofFrame("isolation");
 const END = ofFrame("end");
 const LOOKS_FIRST = ofFrame("looksFirst");
+const SHARING = ofFrame("sharing");
+const RUNS_USER_CODE = ofFrame("runsUserCode");
 
 const aboutSettings = questionsAbout(({ settings }: FrameSource) => settings);
 const settingNames: Question<FrameSource, string>[] = [];
@@ -98,7 +115,7 @@ const ROLLED_BACK: readonly WireStatement[] = [plain("set constraints all immedi
 
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 
-/** @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
+/** @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 R-TX-15 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
 const buildFrame = (ask: Ask<FrameSource>): Frame => {
   const model = ask(MODEL);
   const options = ask(OPTIONS);
@@ -108,7 +125,11 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
   // the login role's default must not apply (R-TX-3)
   const isolation =
     ask(ISOLATION) ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
-  const isImplicit = end === "commit" && !ask(LOOKS_FIRST) && isolation === undefined;
+  const sharing = ask(SHARING);
+  // whose backend changes: what user code may find and leave there is part of the transaction, which must stay open
+  // after a failure, because the backend is gone with its end
+  const cleansItself = sharing !== undefined && ask(RUNS_USER_CODE) ? sharing : undefined;
+  const isImplicit = end === "commit" && !ask(LOOKS_FIRST) && isolation === undefined && cleansItself === undefined;
   const setsReadOnly = isImplicit && isReadOnly;
   const ofRole = role === undefined ? NO_SETTINGS : (model?.roles.get(role)?.settings ?? NO_SETTINGS);
   const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(nameOfSetting(i)));
@@ -119,21 +140,36 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
   );
   const settingsText = compileSettings([
     ...(setsReadOnly ? ["transaction_read_only"] : []),
+    ...(sharing?.setsJit === true ? ["jit"] : []),
     "search_path",
     ...ofRole.map(([name]) => name),
     ...namesIn(ask(SESSION_NAMES)),
     ...ofRequest,
     ...ofApp.map(([name]) => `app.settings.${name}`),
   ]);
+  const committed = isImplicit ? NOTHING : COMMITTED;
   return {
-    begin: isImplicit ? undefined : plain(beginText(isolation, isReadOnly)),
+    opening: [
+      ...(isImplicit ? NOTHING : [plain(beginText(isolation, isReadOnly))]),
+      ...(cleansItself === undefined ? NOTHING : FORGET_OTHERS),
+    ],
     settingsText,
     settingsName: nameOfText(settingsText),
-    first: [...(setsReadOnly ? ["on"] : []), path, ...ofRole.map(([, value]) => value)],
+    first: [
+      ...(setsReadOnly ? ["on"] : []),
+      ...(sharing?.setsJit === true ? ["off"] : []),
+      path,
+      ...ofRole.map(([, value]) => value),
+    ],
     afterwards: ofApp.map(([, value]) => value),
     setsRole: ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase())),
     isImplicit,
-    last: end === "rollback" ? ROLLED_BACK : isImplicit ? NOTHING : COMMITTED,
+    isShared: sharing !== undefined,
+    last: [
+      ...(cleansItself === undefined ? NOTHING : leaveNothing(cleansItself)),
+      ...(end === "rollback" ? ROLLED_BACK : committed),
+    ],
+    undo: cleansItself === undefined ? ROLLBACK : rollBackAll(cleansItself),
   };
 };
 
@@ -171,9 +207,9 @@ export interface TransactionParts {
 }
 
 export interface Transactions {
-  /** `prepares`: statements are prepared at all. `trustsNobody`: those that belong to a role are not prepared behind
-   *  what may switch it. @throws RelApiError when a session variable is missing */
-  build(execution: Execution, prepares: boolean, trustsNobody: boolean): Transaction;
+  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError
+   *  when a session variable is missing */
+  build(execution: Execution, sending: Sending, trustsNobody: boolean): Transaction;
   /** It has switched the role: until the next reload, nothing that depends on the role is prepared after it. */
   remember(execution: Execution, switcher: Switcher): void;
 }
@@ -197,7 +233,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   let switchCount = 0;
 
   return {
-    build: (execution, prepares, trustsNobody) => {
+    build: (execution, sending, trustsNobody) => {
       const { session, programs, access, end, schema, isolation, keepsLoginPath, settings = NO_SETTINGS } = execution;
       const { model, options } = current;
       const role = session.databaseRole;
@@ -205,6 +241,9 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       if (ofSession === undefined) ofSessions.set(session, (ofSession = buildSessionSettings(session, sessions)));
       let looksFirst = execution.check !== undefined;
       for (const { program } of programs) if (program.checks.length > 0) looksFirst = true;
+      const { dbPreRequest } = options;
+      const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
+      const { prepares, sharing } = sending;
       const frame = frames.take({
         model,
         options,
@@ -218,8 +257,14 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         isolation,
         end,
         looksFirst,
+        sharing,
+        runsUserCode:
+          sharing !== undefined &&
+          mayRunUserCode(
+            programs.map(({ program }) => program),
+            preRequest,
+          ),
       });
-      const { dbPreRequest } = options;
       const script = scripts.take({
         frame,
         model,
@@ -228,14 +273,13 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         programs,
         programCount: programs.length,
         program: programs[0]?.program,
-        preRequest: dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest,
+        preRequest,
         prepares,
         trustsNobody,
         switchCount,
       });
 
-      const statements: WireStatement[] = [];
-      if (frame.begin !== undefined) statements.push(frame.begin);
+      const statements: WireStatement[] = [...frame.opening];
       const values: string[] = [...frame.first, ...ofSession.values];
       for (const [, value] of settings) values.push(value);
       for (const value of frame.afterwards) values.push(value);
@@ -259,7 +303,9 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         offset: script.offset,
         isImplicit: frame.isImplicit,
         last: looksFirst ? frame.last : NOTHING,
+        undo: frame.undo,
         cleaning: script.cleaning,
+        sending,
       };
     },
     remember: (execution, switcher) => {

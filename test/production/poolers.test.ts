@@ -1,0 +1,254 @@
+/** Behind PgBouncer: no request fails, nothing of one caller reaches another, and what needs a database session of its
+ *  own takes DATABASE_DIRECT_URL. */
+import pg from "pg";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Logger } from "../../core/index.ts";
+import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { initiated, subscribe } from "../support/live.ts";
+import { bearer } from "../support/tokens.ts";
+import { startPgBouncer, type Pooler } from "./pgbouncer.ts";
+import { has } from "./support.ts";
+
+const canRun = has("pgbouncer") && (process.env["TEST_DATABASE_URL"] ?? "") !== "";
+
+const SCHEMA = `
+  create schema pool;
+  grant usage on schema pool to sea_login, sea_anon, sea_clerk;
+  create table pool.items (id int primary key generated always as identity, name text not null unique, owner text default current_user);
+  create table pool.secrets (id int primary key, owner text not null);
+  insert into pool.items (name) select 'item ' || n from generate_series(1, 50) n;
+  insert into pool.secrets values (1, 'sea_anon'), (2, 'sea_clerk'), (3, 'sea_anon');
+  alter table pool.secrets enable row level security;
+  create policy own on pool.secrets using (owner = current_user);
+  grant all on all tables in schema pool to sea_login, sea_anon, sea_clerk;
+  grant all on all sequences in schema pool to sea_login, sea_anon, sea_clerk;
+
+  create function pool.whoami() returns text language plpgsql as $$ begin return current_user; end $$;
+  create function pool.litter(fails boolean default false) returns int language plpgsql as $$
+    begin
+      perform set_config('pool.left', 'behind', false), set_config('timezone', 'Asia/Tokyo', false);
+      perform pg_advisory_lock(77);
+      create temp table left_behind (a int);
+      perform nextval('pool.items_id_seq');
+      execute 'prepare left_behind as select 42';
+      execute 'declare left_behind cursor with hold for select 42';
+      execute 'listen left_behind';
+      if fails then raise 'broken'; end if;
+      return 1;
+    end $$;
+  create function pool.found() returns json language plpgsql as $$
+    declare
+      last text;
+    begin
+      begin
+        last := lastval();
+      exception when others then
+        last := null;
+      end;
+      return json_build_object(
+        'setting', coalesce(nullif(current_setting('pool.left', true), ''), 'none'),
+        'zone', current_setting('timezone'),
+        'temp', to_regclass('pg_temp.left_behind'),
+        'last', last,
+        'prepared', (select count(*) from pg_prepared_statements where from_sql),
+        'cursors', (select count(*) from pg_cursors where name = 'left_behind'),
+        'locks', (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()),
+        'channels', (select count(*) from pg_listening_channels()));
+    end $$;
+  create function pool.prepared_count() returns int language sql stable as $$
+    select count(*)::int from pg_prepared_statements where name like 'relapi%' $$;
+  create schema hidden;
+  create table hidden.words (word text);
+  insert into hidden.words values ('open sesame');
+  grant usage on schema hidden to sea_clerk;
+  grant select on hidden.words to sea_anon, sea_clerk;
+  create function pool.word() returns text language plpgsql as $$ begin return (select word from hidden.words); end $$;
+  create function pool.checks() returns trigger language plpgsql as $$
+    begin
+      if coalesce(current_setting('request.jwt.claims', true), '') = '' then raise 'no claims'; end if;
+      return null;
+    end $$;
+  create constraint trigger checks after insert on pool.items deferrable initially deferred for each row execute function pool.checks();
+`;
+
+let db: TestDatabase;
+let pooler: Pooler;
+let direct: string;
+const logged: string[] = [];
+const logger: Logger = {
+  error: (message, facts) => void logged.push(`error ${message} ${JSON.stringify(facts ?? {})}`),
+  warn: (message) => void logged.push(`warn ${message}`),
+  info: () => undefined,
+  debug: () => undefined,
+  access: () => undefined,
+};
+
+const start = (options: StartOptions = {}): Promise<TestApi> =>
+  startApi({
+    databaseUrl: pooler.through(db.urlAs("sea_login")),
+    dbSchemas: ["pool"],
+    dbTxEnd: "commit",
+    logger,
+    ...options,
+  });
+
+const clerk = bearer({ role: "sea_clerk" });
+const NOTHING_LEFT = { setting: "none", temp: null, last: null, prepared: 0, cursors: 0, locks: 0, channels: 0 };
+
+/** Requests of every kind, many at once, and what of them was not as it should be. */
+const ask = async (api: TestApi, count: number, mark: string): Promise<readonly string[]> => {
+  const kinds: readonly ((n: number) => Promise<string | undefined>)[] = [
+    async () => {
+      const { status, text } = await api.get("/items?select=id,name&order=id&limit=3");
+      return status === 200 && JSON.parse(text).length === 3 ? undefined : `read ${status} ${text}`;
+    },
+    async () => {
+      const { status, text } = await api.get("/secrets?select=id", { headers: clerk });
+      return status === 200 && text === '[{"id":2}]' ? undefined : `policy ${status} ${text}`;
+    },
+    async () => {
+      const { status, text } = await api.get("/secrets?select=id");
+      return status === 200 && text === '[{"id":1}, \n {"id":3}]' ? undefined : `policy ${status} ${text}`;
+    },
+    async (n) => {
+      const sent = { headers: { ...clerk, prefer: "return=representation" }, body: { name: `${mark} ${n}` } };
+      const { status, text } = await api.post("/items?select=owner", sent);
+      return status === 201 && text === '[{"owner":"sea_clerk"}]' ? undefined : `write ${status} ${text}`;
+    },
+    async () => {
+      const { status, text } = await api.post("/rpc/whoami", { headers: clerk, body: {} });
+      return status === 200 && text === '"sea_clerk"' ? undefined : `call ${status} ${text}`;
+    },
+    async () => {
+      const answer = await api.gql("{ pool_items(limit: 2, order_by: {id: asc}) { id } }");
+      return answer.data?.pool_items.length === 2 ? undefined : `query ${JSON.stringify(answer)}`;
+    },
+    async (n) => {
+      const answer = await api.gql(
+        "mutation ($name: String!) { insert_pool_items_one(object: {name: $name}) { name } }",
+        { name: `${mark} gql ${n}` },
+      );
+      return answer.data?.insert_pool_items_one.name === `${mark} gql ${n}`
+        ? undefined
+        : `mutation ${JSON.stringify(answer)}`;
+    },
+    async () => {
+      const { status, text } = await api.post("/rpc/litter", { headers: clerk, body: { fails: true } });
+      return status === 400 && text.includes("broken") ? undefined : `failing call ${status} ${text}`;
+    },
+  ];
+  const failures: string[] = [];
+  await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const failure = await (kinds[n % kinds.length] as (n: number) => Promise<string | undefined>)(n); // within its length
+      if (failure !== undefined) failures.push(failure);
+    }),
+  );
+  return failures;
+};
+
+describe.skipIf(!canRun)("a pooler in transaction mode", () => {
+  beforeAll(async () => {
+    db = await testDatabase();
+    direct = db.urlAs("sea_login");
+    await db.query(SCHEMA);
+    pooler = await startPgBouncer(direct, { users: ["sea_login", "postgres"] });
+  });
+  afterEach(() => {
+    logged.length = 0;
+  });
+
+  test("R-TX-15 not one request fails, the first ones neither", async () => {
+    for (let turn = 0; turn < 3; turn++) {
+      const api = await start();
+      expect(await ask(api, 400, `turn ${turn}`)).toEqual([]);
+      await api.close();
+    }
+  });
+
+  test("R-TX-15 nor where the pooler is noticed by what fails alone", async () => {
+    // as with a pooler that passes on the process id of its first backend
+    const other = await startPgBouncer(direct, { users: ["sea_login"] });
+    const api = await start({ databaseUrl: other.through(direct), databasePooler: "session" });
+    for (let turn = 0; turn < 4; turn++) expect(await ask(api, 200, `late ${turn}`)).toEqual([]);
+    expect(logged.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
+  });
+
+  test("R-TX-15 nothing is prepared, and no setting stays on a backend", async () => {
+    const api = await start();
+    for (let turn = 0; turn < 3; turn++) await ask(api, 80, `nothing ${turn}`);
+    const client = new pg.Client(pooler.through(direct));
+    await client.connect();
+    const { rows } = await client.query(
+      "select (select count(*)::int from pg_prepared_statements where name like 'relapi%') prepared, (select source from pg_settings where name = 'jit') jit",
+    );
+    await client.end();
+    expect(rows).toEqual([{ prepared: 0, jit: "default" }]);
+  });
+
+  test.each([
+    ["that succeeds", { fails: false }, 200],
+    ["that fails", { fails: true }, 400],
+  ])("R-TX-15 a function %s leaves nothing to the next caller", async (_, body, status) => {
+    const api = await start();
+    const zone = (await api.get("/rpc/found")).json().zone;
+    for (let turn = 0; turn < 5; turn++) {
+      await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          expect((await api.post("/rpc/litter", { headers: clerk, body })).status).toBe(status);
+        }),
+      );
+      const found = await Promise.all(Array.from({ length: 8 }, async () => (await api.get("/rpc/found")).json()));
+      expect(found).toEqual(Array.from({ length: 8 }, () => ({ ...NOTHING_LEFT, zone })));
+    }
+    expect(await db.query("select count(*)::int as held from pg_locks where locktype = 'advisory'")).toEqual([
+      { held: 0 },
+    ]);
+  });
+
+  test("R-TX-15 rolled back, a function leaves nothing either", async () => {
+    const api = await start({ dbTxEnd: "rollback" });
+    expect((await api.post("/rpc/litter", { headers: clerk, body: {} })).status).toBe(200);
+    const { zone: _, ...found } = (await api.get("/rpc/found")).json();
+    expect(found).toEqual(NOTHING_LEFT);
+  });
+
+  test("R-TX-15 plans that a function made for one role are not another's", async () => {
+    const api = await start();
+    for (let turn = 0; turn < 10; turn++) {
+      expect((await api.post("/rpc/word", { headers: clerk, body: {} })).text).toBe('"open sesame"');
+      expect((await api.post("/rpc/word", { body: {} })).json()).toMatchObject({ code: "42501" });
+    }
+  });
+
+  test("R-TX-15 deferred triggers still see who calls", async () => {
+    const api = await start();
+    const { status, text } = await api.post("/items", { headers: clerk, body: { name: "deferred" } });
+    expect([status, text]).toEqual([201, ""]);
+  });
+
+  test("live queries follow changes by polling", async () => {
+    const api = await start({ liveQueryInterval: 100 });
+    const socket = await initiated(api);
+    subscribe(socket, "1", 'subscription { pool_items(where: {name: {_eq: "watched"}}) { name } }');
+    expect((await socket.next()).payload).toEqual({ data: { pool_items: [] } });
+    expect((await api.post("/items", { headers: clerk, body: { name: "watched" } })).status).toBe(201);
+    expect((await socket.next()).payload).toEqual({ data: { pool_items: [{ name: "watched" }] } });
+    await socket.close();
+  });
+});
+
+describe.skipIf(!canRun)("a pooler in session mode", () => {
+  test("R-TX-15 told so, it is used as the server itself", async () => {
+    const inSession = await startPgBouncer(direct, {
+      users: ["sea_login"],
+      mode: "session",
+    });
+    const api = await start({ databaseUrl: inSession.through(direct), databasePooler: "session" });
+    for (let turn = 0; turn < 3; turn++) expect(await ask(api, 80, `session ${turn}`)).toEqual([]);
+    expect(logged.filter((line) => line.includes("prepared"))).toEqual([]);
+    const counts = await api.get("/rpc/prepared_count");
+    expect(Number(counts.text)).toBeGreaterThan(0);
+  });
+});
