@@ -54,7 +54,7 @@ export {
 } from "./engine/values/exact-numbers.ts";
 export { parseJsonPath } from "./engine/values/json-path.ts";
 export { visitPlan, mapPlan } from "./engine/plan/walk.ts";
-export { planKey } from "./kernel/key.ts";
+export { planKey, shortKey } from "./kernel/key.ts";
 export {
   createCaches,
   membersIn,
@@ -114,4 +114,5 @@ export {
   type WithSettings,
 } from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
-export { lowestLogged } from "./kernel/logger.ts";
+export { createLineWriter, fieldsLogger, lowestLogged } from "./kernel/logger.ts";
+export type { Signal } from "./kernel/signals.ts";

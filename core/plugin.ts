@@ -1,7 +1,7 @@
 /** What a plugin is, and what it is given. */
 import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
-import type { RequestStep, Surface } from "./http/exchange.ts";
+import type { OpenExchange, RequestStep, Surface } from "./http/exchange.ts";
 import type { RequestSettings } from "./http/request-headers.ts";
 import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
@@ -13,8 +13,9 @@ import type { Model } from "./engine/model/model.ts";
 import type { Embed, Envelope, Json, Plan } from "./engine/plan/plan.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "./kernel/options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
+import type { Signal } from "./kernel/signals.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
-import type { AnyToken } from "./kernel/token.ts";
+import type { AnyToken, Token } from "./kernel/token.ts";
 import type { BoundValue, Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program } from "./engine/sql/program.ts";
@@ -238,7 +239,28 @@ export interface Execution {
   readonly mayUseReplica?: boolean;
   /** Skips the pre-request function (one statement that many callers share does). */
   readonly skipPreRequest?: boolean;
+  /** The request that it is run for. */
+  readonly exchange?: OpenExchange;
+  /** Put behind each statement of the programs as a comment, which must not end itself. Another text is another
+   *  statement: nothing with a comment is prepared. */
+  readonly comment?: string;
 }
+
+/** A transaction that has ended. Times are those of `performance.now()`. */
+export interface RanTransaction {
+  readonly execution: Execution;
+  /** It asked for a connection. */
+  readonly askedAtMs: number;
+  /** It had one; absent: it never did. */
+  readonly beganAtMs?: number;
+  readonly endedAtMs: number;
+  /** Absent: it failed. */
+  readonly rows?: readonly ResultRow[];
+  readonly error?: unknown;
+}
+
+/** Each transaction of `execute`. */
+export type TransactionSignal = Token<"transaction", RanTransaction>;
 
 /** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`, those that
  *  plugins declare). */
@@ -273,6 +295,13 @@ export interface PluginContext {
   readonly counters: Counters;
   /** What is wrong while the api goes on: readiness tells it. */
   readonly troubles: Troubles;
+  /** Events of one kind, for who makes them. @rule X-SIG-1 */
+  signal<Kind extends AnyToken = never>(name: Kind["name"]): Signal<Kind["value"]>;
+  /** Listens to events of one kind, from now on. Nobody waits for the listener, and what it throws is logged. */
+  onSignal<Kind extends AnyToken = never>(name: Kind["name"], listener: (event: Kind["value"]) => void): void;
+  /** Where messages and lines of the log go from now on, those of core too: while plugins are applied only. The last one
+   *  wins. */
+  logTo(target: Logger): void;
   /** Where everything that outlives a request is stored. */
   readonly caches: Caches;
   /** The model in force. @throws RelApiError `model-not-loaded` */

@@ -21,7 +21,7 @@ import { createServers, type AnyServer, type Servers } from "./http/servers.ts";
 import { createUnread, type Unread } from "./http/unread.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader, type ModelLoader } from "./engine/load.ts";
-import { createLogger } from "./kernel/logger.ts";
+import { createForwarding, createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
 import type { OptionSource, PluginContext, Registry } from "./plugin.ts";
@@ -39,6 +39,7 @@ import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { createServices } from "./kernel/services.ts";
 import { createTroubles, type Troubles } from "./kernel/troubles.ts";
+import { createSignals, type Signals } from "./kernel/signals.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
@@ -96,18 +97,18 @@ export const relApi = (preset: Preset): RelApi => {
   check(options);
   refuseImpossible(plugins);
   const registry = buildRegistry(plugins);
-  const logger = options.logger ?? createLogger(options.logLevel);
-  for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
+  const { logger, forwardTo } = createForwarding(options.logger ?? createLogger(options.logLevel));
   const hooks = createHooks();
   const guard = guardHooks(hooks);
   const services = createServices();
   const counters = createCounters();
   const troubles = createTroubles();
+  const signals = createSignals();
   const sources: OptionSource[] = [];
   const current: Current = { options, model: undefined };
   const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
-  const database = createDatabase(current, logger, caches, registry.sessions);
+  const database = createDatabase(current, logger, caches, registry.sessions, signals);
   const loader = createModelLoader({ config, current, hooks, database, logger, counters, troubles });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
@@ -140,8 +141,10 @@ export const relApi = (preset: Preset): RelApi => {
     hooks,
     registry,
     logger,
+    forwardTo,
     counters,
     troubles,
+    signals,
     caches,
     database,
     loader,
@@ -170,6 +173,7 @@ export const relApi = (preset: Preset): RelApi => {
     tapFallbacks(plugins, hooks, (plugin) => (guard.plugin = plugin));
     guard.seal();
     services.seal();
+    for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
   } catch (error) {
     if (!isRelApiError(error)) logger.error("a plugin failed", faultFacts(error));
     for (const closer of closers) void closer();
@@ -253,6 +257,7 @@ const watchPool = (counters: Counters, database: Database): void => {
   counters.watch("pool-available", () => database.counts().available);
   counters.watch("pool-waiting", () => database.counts().waiting);
   counters.watch("pool-max", () => database.counts().max);
+  counters.watch("pool-in-use", () => database.counts().inUse);
   counters.watch("prepared-statements", () => database.counts().prepared);
   counters.watch("prepared-bytes", () => database.counts().preparedBytes);
   counters.watch("results-refused", () => database.counts().refused);
@@ -273,8 +278,10 @@ interface ContextParts {
   readonly hooks: CoreHooks;
   readonly registry: Registry;
   readonly logger: PluginContext["logger"];
+  readonly forwardTo: PluginContext["logTo"];
   readonly counters: Counters;
   readonly troubles: Troubles;
+  readonly signals: Signals;
   readonly caches: Caches;
   readonly database: Database;
   readonly loader: ModelLoader;
@@ -297,8 +304,10 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
     hooks,
     registry,
     logger,
+    forwardTo,
     counters,
     troubles,
+    signals,
     caches,
     database,
     loader,
@@ -322,6 +331,9 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
     registry,
     counters,
     troubles,
+    signal: (name) => signals.of(name),
+    onSignal: (name, listener) => signals.listen(name, listener),
+    logTo: forwardTo,
     caches,
     model: () => current.model ?? loader.demand(),
     onModel: loader.onModel,

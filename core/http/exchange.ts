@@ -24,10 +24,26 @@ export interface Exchange {
   readonly timings: ReadonlyMap<string, number>;
   /** Response headers of the surface that pages of other origins may read. */
   readonly exposedHeaders: readonly string[];
+  /** The surface that serves it. */
+  readonly surface: string;
+  /** What is asked for: set by the surface as soon as that is known. */
+  operation: Operation | undefined;
+  /** The code of the error that it is answered with. */
+  errorCode: string | undefined;
+  /** What log lines and answers call it: set by a plugin. */
+  requestId: string | undefined;
   /** The plans that answer it, as plain JSON: set by the surface, for the `planKey` of request steps. */
   planned: unknown;
   /** Answered for the browser's own sake, as a preflight is: not a request to log. */
   isUnlogged: boolean;
+}
+
+/** What a request asks for. */
+export interface Operation {
+  /** One of a few words of the surface: `read`, `mutation`. */
+  readonly kind: string;
+  /** As the client says it. */
+  readonly name?: string | undefined;
 }
 
 /** An exchange whose caller may not be known yet. */

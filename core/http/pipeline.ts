@@ -144,9 +144,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       logger.error("unhandled error while serving a request", {
         method: exchange.method,
         path: exchange.path,
+        ...(exchange.requestId === undefined ? {} : { requestId: exchange.requestId }),
         ...faultFacts(thrown),
       });
     }
+    exchange.errorCode = error.code;
     try {
       return exchange.owner.encodeError(error, exchange);
     } catch (fault) {
@@ -218,6 +220,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   let runningCount = 0;
+  counters.watch("requests-running", () => runningCount);
   let whenSettled: (() => void) | undefined;
   const run = async (exchange: RequestExchange): Promise<void> => {
     runningCount++;

@@ -35,6 +35,9 @@ export class RequestExchange implements Exchange, Credentials {
   caller: Session | undefined;
   isUnlogged = false;
   planned: unknown = undefined;
+  operation: Exchange["operation"] = undefined;
+  errorCode: string | undefined = undefined;
+  requestId: string | undefined = undefined;
   readonly startedAtMs = performance.now();
   /** Held for its body: released with the answer. */
   held: HeldBody | undefined;

@@ -1,5 +1,5 @@
 /** The log: messages to stderr, requests to stdout, each one line. */
-import type { Logger, LogLevel } from "./options.ts";
+import type { FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
 
 const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
@@ -10,6 +10,20 @@ export const logs = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(o
 export const lowestLogged = (level: LogLevel): number =>
   ({ debug: 0, info: 0, warn: 400, error: 500, silent: Infinity })[level];
 
+/** One write per turn of the event loop: a write per request costs as much as a small response. */
+export const createLineWriter = (): ((line: string) => void) => {
+  let lines = "";
+  const flush = (): void => {
+    const text = lines;
+    lines = "";
+    process.stdout.write(text);
+  };
+  return (line) => {
+    if (lines === "") setImmediate(flush);
+    lines += line;
+  };
+};
+
 /** @rule R-ADM-3 */
 export const createLogger = (level: LogLevel): Logger => {
   const write = (of: LogLevel) => {
@@ -19,23 +33,15 @@ export const createLogger = (level: LogLevel): Logger => {
       process.stderr.write(`${new Date().toISOString()} ${of} ${message}${told}\n`);
     };
   };
-  // one write per turn of the event loop: a write per request costs as much as a small response
-  let lines = "";
+  const writeLine = createLineWriter();
   const lowest = lowestLogged(level);
-  const flush = (): void => {
-    const text = lines;
-    lines = "";
-    process.stdout.write(text);
-  };
   return {
     error: write("error"),
     warn: write("warn"),
     info: write("info"),
     debug: write("debug"),
     access: (line, status) => {
-      if (status < lowest) return;
-      if (lines === "") setImmediate(flush);
-      lines += `${line}\n`;
+      if (status >= lowest) writeLine(`${line}\n`);
     },
   };
 };
@@ -48,4 +54,49 @@ const tellFacts = (facts: Readonly<Record<string, unknown>>): string => {
   } catch {
     return "(facts that cannot be written)";
   }
+};
+
+// --- loggers of others -----------------------------------------------------------------------------------------------
+
+/** The fields of a request say all; the message is for the eye. */
+const REQUEST = "request";
+
+/** The logger of an application that has one of pino, or of its kind: `relApi(fullCompat({ logger: fieldsLogger(pino())
+ *  }))`. What it writes is its own matter. @rule X-LOG-2 */
+export const fieldsLogger = (given: FieldsFirstLogger): Logger => {
+  const write =
+    (of: Exclude<LogLevel, "silent">) =>
+    (message: string, facts: Readonly<Record<string, unknown>> = {}): void =>
+      given[of](facts, message);
+  const of = (status: number): "error" | "warn" | "info" => (status >= 500 ? "error" : status >= 400 ? "warn" : "info");
+  return {
+    error: write("error"),
+    warn: write("warn"),
+    info: write("info"),
+    debug: write("debug"),
+    access: (line, status) => given[of(status)]({}, line),
+    request: (fields, status) => given[of(status)](fields, REQUEST),
+  };
+};
+
+/** One logger for all, whose lines go where the last of its targets writes them. */
+export const createForwarding = (
+  first: Logger,
+): { readonly logger: Logger; readonly forwardTo: (target: Logger) => void } => {
+  let target = first;
+  return {
+    logger: {
+      error: (message, facts) => target.error(message, facts),
+      warn: (message, facts) => target.warn(message, facts),
+      info: (message, facts) => target.info(message, facts),
+      debug: (message, facts) => target.debug(message, facts),
+      access: (line, status) => target.access(line, status),
+      get request() {
+        return target.request;
+      },
+    },
+    forwardTo: (next) => {
+      target = next;
+    },
+  };
 };

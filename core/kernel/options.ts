@@ -15,6 +15,18 @@ export interface Logger {
   debug(message: string, facts?: Readonly<Record<string, unknown>>): void;
   /** The request log (R-ADM-3): one line, as it is. */
   access(line: string, status: number): void;
+  /** The same as fields (X-LOG-1). Absent: requests are logged as lines. */
+  readonly request?: ((fields: Readonly<Record<string, unknown>>, status: number) => void) | undefined;
+}
+
+type WithFields = (fields: object, message: string) => void;
+
+/** A logger that takes fields before the message, as those of pino do. */
+export interface FieldsFirstLogger {
+  readonly error: WithFields;
+  readonly warn: WithFields;
+  readonly info: WithFields;
+  readonly debug: WithFields;
 }
 
 /** A database that is reached through streams instead of a connection string (the embedded one). */

@@ -12,6 +12,7 @@ type Own =
   | "onModel"
   | "onClose"
   | "listen"
+  | "onSignal"
   | "openReplication"
   | "addSurface"
   | "addStep"
@@ -38,6 +39,8 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
         reported(plugin, `listen("${channel}")`, logger, listener, undefined),
         missed && reported(plugin, `listen("${channel}").missed`, logger, missed, undefined),
       ),
+    onSignal: (name, listener) =>
+      shared.onSignal(name, reported(plugin, `onSignal("${name}")`, logger, listener, undefined)),
     openReplication: async () => {
       const connection = await shared.openReplication();
       return {

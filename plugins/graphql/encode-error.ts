@@ -5,6 +5,8 @@ import { errorWords } from "./errors.ts";
 
 export interface EncodedErrors {
   readonly body: string;
+  /** As in the body. */
+  readonly code: string;
   /** For `/v1alpha1/graphql`; the other endpoints return 200, unless `keepsStatus`. */
   readonly status: number;
   /** Bodies that did not arrive, and a plugin's own errors. @rule G-HTTP-15 G-ERR-9 */
@@ -35,7 +37,7 @@ const encodeError = (
   error: unknown,
   session: Session | undefined,
   hints: object = {},
-): { readonly text: string; readonly status: number; readonly isForeign: boolean } => {
+): { readonly text: string; readonly code: string; readonly status: number; readonly isForeign: boolean } => {
   const { code, message, status, isDatabase, isForeign = false } = errorWords(error);
   const path = (isRelApiError(error) ? error.path : undefined) ?? "$";
   const internal = isDatabase && session?.isAdmin === true ? internalOf(error) : undefined;
@@ -44,6 +46,7 @@ const encodeError = (
       message,
       extensions: { path, code, ...hints, ...(internal === undefined ? {} : { internal }) },
     }),
+    code,
     status,
     isForeign,
   };
@@ -51,10 +54,11 @@ const encodeError = (
 
 /** `hints`: further members of `extensions`. */
 export const encodeErrors = (error: unknown, session: Session | undefined, hints?: object): EncodedErrors => {
-  const { text, status, isForeign } = encodeError(error, session, hints);
+  const { text, code, status, isForeign } = encodeError(error, session, hints);
   const keepsStatus = isForeign || STATUSES_OF_BODIES.has(status);
   return {
     body: `{"errors":[${text}]}`,
+    code,
     status,
     keepsStatus,
     headers: keepsStatus && isRelApiError(error) ? error.headers : NO_HEADERS,

@@ -119,6 +119,7 @@ const encode = (engine: GqlEngine, exchange: AnyExchange, error: unknown): Answe
   const { body, status } = engine.encodeErrors(error, session);
   const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors; // as just written
   const { path, code, ...more } = first?.extensions ?? { path: "$", code: "unexpected" };
+  exchange.errorCode = code;
   const headers = isRelApiError(error) ? error.headers : [];
   return json(exchange, status, JSON.stringify({ path, error: first?.message, code, ...more }), headers);
 };
@@ -165,6 +166,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
         variables[name] = valueOf(engine, text, endpoint.types.get(name));
       exchange.mark("parse");
       const document = engine.prepare({ query: endpoint.document }, session, exchange);
+      exchange.operation = document.asked;
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const isReading = method === "GET" || method === "HEAD";
       if (isReading && document.operation === "mutation") throw mutationByGet();

@@ -109,7 +109,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
     assemble,
     complete: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, undefined)),
-    run: async (operation, session, { settings, onGone, end = "commit", access = operation.access } = {}) => {
+    run: async (operation, session, { settings, onGone, exchange, end = "commit", access = operation.access } = {}) => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
       if (operation.steps.length === 0) {
         operation.keep();
@@ -130,6 +130,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
         end: isReadOnly ? "commit" : end,
         settings: seconds === undefined ? settings : [...(settings ?? []), ["statement_timeout", `${seconds}s`]],
         onGone,
+        exchange,
         mayUseReplica: isReadOnly,
       };
       const rows = await (inEffect === undefined || seconds === undefined

@@ -73,6 +73,7 @@ const createSurface = (context: PluginContext): Surface => {
       const request = readUrl(engine, exchange.query);
       exchange.mark("parse");
       const document = engine.prepare(request, exchange.session, exchange);
+      exchange.operation = document.asked;
       if (document.operation === "mutation") throw mutationByGet();
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const operation = document.bind(request.variables);
@@ -84,6 +85,7 @@ const createSurface = (context: PluginContext): Surface => {
       return await compressed(exchange, json(exchange, 200, `{"data":${data}}`, PRIVATE));
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
+      exchange.errorCode = encoded.code;
       if (encoded.status === 405) return json(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE]);
       return json(exchange, statusFor(exchange, encoded), encoded.body, PRIVATE);
     }

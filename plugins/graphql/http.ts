@@ -66,7 +66,7 @@ const acceptsGzip = (header: string | undefined): boolean =>
 /** `x-request-id`: the request's own, else a new one. @rule G-HTTP-10 */
 const requestId = (exchange: AnyExchange): readonly [string, string] => [
   "x-request-id",
-  exchange.header("x-request-id") || randomUUID(),
+  exchange.requestId ?? (exchange.header("x-request-id") || randomUUID()),
 ];
 
 export const json = (exchange: AnyExchange, status: number, body: string, more: Headers = []): Answer => ({
@@ -106,6 +106,7 @@ const endOf = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit
 /** What a request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
 export const runOptionsOf = (exchange: Exchange, { options, requestSettings }: PluginContext): GqlRunOptions => ({
   settings: requestSettings(exchange.request, exchange.path),
+  exchange,
   onGone: (listener) => exchange.onGone(listener),
   end: options.dbTxEnd === "commit" ? "commit" : endOf(exchange, options.dbTxEnd),
 });
@@ -137,6 +138,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   ): Promise<HandlerResponse> => {
     try {
       const document = engine.prepare(request, exchange.session, sender);
+      exchange.operation = document.asked;
       const operation = document.bind(request.variables);
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
@@ -146,6 +148,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       return [`{"data":${data}}`, OK];
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
+      exchange.errorCode = encoded.code;
       return [encoded.body, { status: statusFor(exchange, encoded), statusText: "" }];
     }
   };
@@ -177,6 +180,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       body = parseBody(await exchange.body(), context.options, find);
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
+      exchange.errorCode = encoded.code;
       return compressed(exchange, json(exchange, statusFor(exchange, encoded), encoded.body));
     }
     exchange.mark("parse");

@@ -1,6 +1,15 @@
 /** Documents on their way to an answer: requests, operations, and the engine that others are offered. */
 import type { IncomingMessage } from "node:http";
-import type { BoundValue, CredentialRules, Json, Plan, Planned, Session } from "../../core/index.ts";
+import type {
+  BoundValue,
+  CredentialRules,
+  Execution,
+  Json,
+  Operation,
+  Plan,
+  Planned,
+  Session,
+} from "../../core/index.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
 
@@ -14,6 +23,8 @@ export interface GqlRequest {
 /** A document parsed and validated for one role schema, before any values are known. */
 export interface ValidatedDocument {
   readonly operation: "query" | "mutation" | "subscription";
+  /** The same with its name in the document, for whoever counts and logs requests. */
+  readonly asked: Operation;
   /** Fields with a selection inside each other, fragments put in place, without introspection. */
   readonly levels: number;
   /** How many such fields there are. */
@@ -123,7 +134,7 @@ export interface GqlEngine {
 }
 
 /** Options of one run of an operation. */
-export interface GqlRunOptions {
+export interface GqlRunOptions extends Pick<Execution, "exchange"> {
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
   /** Of writes; commit unless given. @rule G-TX-6 */

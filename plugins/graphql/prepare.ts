@@ -10,6 +10,7 @@ import {
   type Found,
   type Limits,
   type Model,
+  type Operation,
   type Session,
 } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
@@ -41,6 +42,7 @@ const BYTES_PER_PLANNED_CHARACTER = 8;
 interface ReadDocument {
   readonly schema: RoleSchema;
   readonly parsed: ParsedDocument;
+  readonly asked: Operation;
   readonly declared: DeclaredVariables;
   readonly size: Size;
   readonly length: number;
@@ -73,7 +75,8 @@ const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument 
   checkFragments(operation.selectionSet, fragments);
   const size = checkSize(schema.options, operation.selectionSet, fragments);
   rootOf({ schema }, parsed);
-  return { schema, parsed, declared: declareVariables(operation, fragments), size, length: text.length };
+  const asked = { kind: operation.operation, name: operation.name?.value };
+  return { schema, parsed, asked, declared: declareVariables(operation, fragments), size, length: text.length };
 };
 
 const plan = (ask: Ask<OperationSource>): OperationTemplate => {
@@ -171,6 +174,7 @@ export const createPrepare = (caches: Caches, schemas: Schemas): Prepare => {
     const { made: document } = found;
     return {
       operation: document.parsed.operation.operation,
+      asked: document.asked,
       levels: document.size.levels,
       nodes: document.size.nodes,
       bind: (given) => {

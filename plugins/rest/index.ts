@@ -174,6 +174,7 @@ export const rest = definePlugin({
       handle: (exchange) => {
         const way = surface.wayOf(exchange);
         const { handler, target } = way;
+        exchange.operation = way.operation;
         return handler === undefined || target === undefined
           ? refuse(surface, exchange, way)
           : handler(exchange, target);

@@ -4,6 +4,7 @@ import type {
   Exchange,
   Limits,
   Model,
+  Operation,
   OperatorSpec,
   OrderingSpec,
   Planned,
@@ -241,6 +242,8 @@ export interface Way extends Place {
   readonly method: string;
   /** Undefined: an unknown relation. */
   readonly target: RestTarget | undefined;
+  /** For whoever counts and logs requests. */
+  readonly operation: Operation;
   /** Undefined: it does not answer the method. */
   readonly handler: RestRoute["methods"] extends ReadonlyMap<string, infer Handler> ? Handler | undefined : never;
 }

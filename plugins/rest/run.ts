@@ -114,6 +114,7 @@ export const executionOf = (request: RestRequest, program: Program, run: Run): E
             { program, values: run.values },
           ],
     end: request.end.end,
+    exchange,
     onGone: (listener) => exchange.onGone(listener),
     check:
       before === undefined

@@ -72,6 +72,7 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
     try {
       const request = engine.readRequest(readJson(engine, text));
       const document = engine.prepare(request, session, exchange);
+      exchange.operation = document.asked;
       if (document.operation !== "subscription") {
         const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
         void engine
@@ -152,6 +153,7 @@ const orEvents =
     if (!wantsEvents(exchange.header("accept"))) return get(exchange, target);
     const rest = context.service<RestLiveService>("rest-live");
     if (rest === undefined) return get(exchange, target);
+    exchange.operation = { ...exchange.operation, kind: "subscription" };
     const { session } = exchange;
     const source: LiveSource = {
       plan: () => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),

@@ -2,6 +2,7 @@
 import type { Caches } from "../../kernel/cache.ts";
 import type { Current } from "../current.ts";
 import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
+import { createSignals, type Signals } from "../../kernel/signals.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { isRelApiError, presetError } from "../../kernel/errors.ts";
@@ -44,6 +45,7 @@ export const createDatabase = (
   logger: Logger,
   caches: Caches,
   sessions: readonly SessionSpec[],
+  signals: Signals = createSignals(),
 ): Database => {
   const { options } = current; // what connections depend on does not change
   const target = targetOf(options);
@@ -95,7 +97,16 @@ export const createDatabase = (
   };
 
   return {
-    execute: createExecutor({ caches, sessions, current, primary, replicas, warn, logStatement }),
+    execute: createExecutor({
+      caches,
+      sessions,
+      current,
+      primary,
+      replicas,
+      warn,
+      logStatement,
+      ran: signals.of("transaction"),
+    }),
     query: (statement) => withConnection((connection) => run(connection, statement)),
     snapshot: (work) =>
       withConnection(async (connection) => {

@@ -9,7 +9,8 @@ import {
   stepRefused,
   stepWroteNothing,
 } from "../../kernel/errors.ts";
-import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
+import type { Signal } from "../../kernel/signals.ts";
+import type { Execution, RanTransaction, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
 import type { Cleaning } from "./cleaning.ts";
 import { fromStatement, isFatal, sqlstateOf, isRaised } from "./pg-errors.ts";
@@ -31,6 +32,8 @@ export interface ExecutorParts {
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   /** Called with the text of every statement of a request, with `logQuery`. */
   readonly logStatement?: (text: string) => void;
+  /** Hears of each transaction. */
+  readonly ran: Signal<unknown>;
 }
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
@@ -40,7 +43,7 @@ const MAX_ATTEMPTS = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
 export const createExecutor = (parts: ExecutorParts): Execute => {
-  const { current, primary, replicas, warn } = parts;
+  const { current, primary, replicas, warn, ran } = parts;
   const transactions = createTransactions(parts);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
@@ -165,7 +168,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return true;
   };
 
-  return async (execution) => {
+  const execute = async (execution: Execution, times?: Times): Promise<readonly ResultRow[]> => {
     let trustsNobody = false;
     const pool = execution.mayUseReplica === true && replicas.length > 0 ? nextReplica() : primary;
     const build = (): Transaction => {
@@ -185,6 +188,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     try {
       const acquired = pool.acquire(transaction.owner);
       const connection = acquired instanceof Promise ? await acquired : acquired;
+      if (times !== undefined) times.beganAtMs = performance.now();
       let isReusable = false;
       try {
         // the first connection may have shown it
@@ -237,7 +241,28 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       forget?.();
     }
   };
+
+  const heard = async (execution: Execution): Promise<readonly ResultRow[]> => {
+    const times: Times = { askedAtMs: performance.now() };
+    const tell = (outcome: Pick<RanTransaction, "rows" | "error">): void =>
+      ran.emit({ execution, ...times, endedAtMs: performance.now(), ...outcome } satisfies RanTransaction);
+    try {
+      const rows = await execute(execution, times);
+      tell({ rows });
+      return rows;
+    } catch (error) {
+      tell({ error });
+      throw error;
+    }
+  };
+
+  return (execution) => (ran.isHeard ? heard(execution) : execute(execution));
 };
+
+interface Times {
+  readonly askedAtMs: number;
+  beganAtMs?: number;
+}
 
 const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
 

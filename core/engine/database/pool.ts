@@ -21,6 +21,8 @@ export interface PoolCounts {
   readonly max: number;
   /** Idle, or not opened yet. */
   readonly available: number;
+  /** Open, and not idle. */
+  readonly inUse: number;
   readonly waiting: number;
   /** Acquisitions given up since the start. */
   readonly timeouts: number;
@@ -195,6 +197,7 @@ export const createPool = (options: PoolOptions): Pool => {
     counts: () => ({
       ...preparedOn(all.keys()),
       max: maxCount,
+      inUse: all.size - idle.length,
       available: idle.length + Math.max(0, maxCount - all.size - openingCount),
       waiting: waiters.length,
       timeouts,

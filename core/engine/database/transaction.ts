@@ -235,6 +235,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   return {
     build: (execution, sending, trustsNobody) => {
       const { session, programs, access, end, schema, isolation, keepsLoginPath, settings = NO_SETTINGS } = execution;
+      const { comment } = execution;
       const { model, options } = current;
       const role = session.databaseRole;
       let ofSession = ofSessions.get(session);
@@ -289,8 +290,8 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         if (slots === undefined) statements.push(line);
         else
           statements.push({
-            text,
-            name,
+            text: comment === undefined ? text : `${text} /*${comment}*/`,
+            name: comment === undefined ? name : "",
             isMultiRow,
             values: fillSlots(slots, programs[program]?.values ?? [], session),
           });

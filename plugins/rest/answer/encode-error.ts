@@ -99,6 +99,8 @@ const codeOf = ({ code }: RelApiError): string => CODES[code] ?? code;
 /** What the encoder needs of the request. */
 export interface ErrorPlace extends Pick<Exchange, "method" | "path" | "header"> {
   readonly session?: Session;
+  /** Of the body: set here. */
+  errorCode?: string | undefined;
 }
 
 /** `ignored`: called for headers that SQL may not set. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
@@ -112,6 +114,7 @@ export const encodeError = (
   const shown = raised?.error ?? asShown(given, model, place);
   const error = raised === undefined ? (hints()?.explain(shown, place) ?? shown) : shown;
   const code = codeOf(error);
+  place.errorCode = code;
   const status = statusOf(error, code, place);
   const own: Headers = [
     ["Content-Type", "application/json; charset=utf-8"],

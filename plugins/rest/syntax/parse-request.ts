@@ -10,6 +10,7 @@ import {
   type Ask,
   type Exchange,
   type Model,
+  type Operation,
   type PluginContext,
   type Question,
 } from "../../../core/index.ts";
@@ -49,6 +50,28 @@ const findTarget = ({ kind, model, schema, name }: Place): RestTarget | undefine
 export const isServed = ({ target, methods }: RestRoute): boolean =>
   target.kind !== "routine" || methods.size > (methods.has("OPTIONS") ? 1 : 0);
 
+const KINDS: Readonly<Record<string, string>> = {
+  GET: "read",
+  HEAD: "read",
+  POST: "insert",
+  PUT: "insert",
+  PATCH: "update",
+  DELETE: "delete",
+};
+
+/** An unknown name may be anything. */
+const operationOf = ({ kind, name }: Place, method: string, target: RestTarget | undefined): Operation => ({
+  kind:
+    method === "OPTIONS"
+      ? "options"
+      : kind === "routine"
+        ? "call"
+        : kind === "root"
+          ? "describe"
+          : (KINDS[method] ?? "other"),
+  name: target === undefined || target.kind === "root" ? undefined : name,
+});
+
 const BYTES_PER_WAY = 1000;
 
 /** An unknown name would be cached for every client that tries one. */
@@ -64,7 +87,8 @@ export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Re
       const place = readPlace(context.options, ask(MODEL), ask(PATH), profile);
       const target = findTarget(place);
       const route = target && routeOf(place.model, place.schema, target);
-      return { ...place, method, target, handler: route && isServed(route) ? route.methods.get(method) : undefined };
+      const handler = route && isServed(route) ? route.methods.get(method) : undefined;
+      return { ...place, method, target, handler, operation: operationOf(place, method, target) };
     },
     bytesOf: () => BYTES_PER_WAY,
   });

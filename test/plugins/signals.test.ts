@@ -1,0 +1,87 @@
+/** What plugins hear of an api's inside. */
+import { expect, test } from "vitest";
+import {
+  definePlugin,
+  fieldsLogger,
+  type Logger,
+  type RanTransaction,
+  type TransactionSignal,
+} from "../../core/index.ts";
+import { startApi } from "../support/api.ts";
+
+const quiet = (): void => undefined;
+
+test("X-SIG-1 each transaction, with its request, times and result", async () => {
+  const heard: RanTransaction[] = [];
+  const listener = definePlugin({
+    name: "listener",
+    apply: (_, context) => context.onSignal<TransactionSignal>("transaction", (event) => heard.push(event)),
+  });
+  const api = await startApi({ parts: [listener] });
+  heard.length = 0;
+  await api.get("/ports?select=id&limit=2");
+  await api.gql("query Ports { sea_ports(limit: 1) { id } }");
+  await api.get("/ports?select=id&id=eq.x");
+  expect(heard).toHaveLength(3);
+  expect(
+    heard.map(({ execution: { exchange } }) => [exchange?.surface, exchange?.operation, exchange?.errorCode]),
+  ).toEqual([
+    ["rest", { kind: "read", name: "ports" }, undefined],
+    ["graphql", { kind: "query", name: "Ports" }, undefined],
+    ["rest", { kind: "read", name: "ports" }, "22P02"],
+  ]);
+  expect(heard.map(({ rows, error }) => [rows?.length, error === undefined])).toEqual([
+    [1, true],
+    [1, true],
+    [undefined, false],
+  ]);
+  for (const { askedAtMs, beganAtMs = -1, endedAtMs } of heard) {
+    expect(beganAtMs).toBeGreaterThanOrEqual(askedAtMs);
+    expect(endedAtMs).toBeGreaterThan(beganAtMs);
+  }
+});
+
+test("X-SIG-1 what a listener throws is logged, and changes no answer", async () => {
+  const errors: unknown[] = [];
+  const logger: Logger = {
+    error: (_, facts) => errors.push(facts),
+    warn: quiet,
+    info: quiet,
+    debug: quiet,
+    access: quiet,
+  };
+  const broken = definePlugin({
+    name: "broken",
+    apply: (_, context) =>
+      context.onSignal<TransactionSignal>("transaction", () => {
+        throw new Error("oh");
+      }),
+  });
+  const api = await startApi({ parts: [broken], logger });
+  expect((await api.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
+  expect(errors).toMatchObject([{ plugin: "broken", hook: 'onSignal("transaction")' }]);
+});
+
+test("X-LOG-2 a logger that takes fields first, and a plugin that sends the log elsewhere", async () => {
+  const said: unknown[] = [];
+  const write = (level: string) => (fields: object, message: string) => said.push([level, fields, message]);
+  const own = fieldsLogger({ error: write("error"), warn: write("warn"), info: write("info"), debug: write("debug") });
+  const elsewhere = definePlugin({
+    name: "elsewhere",
+    before: ["access-log"],
+    apply: (_, context) => context.logTo(own),
+  });
+  const api = await startApi({ parts: [elsewhere] });
+  said.length = 0;
+  own.warn("careful", { a: 1 });
+  own.access("a line", 503);
+  own.request?.({ status: 404 }, 404);
+  expect(said).toEqual([
+    ["warn", { a: 1 }, "careful"],
+    ["error", {}, "a line"],
+    ["warn", { status: 404 }, "request"],
+  ]);
+  said.length = 0;
+  await api.reload();
+  expect(JSON.stringify(said)).toContain("schema");
+});
