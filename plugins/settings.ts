@@ -10,6 +10,15 @@ import {
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
+/** Who calls without a credential, and what limits them. */
+export const anonRole = defineOption({
+  name: "anonRole",
+  environment: ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"],
+  kind: text,
+  description: "role of a caller who presents no credential",
+  whenUnset: "callers without a credential get 401",
+});
+
 export const compatMode = defineOption({
   name: "compatMode",
   environment: ["COMPAT_MODE"],
@@ -80,7 +89,15 @@ export const metadataPermissionsForRest = defineOption({
   description: "roles of the metadata have its permissions on the REST surface too, instead of the database's grants",
 });
 
-const options = [compatMode, corsAllowedOrigins, dbChannel, dbMaxRows, dbTxEnd, metadataPermissionsForRest] as const;
+const options = [
+  anonRole,
+  compatMode,
+  corsAllowedOrigins,
+  dbChannel,
+  dbMaxRows,
+  dbTxEnd,
+  metadataPermissionsForRest,
+] as const;
 
 export const maxJsonDepth = defineLimit(
   "maxJsonDepth",

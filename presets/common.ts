@@ -10,7 +10,10 @@ import { catalogIntrospection, computedRelationships, relationships } from "../p
 import { frontPage } from "../plugins/front-page/index.ts";
 import { databaseSettings } from "../plugins/database-settings/index.ts";
 import { accessLog, cors, traceHeader } from "../plugins/http/index.ts";
+import { anonymousTimeout } from "../plugins/limits/anonymous-timeout.ts";
+import { costLimits } from "../plugins/limits/cost-limits.ts";
 import { rateLimits } from "../plugins/limits/rate-limits.ts";
+import { rowLimits } from "../plugins/limits/row-limits.ts";
 import { safeWrites } from "../plugins/limits/safe-writes.ts";
 import { metadata, metadataLoader, metadataPermissions } from "../plugins/metadata/index.ts";
 import { aggregateFunctions } from "../plugins/operators/aggregates.ts";
@@ -30,6 +33,9 @@ export const common: readonly Plugin[] = [
   traceHeader,
   // limits
   rateLimits,
+  rowLimits,
+  costLimits,
+  anonymousTimeout,
   safeWrites,
   // what a browser sees first
   frontPage,

@@ -79,6 +79,16 @@ export interface PresetOptions extends RelApiOptions {
   readonly trustedProxies?: NonNullable<RelApiOptions["trustedProxies"]>;
   /** JSON in the format of the metadata's `api_limits`, before which it goes: `{"depth_limit":{"global":7,"per_role":{"editor":12}}}` (G-LIM-8). */
   readonly apiLimits?: NonNullable<RelApiOptions["apiLimits"]>;
+  /** Rows of each list by role, `*` for all others: `anonymous=100,*=10000`; what is beyond is left out, as with `DB_MAX_ROWS` (R-LIM-7, G-LIM-10). Before the `row_limit` of `API_LIMITS` and the metadata. */
+  readonly rowLimits?: NonNullable<RelApiOptions["rowLimits"]>;
+  /** Total cost that the planner may expect of a request, by role, `*` for all others: `anonymous=10000` (R-LIM-8, G-LIM-11). Before the `cost_limit` of `API_LIMITS` and the metadata. */
+  readonly costLimits?: NonNullable<RelApiOptions["costLimits"]>;
+  /** Rows that the planner may expect from the largest step of a statement, its repetitions counted, by role: `anonymous=100000` (R-LIM-8, G-LIM-11). Before the `estimated_row_limit` of `API_LIMITS` and the metadata. */
+  readonly estimatedRowLimits?: NonNullable<RelApiOptions["estimatedRowLimits"]>;
+  /** `statement_timeout` of callers with the anonymous role, where neither the server, the database, the role, the login role nor the request has one (R-LIM-9, G-LIM-12). `0`: none. Default: `10` (seconds). */
+  readonly anonStatementTimeout?: NonNullable<RelApiOptions["anonStatementTimeout"]>;
+  /** Role of a caller who presents no credential. Unset: callers without a credential get 401. */
+  readonly anonRole?: NonNullable<RelApiOptions["anonRole"]>;
   /** `true`: updates and deletes without a filter are refused (R-LIM-5, G-LIM-7). Default: `false`. */
   readonly safeWrites?: NonNullable<RelApiOptions["safeWrites"]>;
   /** Channel on which `NOTIFY` asks for a schema or settings reload. Default: `"pgrst"`. */
@@ -95,8 +105,6 @@ export interface PresetOptions extends RelApiOptions {
   readonly inferFunctionPermissions?: NonNullable<RelApiOptions["inferFunctionPermissions"]>;
   /** Roles of the metadata have its permissions on the REST surface too, instead of the database's grants. Default: `false`. */
   readonly metadataPermissionsForRest?: NonNullable<RelApiOptions["metadataPermissionsForRest"]>;
-  /** Role of a caller who presents no credential. Unset: callers without a credential get 401. */
-  readonly anonRole?: NonNullable<RelApiOptions["anonRole"]>;
   /** The admin secret. Unset: nobody is administrator. */
   readonly adminSecret?: NonNullable<RelApiOptions["adminSecret"]>;
   /** JSON list of admin secrets, any of which matches; for rotation. */

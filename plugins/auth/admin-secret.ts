@@ -16,6 +16,7 @@ import { adminSecretRefused } from "./errors.ts";
 import { databaseRoleRules } from "./database-role-rules.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 import { callerSettings } from "./settings.ts";
+import { anonRole } from "../settings.ts";
 
 const ADMIN = "admin";
 
@@ -30,7 +31,7 @@ const bytesOf = ({ variables }: Session): number =>
 /** @rule R-AUT-8 G-AUTH-1 G-AUTH-2 G-AUTH-3 G-AUTH-4 */
 export const adminSecret = definePlugin({
   name: "admin-secret",
-  settings: callerSettings,
+  settings: [anonRole, ...callerSettings],
   stage: Stage.early,
   secretHeaders: ["x-session-admin-secret", "x-hasura-admin-secret"],
   apply: (hooks, context) => {

@@ -3,11 +3,12 @@ import { definePlugin, Stage, type Session } from "../../core/index.ts";
 import type { TakenCredentialsService } from "./api.ts";
 import { credentialMissing, takenCredentials } from "./missing.ts";
 import { callerSettings } from "./settings.ts";
+import { anonRole } from "../settings.ts";
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
 export const anonymous = definePlugin({
   name: "anonymous",
-  settings: callerSettings,
+  settings: [anonRole, ...callerSettings],
   stage: Stage.late,
   apply: (hooks, context) => {
     context.offer<TakenCredentialsService>("taken-credentials", { of: () => takenCredentials(context) });

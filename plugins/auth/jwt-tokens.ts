@@ -19,7 +19,7 @@ import { remoteKeys } from "./key-ring.ts";
 import type { JsonObject } from "./keys.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { callerSettings, tokenSettings } from "./settings.ts";
-import { corsAllowedOrigins, maxJsonDepth } from "../settings.ts";
+import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../settings.ts";
 import { createTokenFinder, type FindToken, type FoundToken } from "./token-place.ts";
 import type { ClaimValues, Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
@@ -28,7 +28,7 @@ import { peekIssuer, readToken } from "./token.ts";
 /** @rule R-AUT-1 … R-AUT-7 R-AUT-12 G-AUTH-6 G-AUTH-10 … G-AUTH-19 */
 export const jwtTokens = definePlugin({
   name: "jwt-tokens",
-  settings: [...callerSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],
+  settings: [anonRole, ...callerSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],
   apply: (hooks, context) => {
     const tokens = createTokens(context);
     context.onClose(tokens.close);

@@ -12,13 +12,6 @@ const keys: SettingKind<JwtSecret> = document;
 /** Of every scheme: who callers without a credential are, and what they are told. */
 export const callerSettings = [
   defineOption({
-    name: "anonRole",
-    environment: ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"],
-    kind: text,
-    description: "role of a caller who presents no credential",
-    whenUnset: "callers without a credential get 401",
-  }),
-  defineOption({
     name: "adminSecret",
     environment: ["ADMIN_SECRET", "HASURA_GRAPHQL_ADMIN_SECRET"],
     kind: text,

@@ -246,15 +246,30 @@ const OWN_CODES: ReadonlySet<string> = new Set([
   "depth-limit-exceeded",
   "node-limit-exceeded",
   "batch-limit-exceeded",
+  "root-field-limit-exceeded",
+  "alias-limit-exceeded",
+  "cost-limit-exceeded",
   "time-limit-exceeded",
 ]);
 
 /** Of core, with nothing for a client to know. */
 const UNTOLD: ReadonlySet<string> = new Set(["internal", "preset", "request-cancelled", "function-failed"]);
 
+const QUERY_CANCELED = "57014";
+
+const timeExceeded = (seconds: number): Omit<GqlErrorWords, "isDatabase"> => ({
+  code: "time-limit-exceeded",
+  message: `the operation took longer than ${seconds} seconds`,
+  status: 400,
+});
+
 /** @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
 export const errorWords = (error: unknown): GqlErrorWords => {
   if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
+  const { limit, seconds } = error.facts;
+  // a plugin's limit on the time of statements @rule G-LIM-12
+  if (error.code === QUERY_CANCELED && limit !== undefined)
+    return { ...timeExceeded(Number(seconds)), isDatabase: true };
   if (isSqlState(error.code)) return { ...databaseWords(error.code, error.message), isDatabase: true };
   const core = CORE_ERRORS[error.code];
   if (core !== undefined)

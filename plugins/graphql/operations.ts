@@ -29,6 +29,9 @@ export interface ValidatedDocument {
   readonly levels: number;
   /** How many such fields there are. */
   readonly nodes: number;
+  /** Fields of the operation itself, and aliases at every level; fragments put in place. */
+  readonly rootFields: number;
+  readonly aliases: number;
   /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */
   bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
 }

@@ -177,6 +177,8 @@ export const createPrepare = (caches: Caches, schemas: Schemas): Prepare => {
       asked: document.asked,
       levels: document.size.levels,
       nodes: document.size.nodes,
+      rootFields: document.size.own,
+      aliases: document.size.aliases,
       bind: (given) => {
         try {
           const variables = readVariables(document.declared, given);

@@ -1,8 +1,9 @@
-/** Hasura's `api_limits`: how deep and how large an operation of a role may be, and how long it may take. */
+/** Hasura's `api_limits`, and more of their kind: how deep and how large an operation of a role may be, and how long it
+ *  may take. */
 import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
 import type { CheckGqlDocument } from "../graphql/api.ts";
 import type { ApiLimits, ApiLimitsService } from "./api.ts";
-import { createRoleLimits, mayLimit } from "./by-role.ts";
+import { createRoleLimits, kindsOf, mayLimit } from "./by-role.ts";
 import { apiLimitSettings } from "./settings.ts";
 
 const exceeded = (kind: string, message: string): RelApiError =>
@@ -21,15 +22,20 @@ export const apiLimits = definePlugin({
   settings: apiLimitSettings,
   apply: (hooks, context) => {
     if (!mayLimit(context.options)) return;
-    const limits = createRoleLimits(context, (kind) => kind !== "rate_limit");
+    const limits = createRoleLimits(context, kindsOf("api-limits"));
     hooks.use<CheckGqlDocument>("checkGqlDocument").tap("api-limits", (_text, session, document, sender) => {
-      const { depth = Infinity, nodes = Infinity, batch = Infinity } = limits.of(session);
+      const of = limits.of(session);
+      const { depth = Infinity, nodes = Infinity, batch = Infinity, aliases = Infinity, rootFields = Infinity } = of;
       const { batchSize = 1 } = sender ?? {};
       if (batchSize > batch) throw exceeded("batch", `the batch has ${batchSize} operations, more than ${batch}`);
       if (document.levels > depth)
         throw exceeded("depth", `the operation has a depth of ${document.levels}, more than ${depth}`);
       if (document.nodes > nodes)
         throw exceeded("node", `the operation has ${document.nodes} nodes, more than ${nodes}`);
+      if (document.rootFields > rootFields)
+        throw exceeded("root-field", `the operation has ${document.rootFields} root fields, more than ${rootFields}`);
+      if (document.aliases > aliases)
+        throw exceeded("alias", `the operation has ${document.aliases} aliases, more than ${aliases}`);
     });
     const service: ApiLimits = {
       secondsOf: (session: Session) => limits.of(session).seconds,

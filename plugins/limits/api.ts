@@ -1,5 +1,5 @@
 /** What limits say to other plugins: types only. */
-import type { RelApiError, Session, Token } from "../../core/index.ts";
+import type { Execution, RelApiError, Session, Token } from "../../core/index.ts";
 
 /** @rule G-LIM-8 */
 export interface ApiLimits {
@@ -10,3 +10,12 @@ export interface ApiLimits {
 
 /** `current`: those in force since the last load of the schema; undefined: there are none. */
 export type ApiLimitsService = Token<"api-limits", { current(): ApiLimits | undefined }>;
+
+/** @rule R-LIM-8 G-LIM-11 */
+export interface CostLimits {
+  /** Undefined: nothing limits the caller. Rejects with the refusal where the planner expects too much. */
+  check(execution: Execution): Promise<void> | undefined;
+}
+
+/** For those that run statements of their own making over the callers' ones. `current`: undefined: there are none. */
+export type CostLimitsService = Token<"cost-limits", { current(): CostLimits | undefined }>;

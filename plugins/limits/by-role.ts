@@ -13,6 +13,13 @@ export interface RoleLimits {
   readonly depth?: number;
   readonly nodes?: number;
   readonly batch?: number;
+  readonly aliases?: number;
+  readonly rootFields?: number;
+  /** Of each list. */
+  readonly rows?: number;
+  /** Of the planner, for the statements of a request together. */
+  readonly cost?: number;
+  readonly estimatedRows?: number;
   readonly seconds?: number;
   readonly rate?: RateLimit;
 }
@@ -42,7 +49,25 @@ const valueFor = (document: JsonObject, kind: string, role: string): Json | unde
   return own(objectOf(own(limit, "per_role")), role) ?? own(limit, "global");
 };
 
-const KINDS = ["depth_limit", "node_limit", "batch_limit", "time_limit", "rate_limit"];
+/** Of `api_limits`, with the plugins that look at them. Hasura has the first five. */
+const OWNERS: Readonly<Record<string, string>> = {
+  depth_limit: "api-limits",
+  node_limit: "api-limits",
+  batch_limit: "api-limits",
+  time_limit: "api-limits",
+  rate_limit: "rate-limits",
+  alias_limit: "api-limits",
+  root_field_limit: "api-limits",
+  row_limit: "row-limits",
+  cost_limit: "cost-limits",
+  estimated_row_limit: "cost-limits",
+};
+
+/** Whether a kind is the plugin's; those that are nobody's are told by `api-limits`. */
+export const kindsOf =
+  (plugin: string) =>
+  (kind: string): boolean =>
+    (OWNERS[kind] ?? "api-limits") === plugin;
 
 const isRate = (value: Json | undefined): boolean => readRate(value) !== undefined;
 
@@ -51,7 +76,7 @@ const faultsOf = (document: JsonObject, isMine: (kind: string) => boolean): read
   const faults: string[] = [];
   for (const [kind, value] of Object.entries(document)) {
     if (kind === "disabled" || !isMine(kind)) continue;
-    if (!KINDS.includes(kind)) {
+    if (!Object.hasOwn(OWNERS, kind)) {
       faults.push(`${kind}: no such limit; ignored`);
       continue;
     }
@@ -66,7 +91,26 @@ const faultsOf = (document: JsonObject, isMine: (kind: string) => boolean): read
 
 const countOf = (value: Json | undefined): number | undefined => (isCount(value) ? value : undefined);
 
-const readLimits = (documents: readonly JsonObject[], { rateLimits, rateLimitBy }: ResolvedOptions, role: string) => {
+/** The settings that have a limit per role of their own, which goes first. */
+const settingOf = (
+  options: Pick<ResolvedOptions, "rateLimits" | "rowLimits" | "costLimits" | "estimatedRowLimits">,
+  kind: string,
+): Readonly<Record<string, number>> | undefined => {
+  switch (kind) {
+    case "rate_limit":
+      return options.rateLimits;
+    case "row_limit":
+      return options.rowLimits;
+    case "cost_limit":
+      return options.costLimits;
+    case "estimated_row_limit":
+      return options.estimatedRowLimits;
+    default:
+      return undefined;
+  }
+};
+
+const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, role: string) => {
   const inEffect = documents.filter((document) => own(document, "disabled") !== true);
   const first = <Value>(kind: string, read: (value: Json | undefined) => Value | undefined): Value | undefined => {
     for (const document of inEffect) {
@@ -75,13 +119,23 @@ const readLimits = (documents: readonly JsonObject[], { rateLimits, rateLimitBy 
     }
     return undefined;
   };
-  const perMinute = own(rateLimits, role) ?? own(rateLimits, "*");
-  const rate = isCount(perMinute) ? { perMinute, by: rateLimitBy } : first("rate_limit", readRate);
+  const set = (kind: string): number | undefined => {
+    const limits = settingOf(options, kind);
+    return countOf(own(limits, role) ?? own(limits, "*"));
+  };
+  const count = (kind: string): number | undefined => set(kind) ?? first(kind, countOf);
+  const perMinute = set("rate_limit");
+  const rate = perMinute === undefined ? first("rate_limit", readRate) : { perMinute, by: options.rateLimitBy };
   const limits: { [Key in keyof RoleLimits]: RoleLimits[Key] | undefined } = {
-    depth: first("depth_limit", countOf),
-    nodes: first("node_limit", countOf),
-    batch: first("batch_limit", countOf),
-    seconds: first("time_limit", countOf),
+    depth: count("depth_limit"),
+    nodes: count("node_limit"),
+    batch: count("batch_limit"),
+    aliases: count("alias_limit"),
+    rootFields: count("root_field_limit"),
+    rows: count("row_limit"),
+    cost: count("cost_limit"),
+    estimatedRows: count("estimated_row_limit"),
+    seconds: count("time_limit"),
     rate,
   };
   return limits as RoleLimits; // none of them is written where it is undefined, or it does not matter
@@ -135,10 +189,11 @@ export const createRoleLimits = (context: PluginContext, isMine: (kind: string) 
       // other listeners of the load may ask before this one was called
       const loaded = modelOf(context);
       if (loaded !== model) refresh(loaded);
-      const { rateLimits } = context.options;
-      return (
-        (rateLimits !== undefined && isMine("rate_limit")) ||
-        documents.some((document) => KINDS.some((kind) => isMine(kind) && own(document, kind) !== undefined))
+      return Object.keys(OWNERS).some(
+        (kind) =>
+          isMine(kind) &&
+          (settingOf(context.options, kind) !== undefined ||
+            documents.some((document) => own(document, kind) !== undefined)),
       );
     },
   };
@@ -153,8 +208,10 @@ const modelOf = (context: PluginContext): Model | undefined => {
 };
 
 /** There may be limits, in the settings or in metadata. */
-export const mayLimit = ({ rateLimits, apiLimits, metadata }: ResolvedOptions): boolean =>
-  rateLimits !== undefined || apiLimits !== undefined || metadata !== undefined;
+export const mayLimit = ({ apiLimits, metadata, ...others }: ResolvedOptions): boolean =>
+  apiLimits !== undefined ||
+  metadata !== undefined ||
+  Object.keys(OWNERS).some((kind) => settingOf(others, kind) !== undefined);
 
 /** Tokens name roles, which must not fill the memory. */
 const MAX_ROLES = 1000;

@@ -100,7 +100,58 @@ export const rateLimitSettings = [
   }),
 ] as const;
 
-/** Of `rate-limits` and `api-limits`. */
+/** Of `anonymous-timeout`. */
+export const anonymousTimeoutSettings = [
+  counted(
+    defineOption({
+      name: "anonStatementTimeout",
+      environment: ["ANON_STATEMENT_TIMEOUT"],
+      kind: settingKinds.wholeNumber(0, 2_000_000),
+      default: 10,
+      unit: "seconds",
+      description:
+        "`statement_timeout` of callers with the anonymous role, where neither the server, the database, the role, the login role nor the request has one (R-LIM-9, G-LIM-12). `0`: none",
+    }),
+  ),
+] as const;
+
+/** Of `row-limits`. */
+export const rowLimitSettings = [
+  defineOption({
+    name: "rowLimits",
+    environment: ["ROW_LIMITS"],
+    kind: perRole,
+    description:
+      "rows of each list by role, `*` for all others: `anonymous=100,*=10000`; what is beyond is left out, as with `DB_MAX_ROWS` (R-LIM-7, G-LIM-10). Before the `row_limit` of `API_LIMITS` and the metadata",
+    isFixed: true,
+  }),
+] as const;
+
+/** Of `cost-limits`. */
+export const costLimitSettings = [
+  counted(
+    defineOption({
+      name: "costLimits",
+      environment: ["COST_LIMITS"],
+      kind: perRole,
+      description:
+        "total cost that the planner may expect of a request, by role, `*` for all others: `anonymous=10000` (R-LIM-8, G-LIM-11). Before the `cost_limit` of `API_LIMITS` and the metadata",
+      isFixed: true,
+    }),
+  ),
+  counted(
+    defineOption({
+      name: "estimatedRowLimits",
+      environment: ["ESTIMATED_ROW_LIMITS"],
+      kind: perRole,
+      description:
+        "rows that the planner may expect from the largest step of a statement, its repetitions counted, by role: `anonymous=100000` (R-LIM-8, G-LIM-11). Before the `estimated_row_limit` of `API_LIMITS` and the metadata",
+      isFixed: true,
+    }),
+  ),
+] as const;
+
+/** Of `rate-limits`, `api-limits`, `row-limits` and `cost-limits`. */
 export const apiLimitSettings = [
   counted(
     defineOption({
@@ -119,10 +170,19 @@ export interface LimitOptions
   extends
     OptionsOf<typeof safeWriteSettings>,
     OptionsOf<typeof rateLimitSettings>,
+    OptionsOf<typeof anonymousTimeoutSettings>,
+    OptionsOf<typeof rowLimitSettings>,
+    OptionsOf<typeof costLimitSettings>,
     OptionsOf<typeof apiLimitSettings> {}
 
 declare module "../../core/kernel/options.ts" {
   interface RelApiOptions extends LimitOptions {}
   interface ResolvedOptions
-    extends ValuesOf<typeof safeWriteSettings>, ValuesOf<typeof rateLimitSettings>, ValuesOf<typeof apiLimitSettings> {}
+    extends
+      ValuesOf<typeof safeWriteSettings>,
+      ValuesOf<typeof rateLimitSettings>,
+      ValuesOf<typeof anonymousTimeoutSettings>,
+      ValuesOf<typeof rowLimitSettings>,
+      ValuesOf<typeof costLimitSettings>,
+      ValuesOf<typeof apiLimitSettings> {}
 }

@@ -1,6 +1,7 @@
 /** Runs a batch of entries: by one statement over all of them where the program allows it, else one by one. */
 import { createHash } from "node:crypto";
 import type { Execution, PluginContext, Program, ResultRow, Session } from "../../core/index.ts";
+import type { CostLimitsService } from "../limits/api.ts";
 import type { LiveResult, LiveQuery } from "./api.ts";
 import { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, typesProgram } from "./multiplex.ts";
 
@@ -47,6 +48,14 @@ const textOf = (query: LiveQuery, bodies: readonly string[]): string | Promise<s
 /** A statement over many subscribers costs as much as many statements, which makes the planner compile it: far more
  *  work than it saves. */
 const NO_JIT = ["jit", "off"] as const;
+
+const executionOf = ({ access }: CohortFacts, { session, programs }: LiveQuery): Execution => ({
+  ...access,
+  session,
+  access: "read only",
+  programs,
+  end: "commit",
+});
 
 /** @rule G-SUB-5 G-SUB-6 */
 export const createRunner = (context: PluginContext): Runner => {
@@ -141,13 +150,7 @@ export const createRunner = (context: PluginContext): Runner => {
     { query }: Runnable,
     hash: string | undefined,
   ): Promise<LiveResult | undefined> => {
-    const rows: readonly ResultRow[] = await context.execute({
-      ...facts.access,
-      session: query.session,
-      access: "read only",
-      programs: query.programs,
-      end: "commit",
-    });
+    const rows: readonly ResultRow[] = await context.execute(executionOf(facts, query));
     const bodies = rows.map((row) => row["body"] ?? null);
     const text = query.assemble(bodies);
     const found = hashOf(text);
@@ -158,6 +161,11 @@ export const createRunner = (context: PluginContext): Runner => {
     run: async (facts, entries, hashes) => {
       const [first] = entries;
       if (first === undefined) return [];
+      const limits = context.service<CostLimitsService>("cost-limits")?.current();
+      // each on its own: the statement over all of them costs as much as all of them
+      if (limits !== undefined)
+        for (const [i, { query }] of entries.entries())
+          if (hashes[i] === undefined) await limits.check(executionOf(facts, query));
       const together = await multiplexedOf(facts, first);
       if (together !== undefined) return runTogether(facts, together, entries, hashes);
       const answers: (LiveResult | undefined)[] = [];

@@ -7,6 +7,7 @@ import {
   permissionCheckFailed,
   requestCancelled,
   stepRefused,
+  RelApiError,
   stepWroteNothing,
 } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
@@ -236,7 +237,9 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       }
     } catch (error) {
       if (isGone) throw requestCancelled();
-      throw error instanceof BatchFailure ? fromStatement(error.result.error, error.path) : error;
+      throw error instanceof BatchFailure
+        ? withReason(fromStatement(error.result.error, error.path), execution, current)
+        : error;
     } finally {
       forget?.();
     }
@@ -263,6 +266,17 @@ interface Times {
   readonly askedAtMs: number;
   beganAtMs?: number;
 }
+/** Settings that the caller has by its role may be why. */
+const withReason = (error: RelApiError, { session, settings = [] }: Execution, { model }: Current): RelApiError => {
+  const ofCaller = model?.callerSettings?.get(session.role);
+  if (ofCaller?.explain === undefined) return error;
+  const isOverridden = ofCaller.settings.some(([name]) => settings.some(([other]) => other === name));
+  const { message, cause } = error;
+  const reason = isOverridden ? undefined : ofCaller.explain(error);
+  return reason === undefined
+    ? error
+    : new RelApiError({ ...error, message, cause, hint: reason.hint, facts: { ...error.facts, ...reason.facts } });
+};
 
 const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
 

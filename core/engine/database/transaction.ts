@@ -59,6 +59,8 @@ interface FrameSource {
   readonly model: Model | undefined;
   readonly options: ResolvedOptions;
   readonly role: string | undefined;
+  /** Role of the session. */
+  readonly caller: string;
   /** Names of the settings of the session, in one text. */
   readonly sessionNames: string;
   readonly settings: readonly DatabaseSetting[];
@@ -89,6 +91,7 @@ const ofFrame = membersOf<FrameSource>();
 const MODEL = ofFrame("model");
 const OPTIONS = ofFrame("options");
 const ROLE = ofFrame("role");
+const CALLER = ofFrame("caller");
 const SESSION_NAMES = ofFrame("sessionNames");
 const SETTING_COUNT = ofFrame("settingCount");
 const SCHEMA = ofFrame("schema");
@@ -131,6 +134,8 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
   const cleansItself = sharing !== undefined && ask(RUNS_USER_CODE) ? sharing : undefined;
   const isImplicit = end === "commit" && !ask(LOOKS_FIRST) && isolation === undefined && cleansItself === undefined;
   const setsReadOnly = isImplicit && isReadOnly;
+  const ofCaller =
+    (model?.callerSettings === undefined ? undefined : model.callerSettings.get(ask(CALLER))?.settings) ?? NO_SETTINGS;
   const ofRole = role === undefined ? NO_SETTINGS : (model?.roles.get(role)?.settings ?? NO_SETTINGS);
   const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(nameOfSetting(i)));
   const ofApp = Object.entries(options.appSettings);
@@ -142,6 +147,7 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
     ...(setsReadOnly ? ["transaction_read_only"] : []),
     ...(sharing?.setsJit === true ? ["jit"] : []),
     "search_path",
+    ...ofCaller.map(([name]) => name),
     ...ofRole.map(([name]) => name),
     ...namesIn(ask(SESSION_NAMES)),
     ...ofRequest,
@@ -159,6 +165,7 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
       ...(setsReadOnly ? ["on"] : []),
       ...(sharing?.setsJit === true ? ["off"] : []),
       path,
+      ...ofCaller.map(([, value]) => value),
       ...ofRole.map(([, value]) => value),
     ],
     afterwards: ofApp.map(([, value]) => value),
@@ -249,6 +256,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         model,
         options,
         role,
+        caller: session.role,
         sessionNames: ofSession.names,
         settings,
         settingCount: settings.length,

@@ -46,8 +46,22 @@ export interface Model {
   /** By surface: roles whose rights come from metadata, and what those let them see. Their statements run as the login
    *  role (G-PRM-3). */
   readonly loginRoles?: ReadonlyMap<string, ReadonlyMap<string, Visibility>>;
+  /** By the role of the session: what holds in all its transactions, whichever role of the database they run as. */
+  readonly callerSettings?: ReadonlyMap<string, CallerSettings>;
   /** Facts that plugins add for each other, keyed by plugin name. */
   readonly parts: Readonly<Record<string, unknown>>;
+}
+
+/** Settings of a caller's transactions. Those of the database role, the session and the request go before them.
+ *  @rule X-SES-2 */
+export interface CallerSettings {
+  readonly settings: readonly (readonly [name: string, value: string])[];
+  /** What they have to do with an error of the database; undefined: nothing. Not asked where the request has set one of
+   *  them itself. */
+  readonly explain?: (error: {
+    readonly code: string;
+    readonly message: string;
+  }) => { readonly hint: string; readonly facts: Readonly<Record<string, string | number>> } | undefined;
 }
 
 /** The key of `Model.relations` and `Model.routines`. */

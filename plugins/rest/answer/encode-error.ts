@@ -71,6 +71,7 @@ const CODES: Readonly<Record<string, string>> = {
   "live-queries-too-large": "PGRSTX02",
   "precondition-failed": "PGRSTX03",
   "rate-limit-exceeded": "PGRSTX04",
+  "cost-limit-exceeded": "PGRSTX05",
   // the SQLSTATE of the extension `safeupdate`
   "unfiltered-write": "21000",
 };

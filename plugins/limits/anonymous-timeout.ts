@@ -1,0 +1,50 @@
+/** `ANON_STATEMENT_TIMEOUT=10`: nobody without a credential occupies a connection for longer. */
+import { definePlugin, Stage, sql, value, type CallerSettings } from "../../core/index.ts";
+import { anonRole } from "../settings.ts";
+import { anonymousTimeoutSettings } from "./settings.ts";
+
+const QUERY_CANCELED = "57014";
+
+/** Another statement may have asked for the same: `pg_cancel_backend`. */
+const isAsked = (message: string): boolean => message.includes("user request");
+
+const settingsFor = (seconds: number): CallerSettings => ({
+  settings: [["statement_timeout", `${seconds}s`]],
+  explain: ({ code, message }) =>
+    code !== QUERY_CANCELED || isAsked(message)
+      ? undefined
+      : {
+          hint: `The limit is the setting anonStatementTimeout: ${seconds} seconds.`,
+          facts: { limit: "anonStatementTimeout", seconds },
+        },
+});
+
+/** Somebody has set it: for the server, the database, the login role, the connection; or for the anonymous role in this
+ *  database. What is set for that role everywhere goes before ours anyway. */
+const isSet = (role: string) => sql`
+  select exists (
+      select from pg_catalog.pg_settings where name = 'statement_timeout' and source <> 'default'
+    ) or exists (
+      select
+      from pg_catalog.pg_db_role_setting as kept
+      join pg_catalog.pg_roles as owner on owner.oid = kept.setrole,
+        pg_catalog.unnest(kept.setconfig) as setting
+      where owner.rolname = ${value(role)} and pg_catalog.starts_with(setting, 'statement_timeout=')
+    ) as "isSet"`;
+
+/** @rule R-LIM-9 G-LIM-12 */
+export const anonymousTimeout = definePlugin({
+  name: "anonymous-timeout",
+  settings: [...anonymousTimeoutSettings, anonRole],
+  stage: Stage.late,
+  apply: (hooks) => {
+    hooks.introspect.tapPromise("anonymous-timeout", async (model, { query, options }) => {
+      const { anonRole: role = "", anonStatementTimeout: seconds } = options;
+      if (role === "" || seconds === 0) return model;
+      const [found] = await query<{ isSet: boolean }>(isSet(role));
+      return found?.isSet === true
+        ? model
+        : { ...model, callerSettings: new Map([...(model.callerSettings ?? []), [role, settingsFor(seconds)]]) };
+    });
+  },
+});

@@ -1,0 +1,153 @@
+/** `COST_LIMITS=anonymous=10000`: what the planner expects a statement to cost decides whether it runs. */
+import { createHash } from "node:crypto";
+import {
+  definePlugin,
+  fillSlots,
+  isRelApiError,
+  RelApiError,
+  type Execution,
+  type PluginContext,
+  type Program,
+  type ProgramStatement,
+} from "../../core/index.ts";
+import type { CostLimits, CostLimitsService } from "./api.ts";
+import { createRoleLimits, kindsOf, mayLimit, type RoleLimits } from "./by-role.ts";
+import { readEstimate, type Estimate } from "./plan-cost.ts";
+import { apiLimitSettings, costLimitSettings } from "./settings.ts";
+
+const refused = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
+  new RelApiError({
+    code: "cost-limit-exceeded",
+    status: 400,
+    message,
+    hint: `Ask for less: a filter, a smaller limit, fewer relationships. The limit is the setting ${limit}.`,
+    path: "$",
+    facts: { limit },
+  });
+
+const judge = ({ cost, rows }: Estimate, { cost: maxCost = Infinity, estimatedRows = Infinity }: RoleLimits): void => {
+  if (cost > maxCost)
+    throw refused("costLimits", `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`);
+  if (rows > estimatedRows)
+    throw refused("estimatedRowLimits", `the request reads an estimated ${rows} rows, more than ${estimatedRows}`);
+};
+
+/** PostgreSQL has refused it: the code is its SQLSTATE. */
+const isOfDatabase = (error: unknown): boolean => isRelApiError(error) && /^[0-9A-Z]{5}$/.test(error.code);
+
+/** Somebody else's `explain (analyze) …` would run what it asks about. */
+const EXPLAIN = /^explain \([^)]*\) /;
+
+/** A program of one statement each; those that live queries build over all subscribers are of nobody in particular. */
+const explained = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
+  programs.flatMap(({ program, values, path }) =>
+    (isFirstOnly ? program.statements.slice(0, 1) : program.statements).flatMap((statement) =>
+      statement.fragment === undefined && statement.isMultiRow !== true
+        ? []
+        : [{ program: programOf(statement), values, ...(path === undefined ? {} : { path }) }],
+    ),
+  );
+
+const programOf = ({ text, slots }: ProgramStatement): Program => ({
+  statements: [
+    {
+      text: `explain (format json) ${text.replace(EXPLAIN, "")}`,
+      slots,
+      columns: ["plan"],
+      isMultiRow: true,
+    },
+  ],
+  main: 0,
+  checks: [],
+  relations: new Set(),
+  isOpenEnded: false,
+});
+
+/** @rule R-LIM-8 G-LIM-11 */
+export const costLimits = definePlugin({
+  name: "cost-limits",
+  settings: [...costLimitSettings, ...apiLimitSettings],
+  apply: (_hooks, context) => {
+    if (!mayLimit(context.options)) return;
+    const limits = createRoleLimits(context, kindsOf("cost-limits"));
+    let check: CostLimits["check"] | undefined;
+    context.wrap({
+      execute: (next) => {
+        const checking = createCheck(context, next, limits.of);
+        context.onModel(() => {
+          check = limits.isUsed ? checking : undefined;
+        });
+        return (execution) => {
+          const checked = check?.(execution);
+          return checked === undefined ? next(execution) : checked.then(() => next(execution));
+        };
+      },
+    });
+    context.offer<CostLimitsService>("cost-limits", { current: () => (check === undefined ? undefined : { check }) });
+  },
+});
+
+// --- estimates that are known ---------------------------------------------------------------------------------------
+
+const KEPT_MS = 60_000;
+const MAX_KEPT = 10_000;
+
+interface Kept {
+  readonly estimate: Promise<Estimate>;
+  readonly untilMs: number;
+}
+
+const createCheck = (
+  context: PluginContext,
+  execute: PluginContext["execute"],
+  limitsOf: (session: Execution["session"]) => RoleLimits,
+): CostLimits["check"] => {
+  const kept = new Map<string, Kept>();
+  context.onModel(() => kept.clear());
+
+  const estimate = async (execution: Execution): Promise<Estimate> => {
+    const ask = (isFirstOnly: boolean): Promise<readonly Readonly<Record<string, string | null>>[]> =>
+      // what a function before the request does is undone; it decides what the planner sees
+      execute({ ...execution, programs: explained(execution, isFirstOnly), end: "rollback", check: undefined });
+    // later steps may be planned only once the rows of earlier ones are known; a statement that cannot be planned at
+    // all fails in its own words
+    const rows = await ask(false)
+      .catch((error: unknown) => (isOfDatabase(error) ? ask(true) : Promise.reject(error)))
+      .catch((error: unknown) => (isOfDatabase(error) ? [] : Promise.reject(error)));
+    const found = rows.map(({ plan }) => readEstimate(plan ?? "[]"));
+    return found.reduce((sum, one) => ({ cost: sum.cost + one.cost, rows: sum.rows + one.rows }), { cost: 0, rows: 0 });
+  };
+
+  return (execution) => {
+    const limits = limitsOf(execution.session);
+    if (limits.cost === undefined && limits.estimatedRows === undefined) return undefined;
+    const asked = explained(execution, false);
+    if (asked.length === 0) return undefined;
+    const key = keyOf(execution, asked);
+    const nowMs = performance.now();
+    let found = kept.get(key);
+    if (found === undefined || found.untilMs < nowMs) {
+      const asking = estimate(execution);
+      found = { estimate: asking, untilMs: nowMs + KEPT_MS };
+      kept.delete(key);
+      kept.set(key, found);
+      asking.catch(() => kept.delete(key));
+      if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value as string); // it has some
+    }
+    return found.estimate.then((one) => judge(one, limits));
+  };
+};
+
+/** Estimates follow the values: `limit=1` is another question than `limit=1000000`. */
+const keyOf = ({ session, schema }: Execution, asked: Execution["programs"]): string => {
+  const hash = createHash("sha256").update(JSON.stringify([session.role, session.databaseRole ?? null, schema]));
+  for (const { program, values } of asked)
+    for (const { text, slots } of program.statements) {
+      hash.update(`\u0000${text}`);
+      for (const value of fillSlots(slots, values, session)) {
+        hash.update(value === null ? "\u0001" : "\u0002");
+        if (value !== null) hash.update(value instanceof Uint8Array ? value : String(value));
+      }
+    }
+  return hash.digest("base64");
+};

@@ -1,0 +1,30 @@
+/** `ROW_LIMITS=anonymous=100`: how many rows of a list a role gets. */
+import { definePlugin, mapPlan } from "../../core/index.ts";
+import { createRoleLimits, kindsOf, mayLimit } from "./by-role.ts";
+import { apiLimitSettings, rowLimitSettings } from "./settings.ts";
+
+/** Lists of every level, on both surfaces: what is beyond is left out, as with `DB_MAX_ROWS`. Rows that were written are
+ *  no list of this kind, and aggregates count all rows. @rule R-LIM-7 G-LIM-10 */
+export const rowLimits = definePlugin({
+  name: "row-limits",
+  settings: [...rowLimitSettings, ...apiLimitSettings],
+  apply: (hooks, context) => {
+    if (!mayLimit(context.options)) return;
+    const limits = createRoleLimits(context, kindsOf("row-limits"));
+    hooks.transformPlan.tap({ name: "row-limits", keepsRows: true }, (plan, { model, session }) => {
+      const { rows } = limits.of(session);
+      if (rows === undefined) return plan;
+      return mapPlan(plan, model, {
+        read: (read, { isOne }) => {
+          if ("written" in read.from) return read;
+          const output = read.output.map((one) =>
+            one.kind === "nodes" ? { ...one, cap: Math.min(one.cap ?? rows, rows) } : one,
+          );
+          return read.shape === "aggregate" || isOne === true
+            ? { ...read, output }
+            : { ...read, output, cap: Math.min(read.cap ?? rows, rows) };
+        },
+      });
+    });
+  },
+});

@@ -1,0 +1,238 @@
+/** Limits on rows and on what the planner expects, by role: beyond the first rows are left out, beyond the second
+ *  nothing runs. */
+import { describe, expect, test } from "vitest";
+import { compose, without } from "../../core/index.ts";
+import { restCompat } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { initiated, openEvents, subscribe, until } from "../support/live.ts";
+import { bearer } from "../support/tokens.ts";
+
+const start = (options: StartOptions = {}): Promise<TestApi> => startApi(forGraphql(options));
+
+const base = await start();
+await base.sql(`
+  create table shelf (id int primary key, name text);
+  create table book (id int primary key, shelf_id int references shelf, title text);
+  create index on book (shelf_id);
+  insert into shelf select i, 'shelf ' || i from generate_series(1, 20) i;
+  insert into book select i, 1 + i % 20, 'book ' || i from generate_series(1, 20000) i;
+  create table note_book (id int primary key generated always as identity, title text);
+  create function all_books() returns setof book language sql stable as 'select * from book';
+  grant select, insert, update on shelf, book, note_book to music_reader, music_editor, sea_anon`);
+await base.sql("analyze shelf; analyze book");
+const on = base.database;
+
+const reader = bearer({ role: "music_reader" });
+const anonymous = { "x-session-admin-secret": null };
+const asReader = asAdmin("music_reader");
+
+const refusedWith = (message: string, code = "cost-limit-exceeded") => ({
+  errors: [{ message, extensions: { path: "$", code } }],
+});
+
+describe("aliases and root fields", async () => {
+  const api = await start({
+    on,
+    apiLimits: { alias_limit: { per_role: { music_reader: 2 } }, root_field_limit: { global: 3 } },
+  });
+
+  test("G-LIM-8 aliases and root fields by role, those of fragments too", async () => {
+    const three = "{ a: shelf(limit: 1) { b: id c: name } }";
+    expect(await api.gql(three, {}, asReader)).toEqual(
+      refusedWith("the operation has 3 aliases, more than 2", "alias-limit-exceeded"),
+    );
+    const hidden = "query { shelf(limit: 1) { ...f ...f } } fragment f on shelf { a: id b: name }";
+    expect(await api.gql(hidden, {}, asReader)).toEqual(
+      refusedWith("the operation has 4 aliases, more than 2", "alias-limit-exceeded"),
+    );
+    expect((await api.gql(three, {}, asAdmin("music_editor"))).data.a).toHaveLength(1);
+    const wide = "{ shelf(limit: 1) { id } book(limit: 1) { id } note_book { id } __typename }";
+    expect(await api.gql(wide, {}, asReader)).toEqual(
+      refusedWith("the operation has 4 root fields, more than 3", "root-field-limit-exceeded"),
+    );
+    expect((await api.gql(wide)).data.shelf).toHaveLength(1); // the administrator
+  });
+});
+
+describe("rows", async () => {
+  const api = await start({
+    on,
+    rowLimits: { music_reader: 5 },
+    apiLimits: { row_limit: { global: 7, per_role: { music_reader: 1 } } },
+  });
+
+  test("R-LIM-7 lists of every level, by role; counts and what is written stay whole", async () => {
+    const get = async (path: string, headers = reader) => (await api.get(path, { headers })).json();
+    expect(await get("/shelf?select=id")).toHaveLength(5);
+    expect(await get("/shelf?select=id&limit=2")).toHaveLength(2);
+    expect(await get("/shelf?select=id&limit=500")).toHaveLength(5);
+    expect(await get("/shelf?select=id", bearer({ role: "music_editor" }))).toHaveLength(7);
+    const nested = await get("/shelf?select=id,book(id)&limit=2");
+    expect(nested.map(({ book }: { book: unknown[] }) => book.length)).toEqual([5, 5]);
+    expect(await get("/rpc/all_books?select=id")).toHaveLength(5);
+    const counted = await api.get("/book?select=id", { headers: { ...reader, prefer: "count=exact" } });
+    expect([counted.status, counted.headers["content-range"]]).toEqual([206, "0-4/20000"]);
+    const written = await api.post("/note_book?select=title", {
+      headers: { ...reader, prefer: "return=representation, tx=rollback" },
+      body: Array.from({ length: 9 }, (_, i) => ({ title: `t${i}` })),
+    });
+    expect(written.json()).toHaveLength(9);
+  });
+
+  test("G-LIM-10 lists, relationships and nodes; aggregates count all", async () => {
+    const query = `{ shelf(limit: 2) { books { id } } all_books: book { id }
+      book_aggregate { aggregate { count } nodes { id } } one: shelf_by_pk(id: 20) { id } }`;
+    const { data } = await api.gql(query, {}, asReader);
+    expect(data.shelf.map(({ books }: { books: unknown[] }) => books.length)).toEqual([5, 5]);
+    expect(data.all_books).toHaveLength(5);
+    expect([data.book_aggregate.aggregate.count, data.book_aggregate.nodes.length]).toEqual([20_000, 5]);
+    expect(data.one).toEqual({ id: 20 });
+    const administrator = await api.gql("{ shelf { id } }");
+    expect(administrator.data.shelf).toHaveLength(20);
+  });
+
+  test("R-LIM-7 without the plugin nobody is limited", async () => {
+    const free = await start({ on, rowLimits: { "*": 1 }, parts: [without("row-limits")] });
+    expect((await free.get("/shelf?select=id", { headers: reader })).json()).toHaveLength(20);
+  });
+});
+
+describe("estimated cost", async () => {
+  const api = await start({
+    on,
+    costLimits: { music_reader: 100, "*": 100_000 },
+    estimatedRowLimits: { sea_anon: 500 },
+  });
+
+  test("R-LIM-8 what is too dear is refused in the surface's words, before it runs; the cheap runs", async () => {
+    const dear = await api.get("/book?select=id,title", { headers: reader });
+    expect([dear.status, dear.json()]).toEqual([
+      400,
+      {
+        code: "PGRSTX05",
+        details: null,
+        hint: "Ask for less: a filter, a smaller limit, fewer relationships. The limit is the setting costLimits.",
+        message: expect.stringMatching(/^the request has an estimated cost of \d+, more than 100$/),
+      },
+    ]);
+    expect(dear.headers["proxy-status"]).toBe("PostgREST; error=PGRSTX05");
+    for (const path of ["/book?id=eq.7", "/book?select=id&limit=10", "/shelf?select=id"])
+      expect((await api.get(path, { headers: reader })).status, path).toBe(200);
+    expect((await api.get("/book?select=id", { headers: bearer({ role: "music_editor" }) })).status).toBe(200);
+    expect((await api.get("/book?select=id", { headers: asAdmin() })).status).toBe(200);
+  });
+
+  test("R-LIM-8 the same statement with other values is another question: who asked for little first gets no more", async () => {
+    const status = async (limit: number) =>
+      (await api.get(`/book?select=id,title,shelf_id&limit=${limit}`, { headers: reader })).status;
+    expect([await status(1), await status(20_000), await status(1), await status(20_000)]).toEqual([
+      200, 400, 200, 400,
+    ]);
+    const filtered = async (from: number) =>
+      (await api.get(`/book?select=id,title&id=gt.${from}`, { headers: reader })).status;
+    expect([await filtered(19_990), await filtered(0), await filtered(19_990)]).toEqual([200, 400, 200]);
+  });
+
+  test("G-LIM-11 on GraphQL, for queries, mutations, batches and whatever a role brings", async () => {
+    const dear = await api.gql("{ book { id title } }", {}, asReader);
+    expect(dear).toEqual(
+      refusedWith(expect.stringMatching(/^the request has an estimated cost of \d+, more than 100$/)),
+    );
+    expect((await api.gql("{ book(limit: 3) { id } shelf { name } }", {}, asReader)).data.book).toHaveLength(3);
+    const write = 'mutation { update_book(where: {title: {_neq: ""}}, _set: {title: "x"}) { affected_rows } }';
+    expect(await api.gql(write, {}, asReader)).toEqual(
+      refusedWith(expect.stringMatching(/^the request has an estimated cost of \d+, more than 100$/)),
+    );
+    expect(await on.query("select count(*)::int as n from book where title = 'x'")).toEqual([{ n: 0 }]);
+    const status = await api.post("/v1/graphql", { headers: asReader, body: { query: "{ book { id } }" } });
+    expect(status.status).toBe(200);
+    const nested = 'mutation { insert_note_book_one(object: {title: "n"}) { title } }';
+    expect(await api.gql(nested, {}, { ...asReader, prefer: "tx=rollback" })).toEqual({
+      data: { insert_note_book_one: { title: "n" } },
+    });
+  });
+
+  test("R-LIM-8 rows that the planner expects, repetitions counted, a LIMIT above them too", async () => {
+    const get = (path: string) => api.get(path);
+    const dear = await get("/book?select=id");
+    expect([dear.status, dear.json().message]).toEqual([
+      400,
+      "the request reads an estimated 20000 rows, more than 500",
+    ]);
+    expect((await get("/book?select=id&limit=100")).status).toBe(200);
+    expect((await get("/shelf?select=id,book(id)")).status).toBe(400);
+    expect((await get("/shelf?select=id")).status).toBe(200);
+    const { errors } = await api.gql("{ book { id } }", {}, anonymous);
+    expect(errors[0].message).toBe("the request reads an estimated 20000 rows, more than 500");
+  });
+
+  test("R-LIM-8 what cannot be planned fails in its own words", async () => {
+    const answer = await api.get("/book?select=id&id=eq.x", { headers: reader });
+    expect([answer.status, answer.json().code]).toEqual([400, "22P02"]);
+    const hidden = await api.get("/studio?select=id", { headers: bearer({ role: "sea_clerk" }) });
+    expect([hidden.status, hidden.json().code]).toEqual([403, "42501"]);
+  });
+
+  test("R-LIM-8 nobody gets around it by asking for the plan", async () => {
+    const own = await start({ on, costLimits: { "*": 100 }, dbPlanEnabled: true });
+    const accept = "application/vnd.pgrst.plan+json; options=analyze";
+    expect((await own.get("/book?select=id", { headers: { ...reader, accept } })).json().code).toBe("PGRSTX05");
+    expect((await own.get("/book?select=id&limit=1", { headers: { ...reader, accept } })).status).toBe(200);
+  });
+
+  test("G-LIM-11 R-LIM-8 live queries, each by itself, however many share a statement", async () => {
+    const socket = await initiated(api, { headers: asReader });
+    subscribe(socket, "dear", "subscription { book { id title } }");
+    expect((await socket.next((message) => message.id === "dear")).payload).toMatchObject({
+      errors: [{ extensions: { code: "cost-limit-exceeded" } }],
+    });
+    for (let i = 1; i <= 40; i++) subscribe(socket, `${i}`, `subscription { book(where: {id: {_eq: ${i}}}) { id } }`);
+    for (let i = 1; i <= 40; i++)
+      expect((await socket.next((message) => message.id === `${i}`)).payload).toEqual({ data: { book: [{ id: i }] } });
+    socket.close();
+    const stream = await openEvents(api, "/book?select=id,title", {
+      headers: { ...reader, accept: "text/event-stream" },
+    });
+    await until(() => stream.events.length > 0);
+    expect(stream.events[0]?.data).toContain("PGRSTX05");
+    stream.close();
+  });
+
+  test("R-LIM-8 the planner is asked once for a statement, a role and values, and nobody who has no limit pays", async () => {
+    const lines: string[] = [];
+    const nothing = (): void => undefined;
+    const logger = {
+      error: nothing,
+      warn: nothing,
+      info: (line: string) => void lines.push(line),
+      debug: nothing,
+      access: nothing,
+    };
+    const own = await start({ on, costLimits: { music_reader: 1000, music_editor: 1 }, logger, logQuery: true });
+    const asked = () => lines.filter((line) => line.startsWith("explain (format json)")).length;
+    for (let i = 0; i < 3; i++) await own.get("/shelf?id=eq.1", { headers: reader });
+    expect(asked()).toBe(1);
+    expect((await own.get("/shelf?id=eq.1", { headers: bearer({ role: "music_editor" }) })).status).toBe(400);
+    expect(asked()).toBe(2);
+    await own.get("/shelf?id=eq.2", { headers: reader });
+    expect(asked()).toBe(3);
+    await Promise.all(Array.from({ length: 5 }, () => own.get("/shelf?id=eq.3", { headers: reader })));
+    expect(asked()).toBe(4);
+    await own.get("/shelf?id=eq.1");
+    expect(asked()).toBe(4);
+    await own.reload();
+    await own.get("/shelf?id=eq.1", { headers: reader });
+    expect(asked()).toBe(5);
+  });
+
+  test("R-LIM-8 off unless set, and without the plugin", async () => {
+    const free = await start({ on, costLimits: { "*": 1 }, parts: [without("cost-limits")] });
+    expect((await free.get("/book?select=id", { headers: reader })).status).toBe(200);
+    const alone = await start({
+      on,
+      costLimits: { "*": 100 },
+      preset: (options) => compose(restCompat(options)),
+    });
+    expect((await alone.get("/book?select=id", { headers: reader })).status).toBe(400);
+  });
+});
