@@ -207,7 +207,8 @@ describe("import table", () => {
     expect(
       offences(
         ({ to, specifier }) => to === "pg" || specifier.startsWith("pg-") || specifier.startsWith("pg/"),
-        ({ from }) => from === "core/engine/database/connection.ts" || /^test\/(support|core|bench|production)\//.test(from),
+        ({ from }) =>
+          from === "core/engine/database/connection.ts" || /^test\/(support|core|bench|production)\//.test(from),
       ),
     ).toEqual([]);
   });
