@@ -55,6 +55,7 @@ export const knownPlugins: readonly string[] = [
   "metadata",
   "metadata-loader",
   "metadata-permissions",
+  "metrics",
   "nest-embeds",
   "notify-changes",
   "openapi",

@@ -11,6 +11,7 @@ import {
   resolveOptions,
   type Counters,
   type DatabaseSource,
+  type Plugin,
   type RelApi,
   type RelApiOptions,
 } from "../core/index.ts";
@@ -69,6 +70,7 @@ export const serve = async (
     settings.adminPort === undefined || !isFirst
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
+  const measures = settings.adminPort === undefined ? [] : await loadMetrics();
   let counters: Counters | undefined;
   const endReport = definePlugin({
     name: "end-report",
@@ -76,7 +78,7 @@ export const serve = async (
       counters = context.counters;
     },
   });
-  const api = relApi(compose(fullCompat(options), endReport, ...(isFirst ? [startReport] : []), ...admin));
+  const api = relApi(compose(fullCompat(options), endReport, ...(isFirst ? [startReport] : []), ...measures, ...admin));
   const headersMs = resolveOptions(options, coreSettings).requestTimeout * 1000;
   // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
   const server = createServer(
@@ -127,6 +129,22 @@ export const withDatabase = async ({ options, server: { dataDir } }: Environment
   // when it cannot start, nothing else can
   await database.ready;
   return { anonRole: DEMO_ANON_ROLE, errorHints: true, ...options, database };
+};
+
+/** Measuring costs something, and what it needs may be left out of an installation: without it there is no `/metrics`.
+ *  @rule X-MET-1 */
+const loadMetrics = async (): Promise<readonly Plugin[]> => {
+  try {
+    return [(await import("../plugins/metrics/index.ts")).metrics];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    return [
+      definePlugin({
+        name: "no-metrics",
+        apply: (_, { logger }) => logger.warn("there is no /metrics: npm install prom-client"),
+      }),
+    ];
+  }
 };
 
 /** What to do about it, for the usual reasons. @rule C-CLI-5 */

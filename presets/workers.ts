@@ -1,5 +1,6 @@
 /** Several processes of the standalone server that share its port. */
 import cluster, { type Worker } from "node:cluster";
+import { relay } from "./relay.ts";
 
 /** The number of a worker; the first one has the admin listener and prints the banner. */
 export const WORKER_INDEX = "RELAPI_WORKER";
@@ -14,6 +15,7 @@ export const runWorkers = (count: number): void => {
 
   const fork = (index: number): void => {
     const worker = cluster.fork({ [WORKER_INDEX]: String(index) });
+    worker.on("message", (message) => relay(worker, message));
     worker.on("listening", () => listening.add(worker));
     worker.on("exit", (code, signal) => {
       if (isStopping) {

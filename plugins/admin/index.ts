@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { definePlugin, sql, type Plugin, type PluginContext } from "../../core/index.ts";
 import { encodeConfig } from "./config.ts";
-import { encodeMetrics } from "./metrics.ts";
+import type { MetricsService } from "../metrics/api.ts";
 import { encodeModel } from "./schema-cache.ts";
 
 export interface AdminServerOptions {
@@ -62,11 +62,11 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["/ready", readiness],
   [
     "/metrics",
-    (context) => ({
-      status: 200,
-      contentType: "text/plain; charset=utf-8",
-      body: encodeMetrics(context.counters, context.settings),
-    }),
+    async (context) => {
+      const metrics = context.service<MetricsService>("metrics");
+      if (metrics === undefined) return { status: 404 };
+      return { status: 200, contentType: "text/plain; charset=utf-8", body: await metrics.text() };
+    },
   ],
   [
     "/schema_cache",

@@ -1,6 +1,7 @@
 /** What live queries say to other plugins: types only. The engine, the hook that sources of changes tap. */
+import type { IncomingMessage } from "node:http";
 import type { SyncBailHook } from "tapable";
-import type { Execution, Plan, Session, Token } from "../../core/index.ts";
+import type { Execution, Operation, Plan, Session, Token } from "../../core/index.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
 
 /** A planned query: what runs, as which caller, and how the bodies form the result. */
@@ -58,6 +59,44 @@ export interface LiveQueries {
 
 /** Offered by the plugin `live-queries`. */
 export type LiveQueriesService = Token<"live-queries", LiveQueries>;
+
+// --- for whoever measures it -----------------------------------------------------------------------------------------
+
+/** One statement that has answered one live query or many, and what it has sent. Times are those of
+ *  `performance.now()`. */
+export interface LiveRun {
+  /** One of the callers. */
+  readonly session: Session;
+  /** The change that it answers was noticed, the first of several; absent: it answers new subscribers alone. */
+  readonly changedAtMs?: number | undefined;
+  readonly startedAtMs: number;
+  /** The database has answered. */
+  readonly ranAtMs: number;
+  readonly endedAtMs: number;
+  /** Distinct live queries. */
+  readonly queries: number;
+  /** Subscribers that were sent a result. */
+  readonly deliveries: number;
+  /** Of the results, each once. */
+  readonly bytes: number;
+}
+
+export type LiveRunSignal = Token<"live-run", LiveRun>;
+
+/** An operation of a socket: a query or mutation that has ended, a subscription with its first result. */
+export interface SocketOperation {
+  readonly session: Session;
+  readonly operation: Operation;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly bytes: number;
+  /** The code of its error. */
+  readonly errorCode?: string | undefined;
+  /** The upgrade request. */
+  readonly request: IncomingMessage;
+}
+
+export type SocketOperationSignal = Token<"socket-operation", SocketOperation>;
 
 // --- what has changed -----------------------------------------------------------------------------------------------
 

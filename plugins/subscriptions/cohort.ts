@@ -1,6 +1,7 @@
 /** Live queries that one statement serves: the same program, run as the same caller. Identical queries share an entry,
  *  which is one row of the statement. */
-import type { Changed, LiveResult, LiveQuery, LiveSource, Subscriber } from "./api.ts";
+import type { Signal } from "../../core/index.ts";
+import type { Changed, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "./api.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
@@ -53,6 +54,8 @@ export interface CohortParts {
   readonly runner: Runner;
   readonly limiter: Limiter;
   readonly batchSize: number;
+  /** Hears of each run that succeeds. */
+  readonly ran: Signal<LiveRun>;
   readonly whenEmpty: (cohort: Cohort) => void;
   /** Its callers must no longer share a statement. */
   readonly whenNoLongerShared: (cohort: Cohort) => void;
@@ -75,6 +78,7 @@ export const createCohort = ({
   runner,
   limiter,
   batchSize,
+  ran,
   whenEmpty,
   whenNoLongerShared,
 }: CohortParts): Cohort => {
@@ -89,6 +93,8 @@ export const createCohort = ({
   let failureCount = 0;
   let timer: NodeJS.Timeout | undefined;
   let timerAtMs = 0;
+  /** When the first change was noticed that no run has answered; where somebody wants to know. */
+  let changedAtMs: number | undefined;
 
   const schedule = (delayMs: number): void => {
     if (isRunning || isClosed) return;
@@ -101,7 +107,9 @@ export const createCohort = ({
     timer = setTimeout(() => void run(), Math.max(0, atMs - performance.now()));
   };
 
-  const deliver = (entry: Entry, answer: LiveResult): void => {
+  /** To how many. */
+  const deliver = (entry: Entry, answer: LiveResult): number => {
+    let count = 0;
     entry.hash = answer.hash;
     for (const subscription of entry.subscriptions) {
       // subscribers that joined after the statement was sent get the result of the next run
@@ -110,7 +118,9 @@ export const createCohort = ({
       if (subscription.lastHash === answer.hash) continue;
       subscription.lastHash = answer.hash;
       subscription.subscriber.answer(answer);
+      count++;
     }
+    return count;
   };
 
   const deliverError = (entry: Entry, error: unknown, isForNewAlone = false): void => {
@@ -138,7 +148,7 @@ export const createCohort = ({
     }
   };
 
-  const runBatch = async (batch: readonly Entry[]): Promise<void> => {
+  const runBatch = async (batch: readonly Entry[], since?: number): Promise<void> => {
     const alive = batch.filter((entry) => entry.subscriptions.size > 0);
     if (alive.length === 0 || isClosed) return;
     const hashes = alive.map((entry) => {
@@ -151,24 +161,41 @@ export const createCohort = ({
       return isWanted ? undefined : entry.hash;
     });
     let answers: readonly (LiveResult | undefined)[];
+    const startedAtMs = ran.isHeard ? performance.now() : 0;
     try {
       answers = await runner.run(facts, alive, hashes);
     } catch (error) {
-      if (!(error instanceof NoLongerShared)) return runFailed(alive, error);
+      if (!(error instanceof NoLongerShared)) return runFailed(alive, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
     }
     // its subscriptions have been placed anew, under what holds now
     if (isClosed) return;
     failureCount = 0;
+    const ranAtMs = ran.isHeard ? performance.now() : 0;
+    let deliveries = 0;
+    let bytes = 0;
     alive.forEach((entry, i) => {
       entry.isFaulty = false;
       const answer = answers[i];
-      if (answer !== undefined) deliver(entry, answer);
+      if (answer === undefined) return;
+      deliveries += deliver(entry, answer);
+      bytes += answer.text.length;
     });
+    if (ran.isHeard)
+      ran.emit({
+        session: facts.session,
+        changedAtMs: since,
+        startedAtMs,
+        ranAtMs,
+        endedAtMs: performance.now(),
+        queries: alive.length,
+        deliveries,
+        bytes,
+      });
   };
 
-  const runFailed = async (batch: readonly Entry[], error: unknown): Promise<void> => {
+  const runFailed = async (batch: readonly Entry[], error: unknown, since?: number): Promise<void> => {
     if (isClosed) return;
     if (isLost(error)) {
       failureCount++;
@@ -187,8 +214,8 @@ export const createCohort = ({
     // one of them is to blame: the others must not suffer
     putBack(batch);
     const half = batch.length >> 1;
-    await runBatch(batch.slice(0, half));
-    await runBatch(batch.slice(half));
+    await runBatch(batch.slice(0, half), since);
+    await runBatch(batch.slice(half), since);
   };
 
   const batchesOf = (list: readonly Entry[]): readonly (readonly Entry[])[] => {
@@ -206,7 +233,9 @@ export const createCohort = ({
     const list = [...(isDirty ? entries.values() : due)];
     isDirty = false;
     due.clear();
-    await Promise.all(batchesOf(list).map((batch) => limiter.run(() => runBatch(batch))));
+    const since = changedAtMs;
+    changedAtMs = undefined;
+    await Promise.all(batchesOf(list).map((batch) => limiter.run(() => runBatch(batch, since))));
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0)
@@ -258,6 +287,7 @@ export const createCohort = ({
     },
     changed: (keys) => {
       if (isDirty) return;
+      if (ran.isHeard) changedAtMs ??= performance.now();
       if (keys === undefined) isDirty = true;
       else for (const key of [ANY_ROW, ...keys]) for (const entry of byRow.get(key) ?? []) due.add(entry);
       if (isDirty || due.size > 0) schedule(0);

@@ -10,7 +10,16 @@ import { createLimiter } from "./limiter.ts";
 import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
 import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
-import type { Interest, LiveQueries, LiveQueriesService, LiveQuery, Subscriber, Unwatch, WatchChanges } from "./api.ts";
+import type {
+  Interest,
+  LiveQueries,
+  LiveQueriesService,
+  LiveQuery,
+  LiveRunSignal,
+  Subscriber,
+  Unwatch,
+  WatchChanges,
+} from "./api.ts";
 import { graphqlSource, refuseMissing } from "./live-query.ts";
 import { liveSettings } from "./settings.ts";
 
@@ -49,7 +58,12 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
   let lastProgram = 0;
   let keptBytes = 0;
   let isClosed = false;
+  const ran = context.signal<LiveRunSignal>("live-run");
   context.counters.watch("live-query-bytes", () => keptBytes);
+  context.counters.watch("live-subscribers", () => all.size);
+  context.counters.watch("live-queries", () =>
+    [...cohorts.values()].reduce((sum, { entries }) => sum + entries.size, 0),
+  );
 
   /** What is there already stays, whatever a reload makes of it. @throws RelApiError @rule G-SUB-12 */
   const keep = (subscription: Subscription, bytes: number): void => {
@@ -156,6 +170,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
         runner,
         limiter,
         batchSize: context.options.liveQueryBatchSize,
+        ran,
         whenEmpty: forget,
         whenNoLongerShared: unshare,
       });

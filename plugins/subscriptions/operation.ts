@@ -1,6 +1,6 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
-import { RelApiError, type Session } from "../../core/index.ts";
-import type { LiveResult } from "./api.ts";
+import { isRelApiError, RelApiError, type Operation, type Session } from "../../core/index.ts";
+import type { LiveResult, SocketOperationSignal } from "./api.ts";
 import type { Connection } from "./sockets.ts";
 import type { GqlRequest } from "../graphql/api.ts";
 
@@ -26,12 +26,15 @@ export const startOperation = (
   connection: Connection,
   session: Session,
   readRequest: () => GqlRequest,
-  sink: OperationSink,
+  toClient: OperationSink,
 ): Started => {
   const { engine, live, context, settings } = connection;
+  const measured = measure(connection, session);
+  const sink = measured === undefined ? toClient : measured.around(toClient);
   try {
     const request = readRequest();
     const document = engine.prepare(request, session, connection);
+    if (measured !== undefined) measured.operation = document.asked;
     if (document.operation === "subscription") {
       return live.subscribe(live.graphqlSource(engine, request, session, settings), {
         answer: sink.live,
@@ -52,6 +55,50 @@ export const startOperation = (
     sink.refused(error);
     return undefined;
   }
+};
+
+const UNKNOWN: Operation = { kind: "other" };
+
+/** Where somebody wants to know: what the operation is, and how it went. */
+const measure = ({ context, request }: Connection, session: Session) => {
+  const done = context.signal<SocketOperationSignal>("socket-operation");
+  if (!done.isHeard) return undefined;
+  const startedAtMs = performance.now();
+  let isTold = false;
+  const measured = {
+    operation: UNKNOWN,
+    around: (sink: OperationSink): OperationSink => ({
+      refused: (error) => {
+        tell(0, error);
+        sink.refused(error);
+      },
+      failed: (error) => {
+        tell(0, error);
+        sink.failed(error);
+      },
+      done: (data) => {
+        tell(data.length);
+        sink.done(data);
+      },
+      live: (answer) => {
+        tell(answer.text.length);
+        sink.live(answer);
+      },
+      liveEnded: (error) => {
+        tell(0, error);
+        sink.liveEnded(error);
+      },
+    }),
+  };
+  /** The first result of a live query, or its end. */
+  const tell = (bytes: number, error?: unknown): void => {
+    if (isTold) return;
+    isTold = true;
+    const errorCode = error === undefined ? undefined : isRelApiError(error) ? error.code : "internal";
+    const { operation } = measured;
+    done.emit({ session, operation, request, startedAtMs, endedAtMs: performance.now(), bytes, errorCode });
+  };
+  return measured;
 };
 
 /** The limit of the settings. */

@@ -88,6 +88,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   const heartbeat = createHeartbeat();
   const cors = createOriginPolicies(() => context.options.corsAllowedOrigins);
   const open = new Set<WebSocket>();
+  context.counters.watch("sockets", () => open.size);
   let isClosing = false;
   let agreed: string | false = false;
   const server = new WebSocketServer({

@@ -1,19 +1,26 @@
 /** An api with its `/metrics`. */
+import type { Plugin } from "../../core/index.ts";
 import { adminServer } from "../../plugins/admin/index.ts";
+import { metrics } from "../../plugins/metrics/index.ts";
 import { startApi, type StartOptions, type TestApi } from "./api.ts";
 
 export interface Measured extends TestApi {
+  /** Of the admin listener. */
+  readonly adminUrl: string;
   /** Numbers of this project's own, by name with labels. */
   metrics(): Promise<Readonly<Record<string, number>>>;
 }
 
-export const startMeasured = async (options: StartOptions): Promise<Measured> => {
+export const startMeasured = async (
+  options: StartOptions,
+  measures: readonly Plugin[] = [metrics],
+): Promise<Measured> => {
   let port = 0;
   const api = await startApi({
-    parts: [adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })],
+    parts: [...measures, adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })],
     ...options,
   });
-  const metrics = async (): Promise<Readonly<Record<string, number>>> => {
+  const read = async (): Promise<Readonly<Record<string, number>>> => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return Object.fromEntries(
       text
@@ -23,5 +30,5 @@ export const startMeasured = async (options: StartOptions): Promise<Measured> =>
         .map(([name, number]) => [name, Number(number)]),
     );
   };
-  return { ...api, metrics };
+  return { ...api, adminUrl: `http://127.0.0.1:${port}`, metrics: read };
 };

@@ -88,6 +88,7 @@ const sections: readonly Section[] = [
       "reference/rest",
       "reference/graphql",
       "reference/plugins",
+      "reference/observability",
       "reference/extensions",
       "reference/hooks",
     ],

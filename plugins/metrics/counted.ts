@@ -1,45 +1,68 @@
-/** `GET /metrics`: the counters as Prometheus text. */
+/** What the counters of an api say, as metrics: read when somebody asks. */
+import { Counter, Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import { refusalCounter, type Counters, type Setting } from "../../core/index.ts";
 
 interface Metric {
   readonly name: string;
   readonly kind: "gauge" | "counter";
   readonly help: string;
-  /** Label text and the counter behind it. */
-  readonly samples: readonly (readonly [labels: string, counter: string])[];
+  /** Of several workers; the sum unless given. */
+  readonly together?: "max";
+  readonly labels?: readonly string[];
+  /** Labels and what they count. */
+  readonly samples: readonly (readonly [
+    labels: Readonly<Record<string, string>>,
+    read: (counters: Counters) => number,
+  ])[];
 }
 
-const plain = (name: string, kind: Metric["kind"], counter: string, help: string): Metric => ({
+const plain = (
+  name: string,
+  kind: Metric["kind"],
+  counter: string | ((counters: Counters) => number),
+  help: string,
+): Metric => ({
   name,
   kind,
   help,
-  samples: [["", counter]],
+  samples: [[{}, typeof counter === "string" ? ({ get }) => get(counter) : counter]],
 });
+
+const difference =
+  (all: string, some: string) =>
+  ({ get }: Counters): number =>
+    get(all) - get(some);
 
 /** @rule R-ADM-2 */
 const METRICS: readonly Metric[] = [
-  plain(
-    "pgrst_schema_cache_query_time_seconds",
-    "gauge",
-    "model-load-seconds",
-    "Seconds that the last load of the schema cache took",
-  ),
+  {
+    ...plain(
+      "pgrst_schema_cache_query_time_seconds",
+      "gauge",
+      "model-load-seconds",
+      "Seconds that the last load of the schema cache took",
+    ),
+    together: "max",
+  },
   {
     name: "pgrst_schema_cache_loads_total",
     kind: "counter",
     help: "Loads of the schema cache",
+    labels: ["status"],
     samples: [
-      ['{status="SUCCESS"}', "model-loads"],
-      ['{status="FAIL"}', "model-load-failures"],
+      [{ status: "SUCCESS" }, ({ get }) => get("model-loads")],
+      [{ status: "FAIL" }, ({ get }) => get("model-load-failures")],
     ],
   },
   plain("pgrst_db_pool_timeouts_total", "counter", "pool-timeouts", "Requests that waited in vain for a connection"),
   plain("pgrst_db_pool_available", "gauge", "pool-available", "Connections that could be used at once"),
   plain("pgrst_db_pool_waiting", "gauge", "pool-waiting", "Requests waiting for a connection"),
   plain("pgrst_db_pool_max", "gauge", "pool-max", "Connections at most"),
+  plain("relapi_db_pool_in_use", "gauge", "pool-in-use", "Connections that are running something"),
   plain("pgrst_jwt_cache_requests_total", "counter", "jwt-cache-requests", "Look-ups of verified tokens"),
   plain("pgrst_jwt_cache_hits_total", "counter", "jwt-cache-hits", "Look-ups that found the token"),
   plain("pgrst_jwt_cache_evictions_total", "counter", "jwt-cache-evictions", "Tokens that made room for others"),
+  plain("relapi_jwt_cache_bytes", "gauge", "jwt-cache-bytes", "Bytes of verified tokens, estimated"),
   plain(
     "relapi_cache_requests_total",
     "counter",
@@ -47,6 +70,12 @@ const METRICS: readonly Metric[] = [
     "Look-ups of plans, statements, documents and the like",
   ),
   plain("relapi_cache_hits_total", "counter", "cache-hits", "Look-ups that found what was asked for"),
+  plain(
+    "relapi_cache_misses_total",
+    "counter",
+    difference("cache-requests", "cache-hits"),
+    "Look-ups that found nothing",
+  ),
   plain("relapi_cache_evictions_total", "counter", "cache-evictions", "Kept values that made room for others"),
   plain(
     "relapi_cache_conflicts_total",
@@ -86,6 +115,10 @@ const METRICS: readonly Metric[] = [
     "live-queries-refused",
     "Live queries beyond MAX_LIVE_QUERY_BYTES",
   ),
+  plain("relapi_live_subscribers", "gauge", "live-subscribers", "Subscribers of live queries"),
+  plain("relapi_live_queries", "gauge", "live-queries", "Live queries that differ, each run once for all who ask it"),
+  plain("relapi_sockets", "gauge", "sockets", "WebSockets that are open"),
+  plain("relapi_requests_running", "gauge", "requests-running", "Requests that are not answered yet"),
   plain(
     "relapi_requests_late_total",
     "counter",
@@ -99,19 +132,36 @@ const refused = (settings: readonly Setting[]): Metric => ({
   name: "relapi_refused_total",
   kind: "counter",
   help: "Requests beyond a limit of the settings",
+  labels: ["limit"],
   samples: settings.flatMap(({ name, isLimit }) =>
-    isLimit ? [[`{limit="${name}"}`, refusalCounter(name)] as const] : [],
+    isLimit ? [[{ limit: name }, ({ get }: Counters) => get(refusalCounter(name))] as const] : [],
   ),
 });
 
-export const encodeMetrics = (counters: Counters, settings: readonly Setting[]): string =>
-  [...METRICS, refused(settings)]
-    .map(({ name, kind, help, samples }) =>
-      [
-        `# HELP ${name} ${help}`,
-        `# TYPE ${name} ${kind}`,
-        ...samples.map(([labels, counter]) => `${name}${labels} ${counters.get(counter)}`),
-        "",
-      ].join("\n"),
-    )
-    .join("");
+/** @rule R-ADM-2 */
+export const registerCounted = (registry: Registry, counters: Counters, settings: readonly Setting[]): void => {
+  for (const { name, kind, help, together = "sum", labels = [], samples } of [...METRICS, refused(settings)]) {
+    const common: GaugeConfiguration<string> = {
+      name,
+      help,
+      labelNames: labels,
+      registers: [registry],
+      aggregator: together,
+    };
+    if (kind === "gauge")
+      new Gauge({
+        ...common,
+        collect() {
+          for (const [of, read] of samples) this.set(of, read(counters));
+        },
+      });
+    else
+      new Counter({
+        ...common,
+        collect() {
+          this.reset();
+          for (const [of, read] of samples) this.inc(of, read(counters));
+        },
+      });
+  }
+};

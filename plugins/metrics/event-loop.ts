@@ -1,0 +1,57 @@
+/** Whether the process gets to its work: how late timers are, and how much of the time it is busy. */
+import { performance } from "node:perf_hooks";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+const SAMPLE_MS = 20;
+const SECONDS = 1000;
+const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** What blocked the process once is seen by whoever asks within this time. */
+const WINDOW_MS = 60_000;
+
+/** Returns how to stop. @rule X-MET-5 */
+export const registerEventLoop = (registry: Registry): (() => void) => {
+  const delays = new Histogram({
+    name: "relapi_event_loop_delay_seconds",
+    help: "How late a timer was, looked at every 20 ms: a blocked process is late once, by as long as it was blocked",
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  let largest = 0;
+  let before = 0;
+  let windowEndMs = performance.now() + WINDOW_MS;
+  new Gauge({
+    name: "relapi_event_loop_delay_max_seconds",
+    help: "The largest of these delays in the last one or two minutes",
+    registers: [registry],
+    aggregator: "max",
+    collect() {
+      this.set(Math.max(largest, before));
+    },
+  });
+  for (const kind of ["active", "idle"] as const)
+    new Counter({
+      name: `relapi_event_loop_${kind}_seconds_total`,
+      help: kind === "active" ? "Seconds in which the event loop did something" : "Seconds in which it waited",
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(performance.eventLoopUtilization()[kind] / SECONDS);
+      },
+    });
+
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const late = Math.max(0, now - lastMs - SAMPLE_MS) / SECONDS;
+    lastMs = now;
+    if (now > windowEndMs) {
+      before = largest;
+      largest = 0;
+      windowEndMs = now + WINDOW_MS;
+    }
+    if (late > largest) largest = late;
+    delays.observe(late);
+  }, SAMPLE_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+};

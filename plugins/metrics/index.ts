@@ -1,0 +1,40 @@
+/** `GET :3001/metrics`: what the api does, as Prometheus reads it. */
+import cluster from "node:cluster";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { definePlugin } from "../../core/index.ts";
+import type { MetricsService } from "./api.ts";
+import { registerCounted } from "./counted.ts";
+import { registerEventLoop } from "./event-loop.ts";
+import { registerTraffic } from "./traffic.ts";
+import { createWorkerMetrics } from "./workers.ts";
+
+/** Of the process, whichever apis it has. */
+let ofProcess: Registry | undefined;
+
+const processRegistry = (): Registry => {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+};
+
+/** Counters, histograms and gauges of requests, transactions, pool, live queries, caches and the process, for `GET
+ *  /metrics` of the admin listener and `api.metrics()`. @rule R-ADM-2 X-MET-1 */
+export const metrics = definePlugin({
+  name: "metrics",
+  apply: (_hooks, context) => {
+    const registry = new Registry();
+    registerCounted(registry, context.counters, context.settings);
+    registerTraffic(registry, context);
+    context.onClose(registerEventLoop(registry));
+    const all = Registry.merge([registry, processRegistry()]);
+    const workers = cluster.isWorker ? createWorkerMetrics(all) : undefined;
+    if (workers === undefined)
+      new Gauge({ name: "relapi_workers", help: "Workers that these numbers are the sum of", registers: [all] }).set(1);
+    else context.onClose(workers.close);
+    const text = (): Promise<string> => (workers ?? { text: () => all.metrics() }).text();
+    context.offer<MetricsService>("metrics", { text });
+    context.addMethod("metrics", text);
+  },
+});

@@ -1,0 +1,145 @@
+/** Requests, transactions and live queries, by what they are and for whom. */
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { Done, OpenExchange, PluginContext, TransactionSignal } from "../../core/index.ts";
+import type { LiveRunSignal, SocketOperationSignal } from "../subscriptions/api.ts";
+import { createBounded, createRoleLabel } from "./labels.ts";
+
+const SECONDS = 1000;
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const LABELS = ["surface", "operation", "role", "status"] as const;
+/** A socket has no statuses: its operations count as if each were a request. */
+const [OK, FAILED] = ["200", "400"];
+
+/** One combination of labels: found by a short text, since the library sorts and joins labels each time. */
+interface Series {
+  readonly labels: Readonly<Record<(typeof LABELS)[number], string>>;
+  count: number;
+}
+
+/** @rule X-MET-2 X-MET-3 X-MET-4 */
+export const registerTraffic = (registry: Registry, context: PluginContext): void => {
+  const registers = [registry];
+  const roleOf = createRoleLabel(() => modelOf(context));
+  const codeOf = createBounded();
+  const all = new Map<string, Series>();
+
+  new Counter({
+    name: "relapi_requests_total",
+    help: "Requests that were answered, and operations of WebSockets",
+    labelNames: LABELS,
+    registers,
+    collect() {
+      this.reset();
+      for (const { labels, count } of all.values()) this.inc(labels, count);
+    },
+  });
+  const durations = new Histogram({
+    name: "relapi_request_duration_seconds",
+    help: "From the request to its answer; of a subscription to its first result",
+    labelNames: LABELS,
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  const errors = new Counter({
+    name: "relapi_request_errors_total",
+    help: "Requests and operations that were answered with an error, GraphQL's with status 200 too",
+    labelNames: ["surface", "operation", "code"],
+    registers,
+  });
+  const acquisition = new Histogram({
+    name: "relapi_db_acquisition_seconds",
+    help: "How long transactions waited for a connection",
+    buckets: [0.0001, ...REQUEST_BUCKETS],
+    registers,
+  });
+  const transactions = new Histogram({
+    name: "relapi_db_transaction_seconds",
+    help: "How long transactions had a connection",
+    labelNames: ["outcome"],
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+
+  const count = (
+    surface: string,
+    operation: string,
+    role: string,
+    status: string,
+    durationMs: number,
+    errorCode: string | undefined,
+  ): void => {
+    const key = `${surface} ${operation} ${status} ${role}`;
+    let series = all.get(key);
+    if (series === undefined) all.set(key, (series = { labels: { surface, operation, role, status }, count: 0 }));
+    series.count++;
+    durations.observe(series.labels, durationMs / SECONDS);
+    if (errorCode !== undefined) errors.inc({ surface, operation, code: codeOf(errorCode) });
+  };
+
+  context.addStep({
+    name: "metrics",
+    after: ({ surface, operation, errorCode, isUnlogged }: OpenExchange, { status, session, durationMs }: Done) => {
+      if (isUnlogged) return;
+      count(surface, operation?.kind ?? "other", roleOf(session, surface), String(status), durationMs, errorCode);
+    },
+  });
+  context.onSignal<SocketOperationSignal>(
+    "socket-operation",
+    ({ session, operation, startedAtMs, endedAtMs, errorCode }) =>
+      count(
+        "graphql",
+        operation.kind,
+        roleOf(session, "graphql"),
+        errorCode === undefined ? OK : FAILED,
+        endedAtMs - startedAtMs,
+        errorCode,
+      ),
+  );
+  context.onSignal<TransactionSignal>("transaction", ({ askedAtMs, beganAtMs, endedAtMs, error }) => {
+    acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / SECONDS);
+    if (beganAtMs !== undefined)
+      transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / SECONDS);
+  });
+  registerLive(registry, context);
+};
+
+const registerLive = (registry: Registry, context: PluginContext): void => {
+  const registers = [registry];
+  const runs = new Counter({
+    name: "relapi_live_runs_total",
+    help: "Statements that have answered live queries, one or many each",
+    registers,
+  });
+  const reruns = new Counter({
+    name: "relapi_live_reruns_total",
+    help: "Live queries that were run because something had changed",
+    registers,
+  });
+  const deliveries = new Counter({
+    name: "relapi_live_deliveries_total",
+    help: "Results that were sent to subscribers",
+    registers,
+  });
+  const lag = new Histogram({
+    name: "relapi_live_lag_seconds",
+    help: "From the notice of a change to the last subscriber that was sent what it made of the result",
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  context.onSignal<LiveRunSignal>("live-run", ({ changedAtMs, endedAtMs, queries, deliveries: sent }) => {
+    runs.inc();
+    deliveries.inc(sent);
+    if (changedAtMs === undefined) return;
+    reruns.inc(queries);
+    if (sent > 0) lag.observe((endedAtMs - changedAtMs) / SECONDS);
+  });
+};
+
+/** None before the first load. */
+const modelOf = (context: PluginContext) => {
+  try {
+    return context.model();
+  } catch {
+    return undefined;
+  }
+};

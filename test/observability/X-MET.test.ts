@@ -1,0 +1,146 @@
+/** `/metrics`: what it counts, and with which labels. */
+import { beforeAll, expect, test } from "vitest";
+import { asAdmin, type TestApi } from "../support/api.ts";
+import { startMeasured, type Measured } from "../support/metrics.ts";
+import { openSocket } from "../support/socket.ts";
+import { bearer } from "../support/tokens.ts";
+
+let api: Measured;
+beforeAll(async () => {
+  api = await startMeasured({ dbSchemas: ["sea", "land", "public"] });
+});
+
+const requests = (surface: string, operation: string, role: string, status: number): string =>
+  `relapi_requests_total{surface="${surface}",operation="${operation}",role="${role}",status="${status}"}`;
+
+/** What has been added to each of the numbers. */
+const grown = async (names: readonly string[], run: () => Promise<unknown>): Promise<readonly number[]> => {
+  const before = await api.metrics();
+  await run();
+  const after = await api.metrics();
+  return names.map((name) => (after[name] ?? 0) - (before[name] ?? 0));
+};
+
+test("X-MET-2 requests by surface, kind of operation, role and status", async () => {
+  const rolledBack = { prefer: "tx=rollback" };
+  const clerk = bearer({ role: "sea_clerk" });
+  expect(
+    await grown(
+      [
+        requests("rest", "read", "sea_anon", 200),
+        requests("rest", "read", "sea_anon", 404),
+        requests("rest", "insert", "sea_anon", 201),
+        requests("rest", "call", "sea_anon", 404),
+        requests("rest", "read", "none", 401),
+        requests("rest", "read", "sea_clerk", 200),
+        requests("graphql", "query", "admin", 200),
+      ],
+      async () => {
+        await api.get("/ports?select=id");
+        await api.head("/ports?select=id");
+        await api.get("/nowhere");
+        await api.post("/ports", { headers: rolledBack, body: { name: "Nowhere" } });
+        await api.post("/rpc/not_there", { body: {} });
+        await api.get("/ports", { headers: { authorization: "Bearer nonsense" } });
+        await api.get("/ports", { headers: clerk });
+        await api.gql("{ artist { id } }");
+        await api.gql("{ nothing }");
+      },
+    ),
+  ).toEqual([2, 1, 1, 1, 0, 1, 2]);
+  const all = await api.metrics();
+  expect(all[requests("rest", "other", "none", 401)]).toBe(1); // refused before the path was looked at
+  const seconds = 'relapi_request_duration_seconds_count{surface="rest",operation="read",role="sea_anon",status="200"}';
+  expect(all[seconds]).toBe(all[requests("rest", "read", "sea_anon", 200)]);
+  expect(all['relapi_request_errors_total{surface="graphql",operation="query",code="validation-failed"}']).toBe(1);
+});
+
+test("X-MET-2 roles that nobody has are one", async () => {
+  expect(
+    await grown(
+      [requests("graphql", "query", "other", 200), requests("graphql", "query", "made_up_7", 200)],
+      async () => {
+        for (let i = 0; i < 20; i++) await api.gql("{ __typename }", {}, asAdmin(`made_up_${i}`));
+      },
+    ),
+  ).toEqual([20, 0]);
+});
+
+test("X-MET-3 transactions: waiting for a connection, and having one", async () => {
+  expect(
+    await grown(
+      [
+        "relapi_db_acquisition_seconds_count",
+        'relapi_db_transaction_seconds_count{outcome="ok"}',
+        'relapi_db_transaction_seconds_count{outcome="error"}',
+      ],
+      async () => {
+        await api.get("/ports?select=id");
+        await api.get("/ports?select=id&id=eq.x");
+      },
+    ),
+  ).toEqual([2, 1, 1]);
+  const all = await api.metrics();
+  expect(all["relapi_db_pool_in_use"]).toBe(0);
+  expect(all["relapi_requests_running"]).toBe(0);
+});
+
+test("X-MET-4 live queries: subscribers, distinct queries, runs, deliveries, lag", async () => {
+  const first = await openSocket(api);
+  const second = await openSocket(api);
+  for (const [i, socket] of [first, second].entries()) {
+    await socket.init(asAdmin());
+    socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { artist_by_pk(id: 4) { country } }" } });
+    await socket.next((message: any) => message.type === "next");
+    expect((await api.metrics())["relapi_live_subscribers"]).toBe(i + 1);
+  }
+  const before = await api.metrics();
+  expect([before["relapi_live_queries"], before["relapi_sockets"]]).toEqual([1, 2]);
+  expect(before[requests("graphql", "subscription", "admin", 200)]).toBe(2);
+  await api.sql("update artist set country = 'XX' where id = 4");
+  for (const socket of [first, second]) await socket.next((message: any) => message.type === "next");
+  await api.sql("update artist set country = null where id = 4");
+  for (const socket of [first, second]) await socket.next((message: any) => message.type === "next");
+  const after = await api.metrics();
+  expect(after["relapi_live_deliveries_total"]! - before["relapi_live_deliveries_total"]!).toBe(4);
+  expect(after["relapi_live_lag_seconds_count"]! - before["relapi_live_lag_seconds_count"]!).toBe(2);
+  expect(after["relapi_live_reruns_total"]!).toBeGreaterThanOrEqual(before["relapi_live_reruns_total"]! + 2);
+  for (const socket of [first, second]) await socket.close();
+});
+
+test("X-MET-5 a blocked event loop shows", async () => {
+  const late = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
+  const all = "relapi_event_loop_delay_seconds_count";
+  const beyond = async (): Promise<number> => {
+    const now = await api.metrics();
+    return now[all]! - now[late]!;
+  };
+  const before = await beyond();
+  const endMs = performance.now() + 600;
+  while (performance.now() < endMs);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(await beyond()).toBeGreaterThanOrEqual(before + 1);
+  const now = await api.metrics();
+  expect(now["relapi_event_loop_delay_max_seconds"]).toBeGreaterThan(0.5);
+  expect(now["relapi_event_loop_active_seconds_total"]).toBeGreaterThan(0);
+});
+
+test("X-MET-1 the process's own figures, and the same text by a method", async () => {
+  const text = await (api.relApi as TestApi["relApi"]).metrics();
+  for (const name of [
+    "process_cpu_seconds_total",
+    "process_resident_memory_bytes",
+    "nodejs_eventloop_lag_p99_seconds",
+    "nodejs_heap_size_used_bytes",
+    "relapi_cache_misses_total",
+    "relapi_jwt_cache_bytes",
+  ])
+    expect(text).toContain(`# TYPE ${name} `);
+});
+
+test("X-MET-1 without the plugin there is no /metrics", async () => {
+  const bare = await startMeasured({}, []);
+  expect((await fetch(`${bare.adminUrl}/metrics`)).status).toBe(404);
+  expect((await fetch(`${bare.adminUrl}/live`)).status).toBe(200);
+  expect("metrics" in bare.relApi).toBe(false);
+});
