@@ -14,10 +14,11 @@ import type { Signal } from "../../kernel/signals.ts";
 import type { Execution, RanTransaction, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
 import type { Cleaning } from "./cleaning.ts";
-import { fromStatement, isFatal, sqlstateOf, isRaised } from "./pg-errors.ts";
+import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
+import { nextAttempt, type Attempts } from "./repeat.ts";
 import type { Switcher } from "./role-watch.ts";
 import { GUARD_STATE, plain } from "./statements.ts";
 import { createTransactions, type Sending, type Transaction } from "./transaction.ts";
@@ -39,8 +40,8 @@ export interface ExecutorParts {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** Per request: a first attempt, one that trusts no code with the role, and one without prepared statements. */
-const MAX_ATTEMPTS = 3;
+/** Per connection: a first attempt, one that trusts no code with the role, and one without prepared statements. */
+const MAX_TRIES = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
 export const createExecutor = (parts: ExecutorParts): Execute => {
@@ -103,7 +104,13 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
     if (switcher === undefined && last.length > 0)
       runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
-    throw new BatchFailure(result, statements[failedAt], pathOf(execution, failedAt - offset - before), switcher);
+    const path = pathOf(execution, failedAt - offset - before);
+    // its end is the last statement, or the Sync behind all of them
+    const isUndone =
+      last.length > 0 ||
+      execution.end === "rollback" ||
+      (isInterrupted(error) && failedAt < (isImplicit ? statements.length : statements.length - 1));
+    throw new BatchFailure(result, statements[failedAt], path, switcher, isUndone);
   };
 
   /** Rows are checked before the transaction ends. @throws BatchFailure, or RelApiError of a check */
@@ -135,7 +142,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
       const result = await send(connection, DISCARD_PLANS, prepares);
-      if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS[result.failedAt], undefined, undefined);
+      if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS[result.failedAt], undefined, undefined, true);
     }
     connection.planOwner = owner;
   };
@@ -169,9 +176,12 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return true;
   };
 
-  const execute = async (execution: Execution, times?: Times): Promise<readonly ResultRow[]> => {
+  const execute = async (execution: Execution, times?: Times, earlier?: Attempts): Promise<readonly ResultRow[]> => {
     let trustsNobody = false;
-    const pool = execution.mayUseReplica === true && replicas.length > 0 ? nextReplica() : primary;
+    let isOpening = true;
+    let attempts: Attempts | undefined;
+    const pool =
+      execution.mayUseReplica === true && replicas.length > 0 && earlier === undefined ? nextReplica() : primary;
     const build = (): Transaction => {
       const { sharing } = pool;
       return transactions.build(execution, { prepares: prepares && sharing === undefined, sharing }, trustsNobody);
@@ -190,6 +200,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       const acquired = pool.acquire(transaction.owner);
       const connection = acquired instanceof Promise ? await acquired : acquired;
       if (times !== undefined) times.beganAtMs = performance.now();
+      isOpening = false;
       let isReusable = false;
       try {
         // the first connection may have shown it
@@ -199,7 +210,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
           throw requestCancelled();
         }
         running = connection;
-        for (let attempts = 1; ; attempts++) {
+        for (let tries = 1; ; tries++) {
           try {
             const { statements, owner, last, cleaning, sending } = transaction;
             if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
@@ -210,7 +221,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
             isReusable = true;
             return rows;
           } catch (error) {
-            if (isGone || attempts === MAX_ATTEMPTS || !(error instanceof BatchFailure)) throw error;
+            if (isGone || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
             const { switcher } = error;
             if (switcher === undefined && !mayRepeat(error, pool, connection, transaction.sending)) throw error;
             if (switcher !== undefined) {
@@ -237,12 +248,23 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       }
     } catch (error) {
       if (isGone) throw requestCancelled();
-      throw error instanceof BatchFailure
-        ? withReason(fromStatement(error.result.error, error.path), execution, current)
-        : error;
+      const isOfBatch = error instanceof BatchFailure;
+      const loss = {
+        error: isOfBatch ? error.result.error : error,
+        isOpening,
+        isReplica: pool !== primary,
+        isRead: execution.access === "read only",
+        isUndone: isOfBatch && error.isUndone,
+      };
+      attempts = isOfBatch || isOpening ? nextAttempt(loss, earlier) : undefined;
+      if (attempts === undefined)
+        throw isOfBatch ? withReason(fromStatement(error.result.error, error.path), execution, current) : error;
     } finally {
       forget?.();
     }
+    const { pauseMs } = attempts;
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    return execute(execution, times, attempts);
   };
 
   const heard = async (execution: Execution): Promise<readonly ResultRow[]> => {
@@ -266,6 +288,7 @@ interface Times {
   readonly askedAtMs: number;
   beganAtMs?: number;
 }
+
 /** Settings that the caller has by its role may be why. */
 const withReason = (error: RelApiError, { session, settings = [] }: Execution, { model }: Current): RelApiError => {
   const ofCaller = model?.callerSettings?.get(session.role);
@@ -287,17 +310,21 @@ class BatchFailure {
   readonly path: string | undefined;
   /** What switched the role, if a guard failed. */
   readonly switcher: Switcher | undefined;
+  /** Nothing of the transaction can have been committed. */
+  readonly isUndone: boolean;
 
   constructor(
     result: Failed,
     statement: WireStatement | undefined,
     path: string | undefined,
     switcher: Switcher | undefined,
+    isUndone = false,
   ) {
     this.result = result;
     this.statement = statement;
     this.path = path;
     this.switcher = switcher;
+    this.isUndone = isUndone;
   }
 }
 

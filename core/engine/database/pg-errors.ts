@@ -32,6 +32,15 @@ export const isDatabaseFault = (error: unknown): error is RelApiError => isRelAp
 export const isFatal = (error: unknown): boolean =>
   isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0")); // the words may be translated
 
+/** An administrator, a shutdown or a time-out has ended the session. The server itself says so in the middle of the
+ *  statement that it was at; of one whose transaction is committed it says nothing more. */
+export const isInterrupted = (error: unknown): boolean =>
+  isPgError(error) && error.severity === "FATAL" && error.routine === "ProcessInterrupts";
+
+/** What the primary has removed was still needed on the standby. */
+export const isRecoveryConflict = (error: unknown): boolean =>
+  isPgError(error) && error.code === "40001" && error.routine === "ProcessInterrupts";
+
 /** Status of a SQLSTATE. The acting role decides between 401 and 403 of 42501, which the encoders know. @rule R-ERR-3
  *  */
 const statusOfSqlstate = (code: string, message: string): number => {

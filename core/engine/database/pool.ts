@@ -2,6 +2,7 @@
 import { poolTimeout } from "../../kernel/errors.ts";
 import { openConnection, type Connection, type Target } from "./connection.ts";
 import type { PlanOwner } from "./prepared.ts";
+import type { WirePlan } from "./wire.ts";
 import type { Sharing } from "./sharing.ts";
 
 export interface PoolOptions {
@@ -63,6 +64,9 @@ interface Waiter {
 }
 
 const SWEEP_MS = 5000;
+/** After one connection was lost others may be, and not known yet. */
+const SUSPICION_MS = 1000;
+const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
@@ -74,6 +78,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let generation = 0;
   let timeouts = 0;
   let refusedCount = 0;
+  let suspectUntilMs = 0;
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
   let sharing: Sharing | undefined;
@@ -93,6 +98,29 @@ export const createPool = (options: PoolOptions): Pool => {
     serveNext();
   };
 
+  const suspect = (): void => {
+    suspectUntilMs = Date.now() + SUSPICION_MS;
+  };
+
+  /** It has answered just now. */
+  const isAlive = async ({ connection }: IdleConnection): Promise<boolean> => {
+    const patience = setTimeout(() => void connection.end(), SUSPICION_MS);
+    const result = await connection.run(NOTHING);
+    clearTimeout(patience);
+    return !("error" in result) && !connection.isEnded;
+  };
+
+  const openOrWait = (): Promise<Connection> => (all.size + openingCount < maxCount ? open() : wait());
+
+  /** @rule R-HST-7 */
+  const takeAlive = async (owner: PlanOwner | undefined): Promise<Connection> => {
+    for (let kept = takeIdle(owner); kept !== undefined; kept = takeIdle(owner)) {
+      if (!isStale(kept, Date.now()) && (await isAlive(kept))) return kept.connection;
+      drop(kept);
+    }
+    return openOrWait();
+  };
+
   const open = async (): Promise<Connection> => {
     openingCount++;
     try {
@@ -104,7 +132,10 @@ export const createPool = (options: PoolOptions): Pool => {
       const now = Date.now();
       const kept: IdleConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
-      connection.onEnd(() => drop(kept));
+      connection.onEnd(() => {
+        if (all.has(connection)) suspect();
+        drop(kept);
+      });
       openingCount--;
       return connection;
     } catch (error) {
@@ -168,15 +199,21 @@ export const createPool = (options: PoolOptions): Pool => {
     acquire: (owner) => {
       if (isClosed) return Promise.reject(poolTimeout());
       for (let kept = takeIdle(owner); kept !== undefined; kept = takeIdle(owner)) {
-        if (!isStale(kept, Date.now())) return kept.connection;
+        const now = Date.now();
+        if (now < suspectUntilMs) {
+          idle.push(kept);
+          return takeAlive(owner);
+        }
+        if (!isStale(kept, now)) return kept.connection;
         drop(kept);
       }
-      return all.size + openingCount < maxCount ? open() : wait();
+      return openOrWait();
     },
     release: (connection, isReusable) => {
       const kept = all.get(connection);
       if (kept === undefined) return; // it ended meanwhile
       const now = Date.now();
+      if (!isReusable) suspect();
       if (!isReusable || isClosed || isStale(kept, now)) return drop(kept);
       const waiter = waiters.shift();
       if (waiter !== undefined) return give(waiter, connection);

@@ -1,0 +1,90 @@
+/** What the tests of failing servers share: a small schema, an api on a connection string, clients that keep asking. */
+import type { RelApiOptions } from "../../core/index.ts";
+import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import type { Server } from "../support/cluster.ts";
+
+export const isHere = (hasPostgres: boolean): boolean => hasPostgres && process.env["TEST_DATABASE_URL"] !== undefined;
+
+/** One table that everybody may read and write, and a function that takes its time. */
+export const createShop = (server: Server): Promise<unknown> =>
+  server.query(`
+    create role shop_anon nologin;
+    create table public.crate (id bigint generated always as identity primary key, label text not null unique, n int not null default 0);
+    insert into public.crate (label) values ('first'), ('second');
+    grant select, insert, update, delete on public.crate to shop_anon;
+    create function public.slow(seconds float) returns int language plpgsql stable as $$ begin perform pg_sleep(seconds); return 1; end $$;
+  `);
+
+/** An api on these servers. `url`: its connection string. */
+export const startShop = (url: string, options: StartOptions = {}): Promise<TestApi> => {
+  const own: RelApiOptions = { dbSchemas: ["public"], anonRole: "shop_anon", databaseUrl: url, liveQueryInterval: 200 };
+  return startApi({
+    on: {
+      options: { databaseUrl: url },
+      urlAs: () => url,
+      query: () => Promise.reject(new Error("ask the server")),
+      connect: () => Promise.reject(new Error("ask the server")),
+      close: () => Promise.resolve(),
+    },
+    ...own,
+    ...options,
+  });
+};
+
+export interface Line {
+  readonly level: "error" | "warn" | "info";
+  readonly message: string;
+  readonly facts: unknown;
+}
+
+/** What an api says. */
+export const logOf = (): { readonly lines: Line[]; readonly logger: NonNullable<RelApiOptions["logger"]> } => {
+  const lines: Line[] = [];
+  const take =
+    (level: Line["level"]) =>
+    (message: string, facts?: unknown): void =>
+      void lines.push({ level, message, facts });
+  return {
+    lines,
+    logger: { error: take("error"), warn: take("warn"), info: take("info"), debug: () => {}, access: () => {} },
+  };
+};
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export interface Asked {
+  sent: number;
+  /** Failed when sent. */
+  failed: number;
+  /** Failed when sent a second time. */
+  failedTwice: number;
+  /** Statuses of what failed. */
+  readonly statuses: Map<number, number>;
+}
+
+/** Sends one after the other until told to stop; what fails with 5xx is sent once more. */
+export const keepAsking = (
+  ask: (i: number) => Promise<{ readonly status: number; readonly text?: string }>,
+): { readonly asked: Asked; stop(): Promise<Asked> } => {
+  const asked: Asked = { sent: 0, failed: 0, failedTwice: 0, statuses: new Map() };
+  let isOver = false;
+  const run = async (): Promise<void> => {
+    while (!isOver) {
+      const i = asked.sent++;
+      const first = await ask(i);
+      if (first.status < 500) continue;
+      asked.failed++;
+      asked.statuses.set(first.status, (asked.statuses.get(first.status) ?? 0) + 1);
+      if ((await ask(i)).status >= 500) asked.failedTwice++;
+    }
+  };
+  const running = run();
+  return {
+    asked,
+    stop: async () => {
+      isOver = true;
+      await running;
+      return asked;
+    },
+  };
+};
