@@ -20,13 +20,13 @@ export const notifyChanges = definePlugin({
   },
 });
 
-/** Tables with the trigger switched on. */
+/** Tables with the trigger switched on. A hot standby has the triggers and no notifications. */
 const TRIGGERED = sql`
 select n.nspname || '.' || c.relname as name
 from pg_catalog.pg_trigger t
 join pg_catalog.pg_class c on c.oid = t.tgrelid
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-where t.tgname = ${literal(TRIGGER)} and t.tgenabled in ('O', 'A')`;
+where t.tgname = ${literal(TRIGGER)} and t.tgenabled in ('O', 'A') and not pg_catalog.pg_is_in_recovery()`;
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -31,6 +31,9 @@ const IDLE_MS = 30_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
+/** Of what a hot standby refuses. */
+const STANDBY_STATE = "25006";
+
 const createReplication = (context: PluginContext): ((interest: Interest, changed: Changed) => Unwatch | undefined) => {
   const { logger } = context;
   const byRelation = new Map<string, Map<Changed, Interest>>();
@@ -39,6 +42,8 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   let watcherCount = 0;
   let feed: ChangeFeed | undefined;
   let state: "closed" | "opening" | "open" | "refused" = context.options.database === undefined ? "closed" : "refused";
+  /** Why it was refused: after its promotion it will not be. */
+  let isStandby = false;
   let isEnding = false;
   let retryMs = FIRST_RETRY_MS;
   let retryTimer: NodeJS.Timeout | undefined;
@@ -69,15 +74,22 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       if (isEnding) return;
       if (mayPass(error)) return retryLater();
       state = "refused";
+      isStandby = isRelApiError(error) && error.facts["sqlstate"] === STANDBY_STATE;
       logger.info("logical replication is not available for live queries; using another change source", {
         reason: reasonOf(error),
       });
     }
   };
 
+  const retry = (): void => {
+    clearTimeout(retryTimer);
+    retryTimer = undefined;
+    void open();
+  };
+
   const retryLater = (): void => {
     state = "opening";
-    retryTimer = setTimeout(() => void open(), retryMs);
+    retryTimer = setTimeout(retry, retryMs);
     retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
   };
 
@@ -96,6 +108,14 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     void feed?.end();
     feed = undefined;
   };
+
+  // the database was reached, maybe another server than before
+  context.onModel(() => {
+    if (retryTimer !== undefined) retry();
+    if (!isStandby) return;
+    isStandby = false;
+    state = "closed";
+  });
 
   context.onClose(async () => {
     isEnding = true;

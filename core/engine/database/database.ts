@@ -51,6 +51,7 @@ export const createDatabase = (
   const target = targetOf(options);
   const direct = directTargetOf(options) ?? target;
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
+  let listener: Promise<Listener> | undefined;
   const open = (to: Target): Pool =>
     createPool({
       target: to,
@@ -60,11 +61,11 @@ export const createDatabase = (
       idleMs: options.dbPoolMaxIdletime * SECOND_MS,
       maxResultBytes: options.maxResultBytes,
       maxParsedBytes: options.dbMaxPreparedBytes * PARSED_SHARE,
+      ...(to === target ? { opened: () => void listener?.then(({ wake }) => wake()) } : {}),
       warn,
     });
   const primary = open(target);
   const replicas = options.databaseReplicaUrls.map((url) => open({ url, pooler: options.databasePooler }));
-  let listener: Promise<Listener> | undefined;
   const listen: Listener["listen"] = (...wanted) => {
     listener ??= import("./listener.ts").then(({ createListener }) =>
       createListener(direct, logger, () => current.model !== undefined),

@@ -3,15 +3,21 @@ import type { Logger } from "../../kernel/options.ts";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import { openConnection, type Connection, type Target } from "./connection.ts";
 import { createBackoff } from "./backoff.ts";
+import { sqlstateOf } from "./pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
 export interface Listener {
   /** Returns how to stop. `missed`: called when notifications may have been lost. */
   listen(channel: string, heard: (payload: string) => void, missed?: () => void): () => void;
+  /** The database can be reached: what waits for that need not wait longer. */
+  wake(): void;
   close(): Promise<void>;
 }
 
 const CONNECT_MS = 10_000;
+/** A hot standby has no notifications, until it is promoted. */
+const STANDBY_MS = 5000;
+const STANDBY_STATE = "25006";
 
 /** `isLoaded`: until the schema is, its loader says why the database cannot be reached. @rule R-SC-5 */
 export const createListener = (target: Target, logger: Logger, isLoaded: () => boolean): Listener => {
@@ -22,6 +28,7 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
   let connection: Connection | undefined;
   let isConnecting = false;
   let wasLost = false;
+  let isStandby = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -38,12 +45,14 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
     retry();
   };
 
-  const retry = (): void => {
-    timer = setTimeout(() => void connect(), backoff.next());
+  const retry = (pauseMs = backoff.next()): void => {
+    timer = setTimeout(() => void connect(), pauseMs);
   };
 
   const connect = async (): Promise<void> => {
     if (isConnecting || connection !== undefined || isClosed) return;
+    clearTimeout(timer);
+    timer = undefined;
     isConnecting = true;
     try {
       const opened = await openConnection(target, CONNECT_MS);
@@ -60,11 +69,17 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
       connection = opened;
       opened.onEnd(lost);
       backoff.reset();
+      isStandby = false;
       for (const channel of channels.keys()) await run(opened, "listen", channel); // channels requested meanwhile
       if (wasLost) for (const listener of reconnected) listener();
       wasLost = false;
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` has taken care
+      if (sqlstateOf(error) === STANDBY_STATE) {
+        if (!isStandby) logger.info("the server is a standby, which has no notifications: waiting for its promotion");
+        isStandby = wasLost = true;
+        return retry(STANDBY_MS);
+      }
       if (isLoaded())
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
@@ -94,6 +109,9 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
         channels.delete(channel);
         if (connection !== undefined) run(connection, "unlisten", channel).catch(() => connection?.end());
       };
+    },
+    wake: () => {
+      if (timer !== undefined && !isStandby) void connect();
     },
     close: async () => {
       isClosed = true;

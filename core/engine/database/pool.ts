@@ -15,6 +15,8 @@ export interface PoolOptions {
   readonly maxResultBytes: number;
   /** Bytes of SQL parsed on a connection, after which it is replaced. */
   readonly maxParsedBytes: number;
+  /** Called with each connection that was opened. */
+  readonly opened?: () => void;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -70,7 +72,7 @@ const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
-  const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, warn } = options;
+  const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, opened, warn } = options;
   const all = new Map<Connection, IdleConnection>();
   const idle: IdleConnection[] = [];
   const waiters: Waiter[] = [];
@@ -137,6 +139,7 @@ export const createPool = (options: PoolOptions): Pool => {
         drop(kept);
       });
       openingCount--;
+      opened?.();
       return connection;
     } catch (error) {
       openingCount--;

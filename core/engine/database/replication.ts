@@ -32,6 +32,11 @@ export const openReplication = async (target: Target): Promise<ReplicationConnec
   if ("stream" in target)
     throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
   const connection = await openConnection(target, CONNECT_MS, { replicates: true });
+  // newer servers would make a slot there, which waits for the primary to write something
+  if (connection.session()?.isStandby === true) {
+    void connection.end();
+    throw connectionFailed("the server is a standby", undefined, { sqlstate: "25006" });
+  }
   return {
     command: async (command) => {
       try {
