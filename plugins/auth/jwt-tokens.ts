@@ -25,7 +25,7 @@ import type { ClaimValues, Grant, RoleSettings, TokenRules, VerifiedToken } from
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
 import { peekIssuer, readToken } from "./token.ts";
 
-/** @rule R-AUT-1 … R-AUT-7 R-AUT-12 G-AUTH-6 G-AUTH-10 … G-AUTH-19 */
+/** @rule R-AUT-1 … R-AUT-7 R-AUT-12 R-AUT-14 G-AUTH-6 G-AUTH-10 … G-AUTH-19 */
 export const jwtTokens = definePlugin({
   name: "jwt-tokens",
   settings: [anonRole, ...callerSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],
@@ -127,7 +127,17 @@ const createTokens = (context: PluginContext): Tokens => {
       if (found === undefined) return answer(null);
       // keys that are fetched for the first time
       const pending = found.candidates.flatMap(({ keys }) => keys.pending ?? []);
-      if (pending.length === 0) return answer(null, sessionOf(found, credentials, rules, from));
+      if (pending.length === 0) {
+        let session: Session | undefined;
+        try {
+          session = sessionOf(found, credentials, rules, from);
+        } catch (error) {
+          // the keys may have been replaced
+          if (unverified.has(error as object)) for (const { keys } of found.candidates) keep(pending, keys.renew());
+          if (pending.length === 0) throw error;
+        }
+        if (session !== undefined) return answer(null, session);
+      }
       Promise.all(pending)
         .then(() => sessionOf(found, credentials, rules, from))
         .then((session) => answer(null, session), answer);
@@ -148,6 +158,13 @@ const refuseUnreadable = (
 ): void => {
   const sent = credentials.header("authorization");
   if (sent !== undefined && rules.readBearer(sent) !== undefined) throw refusal();
+};
+
+/** Refusals of tokens that no key verifies: a key that came since may. */
+const unverified = new WeakSet<object>();
+
+const keep = <Item>(items: Item[], item: Item | undefined): void => {
+  if (item !== undefined) items.push(item);
 };
 
 /** A token, where it was found, and the surface whose rules apply. */
@@ -175,7 +192,11 @@ const verify = (ask: Ask<TokenSource>): KnownToken => {
   const configuration = candidates.length === 1 ? candidates[0] : configurationFor(token, candidates);
   if (configuration === undefined) throw rules.strangeIssuer();
   const reading = readToken(token, configuration.keys.keys(), configuration.maxJsonDepth);
-  if ("failure" in reading) throw rules.failed(reading.failure);
+  if ("failure" in reading) {
+    const error = rules.failed(reading.failure);
+    if (reading.failure.kind === "no-key" || reading.failure.kind === "bad-signature") unverified.add(error);
+    throw error;
+  }
   const { claims, exact } = reading.signed;
   const { audience, issuer, skewSeconds } = configuration;
   return {

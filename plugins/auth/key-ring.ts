@@ -6,12 +6,16 @@ export interface KeyRing {
   keys(): readonly VerificationKey[];
   /** The first fetch is still under way. */
   readonly pending: Promise<void> | undefined;
+  /** For a token that no key verifies: looks for new keys. Undefined: it looked a moment ago, or there is nowhere to
+   *  look. */
+  renew(): Promise<void> | undefined;
   close(): void;
 }
 
 export const fixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({
   keys: () => keys,
   pending: undefined,
+  renew: () => undefined,
   close: () => {},
 });
 
@@ -20,7 +24,11 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Timers hold no more. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
-const TIMEOUT_MS = 10 * SECOND_MS;
+/** Of the first fetch, and of those behind which tokens may wait. */
+const FIRST_TIMEOUT_MS = 10 * SECOND_MS;
+const TIMEOUT_MS = 3 * SECOND_MS;
+/** However many tokens come that no key verifies. */
+const LEAST_PAUSE_MS = SECOND_MS;
 const FIRST_RETRY_MS = 5 * SECOND_MS;
 const MAX_JWKS_BYTES = 1024 * 1024;
 
@@ -32,7 +40,7 @@ export interface RemoteKeysParts {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** A JWKS by address. When a fetch fails the keys stay, and it is tried again soon. @rule G-AUTH-11 */
+/** A JWKS by address. When a fetch fails the keys stay, and it is tried again soon. @rule G-AUTH-11 R-AUT-14 */
 export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
   // without user, password and query, which may hold secrets
   const shown = `${url.origin}${url.pathname}`;
@@ -42,10 +50,21 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
   let text: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FIRST_RETRY_MS;
-  let pending: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
+  let isFirst = true;
+  let startedAtMs = 0;
+  let told: { readonly reason: string; readonly untilMs: number } | undefined;
+
+  /** A server that stays away is told of once a minute, however often it is asked. */
+  const tell = (reason: string, delayMs: number): void => {
+    const nowMs = performance.now();
+    if (told?.reason === reason && nowMs < told.untilMs) return;
+    told = { reason, untilMs: nowMs + MINUTE_MS };
+    logger.error("failed to fetch token keys", { url: shown, reason, retrySeconds: delayMs / SECOND_MS });
+  };
 
   const load = async (): Promise<number> => {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(isFirst ? FIRST_TIMEOUT_MS : TIMEOUT_MS)]);
     const response = await fetch(address, { signal, headers });
     if (!response.ok) throw new KeyMistake(`answered with status ${response.status}`);
     const received = await readText(response);
@@ -58,32 +77,40 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
   };
 
   const run = async (): Promise<void> => {
+    clearTimeout(timer);
+    startedAtMs = performance.now();
     let delayMs: number;
     try {
       delayMs = await load();
       retryMs = FIRST_RETRY_MS;
+      told = undefined;
     } catch (error) {
       if (closing.signal.aborted) return;
       delayMs = retryMs;
       retryMs = Math.min(retryMs * 2, MINUTE_MS);
-      logger.error("failed to fetch token keys", {
-        url: shown,
-        reason: reasonOf(error),
-        retrySeconds: delayMs / SECOND_MS,
-      });
+      tell(reasonOf(error), delayMs);
     }
     if (closing.signal.aborted) return;
-    timer = setTimeout(() => void run(), Math.min(delayMs, MAX_DELAY_MS));
+    timer = setTimeout(() => void fetchKeys(), Math.min(delayMs, MAX_DELAY_MS));
     timer.unref();
   };
 
-  pending = run().finally(() => {
-    pending = undefined;
-  });
+  /** One at a time. */
+  const fetchKeys = (): Promise<void> =>
+    (running ??= run().finally(() => {
+      running = undefined;
+      isFirst = false;
+    }));
+
+  void fetchKeys();
   return {
     keys: () => keys,
     get pending() {
-      return pending;
+      return isFirst ? running : undefined;
+    },
+    renew: () => {
+      if (closing.signal.aborted) return undefined;
+      return running !== undefined || performance.now() - startedAtMs >= LEAST_PAUSE_MS ? fetchKeys() : undefined;
     },
     close: () => {
       closing.abort();
