@@ -334,8 +334,9 @@ export interface PluginContext {
   /** What the transaction of an HTTP request tells SQL about it. @rule R-TX-6 */
   readonly requestSettings: RequestSettings;
   /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been
-   *  lost. */
-  listen(channel: string, listener: (payload: string) => void, missed?: () => void): () => void;
+   *  lost. `unheard`: called when it turns out that none arrive (through a pooler, from a standby), until `missed` is
+   *  called. */
+  listen(channel: string, listener: (payload: string) => void, missed?: () => void, unheard?: () => void): () => void;
   /** A connection of the plugin's own, outside the pool, that takes commands of the replication protocol. @throws
    *  RelApiError if the database has no replication, or cannot be reached @rule X-REP-1 */
   openReplication(): Promise<ReplicationConnection>;

@@ -23,7 +23,7 @@ import { jsonOperators } from "../plugins/operators/json.ts";
 import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/set.ts";
-import { reloadChannel } from "../plugins/reload/index.ts";
+import { reloadChannel, reloadPoll } from "../plugins/reload/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
 
 export const common: readonly Plugin[] = [
@@ -44,6 +44,7 @@ export const common: readonly Plugin[] = [
   relationships,
   computedRelationships,
   reloadChannel,
+  reloadPoll,
   // settings that it keeps
   databaseSettings,
   // names and permissions of the metadata

@@ -33,11 +33,12 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
     // nobody waits for these: the others must hear all the same
     onModel: (listener) => shared.onModel(reported(plugin, "onModel", logger, listener, undefined)),
     onClose: (listener) => shared.onClose(reported(plugin, "onClose", logger, listener, undefined)),
-    listen: (channel, listener, missed) =>
+    listen: (channel, listener, missed, unheard) =>
       shared.listen(
         channel,
         reported(plugin, `listen("${channel}")`, logger, listener, undefined),
         missed && reported(plugin, `listen("${channel}").missed`, logger, missed, undefined),
+        unheard && reported(plugin, `listen("${channel}").unheard`, logger, unheard, undefined),
       ),
     onSignal: (name, listener) =>
       shared.onSignal(name, reported(plugin, `onSignal("${name}")`, logger, listener, undefined)),

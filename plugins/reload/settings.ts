@@ -1,4 +1,4 @@
-/** Settings of the reload channel. */
+/** Settings of what reloads the schema. */
 import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
 
 export const channelSettings = [
@@ -12,10 +12,23 @@ export const channelSettings = [
   }),
 ] as const;
 
-/** Options of the reload channel. */
-export interface ChannelOptions extends OptionsOf<typeof channelSettings> {}
+export const pollSettings = [
+  defineOption({
+    name: "dbSchemaPollInterval",
+    environment: ["DB_SCHEMA_POLL_INTERVAL"],
+    kind: settingKinds.wholeNumber(0, 2_000_000),
+    default: 3,
+    unit: "seconds",
+    description:
+      "how often the server is asked whether its schema has changed, which then is reloaded (R-SC-9); `0`: never, only notifications and signals reload it",
+    isFixed: true,
+  }),
+] as const;
+
+/** Options of what reloads the schema. */
+export interface ChannelOptions extends OptionsOf<typeof channelSettings>, OptionsOf<typeof pollSettings> {}
 
 declare module "../../core/kernel/options.ts" {
   interface RelApiOptions extends ChannelOptions {}
-  interface ResolvedOptions extends ValuesOf<typeof channelSettings> {}
+  interface ResolvedOptions extends ValuesOf<typeof channelSettings>, ValuesOf<typeof pollSettings> {}
 }

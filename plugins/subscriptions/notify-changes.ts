@@ -39,6 +39,9 @@ const createNotifications = (context: PluginContext): Notifications => {
   const watchers = new Map<Changed, Interest>();
   let triggered: ReadonlySet<string> = new Set();
   let stop: (() => void) | undefined;
+  let isDeaf = false;
+
+  const rewatch = (): void => context.service<LiveQueriesService>("live-queries")?.rewatch();
 
   const load = async (model: Model): Promise<void> => {
     const rows = await context.query<{ name: string }>(TRIGGERED);
@@ -46,7 +49,7 @@ const createNotifications = (context: PluginContext): Notifications => {
     const had = triggered.size;
     triggered = new Set(rows.map((row) => row.name));
     // live queries that were refused before may be accepted now
-    if (had > 0 || triggered.size > 0) context.service<LiveQueriesService>("live-queries")?.rewatch();
+    if (had > 0 || triggered.size > 0) rewatch();
   };
 
   const heard = (relation: string): void => {
@@ -54,7 +57,17 @@ const createNotifications = (context: PluginContext): Notifications => {
   };
 
   const missed = (): void => {
+    if (isDeaf) {
+      isDeaf = false;
+      return rewatch();
+    }
     for (const changed of watchers.keys()) changed();
+  };
+
+  /** Others watch until notifications arrive. */
+  const unheard = (): void => {
+    isDeaf = true;
+    rewatch();
   };
 
   return {
@@ -65,16 +78,17 @@ const createNotifications = (context: PluginContext): Notifications => {
     },
     watch: (interest, changed) => {
       if (
+        isDeaf ||
         interest.isOpenEnded ||
         interest.relations.size === 0 ||
         ![...interest.relations].every((name) => triggered.has(name))
       )
         return undefined;
       watchers.set(changed, interest);
-      stop ??= context.listen(CHANNEL, heard, missed);
+      stop ??= context.listen(CHANNEL, heard, missed, unheard);
       return () => {
         watchers.delete(changed);
-        if (watchers.size > 0) return;
+        if (watchers.size > 0 || isDeaf) return;
         stop?.();
         stop = undefined;
       };

@@ -1,14 +1,16 @@
 /** Behind PgBouncer: no request fails, nothing of one caller reaches another, and what needs a database session of its
  *  own takes DATABASE_DIRECT_URL. */
-import pg from "pg";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
+import { buildLiveTriggers } from "../../presets/live-triggers.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
-import { initiated, subscribe } from "../support/live.ts";
+import { initiated, pause, subscribe } from "../support/live.ts";
+
+import { withClient } from "../support/server-template.ts";
 import { bearer } from "../support/tokens.ts";
 import { startPgBouncer, type Pooler } from "./pgbouncer.ts";
-import { has } from "./support.ts";
+import { eventually, has } from "./support.ts";
 
 const canRun = has("pgbouncer") && (process.env["TEST_DATABASE_URL"] ?? "") !== "";
 
@@ -75,23 +77,28 @@ const SCHEMA = `
 let db: TestDatabase;
 let pooler: Pooler;
 let direct: string;
-const logged: string[] = [];
-const logger: Logger = {
-  error: (message, facts) => void logged.push(`error ${message} ${JSON.stringify(facts ?? {})}`),
-  warn: (message) => void logged.push(`warn ${message}`),
-  info: () => undefined,
-  debug: () => undefined,
-  access: () => undefined,
-};
+let logged: string[] = [];
 
-const start = (options: StartOptions = {}): Promise<TestApi> =>
-  startApi({
+/** `logged` holds what this api logs. */
+const start = (options: StartOptions = {}): Promise<TestApi> => {
+  const lines: string[] = [];
+  logged = lines;
+  const silent = () => undefined;
+  const logger: Logger = {
+    error: (message, facts) => void lines.push(`error ${message} ${JSON.stringify(facts ?? {})}`),
+    warn: (message) => void lines.push(`warn ${message}`),
+    info: silent,
+    debug: silent,
+    access: silent,
+  };
+  return startApi({
     databaseUrl: pooler.through(db.urlAs("sea_login")),
     dbSchemas: ["pool"],
     dbTxEnd: "commit",
     logger,
     ...options,
   });
+};
 
 const clerk = bearer({ role: "sea_clerk" });
 const NOTHING_LEFT = { setting: "none", temp: null, last: null, prepared: 0, cursors: 0, locks: 0, channels: 0 };
@@ -155,9 +162,6 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     await db.query(SCHEMA);
     pooler = await startPgBouncer(direct, { users: ["sea_login", "postgres"] });
   });
-  afterEach(() => {
-    logged.length = 0;
-  });
 
   test("R-TX-15 not one request fails, the first ones neither", async () => {
     for (let turn = 0; turn < 3; turn++) {
@@ -178,13 +182,12 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
   test("R-TX-15 nothing is prepared, and no setting stays on a backend", async () => {
     const api = await start();
     for (let turn = 0; turn < 3; turn++) await ask(api, 80, `nothing ${turn}`);
-    const client = new pg.Client(pooler.through(direct));
-    await client.connect();
-    const { rows } = await client.query(
-      "select (select count(*)::int from pg_prepared_statements where name like 'relapi%') prepared, (select source from pg_settings where name = 'jit') jit",
+    const found = await withClient(pooler.through(direct), (client) =>
+      client.query(
+        "select (select count(*)::int from pg_prepared_statements where name like 'relapi%') prepared, (select source from pg_settings where name = 'jit') jit",
+      ),
     );
-    await client.end();
-    expect(rows).toEqual([{ prepared: 0, jit: "default" }]);
+    expect(found.rows).toEqual([{ prepared: 0, jit: "default" }]);
   });
 
   test.each([
@@ -236,6 +239,59 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     expect((await api.post("/items", { headers: clerk, body: { name: "watched" } })).status).toBe(201);
     expect((await socket.next()).payload).toEqual({ data: { pool_items: [{ name: "watched" }] } });
     await socket.close();
+  });
+});
+
+describe.skipIf(!canRun)("what needs a database session of its own", () => {
+  const DEAF = expect.stringContaining("set DATABASE_DIRECT_URL");
+  const warnings = () => logged.filter((line) => line.startsWith("warn"));
+
+  test("R-SC-9 R-SC-10 through a pooler a change of the schema is seen within 5 s, with one warning", async () => {
+    const api = await start({ dbSchemaPollInterval: 3 });
+    await eventually(() => warnings().length > 0, 2000);
+    for (const name of ["one", "two"]) {
+      expect((await api.get(`/new_${name}`)).status).toBe(404);
+      await db.query(`create table pool.new_${name} (id int); grant select on pool.new_${name} to sea_anon`);
+      await eventually(async () => (await api.get(`/new_${name}`)).status === 200, 5000);
+    }
+    expect(warnings()).toEqual([DEAF]);
+  });
+
+  test("R-SC-10 DATABASE_DIRECT_URL listens", async () => {
+    const api = await start({ databaseDirectUrl: direct });
+    await db.query("create table pool.told (id int); grant select on pool.told to sea_anon; notify pgrst");
+    await eventually(async () => (await api.get("/told")).status === 200, 2000);
+    expect(warnings()).toEqual([]);
+  });
+
+  test("R-SC-10 one that leads through a pooler too does not", async () => {
+    await start({ databaseDirectUrl: pooler.through(direct) });
+    await eventually(() => warnings().length > 0, 2000);
+    expect(warnings()).toEqual([DEAF]);
+  });
+
+  test("R-SC-10 live queries with triggers are polled where notifications do not arrive", async () => {
+    const sql = await buildLiveTriggers({ databaseUrl: direct, dbSchemas: ["pool"] });
+    await db.query(sql);
+    for (const databaseDirectUrl of [undefined, direct]) {
+      const api = await start({
+        liveQueryInterval: 100,
+        ...(databaseDirectUrl === undefined ? {} : { databaseDirectUrl }),
+      });
+      const socket = await initiated(api);
+      subscribe(
+        socket,
+        "1",
+        `subscription { pool_items(where: {name: {_like: "triggered%"}}, order_by: {id: desc}) { name } }`,
+      );
+      await socket.next();
+      await pause(300); // the source is chosen
+      const name = `triggered ${databaseDirectUrl === undefined}`;
+      expect((await api.post("/items", { headers: clerk, body: { name } })).status).toBe(201);
+      expect((await socket.next()).payload.data.pool_items[0]).toEqual({ name });
+      await socket.close();
+      await api.close();
+    }
   });
 });
 

@@ -56,6 +56,7 @@ const DEFAULTS: RelApiOptions = {
   adminSecret,
   dbTxEnd: "commit-allow-override",
   liveQueryInterval: 100,
+  dbSchemaPollInterval: 0, // a test says when the schema is read
   logLevel: "silent",
 };
 

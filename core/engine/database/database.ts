@@ -5,7 +5,7 @@ import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
 import { createSignals, type Signals } from "../../kernel/signals.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
-import { isRelApiError, presetError } from "../../kernel/errors.ts";
+import { connectionFailed, isRelApiError, presetError } from "../../kernel/errors.ts";
 import { createExecutor, type Execute } from "./execute.ts";
 import type { Listener } from "./listener.ts";
 import { fromStatement, isPgError } from "./pg-errors.ts";
@@ -132,7 +132,13 @@ export const createDatabase = (
         return result;
       }),
     listen,
-    openReplication: async () => (await import("./replication.ts")).openReplication(direct),
+    openReplication: async () => {
+      if (direct === target && primary.sharing !== undefined)
+        throw connectionFailed("logical replication does not pass a connection pooler", undefined, {
+          sqlstate: "0A000",
+        });
+      return (await import("./replication.ts")).openReplication(direct);
+    },
     renew: () => {
       primary.renew();
       for (const replica of replicas) replica.renew();

@@ -7,8 +7,9 @@ import { sqlstateOf } from "./pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
 export interface Listener {
-  /** Returns how to stop. `missed`: called when notifications may have been lost. */
-  listen(channel: string, heard: (payload: string) => void, missed?: () => void): () => void;
+  /** Returns how to stop. `missed`: called when notifications may have been lost. `unheard`: called when it turns out
+   *  that none arrive, until `missed` is called. */
+  listen(channel: string, heard: (payload: string) => void, missed?: () => void, unheard?: () => void): () => void;
   /** The database can be reached: what waits for that need not wait longer. */
   wake(): void;
   close(): Promise<void>;
@@ -19,18 +20,39 @@ const CONNECT_MS = 10_000;
 const STANDBY_MS = 5000;
 const STANDBY_STATE = "25006";
 
-/** `isLoaded`: until the schema is, its loader says why the database cannot be reached. @rule R-SC-5 */
+/** Why notifications do not arrive. A pooler is a mistake of the set-up; a standby may be promoted. */
+const DEAF = {
+  pooler:
+    "notifications do not arrive through a connection pooler: set DATABASE_DIRECT_URL to a connection string that leads to the server itself, or DATABASE_POOLER=session if the pooler is in session mode",
+  standby:
+    "the server is a standby, which has no notifications: waiting for its promotion, unless DATABASE_DIRECT_URL leads to the primary",
+} as const;
+
+/** `isLoaded`: until the schema is, its loader says why the database cannot be reached. @rule R-SC-5
+ *  R-SC-10 */
 export const createListener = (target: Target, logger: Logger, isLoaded: () => boolean): Listener => {
   const channels = new Map<string, Set<(payload: string) => void>>();
   const reconnected = new Set<() => void>();
+  const unhearing = new Set<() => void>();
   const stopWanting = "stream" in target ? wantChannels(target.stream, channels) : undefined;
   const backoff = createBackoff();
   let connection: Connection | undefined;
   let isConnecting = false;
   let wasLost = false;
-  let isStandby = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
+  let deafness: keyof typeof DEAF | undefined;
+
+  /** Said once: it lasts, and it is no failure. */
+  const beDeaf = (why: keyof typeof DEAF): void => {
+    wasLost = true;
+    if (why === "standby") retry(STANDBY_MS);
+    if (deafness === why) return;
+    deafness = why;
+    if (why === "pooler") logger.warn(DEAF[why]);
+    else logger.info(DEAF[why]);
+    for (const listener of unhearing) listener();
+  };
 
   const run = (to: Connection, command: "listen" | "unlisten", channel: string): Promise<unknown> => {
     const statement = command === "listen" ? sql`listen ${ident(channel)}` : sql`unlisten ${ident(channel)}`;
@@ -56,6 +78,10 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
     isConnecting = true;
     try {
       const opened = await openConnection(target, CONNECT_MS);
+      if (opened.backend.isShared) {
+        await opened.end();
+        return beDeaf("pooler");
+      }
       opened.onNotification((channel, payload) => {
         for (const heard of channels.get(channel) ?? []) heard(payload);
       });
@@ -63,23 +89,19 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
         for (const channel of channels.keys()) await run(opened, "listen", channel);
       } catch (error) {
         await opened.end();
+        if (sqlstateOf(error) === STANDBY_STATE) return beDeaf("standby");
         throw error;
       }
       if (isClosed) return void (await opened.end());
       connection = opened;
+      deafness = undefined;
       opened.onEnd(lost);
       backoff.reset();
-      isStandby = false;
       for (const channel of channels.keys()) await run(opened, "listen", channel); // channels requested meanwhile
       if (wasLost) for (const listener of reconnected) listener();
       wasLost = false;
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` has taken care
-      if (sqlstateOf(error) === STANDBY_STATE) {
-        if (!isStandby) logger.info("the server is a standby, which has no notifications: waiting for its promotion");
-        isStandby = wasLost = true;
-        return retry(STANDBY_MS);
-      }
       if (isLoaded())
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
@@ -92,18 +114,21 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
   };
 
   return {
-    listen: (channel, heard, missed) => {
+    listen: (channel, heard, missed, unheard) => {
       if (missed !== undefined) reconnected.add(missed);
+      if (unheard !== undefined) unhearing.add(unheard);
       let listeners = channels.get(channel);
       if (listeners === undefined) {
         listeners = new Set();
         channels.set(channel, listeners);
-        if (connection === undefined) void connect();
-        else run(connection, "listen", channel).catch(() => connection?.end());
+        if (connection !== undefined) run(connection, "listen", channel).catch(() => connection?.end());
+        else if (deafness === undefined) void connect();
       }
       listeners.add(heard);
+      if (deafness !== undefined) unheard?.();
       return () => {
         if (missed !== undefined) reconnected.delete(missed);
+        if (unheard !== undefined) unhearing.delete(unheard);
         listeners.delete(heard);
         if (listeners.size > 0 || channels.get(channel) !== listeners) return;
         channels.delete(channel);
@@ -111,7 +136,7 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
       };
     },
     wake: () => {
-      if (timer !== undefined && !isStandby) void connect();
+      if (timer !== undefined && deafness === undefined) void connect();
     },
     close: async () => {
       isClosed = true;

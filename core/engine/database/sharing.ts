@@ -93,9 +93,6 @@ begin
     select pg_catalog.format('deallocate %I', prepared.name)
     from pg_catalog.pg_prepared_statement() prepared
     where prepared.from_sql
-    union all
-    select pg_catalog.format('unlisten %I', channel.name)
-    from pg_catalog.pg_listening_channels() channel (name)
   loop
     execute undo;
   end loop;
@@ -116,6 +113,7 @@ export const leaveNothing = (sharing: Sharing): readonly WireStatement[] => {
       wire(sql`reset all`),
       wire(sql`discard temp`),
       wire(sql`close all`),
+      wire(sql`unlisten *`),
       wire(sql`set session authorization default`),
       ...stays(sharing),
     ];

@@ -1,0 +1,136 @@
+/** Looks every few seconds whether the schema has changed, and reloads it: for changes that nobody notifies of, and
+ *  where notifications do not arrive. */
+import { definePlugin, sql, type Model, type Sql } from "../../core/index.ts";
+import { pollSettings } from "./settings.ts";
+
+const NAME = "reload-poll";
+
+/** Objects of one catalog by what identifies them and the transaction that wrote them; no data changes these rows. */
+const written = (columns: Sql, from: Sql): Sql =>
+  sql`select pg_catalog.sum(pg_catalog.hash_record_extended(row(${columns}, entry.xmin), 0)) from ${from}`;
+
+const OF_USERS = sql`entry.oid >= 16384`;
+const LASTING = sql`in (select schema.oid from schema)`;
+
+/** One number for all that a model is made of, as far as users can change it. Of relations only what a model has:
+ *  TRUNCATE and REFRESH write their rows too. Temporary objects come and go. @rule R-SC-9 */
+const VERSION = sql`
+with schema as materialized (
+  select schema.oid, schema.nspname, schema.nspowner, schema.nspacl
+  from pg_catalog.pg_namespace schema
+  where schema.nspname !~ '^pg_(toast_)?temp_'
+),
+relation as materialized (
+  select class.oid, class.relname, class.relnamespace, class.relkind, class.relowner, class.reltype,
+    class.relrowsecurity, class.relispartition, class.relacl, class.reloptions
+  from pg_catalog.pg_class class
+  where class.relkind in ('r', 'v', 'm', 'f', 'p', 'c')
+    and class.relpersistence <> 't'
+    and class.oid >= 16384
+)
+select pg_catalog.sum(part.hash)::text as version
+from (
+  select pg_catalog.sum(pg_catalog.hash_record_extended(schema, 0)) from schema
+  union all
+  select pg_catalog.sum(pg_catalog.hash_record_extended(relation, 0)) from relation
+  union all
+  ${written(sql`entry.attrelid, entry.attnum`, sql`pg_catalog.pg_attribute entry join relation on relation.oid = entry.attrelid where entry.attnum > 0`)}
+  union all
+  ${written(sql`entry.oid, 1`, sql`pg_catalog.pg_attrdef entry join relation on relation.oid = entry.adrelid`)}
+  union all
+  ${written(sql`entry.oid, 2`, sql`pg_catalog.pg_constraint entry left join relation on relation.oid = entry.conrelid where entry.conrelid = 0 or relation.oid is not null`)}
+  union all
+  ${written(sql`entry.oid, 3`, sql`pg_catalog.pg_rewrite entry join relation on relation.oid = entry.ev_class`)}
+  union all
+  ${written(sql`entry.oid, 4`, sql`pg_catalog.pg_trigger entry join relation on relation.oid = entry.tgrelid where not entry.tgisinternal`)}
+  union all
+  ${written(sql`entry.oid, 5`, sql`pg_catalog.pg_policy entry join relation on relation.oid = entry.polrelid`)}
+  union all
+  ${written(sql`entry.oid, 6`, sql`pg_catalog.pg_proc entry where ${OF_USERS} and entry.pronamespace ${LASTING}`)}
+  union all
+  ${written(sql`entry.oid, 7`, sql`pg_catalog.pg_type entry where ${OF_USERS} and entry.typnamespace ${LASTING} and entry.typtype in ('d', 'e', 'r')`)}
+  union all
+  ${written(sql`entry.oid, 8`, sql`pg_catalog.pg_enum entry`)}
+  union all
+  ${written(sql`entry.objoid, entry.classoid, entry.objsubid`, sql`pg_catalog.pg_description entry where entry.objoid >= 16384 or entry.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass`)}
+  union all
+  ${written(sql`entry.oid, 9`, sql`pg_catalog.pg_extension entry`)}
+  union all
+  ${written(sql`entry.oid, 10`, sql`pg_catalog.pg_cast entry where ${OF_USERS}`)}
+  union all
+  ${written(sql`entry.oid, 11`, sql`pg_catalog.pg_operator entry where ${OF_USERS}`)}
+  union all
+  ${written(sql`entry.oid, 12`, sql`pg_catalog.pg_opclass entry where ${OF_USERS}`)}
+  union all
+  ${written(sql`entry.roleid, entry.member`, sql`pg_catalog.pg_auth_members entry`)}
+  union all
+  select pg_catalog.sum(pg_catalog.hash_record_extended(row(role.rolname, role.rolsuper, role.rolinherit), 0))
+  from pg_catalog.pg_roles role
+  union all
+  select pg_catalog.sum(pg_catalog.hash_record_extended(row(setting.setdatabase, setting.setrole, setting.setconfig), 0))
+  from pg_catalog.pg_db_role_setting setting
+) part (hash)`;
+
+interface VersionRow {
+  readonly version: string | null;
+}
+
+const versionOf = (model: Model): string | undefined => model.parts[NAME] as string | undefined;
+
+/** Of the time, for looking; and for reloading, where the schema changes all the time. */
+const SHARE_OF_LOOKING = 1 / 30;
+const SHARE_OF_RELOADING = 1 / 5;
+
+/** @rule R-SC-9 */
+export const reloadPoll = definePlugin({
+  name: NAME,
+  settings: pollSettings,
+  requires: ["catalog-introspection"],
+  apply: (hooks, context) => {
+    const intervalMs = context.options.dbSchemaPollInterval * 1000;
+    // nothing but the api itself can change an embedded database
+    if (intervalMs === 0 || context.options.database !== undefined) return;
+    let loaded: string | undefined;
+    let asked: string | undefined;
+    let askedAtMs = 0;
+    let isClosed = false;
+    let timer: NodeJS.Timeout | undefined;
+
+    hooks.introspect.tapPromise(NAME, async (model, { query }) => {
+      const [row] = await query<VersionRow>(VERSION);
+      return { ...model, parts: { ...model.parts, [NAME]: row?.version ?? undefined } };
+    });
+
+    const look = async (): Promise<void> => {
+      const startedAtMs = performance.now();
+      const [row] = await context.query<VersionRow>(VERSION).catch(() => []); // requests tell of a lost database
+      const seen = row?.version ?? undefined;
+      if (isClosed) return;
+      // a load that fails is tried again by its loader
+      if (seen !== undefined && seen !== loaded && seen !== asked) {
+        asked = seen;
+        askedAtMs = performance.now();
+        context.requestReload();
+      }
+      schedule((performance.now() - startedAtMs) / SHARE_OF_LOOKING);
+    };
+
+    const schedule = (atLeastMs: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void look(), Math.max(intervalMs, atLeastMs));
+      timer.unref();
+    };
+
+    context.onModel((model) => {
+      const isFirst = loaded === undefined;
+      loaded = versionOf(model);
+      if (asked !== undefined) schedule((performance.now() - askedAtMs) / SHARE_OF_RELOADING);
+      else if (isFirst) schedule(0);
+      asked = undefined;
+    });
+    context.onClose(() => {
+      isClosed = true;
+      clearTimeout(timer);
+    });
+  },
+});

@@ -1,0 +1,133 @@
+/** The schema is reloaded when it has changed, without anybody saying so. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { definePlugin, without, type Logger, type PluginContext } from "../../core/index.ts";
+import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
+
+let db: TestDatabase;
+const silent = () => undefined;
+const logger: Logger = { error: silent, warn: silent, info: silent, debug: silent, access: silent };
+
+/** Counts loads, and shows the context. */
+const observed = async (options: StartOptions = {}) => {
+  let loads = 0;
+  let context: PluginContext | undefined;
+  const observer = definePlugin({
+    name: "observer",
+    apply: (_hooks, own) => {
+      context = own;
+      own.onModel(() => void loads++);
+    },
+  });
+  const { parts = [], ...given } = options;
+  const api = await startApi({ dbSchemaPollInterval: 1, logger, ...given, parts: [...parts, observer] });
+  return { api, loads: () => loads, troubles: (): readonly string[] => context?.troubles.list() ?? [] };
+};
+
+const within = async (isSo: () => boolean | Promise<boolean>, ms: number): Promise<boolean> => {
+  const endMs = performance.now() + ms;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return true;
+};
+
+beforeAll(async () => {
+  db = await testDatabase();
+  await db.query(`
+    create type sea.poll_kind as enum ('a');
+    create table sea.polled (id int primary key, kind sea.poll_kind, note text);
+    create materialized view sea.polled_sum as select count(*) from sea.polled;
+    create view sea.polled_view as select id from sea.polled;
+    create function sea.poll_call() returns int language sql as 'select 1';
+    grant select on sea.polled to sea_anon`);
+});
+
+describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
+  test("R-SC-9 whatever the schema is made of, a change of it is noticed", async () => {
+    const { loads } = await observed();
+    for (const change of [
+      "alter table sea.polled add more int",
+      "alter table sea.polled drop more",
+      "alter table sea.polled rename note to remark",
+      "alter table sea.polled alter remark set not null",
+      "alter table sea.polled alter remark set default 'none'",
+      "alter table sea.polled add constraint own_check check (id > 0)",
+      "grant insert on sea.polled to sea_anon",
+      "grant update (id) on sea.polled to sea_anon",
+      "alter table sea.polled enable row level security",
+      "create policy own on sea.polled using (id > 3)",
+      "alter policy own on sea.polled using (id > 4)",
+      "comment on column sea.polled.id is 'number'",
+      "alter type sea.poll_kind add value 'b'",
+      "create or replace view sea.polled_view as select id, kind from sea.polled",
+      "create or replace function sea.poll_call() returns int language sql as 'select 2'",
+      "comment on schema sea is 'all at sea'",
+      "create function sea.poll_fire() returns trigger language plpgsql as 'begin return new; end'; create trigger fire before insert on sea.polled for each row execute function sea.poll_fire()",
+      "drop table sea.polled cascade",
+    ]) {
+      const before = loads();
+      await db.query(change);
+      expect([change, await within(() => loads() > before, 8000)]).toEqual([change, true]);
+    }
+  }, 120_000);
+
+  test("R-SC-9 data, statistics and temporary objects are no change", async () => {
+    await db.query(
+      "create table sea.busy (id int primary key); create materialized view sea.busy_sum as select count(*) from sea.busy",
+    );
+    const { loads, api } = await observed();
+    const client = await db.connect();
+    for (let turn = 0; turn < 5; turn++) {
+      await client.query("insert into sea.busy select generate_series(1, 100)");
+      await client.query("vacuum analyze sea.busy");
+      await client.query("refresh materialized view sea.busy_sum");
+      await client.query("truncate sea.busy");
+      await client.query("reindex table sea.busy");
+      await client.query(
+        "create temp table if not exists mine (id serial primary key check (id > 0), b text default 'b')",
+      );
+      await client.query("create temp view mine_too as select * from mine");
+      await client.query("create function pg_temp.own() returns int language sql as 'select 1'");
+      await client.query("drop view mine_too; drop table mine; drop function pg_temp.own()");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    await client.end();
+    expect(loads()).toBe(1);
+    await api.close();
+  });
+
+  test("R-SC-9 without the plugin, and with an interval of 0, nothing is noticed", async () => {
+    const all = [await observed({ parts: [without("reload-poll")] }), await observed({ dbSchemaPollInterval: 0 })];
+    await db.query("create table sea.unnoticed (id int)");
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(all.map(({ loads }) => loads())).toEqual([1, 1]);
+  });
+});
+
+test("R-SC-4 a schema that fails to reload: the old one serves, and plugins can read why", async () => {
+  let isBroken = false;
+  const breaking = definePlugin({
+    name: "breaking",
+    apply: (hooks) => {
+      hooks.introspect.tapPromise("breaking", async (model) => {
+        if (isBroken) throw new Error("no such luck");
+        return model;
+      });
+    },
+  });
+  const { api, troubles } = await observed({ parts: [breaking] });
+  expect(troubles()).toEqual([]);
+  const asked = (which: TestApi) => which.get("/ports?select=id&limit=1");
+  const { status } = await asked(api);
+  isBroken = true;
+  await expect(api.reload()).rejects.toThrow();
+  expect(troubles()).toEqual([
+    expect.stringMatching(/^schema: failed to reload the schema; keeping the current one: ./),
+  ]);
+  expect((await asked(api)).status).toBe(status);
+  isBroken = false;
+  await api.reload();
+  expect(troubles()).toEqual([]);
+});
