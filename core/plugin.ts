@@ -237,6 +237,8 @@ export interface Execution {
   readonly onGone?: (listener: () => void) => () => void;
   /** May be run on a replica. */
   readonly mayUseReplica?: boolean;
+  /** A place in the database's log, `16/B374D848`: only a replica that has reached it may run it. */
+  readonly notBefore?: string;
   /** Skips the pre-request function (one statement that many callers share does). */
   readonly skipPreRequest?: boolean;
   /** The request that it is run for. */

@@ -48,6 +48,15 @@ export const coreSettings = [
     isFixed: true,
   }),
   defineOption({
+    name: "databaseReplicaMaxLag",
+    environment: ["DATABASE_REPLICA_MAX_LAG"],
+    kind: wholeNumber(1, MAX_SECONDS),
+    default: 10,
+    unit: "seconds",
+    description: "a replica that is further behind the primary answers no reads until it has caught up (R-HST-8)",
+    isFixed: true,
+  }),
+  defineOption({
     name: "dbSchemas",
     environment: ["DB_SCHEMAS"],
     kind: listOf("names of schemas"),

@@ -12,6 +12,7 @@ import { fromStatement, isPgError } from "./pg-errors.ts";
 import type { Connection, Target } from "./connection.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
+import { createReplicas } from "./replicas.ts";
 import type { ReplicationConnection } from "./replication.ts";
 import { leaveNothing } from "./sharing.ts";
 import type { WirePlan } from "./wire.ts";
@@ -52,11 +53,13 @@ export const createDatabase = (
   const direct = directTargetOf(options) ?? target;
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   let listener: Promise<Listener> | undefined;
-  const open = (to: Target): Pool =>
+  const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
+  const open = (to: Target, connectMs = acquisitionMs): Pool =>
     createPool({
       target: to,
       maxCount: "stream" in to ? EMBEDDED_CONNECTIONS : options.dbPool,
-      acquisitionMs: options.dbPoolAcquisitionTimeout * SECOND_MS,
+      acquisitionMs,
+      connectMs,
       lifetimeMs: options.dbPoolMaxLifetime * SECOND_MS,
       idleMs: options.dbPoolMaxIdletime * SECOND_MS,
       maxResultBytes: options.maxResultBytes,
@@ -65,7 +68,17 @@ export const createDatabase = (
       warn,
     });
   const primary = open(target);
-  const replicas = options.databaseReplicaUrls.map((url) => open({ url, pooler: options.databasePooler }));
+  const replicaTargets = options.databaseReplicaUrls.map((url): Target => ({ url, pooler: options.databasePooler }));
+  const replicas =
+    replicaTargets.length === 0
+      ? undefined
+      : createReplicas({
+          primary: target,
+          // the primary is there for what takes longer
+          replicas: replicaTargets.map((to) => ({ target: to, pool: open(to, SECOND_MS) })),
+          maxLagMs: options.databaseReplicaMaxLag * SECOND_MS,
+          logger,
+        });
   const listen: Listener["listen"] = (...wanted) => {
     listener ??= import("./listener.ts").then(({ createListener }) =>
       createListener(direct, logger, () => current.model !== undefined),
@@ -109,8 +122,9 @@ export const createDatabase = (
       ran: signals.of("transaction"),
     }),
     query: (statement) => withConnection((connection) => run(connection, statement)),
-    snapshot: (work) =>
-      withConnection(async (connection) => {
+    snapshot: (work) => {
+      replicas?.start();
+      return withConnection(async (connection) => {
         await connection.query("begin isolation level repeatable read read only", []);
         await connection.query("select pg_catalog.set_config('search_path', '', true)", []);
         let last: Promise<unknown> = Promise.resolve();
@@ -130,7 +144,8 @@ export const createDatabase = (
         await connection.run(NOTHING, { kind: "all", prepares: false });
         if ((await connection.cleaner.cleaned) === false) await connection.end();
         return result;
-      }),
+      });
+    },
     listen,
     openReplication: async () => {
       if (direct === target && primary.sharing !== undefined)
@@ -141,11 +156,12 @@ export const createDatabase = (
     },
     renew: () => {
       primary.renew();
-      for (const replica of replicas) replica.renew();
+      for (const replica of replicas?.pools ?? []) replica.renew();
     },
     counts: primary.counts,
     close: async (patienceMs) => {
-      await Promise.all([...[primary, ...replicas].map((pool) => pool.close(patienceMs)), closeListener()]);
+      const pools = [primary, ...(replicas?.pools ?? [])];
+      await Promise.all([...pools.map((pool) => pool.close(patienceMs)), closeListener(), replicas?.close()]);
       await options.database?.close?.();
     },
   };

@@ -18,6 +18,7 @@ import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./p
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
+import type { Replicas } from "./replicas.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
 import type { Switcher } from "./role-watch.ts";
 import { GUARD_STATE, plain } from "./statements.ts";
@@ -28,8 +29,8 @@ export interface ExecutorParts {
   readonly caches: Caches;
   readonly current: Current;
   readonly primary: Pool;
-  /** In turn, for what may run on one. */
-  readonly replicas: readonly Pool[];
+  /** For what may run on one. */
+  readonly replicas: Replicas | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   /** Called with the text of every statement of a request, with `logQuery`. */
@@ -51,10 +52,10 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let prepares = dbPreparedStatements;
 
-  let turn = 0;
-  const nextReplica = (): Pool => {
-    turn = (turn + 1) % replicas.length;
-    return replicas[turn] ?? primary;
+  const chooseReplica = ({ notBefore }: Execution): Pool | undefined | Promise<Pool | undefined> => {
+    if (replicas === undefined || replicas.isTried) return replicas?.choose(notBefore);
+    replicas.start();
+    return replicas.tried.then(() => replicas.choose(notBefore));
   };
 
   /** One write, one result. */
@@ -180,8 +181,11 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     let trustsNobody = false;
     let isOpening = true;
     let attempts: Attempts | undefined;
-    const pool =
-      execution.mayUseReplica === true && replicas.length > 0 && earlier === undefined ? nextReplica() : primary;
+    let pool = primary;
+    if (replicas !== undefined && execution.mayUseReplica === true && earlier === undefined) {
+      const chosen = chooseReplica(execution);
+      pool = (chosen instanceof Promise ? await chosen : chosen) ?? primary;
+    }
     const build = (): Transaction => {
       const { sharing } = pool;
       return transactions.build(execution, { prepares: prepares && sharing === undefined, sharing }, trustsNobody);
@@ -256,7 +260,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
         isRead: execution.access === "read only",
         isUndone: isOfBatch && error.isUndone,
       };
-      attempts = isOfBatch || isOpening ? nextAttempt(loss, earlier) : undefined;
+      attempts = (isOfBatch || isOpening) && !primary.isClosed ? nextAttempt(loss, earlier) : undefined;
       if (attempts === undefined)
         throw isOfBatch ? withReason(fromStatement(error.result.error, error.path), execution, current) : error;
     } finally {

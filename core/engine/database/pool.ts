@@ -9,6 +9,8 @@ export interface PoolOptions {
   readonly target: Target;
   readonly maxCount: number;
   readonly acquisitionMs: number;
+  /** For opening a connection. */
+  readonly connectMs: number;
   readonly lifetimeMs: number;
   readonly idleMs: number;
   /** Bytes of the result of one batch. */
@@ -48,6 +50,9 @@ export interface Pool {
   /** Connections opened before now are closed as they become free. @rule R-SC-4 */
   renew(): void;
   counts(): PoolCounts;
+  readonly isClosed: boolean;
+  /** Ends all connections, and what runs on them. */
+  abandon(): void;
   /** Waits so long for connections in use, then cancels what runs on them. */
   close(patienceMs: number): Promise<void>;
 }
@@ -72,7 +77,18 @@ const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
-  const { target, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, opened, warn } = options;
+  const {
+    target,
+    maxCount,
+    acquisitionMs,
+    connectMs,
+    lifetimeMs,
+    idleMs,
+    maxResultBytes,
+    maxParsedBytes,
+    opened,
+    warn,
+  } = options;
   const all = new Map<Connection, IdleConnection>();
   const idle: IdleConnection[] = [];
   const waiters: Waiter[] = [];
@@ -126,7 +142,7 @@ export const createPool = (options: PoolOptions): Pool => {
   const open = async (): Promise<Connection> => {
     openingCount++;
     try {
-      const connection = await openConnection(target, acquisitionMs, {
+      const connection = await openConnection(target, connectMs, {
         maxResultBytes,
         refused: () => void refusedCount++,
       });
@@ -229,6 +245,12 @@ export const createPool = (options: PoolOptions): Pool => {
     share: ({ backend }) => {
       // an embedded database has one backend, which is everybody's anyway
       if ("url" in target) sharing ??= backend.sharing;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    abandon: () => {
+      for (const kept of [...all.values()]) drop(kept);
     },
     renew: () => {
       generation++;

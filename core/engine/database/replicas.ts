@@ -1,0 +1,179 @@
+/** Which replicas may answer reads now. Each is asked every moment, on a connection of its own, how far it has come; those
+ *  that are away, slow or behind are left out until they are not. */
+import type { Logger } from "../../kernel/options.ts";
+import { isRelApiError } from "../../kernel/errors.ts";
+import { openConnection, type Connection, type Target } from "./connection.ts";
+import type { Pool } from "./pool.ts";
+
+export interface Replicas {
+  readonly pools: readonly Pool[];
+  /** Each was asked once, or is too slow to wait for. */
+  readonly isTried: boolean;
+  readonly tried: Promise<void>;
+  /** In turn. `position`: a place in the log that it must have reached. Undefined: the primary has to answer. */
+  choose(position?: string): Pool | undefined;
+  /** Begins to ask. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+export interface ReplicasParts {
+  readonly primary: Target;
+  readonly replicas: readonly { readonly target: Target; readonly pool: Pool }[];
+  readonly maxLagMs: number;
+  readonly logger: Logger;
+}
+
+interface Replica {
+  readonly pool: Pool;
+  /** How far it has come. */
+  position: bigint;
+  isUsable: boolean;
+}
+
+const PAUSE_MS = 400;
+/** One that takes longer is slow. */
+const ANSWER_MS = 500;
+/** To reach one that did not answer; then what runs there is given up. */
+const REACH_MS = 1000;
+/** The log has headers of pages, where the two ways to tell its end may differ. */
+const HEADER_BYTES = 40n;
+
+const POSITION = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;
+
+/** `16/B374D848` */
+export const parsePosition = (text: string): bigint => {
+  const [high = "0", low = "0"] = text.split("/");
+  return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
+};
+
+/** Asks one server again and again. `failed`: with what, and whether it cannot even be reached. */
+const createWatch = (
+  target: Target,
+  reached: (position: bigint) => void,
+  failed: (error: unknown, isAway: boolean) => void,
+): { start(): void; close(): void } => {
+  let connection: Connection | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const ask = async (): Promise<void> => {
+    let isAway = connection === undefined;
+    let limit: NodeJS.Timeout | undefined;
+    try {
+      connection ??= await openConnection(target, REACH_MS);
+      isAway = false;
+      const asked = connection;
+      limit = setTimeout(() => void asked.end(), ANSWER_MS);
+      const [row] = await asked.query<{ position: string }>(POSITION, []);
+      reached(parsePosition(row?.position ?? "0/0"));
+    } catch (error) {
+      void connection?.end();
+      const wasOpen = connection !== undefined;
+      connection = undefined;
+      if (isClosed) return;
+      failed(error, isAway);
+      // whether it is away or slow is known when it is tried anew
+      if (wasOpen) return void ask();
+    } finally {
+      clearTimeout(limit);
+    }
+    if (isClosed) return void connection?.end();
+    timer = setTimeout(() => void ask(), PAUSE_MS);
+    timer.unref();
+  };
+
+  return {
+    start: () => void ask(),
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+      void connection?.end();
+    },
+  };
+};
+
+/** @rule R-HST-8 */
+export const createReplicas = ({ primary, replicas, maxLagMs, logger }: ReplicasParts): Replicas => {
+  const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: false }));
+  /** Where the primary was, the oldest first: no older than is allowed, and one. */
+  let history: { readonly atMs: number; readonly position: bigint }[] = [];
+  let turn = 0;
+  let isStarted = false;
+  let settle: () => void = () => undefined;
+
+  const judge = (replica: Replica, number: number, fault: string | undefined): void => {
+    if (replica.isUsable === (fault === undefined) && self.asked.has(number)) return;
+    replica.isUsable = fault === undefined;
+    const isFirst = !self.asked.has(number);
+    self.asked.add(number);
+    if (fault !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason: fault });
+    else if (!isFirst) logger.info("a replica answers reads again", { replica: number });
+    if (self.asked.size === all.length) settle();
+  };
+
+  const watches = replicas.map(({ target, pool }, i) => {
+    const replica = all[i] as Replica; // as many
+    return createWatch(
+      target,
+      (position) => {
+        replica.position = position;
+        const wanted = history.findLast(({ atMs }) => atMs <= performance.now() - maxLagMs);
+        const isBehind = wanted !== undefined && position + HEADER_BYTES < wanted.position;
+        judge(replica, i + 1, isBehind ? `it is more than ${maxLagMs / 1000} seconds behind` : undefined);
+      },
+      (error, isAway) => {
+        judge(replica, i + 1, reasonOf(error));
+        if (isAway) pool.abandon();
+      },
+    );
+  });
+  const watchPrimary = createWatch(
+    primary,
+    (position) => {
+      const nowMs = performance.now();
+      if (history.at(-1)?.position !== position) history.push({ atMs: nowMs, position });
+      const from = history.findLastIndex(({ atMs }) => atMs <= nowMs - maxLagMs);
+      if (from > 0) history = history.slice(from);
+    },
+    () => undefined, // requests tell of it
+  );
+
+  const self = {
+    asked: new Set<number>(),
+    pools: all.map(({ pool }) => pool),
+    isTried: false,
+    tried: new Promise<void>((resolve) => {
+      settle = () => {
+        self.isTried = true;
+        resolve();
+      };
+    }),
+    choose: (position?: string): Pool | undefined => {
+      const least = position === undefined ? 0n : parsePosition(position);
+      for (let i = 0; i < all.length; i++) {
+        turn = (turn + 1) % all.length;
+        const replica = all[turn];
+        if (replica?.isUsable === true && replica.position >= least) return replica.pool;
+      }
+      return undefined;
+    },
+    start: () => {
+      if (isStarted) return;
+      isStarted = true;
+      watchPrimary.start();
+      for (const watch of watches) watch.start();
+      setTimeout(settle, ANSWER_MS).unref();
+    },
+    close: async () => {
+      for (const watch of [watchPrimary, ...watches]) watch.close();
+    },
+  };
+  return self;
+};
+
+const reasonOf = (error: unknown): string => {
+  if (isRelApiError(error) && typeof error.details === "string") return error.details;
+  const text = error instanceof Error ? error.message : String(error);
+  return text === "Connection terminated" ? `it took longer than ${ANSWER_MS} ms to answer` : text;
+};

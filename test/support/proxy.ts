@@ -1,0 +1,61 @@
+/** A network that can be broken: a TCP proxy in front of a server. */
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { atFileEnd } from "./file-end.ts";
+
+export interface Proxy {
+  /** `127.0.0.1:5433` */
+  readonly place: string;
+  /** From now on nothing goes through, and nobody hears of it. New connections are taken and led nowhere. */
+  swallow(): void;
+  /** What was opened before stays dead: the packets of the outage are lost, and whoever kept its state has forgotten
+   *  it. New connections work. */
+  heal(): void;
+  /** Everything takes so much longer, in each direction. */
+  delay(ms: number): void;
+}
+
+export const startProxy = async (port: number): Promise<Proxy> => {
+  let delayMs = 0;
+  let isSwallowing = false;
+  const sockets = new Set<Socket>();
+  const dead = new WeakSet<Socket>();
+  const passes = (from: Socket, to: Socket): void => {
+    from.on("data", (bytes: Buffer) => {
+      const send = (): void => {
+        if (!isSwallowing && !dead.has(from) && !to.destroyed) to.write(bytes);
+      };
+      if (delayMs === 0) send();
+      else setTimeout(send, delayMs);
+    });
+    from.on("error", () => {});
+    from.on("close", () => {
+      sockets.delete(from);
+      if (!isSwallowing && !dead.has(from)) to.destroy();
+    });
+  };
+  const server = createServer((client) => {
+    const upstream = connect(port, "127.0.0.1");
+    for (const socket of [client, upstream]) sockets.add(socket);
+    if (isSwallowing) for (const socket of [client, upstream]) dead.add(socket);
+    passes(client, upstream);
+    passes(upstream, client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  atFileEnd(async () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return {
+    place: `127.0.0.1:${(server.address() as AddressInfo).port}`, // listening on TCP
+    swallow: () => {
+      isSwallowing = true;
+      for (const socket of sockets) dead.add(socket);
+    },
+    heal: () => {
+      isSwallowing = false;
+    },
+    delay: (ms) => {
+      delayMs = ms;
+    },
+  };
+};
