@@ -39,6 +39,10 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbPoolMaxLifetime?: NonNullable<RelApiOptions["dbPoolMaxLifetime"]>;
   /** Pooled connections that were idle for that time are closed. Default: `30` (seconds). */
   readonly dbPoolMaxIdletime?: NonNullable<RelApiOptions["dbPoolMaxIdletime"]>;
+  /** When a statement has said nothing for so long, the server is asked whether it still runs; a connection that is dead is replaced (R-HST-9). Default: `5` (seconds). */
+  readonly dbSilenceCheck?: NonNullable<RelApiOptions["dbSilenceCheck"]>;
+  /** A statement that has said nothing for so long is given up, and its request answered 503 (R-HST-10); `statement_timeout` of a role is the limit for statements as such. Default: `900` (seconds). */
+  readonly dbSilenceLimit?: NonNullable<RelApiOptions["dbSilenceLimit"]>;
   /** `false`: no statement is prepared (behind a connection pooler in transaction mode none is anyway). Default: `true`. */
   readonly dbPreparedStatements?: NonNullable<RelApiOptions["dbPreparedStatements"]>;
   /** Statements prepared on each connection; those unused for longest go. Default: `250`. */

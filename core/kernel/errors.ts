@@ -86,13 +86,14 @@ export const connectionFailed = (details: string, cause?: unknown, facts?: RelAp
   });
 
 /** @rule R-ERR-1 G-DBE-13 */
-export const connectionLost = (details: string, cause?: unknown): RelApiError =>
+export const connectionLost = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
   new RelApiError({
     code: "connection-lost",
     status: 503,
     message: "Database client error. Retrying the connection.",
     details,
     cause,
+    facts,
     headers: retryAfter(1),
   });
 

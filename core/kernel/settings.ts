@@ -117,6 +117,26 @@ export const coreSettings = [
     isFixed: true,
   }),
   defineOption({
+    name: "dbSilenceCheck",
+    environment: ["DB_SILENCE_CHECK"],
+    kind: wholeNumber(1, MAX_SECONDS),
+    default: 5,
+    unit: "seconds",
+    description:
+      "when a statement has said nothing for so long, the server is asked whether it still runs; a connection that is dead is replaced (R-HST-9)",
+    isFixed: true,
+  }),
+  defineOption({
+    name: "dbSilenceLimit",
+    environment: ["DB_SILENCE_LIMIT"],
+    kind: wholeNumber(1, MAX_SECONDS),
+    default: 900,
+    unit: "seconds",
+    description:
+      "a statement that has said nothing for so long is given up, and its request answered 503 (R-HST-10); `statement_timeout` of a role is the limit for statements as such",
+    isFixed: true,
+  }),
+  defineOption({
     name: "dbPreparedStatements",
     environment: ["DB_PREPARED_STATEMENTS"],
     kind: flag,

@@ -8,7 +8,9 @@ import type { ChangeFeed, ChangeFeedHandlers } from "./api.ts";
 
 /** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute, and keeps the log until
  *  it hears from it. */
-const STATUS_MS = 10_000;
+const STATUS_MS = 5000;
+/** It answers each status; without a word for so long the connection leads nowhere. */
+const SILENT_MS = 12_000;
 
 /** @throws RelApiError of connecting, or of the server when it refuses */
 export const openChangeFeed = async (context: PluginContext, handlers: ChangeFeedHandlers): Promise<ChangeFeed> => {
@@ -33,7 +35,10 @@ export const openChangeFeed = async (context: PluginContext, handlers: ChangeFee
     throw error;
   }
   const reader = createReader(handlers, connection.send);
-  timer = setInterval(reader.status, STATUS_MS);
+  timer = setInterval(() => {
+    if (performance.now() - reader.heardAtMs() > SILENT_MS) ended("the server has not answered for too long");
+    else reader.status(true);
+  }, STATUS_MS);
   connection.onEnd(() => ended("the connection was lost"));
   const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`;
   connection
@@ -60,18 +65,24 @@ const MAX_KEYS = 10_000;
 
 interface Reader {
   take(bytes: Buffer): void;
-  status(): void;
+  /** `asks`: for an answer. */
+  status(asks: boolean): void;
+  /** When something last came. */
+  heardAtMs(): number;
 }
 
 const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes: Buffer) => void): Reader => {
   let position = 0n;
   let changes = new Map<string, Set<string> | undefined>();
 
-  const status = (): void => {
+  let heardMs = performance.now();
+
+  const status = (asks: boolean): void => {
     const bytes = Buffer.alloc(34);
     bytes[0] = 0x72;
     for (const at of [1, 9, 17]) bytes.writeBigUInt64BE(position, at);
     bytes.writeBigInt64BE(BigInt(Date.now()) * 1000n - EPOCH_US, 25);
+    bytes[33] = asks ? 1 : 0;
     send(bytes);
   };
 
@@ -108,7 +119,9 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
   };
 
   return {
+    heardAtMs: () => heardMs,
     take: (bytes) => {
+      heardMs = performance.now();
       if (bytes[0] === XLOG_DATA) {
         const at = bytes.readBigUInt64BE(9);
         if (at > position) position = at;
@@ -116,7 +129,7 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
       } else if (bytes[0] === KEEPALIVE) {
         const at = bytes.readBigUInt64BE(1);
         if (at > position) position = at;
-        if (bytes[17] === 1) status();
+        if (bytes[17] === 1) status(false);
       }
     },
     status,

@@ -1,7 +1,10 @@
 /** Sessions that are killed, networks that swallow packets, logins that are refused. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { hasPostgres, startPrimary, type Server } from "../support/cluster.ts";
-import { createShop, isHere, keepAsking, pause, startShop } from "./failures.ts";
+import { initiated, subscribe } from "../support/live.ts";
+import { startProxy } from "../support/proxy.ts";
+import { createShop, isHere, keepAsking, logOf, pause, startShop } from "./failures.ts";
+import { eventually } from "./support.ts";
 
 describe.skipIf(!isHere(hasPostgres))("sessions that are killed", () => {
   let server: Server;
@@ -53,4 +56,95 @@ describe.skipIf(!isHere(hasPostgres))("sessions that are killed", () => {
     for (const label of acknowledged.keys()) expect(found.has(label)).toBe(true);
     await api.close();
   }, 60_000);
+});
+
+describe.skipIf(!isHere(hasPostgres))("a network that swallows packets", () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startPrimary();
+    await createShop(server);
+  });
+
+  const timed = async (
+    answer: Promise<{ readonly status: number }>,
+  ): Promise<readonly [status: number, ms: number]> => {
+    const startedAtMs = performance.now();
+    return [(await answer).status, performance.now() - startedAtMs];
+  };
+
+  test("R-HST-9 every request ends with 5xx, and the service works 10 s after the network does", async () => {
+    const network = await startProxy(server.port);
+    const log = logOf();
+    const api = await startShop(`postgres://postgres@${network.place}/postgres`, {
+      dbPool: 4,
+      dbPoolAcquisitionTimeout: 3,
+      dbSilenceCheck: 1,
+      logger: log.logger,
+    });
+    const read = () => api.get("/crate?id=eq.1");
+    const write = (label: string) => api.post("/crate", { body: JSON.stringify({ label }) });
+    const ask = () =>
+      api.post("/v1/graphql", { body: JSON.stringify({ query: "{ crate(where: {id: {_eq: 1}}) { n } }" }) });
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { crate(where: { id: { _eq: 1 } }) { n } }");
+    await socket.next();
+    for (const { status } of await Promise.all([read(), read(), ask(), write("before")]))
+      expect(status).toBeLessThan(300);
+
+    network.swallow();
+    const inside = await Promise.all(
+      [read(), write("in flight"), api.get("/rpc/slow?seconds=1"), read(), write("waits")].map(timed),
+    );
+    for (const [status, ms] of inside) {
+      expect([503, 504]).toContain(status);
+      expect(ms).toBeLessThan(15_000);
+    }
+    expect((await ask()).text).toContain('"errors"');
+    network.heal();
+    const healedAtMs = performance.now();
+    await eventually(async () => (await read()).status === 200, 10_000, "a read");
+    await eventually(async () => (await write(`after ${performance.now()}`)).status === 201, 10_000, "a write");
+    expect(performance.now() - healedAtMs).toBeLessThan(10_000);
+    for (let i = 0; i < 20; i++)
+      expect((await Promise.all([read(), ask(), read()])).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await server.query("update crate set n = n + 1 where id = 1");
+    await socket.next((message) => message.payload?.data?.crate?.[0]?.n === 1, 5000);
+    // the connection that listens is replaced too, and so is the one of replication
+    await server.query("create table public.later (id int); grant select on public.later to shop_anon");
+    await eventually(async () => {
+      await server.query("notify pgrst");
+      return (await api.get("/later")).status === 200;
+    }, 15_000);
+    await socket.close();
+    await api.close();
+  }, 90_000);
+
+  test("R-HST-9 a connection that died unnoticed: its read is answered on another", async () => {
+    const network = await startProxy(server.port);
+    const api = await startShop(`postgres://postgres@${network.place}/postgres`, { dbPool: 2, dbSilenceCheck: 1 });
+    await Promise.all([api.get("/crate?id=eq.1"), api.get("/crate?id=eq.1")]);
+    await pause(2500); // the server has seen them idle for a while
+    network.swallow();
+    network.heal();
+    const [status, ms] = await timed(api.get("/crate?id=eq.1"));
+    expect(status).toBe(200);
+    expect(ms).toBeLessThan(5000);
+    expect((await timed(api.get("/crate?id=eq.1")))[1]).toBeLessThan(1000);
+    await api.close();
+  }, 30_000);
+
+  test("R-HST-9 R-HST-10 a long statement is left alone, up to the limit", async () => {
+    const api = await startShop(server.url, { dbSilenceCheck: 1, dbSilenceLimit: 6 });
+    expect((await api.get("/rpc/slow?seconds=4")).status).toBe(200);
+    const [status, ms] = await timed(api.get("/rpc/slow?seconds=30"));
+    expect(status).toBe(503);
+    expect(ms).toBeLessThan(9000);
+    await eventually(async () => {
+      const rows = await server.query(
+        "select from pg_stat_activity where query like '%slow%' and state = 'active' and pid <> pg_backend_pid()",
+      );
+      return rows.length === 0;
+    }, 3000);
+    await api.close();
+  }, 40_000);
 });

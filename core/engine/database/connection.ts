@@ -1,4 +1,5 @@
 /** A connection to PostgreSQL: what it can do. The one file that imports pg. */
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import pg from "pg";
 import { wantedChannels } from "./channels.ts";
@@ -40,6 +41,18 @@ export interface Connection {
   /** Called once when the connection ends, from whichever side. */
   onEnd(listener: () => void): void;
   readonly isEnded: boolean;
+  /** A statement was sent and is not answered in full. */
+  isAwaiting(): boolean;
+  /** Received so far. */
+  heardBytes(): number;
+  /** Of the backend, or what a pooler says instead. */
+  readonly processId: number | null;
+  /** Where it leads. */
+  readonly place: string;
+  /** Another one to the same server. @throws what connecting throws */
+  reopen(timeoutMs: number): Promise<Connection>;
+  /** Ends it at once; what runs on it fails with the error. */
+  kill(error: Error): void;
   /** What the server says of it, now; undefined: it does not say. */
   session(): { readonly isStandby: boolean; readonly isReadOnly: boolean } | undefined;
   end(): Promise<void>;
@@ -56,6 +69,7 @@ interface RawConnection {
 /** What pg's types leave out. */
 type Client = pg.Client & {
   readonly processID: number | null;
+  readonly readyForQuery?: boolean;
   readonly secretKey: number | null;
   readonly ssl: unknown;
   readonly host: string;
@@ -71,9 +85,17 @@ type Client = pg.Client & {
   };
 };
 
+/** The system's own delay is two hours. */
+const KEEP_ALIVE_MS = 10_000;
+
 /** pg's types leave `replication` out. */
 const clientConfig = (target: Target, url: string, timeoutMs: number): pg.ClientConfig & { replication?: string } => {
-  const common = { fallback_application_name: "relapi", connectionTimeoutMillis: timeoutMs, keepAlive: true };
+  const common = {
+    fallback_application_name: "relapi",
+    connectionTimeoutMillis: timeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  };
   if ("stream" in target)
     return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
   return { ...common, connectionString: url };
@@ -111,7 +133,8 @@ const connect = async (target: Target, url: string, timeoutMs: number, kind: Con
   const { replicates = false } = kind;
   const config = clientConfig(target, url, timeoutMs);
   const client = new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
-  const connection = wrap(client, "stream" in target ? () => wantedChannels(target.stream) : undefined, kind);
+  const wantedHere = "stream" in target ? () => wantedChannels(target.stream) : undefined;
+  const connection = wrap(client, wantedHere, kind, (limitMs) => connect(target, url, limitMs, kind));
   if ("stream" in target) {
     await client.connect();
     return connection;
@@ -137,6 +160,7 @@ const wrap = (
   client: Client,
   wantedHere: CleaningTraits["wantedChannels"],
   { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind,
+  reopen: Connection["reopen"],
 ): Connection & { backend: Backend } => {
   const endListeners: (() => void)[] = [];
   const ended = (): void => {
@@ -202,6 +226,14 @@ const wrap = (
       endListeners.push(listener);
     },
     isEnded: false,
+    isAwaiting: () => client.readyForQuery === false,
+    heardBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,
+    get processId() {
+      return client.processID;
+    },
+    place: `${client.host}:${client.port}`,
+    reopen,
+    kill: (error) => void client.connection.stream.destroy(error),
     session: () => {
       const standby = parameters.get("in_hot_standby");
       const readOnly = parameters.get("default_transaction_read_only");

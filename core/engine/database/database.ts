@@ -38,6 +38,8 @@ export interface Database {
 }
 
 const SECOND_MS = 1000;
+/** A network that swallows packets must not hold those who wait for a connection for long after it has healed. */
+const CONNECT_MS = 5000;
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
@@ -54,12 +56,14 @@ export const createDatabase = (
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   let listener: Promise<Listener> | undefined;
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
-  const open = (to: Target, connectMs = acquisitionMs): Pool =>
+  const open = (to: Target, connectMs = Math.min(acquisitionMs, CONNECT_MS)): Pool =>
     createPool({
       target: to,
       maxCount: "stream" in to ? EMBEDDED_CONNECTIONS : options.dbPool,
       acquisitionMs,
       connectMs,
+      silenceCheckMs: options.dbSilenceCheck * SECOND_MS,
+      silenceLimitMs: options.dbSilenceLimit * SECOND_MS,
       lifetimeMs: options.dbPoolMaxLifetime * SECOND_MS,
       idleMs: options.dbPoolMaxIdletime * SECOND_MS,
       maxResultBytes: options.maxResultBytes,

@@ -3,6 +3,7 @@ import type { Logger } from "../../kernel/options.ts";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import { openConnection, type Connection, type Target } from "./connection.ts";
 import { createBackoff } from "./backoff.ts";
+import { keepAwake } from "./heartbeat.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
@@ -96,6 +97,7 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
       connection = opened;
       deafness = undefined;
       opened.onEnd(lost);
+      if ("url" in target) keepAwake(opened);
       backoff.reset();
       for (const channel of channels.keys()) await run(opened, "listen", channel); // channels requested meanwhile
       if (wasLost) for (const listener of reconnected) listener();

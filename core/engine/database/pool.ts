@@ -1,6 +1,7 @@
 /** A pool of connections: who has which, and how long each is kept. */
 import { poolTimeout } from "../../kernel/errors.ts";
 import { openConnection, type Connection, type Target } from "./connection.ts";
+import { watchLiveness } from "./liveness.ts";
 import type { PlanOwner } from "./prepared.ts";
 import type { WirePlan } from "./wire.ts";
 import type { Sharing } from "./sharing.ts";
@@ -17,6 +18,10 @@ export interface PoolOptions {
   readonly maxResultBytes: number;
   /** Bytes of SQL parsed on a connection, after which it is replaced. */
   readonly maxParsedBytes: number;
+  /** How long a statement may be silent before the server is asked what became of it. */
+  readonly silenceCheckMs: number;
+  /** How long it may be silent at all. */
+  readonly silenceLimitMs: number;
   /** Called with each connection that was opened. */
   readonly opened?: () => void;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
@@ -213,6 +218,18 @@ export const createPool = (options: PoolOptions): Pool => {
     Math.max(100, Math.min(SWEEP_MS, idleMs / 2, lifetimeMs / 2)),
   );
   sweep.unref();
+  const stopWatching =
+    "stream" in target
+      ? undefined
+      : watchLiveness({
+          connections: () => all.keys(),
+          checkMs: options.silenceCheckMs,
+          limitMs: options.silenceLimitMs,
+          lost: () => {
+            for (const kept of idle.slice()) drop(kept);
+          },
+          warn,
+        });
 
   return {
     acquire: (owner) => {
@@ -268,6 +285,7 @@ export const createPool = (options: PoolOptions): Pool => {
     close: async (patienceMs) => {
       isClosed = true;
       clearInterval(sweep);
+      stopWatching?.();
       for (const waiter of waiters.splice(0)) {
         clearTimeout(waiter.timer);
         waiter.fail(poolTimeout());

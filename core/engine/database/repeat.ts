@@ -46,7 +46,9 @@ export const nextAttempt = (loss: Loss, attempts: Attempts = FIRST): Attempts | 
 
 /** A result that is too large ends its connection too, and would do so again. */
 const isLoss = (error: unknown): boolean =>
-  isRelApiError(error) ? error.code === "connection-lost" : !isPgError(error) || isFatal(error);
+  isRelApiError(error)
+    ? error.code === "connection-lost" && error.facts["isFinal"] !== true
+    : !isPgError(error) || isFatal(error);
 
 const isEndedEarly = (error: unknown): boolean => {
   if (!isRelApiError(error) || error.code !== "connection-failed") return false;
