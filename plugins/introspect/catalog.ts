@@ -2,9 +2,11 @@
  *  */
 import {
   definePlugin,
+  inPieces,
   nameKey,
   type IntrospectContext,
   type Model,
+  type Pieces,
   type QualifiedName,
   type Relation,
   type Routine,
@@ -49,13 +51,18 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   const server = await loadServer(context, wanted);
   const relationRows = await loadRelations(context, wanted);
   const routineRows = await loadRoutines(context, wanted);
-  const rowTypes = relationRows.filter((row) => !row.isPartition).map(buildRowType);
+  const rowTypes = await inPieces(
+    eachOf(
+      relationRows.filter((row) => !row.isPartition),
+      buildRowType,
+    ),
+  );
   const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, routineRows), rowTypes);
   const roles = await loadRoles(context, server.serverVersion);
 
   const readAcl = createAclReader();
   const byOid = new Map(relationRows.map((row) => [row.oid, row]));
-  const origins = traceAll(byOid);
+  const origins = await inPieces(traceAll(byOid));
   const viewKeyOf = (view: RelationRow): readonly number[] =>
     deriveViewKey(origins.get(view.oid) ?? new Map(), (table) => {
       const row = byOid.get(table);
@@ -65,11 +72,18 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     const origin = origins.get(view.oid)?.get(position);
     return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
   };
-  const relations = new Map<string, Relation>();
-  for (const row of relationRows) {
-    if (!row.isPartition)
-      relations.set(nameKey(row), buildRelation(row, { readAcl, traitsOf, types, rows: byOid, viewKeyOf, originOf }));
-  }
+  const relations = await inPieces(
+    (function* (): Pieces<Map<string, Relation>> {
+      const built = new Map<string, Relation>();
+      for (const row of relationRows) {
+        if (!row.isPartition)
+          built.set(nameKey(row), buildRelation(row, { readAcl, traitsOf, types, rows: byOid, viewKeyOf, originOf }));
+        yield;
+      }
+      return built;
+    })(),
+  );
+  const routines = await inPieces(eachOf(routineRows, (row) => buildRoutine(row, { readAcl, types })));
 
   const known = new Map(server.schemas.map((schema) => [schema.name, schema]));
   for (const schema of context.schemas) {
@@ -84,7 +98,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     ),
     schemaAcls: new Map(server.schemas.map(({ name, owner, acl }) => [name, { owner, acl: readAcl(acl, "schema") }])),
     relations,
-    routines: groupRoutines(routineRows.map((row) => buildRoutine(row, { readAcl, types }))),
+    routines: groupRoutines(routines),
     types,
     roles,
     loginRole: server.loginRole,
@@ -98,6 +112,15 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   };
 };
 
+const eachOf = function* <From, To>(list: readonly From[], make: (from: From) => To): Pieces<readonly To[]> {
+  const made: To[] = [];
+  for (const from of list) {
+    made.push(make(from));
+    yield;
+  }
+  return made;
+};
+
 const typesIn = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {
   for (const { columns } of relations) for (const [, , type] of columns ?? []) yield type;
   for (const { types, resultType } of routines) {
@@ -106,9 +129,12 @@ const typesIn = function* (relations: readonly RelationRow[], routines: readonly
   }
 };
 
-const traceAll = (rows: ReadonlyMap<number, RelationRow>): ReadonlyMap<number, Origins> => {
+const traceAll = function* (rows: ReadonlyMap<number, RelationRow>): Pieces<ReadonlyMap<number, Origins>> {
   const views = new Map<number, Origins>();
-  for (const row of rows.values()) if (row.action !== null) views.set(row.oid, parseOrigins(row.action));
+  for (const row of rows.values()) {
+    if (row.action !== null) views.set(row.oid, parseOrigins(row.action));
+    yield;
+  }
   const isTable = (oid: number): boolean => {
     const kind = rows.get(oid)?.kind;
     return kind === "table" || kind === "partitioned" || kind === "foreign";

@@ -1,9 +1,12 @@
 /** Ways between relations: foreign keys both ways, the same through views, and through junctions.
  *  `ports?select=vessels(name)`. */
 import {
+  atOnce,
   definePlugin,
+  inPieces,
   nameKey,
   type ColumnPair,
+  type Pieces,
   type QualifiedName,
   type Relation,
   type Relationship,
@@ -32,12 +35,16 @@ interface Showing {
  *  within one exposed schema, since they are of use nowhere else. @rule R-REL-2 R-REL-3 R-REL-5 R-REL-6 R-REL-8
  *  R-REL-10 */
 export const deriveRelationships = (
+  ...parts: Parameters<typeof derivedRelationships>
+): ReadonlyMap<string, readonly Relationship[]> => atOnce(derivedRelationships(...parts));
+
+const derivedRelationships = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   schemas: readonly string[],
-): ReadonlyMap<string, readonly Relationship[]> => {
+): Pieces<ReadonlyMap<string, readonly Relationship[]>> {
   const exposed = new Set(schemas);
-  const links = deriveLinks(relations, origins, exposed);
+  const links = yield* deriveLinks(relations, origins, exposed);
   const bySource = new Map<string, Relationship[]>();
   const add = (relationship: Relationship): void => {
     const key = nameKey(relationship.source);
@@ -45,20 +52,30 @@ export const deriveRelationships = (
     if (list === undefined) bySource.set(key, [relationship]);
     else list.push(relationship);
   };
-  for (const link of links) for (const relationship of bothWays(link)) add(relationship);
-  for (const relationship of throughJunctions(links, exposed)) add(relationship);
-  for (const list of bySource.values()) makeIdsUnique(list);
+  for (const link of links) {
+    for (const relationship of bothWays(link)) add(relationship);
+    yield;
+  }
+  for (const relationship of throughJunctions(links, exposed)) {
+    add(relationship);
+    yield;
+  }
+  for (const list of bySource.values()) {
+    makeIdsUnique(list);
+    yield;
+  }
   return bySource;
 };
 
-const deriveLinks = (
+const deriveLinks = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   exposed: ReadonlySet<string>,
-): readonly Link[] => {
+): Pieces<readonly Link[]> {
   const showingViews = indexViews(relations, origins, exposed);
   const links: Link[] = [];
   for (const source of relations.values()) {
+    yield;
     for (const key of source.foreignKeys) {
       const target = relations.get(nameKey(key.target));
       if (target === undefined) continue;
@@ -232,8 +249,8 @@ export const relationships = definePlugin({
   name: "relationships",
   requires: ["catalog-introspection"],
   apply: (hooks) => {
-    hooks.introspect.tap("relationships", (model) => {
-      const bySource = deriveRelationships(model.relations, columnOriginsOf(model), model.schemas);
+    hooks.introspect.tapPromise("relationships", async (model) => {
+      const bySource = await inPieces(derivedRelationships(model.relations, columnOriginsOf(model), model.schemas));
       const relations = new Map<string, Relation>();
       for (const [key, relation] of model.relations) {
         relations.set(key, { ...relation, relationships: [...relation.relationships, ...(bySource.get(key) ?? [])] });
