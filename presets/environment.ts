@@ -1,5 +1,4 @@
 /** The settings of the standalone server, from environment variables. */
-import { readFileSync } from "node:fs";
 import {
   presetError,
   readVariables,
@@ -10,6 +9,7 @@ import {
 } from "../core/index.ts";
 import { encryptionFaults } from "./encryption-faults.ts";
 import { fullCompat } from "./full-compat.ts";
+import { readSecretFile, type SecretFile } from "./secret-files.ts";
 import {
   APP_SETTING,
   FEATURES,
@@ -24,6 +24,8 @@ export type { Environment };
 export interface EnvironmentSettings {
   readonly options: RelApiOptions;
   readonly server: ServerSettings;
+  /** Where some of the options came from. */
+  readonly files?: readonly SecretFile[];
 }
 
 /** Every setting that the environment may set, for what looks for their names elsewhere: settings files, misspelt
@@ -38,32 +40,43 @@ export const knownVariables = (): ReadonlySet<string> =>
   new Set(knownSettings().flatMap(({ environment = [] }) => environment));
 
 /** Secrets that may stand in a file: `JWT_SECRET=@/run/secrets/jwt`. */
-const MAY_BE_FILES: ReadonlySet<string> = new Set(["databaseUrl", "databaseDirectUrl", "jwtSecret"]);
+const MAY_BE_FILES: ReadonlySet<string> = new Set([
+  "databaseUrl",
+  "databaseDirectUrl",
+  "jwtSecret",
+  "adminSecret",
+  "adminSecrets",
+]);
 
 /** The variables, with what the files hold that they name. @rule C-SET-6 */
-const withFiles = (given: Environment, faults: string[]): Environment => {
+const withFiles = (
+  given: Environment,
+  faults: string[],
+): { readonly environment: Environment; readonly files: readonly SecretFile[] } => {
   const found: Record<string, string> = {};
-  for (const { name, environment = [] } of settingsOf(fullCompat({}))) {
-    if (!MAY_BE_FILES.has(name)) continue;
-    for (const variable of environment) {
-      const file = /^@(.+)$/s.exec(given[variable] ?? "")?.[1];
-      if (file === undefined) continue;
-      try {
-        found[variable] = readFileSync(file, "utf8").replace(/\r?\n$/, "");
-        if (found[variable] === "") faults.push(`${variable} names the file "${file}", which is empty`);
-      } catch (error) {
-        faults.push(`${variable} names the file "${file}", which cannot be read: ${(error as Error).message}`);
-        found[variable] = "";
-      }
+  const files: SecretFile[] = [];
+  for (const setting of settingsOf(fullCompat({}))) {
+    if (!MAY_BE_FILES.has(setting.name)) continue;
+    // of several names the first that is set counts
+    const variable = setting.environment?.find((name) => (given[name] ?? "") !== "");
+    const path = /^@(.+)$/s.exec(given[variable ?? ""] ?? "")?.[1];
+    if (variable === undefined || path === undefined) continue;
+    const file: SecretFile = { setting, variable, path };
+    try {
+      found[variable] = readSecretFile(file);
+      files.push(file);
+    } catch (error) {
+      faults.push((error as Error).message);
+      found[variable] = "";
     }
   }
-  return { ...given, ...found };
+  return { environment: { ...given, ...found }, files };
 };
 
 /** @throws RelApiError `preset` with one line per setting that is wrong */
 export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const ofFiles: string[] = [];
-  const environment = withFiles(given, ofFiles);
+  const { environment, files } = withFiles(given, ofFiles);
   const ofPreset = readVariables(
     settingsOf(fullCompat({})).filter(({ isOption }) => isOption),
     environment,
@@ -81,7 +94,7 @@ export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const server = { ...SERVER_DEFAULTS, ...ofServer.values };
   checkTogether(options, server, faults);
   if (faults.length > 0) throw presetError(faults.join("\n"));
-  return { options: options as RelApiOptions, server }; // each value was read by its setting's kind
+  return { options: options as RelApiOptions, server, files }; // each value was read by its setting's kind
 };
 
 const readAppSettings = (environment: Environment): Readonly<Record<string, string>> => {

@@ -19,6 +19,7 @@ import { adminServer } from "../plugins/admin/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { settingFindings } from "./findings.ts";
 import { fullCompat } from "./full-compat.ts";
+import { followSecretFiles } from "./secret-files.ts";
 import { SERVER_DEFAULTS, type ServerSettings } from "./server-settings.ts";
 
 export interface Served {
@@ -61,7 +62,7 @@ const startReport = definePlugin({
 /** Listens at once; until the schema is loaded requests wait or get 503. `isFirst`: this process has the admin
  *  listener. @throws RelApiError `preset`, and what listening throws */
 export const serve = async (
-  { options: given, server: settings }: EnvironmentSettings,
+  { options: given, server: settings, files = [] }: EnvironmentSettings,
   isFirst = true,
 ): Promise<Served> => {
   const options = await withDatabase({ options: given, server: settings });
@@ -78,7 +79,17 @@ export const serve = async (
       counters = context.counters;
     },
   });
-  const api = relApi(compose(fullCompat(options), endReport, ...(isFirst ? [startReport] : []), ...measures, ...admin));
+  const secrets = files.length === 0 ? undefined : followSecretFiles(files);
+  const api = relApi(
+    compose(
+      fullCompat({ ...options, ...secrets?.options }),
+      ...(secrets === undefined ? [] : [secrets.plugin]),
+      endReport,
+      ...(isFirst ? [startReport] : []),
+      ...measures,
+      ...admin,
+    ),
+  );
   const headersMs = resolveOptions(options, coreSettings).requestTimeout * 1000;
   // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
   const server = createServer(

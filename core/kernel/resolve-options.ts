@@ -44,7 +44,13 @@ export const settingsOf = ({ plugins, aliases = {} }: WithSettings): readonly Se
 const CORE = "relapi itself";
 
 /** Options that are no settings. */
-const OBJECTS = ["database", "logger", "appSettings", "settings"] as const satisfies readonly (keyof RelApiOptions)[];
+const OBJECTS = [
+  "database",
+  "logger",
+  "freshUrl",
+  "appSettings",
+  "settings",
+] as const satisfies readonly (keyof RelApiOptions)[];
 
 /** The options with all defaults filled in. `settings`: those of `settingsOf`. */
 export const resolveOptions = (options: RelApiOptions, settings: readonly Setting[]): ResolvedOptions => {

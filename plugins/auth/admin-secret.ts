@@ -35,8 +35,11 @@ export const adminSecret = definePlugin({
   stage: Stage.early,
   secretHeaders: ["x-session-admin-secret", "x-hasura-admin-secret"],
   apply: (hooks, context) => {
-    const secrets = adminSecretsOf(context.options).map(digest);
+    let secrets = adminSecretsOf(context.options).map(digest);
     if (secrets.length === 0) return;
+    context.onModel(() => {
+      secrets = adminSecretsOf(context.options).map(digest);
+    });
     const sessions = context.caches.create({
       name: "administrators",
       make: (ask: Ask<Session>) => Object.freeze(ask(SESSION)),

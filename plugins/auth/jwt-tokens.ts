@@ -98,9 +98,11 @@ const createTokens = (context: PluginContext): Tokens => {
       closeKeys(state);
       state = next;
       known.clear();
+      context.troubles.set("token settings", undefined);
     } catch (error) {
       if (!isRelApiError(error)) throw error;
       context.logger.error("invalid token settings; keeping the previous settings", { reason: error.message });
+      context.troubles.set("token settings", `${error.message}; keeping the previous settings`);
     }
   });
 

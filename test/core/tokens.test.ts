@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Credentials, PluginContext, RelApiOptions, Session } from "../../core/index.ts";
 import { parseJsonPath } from "../../core/engine/values/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
+import { createTroubles } from "../../core/kernel/troubles.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
 import { resolveOptions, settingsOf } from "../../core/kernel/resolve-options.ts";
@@ -339,6 +340,7 @@ const plugin = (given: RelApiOptions) => {
     },
     logger: { error: (...told: unknown[]) => log.push(told) },
     counters: createCounters(),
+    troubles: createTroubles(),
     onClose: (closer: () => void) => closers.push(closer),
     onModel: (listener: () => void) => listeners.push(listener),
   } as unknown as PluginContext; // what this plugin uses of it

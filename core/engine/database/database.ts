@@ -51,8 +51,9 @@ export const createDatabase = (
   signals: Signals = createSignals(),
 ): Database => {
   const { options } = current; // what connections depend on does not change
-  const target = targetOf(options);
-  const direct = directTargetOf(options) ?? target;
+  const target = fresh(targetOf(options), "databaseUrl", options);
+  const ofDirect = directTargetOf(options);
+  const direct = ofDirect === undefined ? target : fresh(ofDirect, "databaseDirectUrl", options);
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   let listener: Promise<Listener> | undefined;
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
@@ -179,6 +180,21 @@ const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): T
   if (databaseUrl === undefined || databaseUrl === "")
     throw presetError("the preset has no database: set databaseUrl, or database for an embedded one");
   return { url: databaseUrl, pooler: databasePooler };
+};
+
+/** Its URL may be another one with each connection. */
+const fresh = (
+  to: Target,
+  option: "databaseUrl" | "databaseDirectUrl",
+  { freshUrl }: Pick<ResolvedOptions, "freshUrl">,
+): Target => {
+  if ("stream" in to || freshUrl === undefined) return to;
+  return {
+    ...to,
+    get url() {
+      return freshUrl(option) ?? to.url;
+    },
+  };
 };
 
 /** For what needs a backend of its own for longer than a transaction. */
