@@ -19,6 +19,7 @@ import { adminServer } from "../plugins/admin/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { settingFindings } from "./findings.ts";
 import { fullCompat } from "./full-compat.ts";
+import { lostLog } from "./lost-log.ts";
 import { followSecretFiles } from "./secret-files.ts";
 import { SERVER_DEFAULTS, type ServerSettings } from "./server-settings.ts";
 
@@ -85,6 +86,7 @@ export const serve = async (
       fullCompat({ ...options, ...secrets?.options }),
       ...(secrets === undefined ? [] : [secrets.plugin]),
       endReport,
+      lostLog,
       ...(isFirst ? [startReport] : []),
       ...measures,
       ...admin,

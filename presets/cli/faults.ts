@@ -10,6 +10,12 @@ export const faultText = (error: unknown): string => {
   return isRelApiError(error) || isPlain(error) ? error.message : (error.stack ?? error.message);
 };
 
+/** A reader that has seen enough: `relapi schema | head`. @rule C-CLI-4 */
+export const endWithReader = (error: NodeJS.ErrnoException): void => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+};
+
 /** The exit code is 1 once everything is printed. @rule C-CLI-4 */
 export const tellFaults = (text: string): void => {
   const lines = text.split("\n");

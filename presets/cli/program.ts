@@ -4,7 +4,7 @@ import { nearestNames, VERSION } from "../../core/index.ts";
 import { readEnvironment, type EnvironmentSettings } from "../environment.ts";
 import { withConfigFile } from "./config-file.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
-import { giveUp, tellFaults } from "./faults.ts";
+import { endWithReader, giveUp, tellFaults } from "./faults.ts";
 import { runServer } from "./serve-command.ts";
 
 interface GlobalOptions {
@@ -183,11 +183,7 @@ const WRONG_USE = 2;
 
 /** @rule C-CLI-1 C-CLI-2 */
 export const runCommandLine = async (words: readonly string[]): Promise<void> => {
-  // a reader that has seen enough: relapi schema | head
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+  process.stdout.on("error", endWithReader);
   try {
     await buildProgram().parseAsync(words, { from: "user" });
   } catch (error) {

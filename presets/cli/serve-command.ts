@@ -6,7 +6,8 @@ import { knownVariables, type EnvironmentSettings } from "../environment.ts";
 import { strayVariables } from "../misspelt.ts";
 import { serve, type Served } from "../serve.ts";
 import { runWorkers, WORKER_INDEX } from "../workers.ts";
-import { giveUp } from "./faults.ts";
+import { surviveLostLog } from "../lost-log.ts";
+import { endWithReader, giveUp } from "./faults.ts";
 
 /** Exit code: requests did not end in the grace period. */
 const CUT_OFF = 3;
@@ -53,6 +54,8 @@ const sayWhatIsOdd = (settings: EnvironmentSettings): void => {
 };
 
 export const runServer = async (settings: EnvironmentSettings): Promise<void> => {
+  process.stdout.off("error", endWithReader);
+  surviveLostLog();
   if (cluster.isPrimary) sayWhatIsOdd(settings);
   if (settings.server.workers > 1 && cluster.isPrimary) runWorkers(settings.server.workers);
   else await start(settings);

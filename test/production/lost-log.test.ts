@@ -1,0 +1,64 @@
+/** A log that nobody takes does not end the server. */
+import { openSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { program } from "../cli/run.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { capabilities, testDatabase } from "../support/database.ts";
+import { eventually, freePort } from "./support.ts";
+
+/** `/dev/full` answers every write with "no space left on device". */
+describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)(
+  "C-CLI-8 a log that cannot be written",
+  async () => {
+    const database = await testDatabase();
+
+    const start = async (stdio: readonly ("pipe" | number)[]) => {
+      const [port, adminPort] = [await freePort(), await freePort()];
+      const child = spawn(process.execPath, [program], {
+        env: {
+          PATH: process.env["PATH"],
+          DATABASE_URL: database.options.databaseUrl,
+          ANON_ROLE: "sea_anon",
+          DB_SCHEMAS: "sea",
+          HOST: "127.0.0.1",
+          PORT: String(port),
+          ADMIN_PORT: String(adminPort),
+        },
+        stdio: ["ignore", ...stdio],
+      });
+      let code: number | null | undefined;
+      child.on("exit", (given) => {
+        code = given;
+      });
+      atFileEnd(async () => void child.kill("SIGKILL"));
+      const get = async (): Promise<number> =>
+        (await fetch(`http://127.0.0.1:${port}/api/ports?limit=1`).catch(() => ({ status: 0 }))).status;
+      const ready = async (): Promise<string> => (await fetch(`http://127.0.0.1:${adminPort}/ready`)).text();
+      await eventually(async () => (await get()) === 200, 20_000, "the start");
+      return { child, get, ready, code: () => code };
+    };
+
+    test("C-CLI-8 on a full disk the server goes on, and /ready says so", async () => {
+      const full = openSync("/dev/full", "w");
+      const { child, get, ready, code } = await start([full, full]);
+      for (let i = 0; i < 20; i++) expect(await get()).toBe(200);
+      expect(await ready()).toContain("log on stdout: it cannot be written: ENOSPC\n");
+      child.kill("SIGTERM");
+      await eventually(() => code() !== undefined, 10_000);
+      expect(code()).toBe(0);
+    });
+
+    test("C-CLI-8 nor does it end with the program that reads its log", async () => {
+      const { child, get, ready, code } = await start(["pipe", "pipe"]);
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      for (let i = 0; i < 20; i++) expect(await get()).toBe(200);
+      expect(await ready()).toContain("log on stdout: it cannot be written: EPIPE\n");
+      child.kill("SIGTERM");
+      await eventually(() => code() !== undefined, 10_000);
+      expect(code()).toBe(0);
+    });
+  },
+);
