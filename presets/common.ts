@@ -6,6 +6,7 @@ import { jwtTokens } from "../plugins/auth/jwt-tokens.ts";
 import { aggregateEmbeds } from "../plugins/embeds/aggregate.ts";
 import { hasuraSession, sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
+import { bus, natsBus, notifyBus, redisBus, redisLimits } from "../plugins/bus/index.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
 import { frontPage } from "../plugins/front-page/index.ts";
 import { databaseSettings } from "../plugins/database-settings/index.ts";
@@ -25,6 +26,7 @@ import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/set.ts";
 import { reloadChannel } from "../plugins/reload/index.ts";
 import { reloadPoll } from "../plugins/reload/poll.ts";
+import { reloadAll, reloadChannel } from "../plugins/reload/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
 
 export const common: readonly Plugin[] = [
@@ -33,6 +35,7 @@ export const common: readonly Plugin[] = [
   cors,
   traceHeader,
   // limits
+  redisLimits,
   rateLimits,
   rowLimits,
   costLimits,
@@ -78,4 +81,10 @@ export const common: readonly Plugin[] = [
   replicationChanges,
   notifyChanges,
   pollChanges,
+  // several processes: behind what says goodbye on it
+  bus,
+  natsBus,
+  redisBus,
+  notifyBus,
+  reloadAll,
 ];

@@ -2,6 +2,7 @@
 import type { RelApiOptions } from "../core/index.ts";
 // what their plugins add to `RelApiOptions`
 export type { AuthOptions, JwtSecret } from "../plugins/auth/settings.ts";
+export type { BusOptions } from "../plugins/bus/settings.ts";
 export type { StoreOptions } from "../plugins/database-settings/settings.ts";
 export type { GraphqlOptions } from "../plugins/graphql/settings.ts";
 export type { TraceOptions } from "../plugins/http/settings.ts";
@@ -75,6 +76,12 @@ export interface PresetOptions extends RelApiOptions {
   readonly corsAllowedOrigins?: NonNullable<RelApiOptions["corsAllowedOrigins"]>;
   /** Request header echoed in the answer and the log. */
   readonly serverTraceHeader?: NonNullable<RelApiOptions["serverTraceHeader"]>;
+  /** Redis that counts for rate limits, for all processes of all machines together (X-BUS-5). Unset: `BUS_URL`, where that is Redis; else each machine counts for itself. */
+  readonly rateLimitRedisUrl?: NonNullable<RelApiOptions["rateLimitRedisUrl"]>;
+  /** What passes changes and reloads between processes: `nats://…` (package `@nats-io/transport-node`) or `redis://…` (package `@redis/client`). Unset: the database's own `NOTIFY`. */
+  readonly busUrl?: NonNullable<RelApiOptions["busUrl"]>;
+  /** Processes with the same name, bus and database belong together. Default: `"relapi"`. */
+  readonly busName?: NonNullable<RelApiOptions["busName"]>;
   /** Requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata. */
   readonly rateLimits?: NonNullable<RelApiOptions["rateLimits"]>;
   /** Requests that a caller who was idle may send at once. Unset: as many as in a minute. */

@@ -1,4 +1,5 @@
 /** The standalone server: a listener of Node's own around `fullCompat`, from settings. */
+import cluster from "node:cluster";
 import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,6 +17,7 @@ import {
   type RelApiOptions,
 } from "../core/index.ts";
 import { adminServer } from "../plugins/admin/index.ts";
+import { workerLimits } from "../plugins/limits/worker-limits.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { settingFindings } from "./findings.ts";
 import { fullCompat } from "./full-compat.ts";
@@ -86,6 +88,7 @@ export const serve = async (
       fullCompat({ ...options, ...secrets?.options }),
       ...(secrets === undefined ? [] : [secrets.plugin]),
       endReport,
+      ...(cluster.isWorker ? [workerLimits] : []),
       lostLog,
       ...(isFirst ? [startReport] : []),
       ...measures,

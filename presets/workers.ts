@@ -1,6 +1,7 @@
 /** Several processes of the standalone server that share its port. */
 import cluster, { type Worker } from "node:cluster";
 import { relay } from "./relay.ts";
+import { createWorkerCounter } from "../plugins/limits/worker-limits.ts";
 
 /** The number of a worker; the first one has the admin listener and prints the banner. */
 export const WORKER_INDEX = "RELAPI_WORKER";
@@ -11,11 +12,13 @@ const RESTART_MS = 1000;
  *  its settings. */
 export const runWorkers = (count: number): void => {
   const listening = new Set<Worker>();
+  const countFor = createWorkerCounter();
   let isStopping = false;
 
   const fork = (index: number): void => {
     const worker = cluster.fork({ [WORKER_INDEX]: String(index) });
     worker.on("message", (message) => relay(worker, message));
+    countFor(worker);
     worker.on("listening", () => listening.add(worker));
     worker.on("exit", (code, signal) => {
       if (isStopping) {

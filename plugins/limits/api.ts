@@ -19,3 +19,16 @@ export interface CostLimits {
 
 /** For those that run statements of their own making over the callers' ones. `current`: undefined: there are none. */
 export type CostLimitsService = Token<"cost-limits", { current(): CostLimits | undefined }>;
+
+/** Token buckets that several processes share. */
+export interface SharedBuckets {
+  /** Takes a token. @returns 0, or the milliseconds until there will be one; undefined: nobody can tell now. `isOwed`: one
+   *  that is not there is owed, because the request runs all the same */
+  take(key: string, perMinute: number, burst: number, isOwed?: boolean): Promise<number | undefined>;
+}
+
+/** Of all machines: offered by `redis-limits`. `open`: there are limits, and the schema is loaded. */
+export type RedisBucketsService = Token<"redis-buckets", SharedBuckets & { open(): void }>;
+
+/** Of the workers of one machine: offered by `worker-limits`. */
+export type WorkerBucketsService = Token<"worker-buckets", SharedBuckets>;

@@ -11,6 +11,7 @@ import {
   type Session,
 } from "../../core/index.ts";
 import type { CheckGqlDocument } from "../graphql/api.ts";
+import type { RedisBucketsService, SharedBuckets, WorkerBucketsService } from "./api.ts";
 import { createRoleLimits, mayLimit } from "./by-role.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
@@ -49,8 +50,15 @@ const rateExceeded = (perMinute: number, waitMs: number): RelApiError =>
     facts: { limit: "rateLimits" },
   });
 
+/** What a request is counted by. */
+interface Counted {
+  readonly key: string;
+  readonly perMinute: number;
+  readonly burst: number;
+}
+
 /** Each HTTP request counts once, each further entry of a GraphQL batch too, and each operation that a socket asks for.
- *  @rule R-LIM-6 G-LIM-9 */
+ *  @rule R-LIM-6 X-BUS-5 G-LIM-9 */
 export const rateLimits = definePlugin({
   name: "rate-limits",
   stage: Stage.late, // the hook of the GraphQL surface is declared, if there is one
@@ -61,21 +69,52 @@ export const rateLimits = definePlugin({
     const limits = createRoleLimits(context, (kind) => kind === "rate_limit");
     /** Requests whose first operation is counted. */
     const counted = new WeakSet<IncomingMessage>();
+    let shared: SharedBuckets | undefined;
+    context.onModel(() => {
+      if (!limits.isUsed) return;
+      const redis = context.service<RedisBucketsService>("redis-buckets");
+      redis?.open();
+      shared = redis ?? context.service<WorkerBucketsService>("worker-buckets");
+    });
 
-    /** @returns whether there is a limit. @throws RelApiError 429 */
-    const count = (session: Session, request: IncomingMessage): boolean => {
+    /** Undefined: there is no limit. */
+    const countedBy = (session: Session, request: IncomingMessage): Counted | undefined => {
       const { rate } = limits.of(session);
-      if (rate === undefined || isOwnCall(request)) return false;
+      if (rate === undefined || isOwnCall(request)) return undefined;
       const { options } = context;
       const key = JSON.stringify([session.role, ...rate.by.map((name) => valueOf(name, session, request, options))]);
-      const waitMs = buckets.take(key, rate.perMinute, options.rateLimitBurst ?? rate.perMinute);
-      if (waitMs > 0) throw rateExceeded(rate.perMinute, waitMs);
-      return true;
+      return { key, perMinute: rate.perMinute, burst: options.rateLimitBurst ?? rate.perMinute };
     };
 
-    const authorized = ({ session, request }: Exchange): undefined => {
-      if (count(session, request)) counted.add(request);
+    /** @throws RelApiError 429 */
+    const takeHere = ({ key, perMinute, burst }: Counted): void => {
+      const waitMs = buckets.take(key, perMinute, burst);
+      if (waitMs > 0) throw rateExceeded(perMinute, waitMs);
     };
+
+    /** @throws RelApiError 429 */
+    const takeThere = async (from: SharedBuckets, by: Counted): Promise<undefined> => {
+      const waitMs = await from.take(by.key, by.perMinute, by.burst);
+      if (waitMs === undefined) takeHere(by);
+      else if (waitMs > 0) throw rateExceeded(by.perMinute, waitMs);
+    };
+
+    const authorized = ({ session, request }: Exchange): Promise<undefined> | undefined => {
+      const by = countedBy(session, request);
+      if (by === undefined) return undefined;
+      counted.add(request);
+      return shared === undefined ? void takeHere(by) : takeThere(shared, by);
+    };
+
+    /** Nobody waits here: what this process has counted decides, and what all have counted from their answer on. What was
+     *  too much until then is owed. @throws RelApiError 429 */
+    const takeAtOnce = (by: Counted): void => {
+      takeHere(by);
+      void shared?.take(by.key, by.perMinute, by.burst, true).then((waitMs = 0) => {
+        if (waitMs > 0) buckets.drain(by.key, by.perMinute, waitMs);
+      });
+    };
+
     context.addStep({
       name: "rate-limits",
       get authorized() {
@@ -84,7 +123,9 @@ export const rateLimits = definePlugin({
     });
     if (!context.registry.has("graphql")) return;
     hooks.use<CheckGqlDocument>("checkGqlDocument").tap("rate-limits", (_text, session, _document, sender) => {
-      if (sender !== undefined && !counted.delete(sender.request)) count(session, sender.request);
+      if (sender === undefined || counted.delete(sender.request)) return;
+      const by = countedBy(session, sender.request);
+      if (by !== undefined) takeAtOnce(by);
     });
   },
 });

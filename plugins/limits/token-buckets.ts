@@ -9,27 +9,32 @@ interface Bucket {
 const MAX_BUCKETS = 100_000;
 
 export interface TokenBuckets {
-  /** Takes a token. @returns 0, or the milliseconds until there will be one */
-  take(key: string, perMinute: number, burst: number): number;
+  /** Takes a token. @returns 0, or the milliseconds until there will be one. `isOwed`: one that is not there is owed */
+  take(key: string, perMinute: number, burst: number, isOwed?: boolean): number;
+  /** Whoever counts for all says that there will be none for so long. */
+  drain(key: string, perMinute: number, waitMs: number): void;
 }
 
 export const createTokenBuckets = (now: () => number = () => performance.now()): TokenBuckets => {
   const buckets = new Map<string, Bucket>();
+  const put = (key: string, tokens: number): void => {
+    const bucket = buckets.get(key) ?? { tokens, atMs: 0 };
+    bucket.tokens = tokens;
+    bucket.atMs = now();
+    // the order of a map is that of insertion
+    buckets.delete(key);
+    buckets.set(key, bucket);
+    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // it has some
+  };
   return {
-    take: (key, perMinute, burst) => {
-      const atMs = now();
+    take: (key, perMinute, burst, isOwed = false) => {
       const known = buckets.get(key);
       const perMs = perMinute / 60_000;
-      const tokens = known === undefined ? burst : Math.min(burst, known.tokens + (atMs - known.atMs) * perMs);
+      const tokens = known === undefined ? burst : Math.min(burst, known.tokens + (now() - known.atMs) * perMs);
       const isEnough = tokens >= 1;
-      const bucket = known ?? { tokens, atMs };
-      bucket.tokens = isEnough ? tokens - 1 : tokens;
-      bucket.atMs = atMs;
-      // the order of a map is that of insertion
-      buckets.delete(key);
-      buckets.set(key, bucket);
-      if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // it has some
+      put(key, isEnough || isOwed ? Math.max(tokens - 1, -burst) : tokens);
       return isEnough ? 0 : (1 - tokens) / perMs;
     },
+    drain: (key, perMinute, waitMs) => put(key, 1 - (waitMs * perMinute) / 60_000),
   };
 };

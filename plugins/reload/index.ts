@@ -3,6 +3,8 @@ import { definePlugin } from "../../core/index.ts";
 import { dbChannel } from "../settings.ts";
 import { channelSettings } from "./settings.ts";
 
+export { reloadAll } from "./reload-all.ts";
+
 const ASKS: ReadonlySet<string> = new Set(["", "reload schema", "reload config"]);
 
 /** @rule R-SC-3 R-SC-5 */

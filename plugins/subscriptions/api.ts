@@ -53,6 +53,8 @@ export interface LiveQueries {
   /** Asks the change sources again, because one has come or gone. Everything runs once, since nothing was watched in
    *  between. */
   rewatch(): void;
+  /** Nobody subscribes to anything. */
+  readonly isIdle: boolean;
   /** A subscription of the GraphQL surface as a source; its answers are texts of the `data` object. */
   graphqlSource(engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource;
 }

@@ -2,19 +2,54 @@
  *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. Only names are read from
  *  its output. */
 import { randomBytes } from "node:crypto";
-import type { PluginContext } from "../../core/index.ts";
+import type { PluginContext, ReplicationConnection } from "../../core/index.ts";
 import { catalogText, ident, sql } from "../../core/engine/sql/fragment.ts";
 import type { ChangeFeed, ChangeFeedHandlers } from "./api.ts";
 
 /** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute, and keeps the log until
  *  it hears from it. */
-const STATUS_MS = 5000;
-/** It answers each status; without a word for so long the connection leads nowhere. */
-const SILENT_MS = 12_000;
+const STATUS_MS = 10_000;
+/** Each status asks for an answer; when so many have had none, the network swallows what is sent. */
+const MAX_SILENT = 4;
+/** Whoever waits for the lock of a machine that has vanished waits no longer than this. */
+const LOCKED_STATUS_MS = 1000;
+const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'5s'")}`;
 
 /** @throws RelApiError of connecting, or of the server when it refuses */
-export const openChangeFeed = async (context: PluginContext, handlers: ChangeFeedHandlers): Promise<ChangeFeed> => {
+export const openChangeFeed = async (context: PluginContext, handlers: ChangeFeedHandlers): Promise<ChangeFeed> =>
+  startFeed(await context.openReplication(), handlers, STATUS_MS);
+
+export interface LockedFeed {
+  readonly feed: ChangeFeed;
+  /** When the lock was got, by the clock of the database: a later one is held, an earlier one is not any more. */
+  readonly sinceMs: number;
+}
+
+/** One for all who know of the advisory lock: it lasts as long as the feed's connection. Undefined: somebody has it.
+ *  @throws RelApiError as `openChangeFeed` */
+export const openLockedFeed = async (
+  context: PluginContext,
+  handlers: ChangeFeedHandlers,
+  lock: bigint,
+): Promise<LockedFeed | undefined> => {
   const connection = await context.openReplication();
+  try {
+    const wanted = sql`select pg_catalog.pg_try_advisory_lock(${catalogText(`${lock}`)}) as locked, (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint::text as since`;
+    const [row] = await connection.command<{ readonly locked: boolean; readonly since: string }>(wanted);
+    if (row?.locked !== true) return void (await connection.end());
+    await connection.command(LOCKED_TIMEOUT);
+    return { feed: await startFeed(connection, handlers, LOCKED_STATUS_MS), sinceMs: Number(row.since) };
+  } catch (error) {
+    void connection.end();
+    throw error;
+  }
+};
+
+const startFeed = async (
+  connection: ReplicationConnection,
+  handlers: ChangeFeedHandlers,
+  statusMs: number,
+): Promise<ChangeFeed> => {
   let isEnded = false;
   let timer: NodeJS.Timeout | undefined;
   const close = (): Promise<void> => {
@@ -35,14 +70,18 @@ export const openChangeFeed = async (context: PluginContext, handlers: ChangeFee
     throw error;
   }
   const reader = createReader(handlers, connection.send);
+  let silentCount = 0;
   timer = setInterval(() => {
-    if (performance.now() - reader.heardAtMs() > SILENT_MS) ended("the server has not answered for too long");
-    else reader.status(true);
-  }, STATUS_MS);
+    if (++silentCount > MAX_SILENT) return ended("the database does not answer");
+    reader.status(true);
+  }, statusMs);
   connection.onEnd(() => ended("the connection was lost"));
   const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`;
   connection
-    .copy(start, reader.take)
+    .copy(start, (bytes) => {
+      silentCount = 0;
+      reader.take(bytes);
+    })
     .catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
   return { end: close };
 };
@@ -65,24 +104,20 @@ const MAX_KEYS = 10_000;
 
 interface Reader {
   take(bytes: Buffer): void;
-  /** `asks`: for an answer. */
-  status(asks: boolean): void;
-  /** When something last came. */
-  heardAtMs(): number;
+  /** `isAsking`: the server is to answer. */
+  status(isAsking?: boolean): void;
 }
 
 const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes: Buffer) => void): Reader => {
   let position = 0n;
   let changes = new Map<string, Set<string> | undefined>();
 
-  let heardMs = performance.now();
-
-  const status = (asks: boolean): void => {
+  const status = (isAsking = false): void => {
     const bytes = Buffer.alloc(34);
     bytes[0] = 0x72;
     for (const at of [1, 9, 17]) bytes.writeBigUInt64BE(position, at);
     bytes.writeBigInt64BE(BigInt(Date.now()) * 1000n - EPOCH_US, 25);
-    bytes[33] = asks ? 1 : 0;
+    bytes[33] = isAsking ? 1 : 0;
     send(bytes);
   };
 
@@ -119,9 +154,7 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
   };
 
   return {
-    heardAtMs: () => heardMs,
     take: (bytes) => {
-      heardMs = performance.now();
       if (bytes[0] === XLOG_DATA) {
         const at = bytes.readBigUInt64BE(9);
         if (at > position) position = at;
@@ -129,7 +162,7 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
       } else if (bytes[0] === KEEPALIVE) {
         const at = bytes.readBigUInt64BE(1);
         if (at > position) position = at;
-        if (bytes[17] === 1) status(false);
+        if (bytes[17] === 1) status();
       }
     },
     status,

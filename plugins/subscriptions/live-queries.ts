@@ -261,6 +261,9 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
       };
     },
     rewatch,
+    get isIdle() {
+      return cohorts.size === 0;
+    },
     graphqlSource: (...parts) => graphqlSource(context, ...parts),
     replan: () => {
       for (const cohort of cohorts.values()) forget(cohort);

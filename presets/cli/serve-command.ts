@@ -23,7 +23,7 @@ const handleSignals = (served: Served): void => {
   // a terminal sends SIGINT to every process of the group; workers wait for the primary to stop them
   process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
   const reload = (): void => {
-    served.api.reload().catch(() => undefined); // it was logged
+    served.api.reloadAll().catch(() => undefined); // it was logged
   };
   process.on("SIGUSR1", reload).on("SIGUSR2", reload);
 };

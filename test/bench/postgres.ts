@@ -3,7 +3,7 @@
 import pg from "pg";
 import { startOwnServer, withDatabase, type OwnServer } from "../support/own-postgres.ts";
 
-export type BenchServer = OwnServer;
+export type BenchServer = Pick<OwnServer, "url" | "urlOf" | "stop">;
 
 /** A connection to an empty database of that name; the role `bench_anon` is there. */
 export const openFreshDatabase = async (

@@ -484,7 +484,7 @@ describe("presets", () => {
   });
 
   test("X-START-2 the presets know every plugin of the package, and no others", () => {
-    const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report"]; // the standalone server's and the commands'
+    const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report", "worker-limits"]; // the standalone server's and the commands'
     const all = [...fullCompat(options).plugins, ...minimal(options).plugins].map((each) => each.name);
     expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());
   });

@@ -185,6 +185,8 @@ describe("environment variables", () => {
       "databaseUrl",
       "databaseDirectUrl",
       "databaseReplicaUrls",
+      "rateLimitRedisUrl",
+      "busUrl",
       "adminSecret",
       "adminSecrets",
       "jwtSecret",

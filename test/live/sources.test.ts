@@ -137,14 +137,19 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   });
 
   test("G-SUB-4 when the feed is lost another source watches until it is back", async () => {
+    const opened = (): number =>
+      log.lines.filter((line) => line === "live queries detect changes by logical replication").length;
+    const before = opened();
+    const socket = await initiated(api);
+    subscribe(socket, "1", "subscription { album { id } }");
+    await until(() => opened() > before);
     await api.sql(
       "select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database() and active_pid is not null",
     );
     await until(() => log.lines.includes("lost logical replication for live queries"));
-    await until(
-      () => log.lines.filter((line) => line === "live queries detect changes by logical replication").length > 1,
-    );
+    await until(() => opened() > before + 1);
     await changesReach(api, 502, 3000);
+    await socket.close();
   });
 });
 
@@ -222,11 +227,11 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
     await socket.next();
     await shared.sql("update artist set country = 'FB' where id = 1");
     expect(await socket.next()).toMatchObject({ payload: { data: { artist_by_pk: { country: "FB" } } } });
-    await socket.close();
     // the other source answers while the first is still being tried
     await until(() =>
       log.lines.includes("logical replication is not available for live queries; using another change source"),
     );
+    await socket.close();
     await api.close();
     await shared.close();
   });

@@ -9,6 +9,10 @@ export interface OwnServer {
   /** Of the superuser, without a password. */
   readonly url: string;
   urlOf(database: string): string;
+  /** What it writes. */
+  readonly logFile: string;
+  /** As after a crash, with a pause in which it is away. */
+  restart(pauseMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -89,6 +93,12 @@ export const startOwnServer = async ({
   return {
     url,
     urlOf: (database) => withDatabase(url, database),
+    logFile: join(folder, "log"),
+    restart: async (pauseMs) => {
+      run("pg_ctl", "-D", data, "-m", "immediate", "stop");
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      run("pg_ctl", "-D", data, "-w", "-l", join(folder, "log"), "start");
+    },
     stop: async () => {
       run("pg_ctl", "-D", data, "-m", "immediate", "stop");
       rmSync(folder, { recursive: true, force: true });

@@ -52,6 +52,7 @@ const commentOf = ({ description, default: value, unit, whenUnset }: Setting): s
 /** Types, and the files of plugins that export them. */
 const ADDED = [
   ["AuthOptions, JwtSecret", "auth/settings.ts"],
+  ["BusOptions", "bus/settings.ts"],
   ["StoreOptions", "database-settings/settings.ts"],
   ["GraphqlOptions", "graphql/settings.ts"],
   ["TraceOptions", "http/settings.ts"],

@@ -6,8 +6,8 @@ import { openConnection, type Target } from "./connection.ts";
 
 /** A connection of a plugin's own, which closes it. */
 export interface ReplicationConnection {
-  /** `CREATE_REPLICATION_SLOT …`. @throws RelApiError of the server */
-  command(command: Sql): Promise<void>;
+  /** `CREATE_REPLICATION_SLOT …`, or plain SQL; its rows. @throws RelApiError of the server */
+  command<Row = unknown>(command: Sql): Promise<readonly Row[]>;
   /** `START_REPLICATION …`: a copy in both directions, which goes on until the connection ends. Rejects when the server
    *  refuses or ends it. */
   copy(command: Sql, take: (bytes: Buffer) => void): Promise<void>;
@@ -38,9 +38,9 @@ export const openReplication = async (target: Target): Promise<ReplicationConnec
     throw connectionFailed("the server is a standby", undefined, { sqlstate: "25006" });
   }
   return {
-    command: async (command) => {
+    command: async <Row>(command: Sql) => {
       try {
-        await connection.query(textOf(command), []);
+        return await connection.query<Row>(textOf(command), []);
       } catch (error) {
         throw fromStatement(error);
       }

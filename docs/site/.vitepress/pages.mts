@@ -53,6 +53,7 @@ const sections: readonly Section[] = [
       "guides/presets",
       "guides/metadata",
       "guides/live-queries",
+      "guides/several-processes",
       "guides/tenants",
       "guides/embedded-database",
     ],

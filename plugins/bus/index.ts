@@ -1,0 +1,6 @@
+/** Messages between the processes that serve one database: `BUS_URL=nats://…`. The transports are plugins of their own. */
+export { bus } from "./bus.ts";
+export { natsBus } from "./nats.ts";
+export { notifyBus } from "./notify.ts";
+export { redisBus } from "./redis.ts";
+export { redisLimits } from "./redis-limits.ts";

@@ -1,0 +1,119 @@
+/** NATS passes the messages on: `BUS_URL=nats://user:password@host:4222`, with several hosts of a cluster separated by
+ *  commas. `tls://` asks for encryption. @rule X-BUS-4 */
+import type { NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
+import { definePlugin } from "../../core/index.ts";
+import type { BusHandlers, BusTransport, OpenBus } from "./api.ts";
+import { loadPackage } from "./load-package.ts";
+
+const RECONNECT_MS = 500;
+/** A server that answers none of two in a row is gone. */
+const PING_MS = 2000;
+const CONNECT_MS = 5000;
+/** The usual limit of a server; what holds is known once it is connected. */
+const USUAL_MAX_BYTES = 1024 * 1024;
+
+export const natsBus = definePlugin({
+  name: "nats-bus",
+  requires: ["bus"],
+  apply: (hooks, { logger }) => {
+    hooks.use<OpenBus>("openBus").tap("nats-bus", (url, namespace, handlers) => {
+      if (!/^(nats|tls):\/\//i.test(url)) return undefined;
+      return createNatsBus(url, namespace, handlers, (reason) =>
+        logger.warn("the bus cannot be reached yet; trying again", { reason }),
+      );
+    });
+  },
+});
+
+/** User and password, or a token in their place, are those of the first that has some. */
+const optionsOf = (given: string): NodeConnectionOptions => {
+  const urls = given.split(",").map((url) => new URL(url.trim()));
+  const { username = "", password = "" } = urls.find((url) => url.username !== "") ?? {};
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  return {
+    servers: urls.map(({ host }) => host),
+    ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
+    ...(urls.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
+  };
+};
+
+const createNatsBus = (
+  url: string,
+  namespace: string,
+  { heard, up, down }: BusHandlers,
+  cannotConnect: (reason: string) => void,
+): BusTransport => {
+  const subscriptions = new Map<string, (() => void) | undefined>();
+  const subjectOf = (topic: string): string => `${namespace}.${topic}`;
+  let connection: NatsConnection | undefined;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const listen = (to: NatsConnection, topic: string): void => {
+    const subscription = to.subscribe(subjectOf(topic), {
+      callback: (error, message) => {
+        if (error === null) heard(topic, message.string());
+      },
+    });
+    subscriptions.set(topic, () => subscription.unsubscribe());
+  };
+
+  const follow = async (opened: NatsConnection): Promise<void> => {
+    for await (const { type } of opened.status()) {
+      if (type === "disconnect") down("the connection was lost");
+      else if (type === "reconnect") up(); // it has subscribed again
+    }
+  };
+
+  const connect = async (hasFailed = false): Promise<void> => {
+    try {
+      const nats = await loadPackage("@nats-io/transport-node", () => import("@nats-io/transport-node"));
+      const opened = await nats.connect({
+        ...optionsOf(url),
+        name: namespace,
+        noEcho: true,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: RECONNECT_MS,
+        pingInterval: PING_MS,
+        timeout: CONNECT_MS,
+        ignoreAuthErrorAbort: true, // passwords may change while it runs
+      });
+      if (isClosed) return void (await opened.close());
+      connection = opened;
+      void follow(opened);
+      for (const topic of subscriptions.keys()) listen(opened, topic);
+      await opened.flush();
+      up();
+    } catch (error) {
+      if (isClosed) return;
+      if (!hasFailed) cannotConnect(error instanceof Error ? error.message : String(error));
+      timer = setTimeout(() => void connect(true), RECONNECT_MS * 2);
+    }
+  };
+
+  void connect();
+  return {
+    get maxBytes() {
+      return connection?.info?.max_payload ?? USUAL_MAX_BYTES;
+    },
+    publish: (topic, text) => connection?.publish(subjectOf(topic), text),
+    subscribe: (topic) => {
+      subscriptions.set(topic, undefined);
+      if (connection !== undefined) listen(connection, topic);
+    },
+    unsubscribe: (topic) => {
+      subscriptions.get(topic)?.();
+      subscriptions.delete(topic);
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      // while it is away there is nothing to wait for
+      await Promise.race([connection?.flush().catch(() => undefined), pause(CLOSE_MS)]);
+      await connection?.close();
+    },
+  };
+};
+
+const CLOSE_MS = 500;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

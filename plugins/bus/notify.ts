@@ -1,0 +1,72 @@
+/** The database passes the messages on: `NOTIFY`, for whoever has no other bus. @rule X-BUS-4 */
+import { createHash } from "node:crypto";
+import { definePlugin, type PluginContext } from "../../core/index.ts";
+import { sql, value } from "../../core/engine/sql/fragment.ts";
+import type { BusHandlers, BusTransport, OpenBus } from "./api.ts";
+
+/** A payload is shorter than 8000 bytes. */
+const MAX_BYTES = 7900;
+/** Of messages that wait for the statement before; those that find no room are dropped, and missed. */
+const MAX_WAITING = 1000;
+
+/** Names of channels are shorter than 64 bytes. */
+const channelOf = (namespace: string, topic: string): string =>
+  `relapi_${createHash("sha256").update(`${namespace} ${topic}`).digest("hex").slice(0, 24)}`;
+
+export const notifyBus = definePlugin({
+  name: "notify-bus",
+  requires: ["bus"],
+  apply: (hooks, context) => {
+    hooks
+      .use<OpenBus>("openBus")
+      .tap("notify-bus", (url, namespace, handlers) =>
+        url === "notify:" ? createNotifyBus(context, namespace, handlers) : undefined,
+      );
+  },
+});
+
+const createNotifyBus = (context: PluginContext, namespace: string, { heard, up }: BusHandlers): BusTransport => {
+  const stops = new Map<string, () => void>();
+  let waiting: (readonly [channel: string, text: string])[] = [];
+  let sending: Promise<void> | undefined;
+
+  /** One statement after the other, so that messages stay in order. */
+  const send = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const messages = waiting;
+      waiting = [];
+      await context
+        .query(
+          sql`select pg_catalog.pg_notify(m.value ->> 0, m.value ->> 1) from pg_catalog.jsonb_array_elements(${value(JSON.stringify(messages), "jsonb")}) with ordinality as m order by m.ordinality`,
+        )
+        .catch(() => undefined); // they are missed, which their numbers tell
+    }
+    sending = undefined;
+  };
+
+  queueMicrotask(up);
+  return {
+    maxBytes: MAX_BYTES,
+    publish: (topic, text) => {
+      if (waiting.length >= MAX_WAITING) return;
+      waiting.push([channelOf(namespace, topic), text]);
+      sending ??= send();
+    },
+    subscribe: (topic) => {
+      stops.get(topic)?.();
+      stops.set(
+        topic,
+        // it is called when the connection is back
+        context.listen(channelOf(namespace, topic), (text) => heard(topic, text), up),
+      );
+    },
+    unsubscribe: (topic) => {
+      stops.get(topic)?.();
+      stops.delete(topic);
+    },
+    close: async () => {
+      for (const stop of stops.values()) stop();
+      await sending;
+    },
+  };
+};

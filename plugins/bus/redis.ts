@@ -1,0 +1,97 @@
+/** Redis passes the messages on: `BUS_URL=redis://user:password@host:6379`, encrypted with `rediss://`. @rule X-BUS-4 */
+import { definePlugin } from "../../core/index.ts";
+import type { BusHandlers, BusTransport, OpenBus } from "./api.ts";
+import { openRedis, type Redis } from "./redis-client.ts";
+
+/** Redis itself takes more; the memory of slow receivers is what counts. */
+const MAX_BYTES = 1024 * 1024;
+
+export const redisBus = definePlugin({
+  name: "redis-bus",
+  requires: ["bus"],
+  apply: (hooks, { logger }) => {
+    hooks.use<OpenBus>("openBus").tap("redis-bus", (url, namespace, handlers) => {
+      if (!/^rediss?:\/\//i.test(url)) return undefined;
+      return createRedisBus(url, namespace, handlers, (reason) =>
+        logger.warn("the bus cannot be reached yet; trying again", { reason }),
+      );
+    });
+  },
+});
+
+const createRedisBus = (
+  url: string,
+  namespace: string,
+  { heard, up, down }: BusHandlers,
+  cannotConnect: (reason: string) => void,
+): BusTransport => {
+  const listeners = new Map<string, (text: string) => void>();
+  const channelOf = (topic: string): string => `${namespace}.${topic}`;
+  let publisher: Redis | undefined;
+  /** It can do nothing else. */
+  let subscriber: Redis | undefined;
+  let hasConnected = false;
+  let isClosed = false;
+
+  const listen = (topic: string, listener: (text: string) => void): void => {
+    // where the connection ends meanwhile, it is asked for again when it is back
+    if (subscriber?.isReady === true) subscriber.subscribe(channelOf(topic), listener).catch(() => undefined);
+  };
+
+  const failed = (error: unknown): void => {
+    if (isClosed) return;
+    const reason = error instanceof Error ? error.message || error.name : String(error);
+    down(reason);
+    if (hasConnected) return;
+    hasConnected = true; // it is told once
+    cannotConnect(reason);
+  };
+
+  const ready = (): void => {
+    hasConnected = true;
+    // the same listener twice is one
+    for (const [topic, listener] of listeners) listen(topic, listener);
+    if (publisher?.isReady === true && subscriber?.isReady === true) up();
+  };
+
+  const end = (): void => {
+    for (const client of [publisher, subscriber]) if (client?.isOpen === true) client.destroy();
+  };
+
+  const connect = async (): Promise<void> => {
+    try {
+      [publisher, subscriber] = await Promise.all([openRedis(url, namespace), openRedis(url, namespace)]);
+    } catch (error) {
+      return failed(error); // the package is missing
+    }
+    if (isClosed) return;
+    for (const client of [publisher, subscriber]) {
+      client.on("error", failed).on("ready", ready);
+      client.connect().catch(failed);
+    }
+  };
+
+  void connect();
+  return {
+    maxBytes: MAX_BYTES,
+    publish: (topic, text) => void publisher?.publish(channelOf(topic), text).catch(() => undefined), // missed, as its number tells
+    subscribe: (topic) => {
+      const listener = (text: string): void => heard(topic, text);
+      listeners.set(topic, listener);
+      listen(topic, listener);
+    },
+    unsubscribe: (topic) => {
+      listeners.delete(topic);
+      if (subscriber?.isOpen === true) subscriber.unsubscribe(channelOf(topic)).catch(() => undefined);
+    },
+    close: async () => {
+      isClosed = true;
+      // what was published is on its way before the answer to this one
+      if (publisher?.isReady === true) await Promise.race([publisher.ping().catch(() => undefined), pause(CLOSE_MS)]);
+      end();
+    },
+  };
+};
+
+const CLOSE_MS = 500;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

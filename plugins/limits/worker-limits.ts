@@ -1,0 +1,70 @@
+/** Rate limits that are those of all workers of a machine: the process that has started them counts. @rule X-BUS-5 */
+import type { Worker } from "node:cluster";
+import { definePlugin } from "../../core/index.ts";
+import type { SharedBuckets, WorkerBucketsService } from "./api.ts";
+import { createTokenBuckets } from "./token-buckets.ts";
+
+/** What the two processes send each other. */
+interface Take {
+  readonly relapi: "take-token";
+  readonly id: number;
+  readonly parts: readonly [key: string, perMinute: number, burst: number, isOwed: boolean];
+}
+
+interface Taken {
+  readonly relapi: "token-taken";
+  readonly id: number;
+  readonly waitMs: number;
+}
+
+const isOf = <Message extends { readonly relapi: string }>(
+  message: unknown,
+  kind: Message["relapi"],
+): message is Message =>
+  typeof message === "object" && message !== null && (message as { readonly relapi?: unknown }).relapi === kind;
+
+/** Of the process that starts workers: counts for those that it is told of. */
+export const createWorkerCounter = (): ((worker: Worker) => void) => {
+  const buckets = createTokenBuckets();
+  return (worker) => {
+    worker.on("message", (message: unknown) => {
+      if (!isOf<Take>(message, "take-token") || !worker.isConnected()) return;
+      const taken: Taken = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
+      worker.send(taken, () => undefined); // it may have ended
+    });
+  };
+};
+
+/** The other process is busy, or gone. */
+const PATIENCE_MS = 250;
+
+/** Of a worker whose primary has such a counter. */
+export const workerLimits = definePlugin({
+  name: "worker-limits",
+  apply: (_hooks, context) => {
+    const waiting = new Map<number, (waitMs: number | undefined) => void>();
+    let last = 0;
+    const hear = (message: unknown): void => {
+      if (isOf<Taken>(message, "token-taken")) waiting.get(message.id)?.(message.waitMs);
+    };
+    process.on("message", hear);
+    context.onClose(() => void process.off("message", hear));
+    const buckets: SharedBuckets = {
+      take: (key, perMinute, burst, isOwed = false) =>
+        new Promise((resolve) => {
+          const id = ++last;
+          const settle = (waitMs: number | undefined): void => {
+            clearTimeout(timer);
+            waiting.delete(id);
+            resolve(waitMs);
+          };
+          const timer = setTimeout(settle, PATIENCE_MS, undefined);
+          waiting.set(id, settle);
+          const message: Take = { relapi: "take-token", id, parts: [key, perMinute, burst, isOwed] };
+          if (process.connected) process.send?.(message, undefined, undefined, (error) => error && settle(undefined));
+          else settle(undefined);
+        }),
+    };
+    context.offer<WorkerBucketsService>("worker-buckets", buckets);
+  },
+});

@@ -1,0 +1,37 @@
+/** `api.reloadAll()`: whoever asks one process to reload has asked all of them. @rule X-BUS-2 */
+import { definePlugin } from "../../core/index.ts";
+import type { BusService } from "../bus/api.ts";
+import type {} from "./api.ts";
+import { channelSettings } from "./settings.ts";
+
+const TOPIC = "reload";
+/** Processes that have missed something do not all load at once. */
+const SPREAD_MS = 1000;
+
+export const reloadAll = definePlugin({
+  name: "reload-all",
+  requires: ["bus"],
+  settings: channelSettings,
+  apply: (_hooks, context) => {
+    const bus = () => context.service<BusService>("bus");
+    let timer: NodeJS.Timeout | undefined;
+    let stop: (() => void) | undefined;
+    context.addMethod("reloadAll", () => {
+      bus()?.publish(TOPIC, "");
+      return context.reload();
+    });
+    context.onModel(() => {
+      const from = bus();
+      // who wants no channel gets no connection that listens to one
+      if (from === undefined || (from.usesNotify && !context.options.dbChannelEnabled)) return;
+      stop ??= from.subscribe(TOPIC, context.requestReload, () => {
+        clearTimeout(timer);
+        timer = setTimeout(context.requestReload, Math.random() * SPREAD_MS);
+      });
+    });
+    context.onClose(() => {
+      clearTimeout(timer);
+      stop?.();
+    });
+  },
+});

@@ -1,0 +1,383 @@
+/** One process reads the changes for all that are on the bus: whoever has the advisory lock. It passes them on; the
+ *  others follow it, and one of them takes its place when it ends. Without a bus, a process reads them for itself.
+ *  @rule X-BUS-3 */
+import { createHash } from "node:crypto";
+import { isRelApiError, type PluginContext } from "../../core/index.ts";
+import type { Bus } from "../bus/api.ts";
+import type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./api.ts";
+import { openChangeFeed, openLockedFeed, type LockedFeed } from "./change-feed.ts";
+import {
+  encodeChanges,
+  encodeWant,
+  keyedChanges,
+  readMessage,
+  type ChangeMessage,
+  type KeyedChanges,
+  type Keys,
+} from "./change-messages.ts";
+import { createDispatch } from "./visible-commits.ts";
+
+export interface SharedChanges {
+  /** All changes are heard of now. */
+  readonly isOpen: boolean;
+  /** The database does not tell of changes in this way. */
+  readonly isRefused: boolean;
+  /** There are live queries. */
+  want(): void;
+  /** There are none any more. */
+  unwant(): void;
+  /** `keyColumns` has another column. */
+  columnsChanged(): void;
+  close(): Promise<void>;
+}
+
+export interface SharedChangesParts {
+  readonly context: PluginContext;
+  readonly bus: Bus | undefined;
+  /** The columns whose values this process wants of changed rows. */
+  readonly keyColumns: ReadonlyMap<string, string>;
+  /** There are no live queries, whoever watches them. */
+  readonly isIdle: () => boolean;
+  readonly changed: (changes: KeyedChanges) => void;
+  /** Changes may be missing: everything is to be read anew. */
+  readonly missed: () => void;
+  /** All changes are heard of from now on. */
+  readonly opened: (isLeader: boolean) => void;
+  /** Until it is opened again they are not. */
+  readonly lost: (reason: string) => void;
+  readonly refused: (reason: string) => void;
+}
+
+const TOPIC = "changes";
+const TICK_MS = 500;
+/** Of the sign that a leader gives; as many as may be missing before it counts as gone. */
+const LEAD_TICKS = 2;
+const SILENT_TICKS = 5;
+/** Of the sign that a follower gives, and after how many it is forgotten. */
+const WANT_TICKS = 8;
+const FORGET_TICKS = 24;
+/** A leader that reaches nobody makes room. */
+const CUT_OFF_TICKS = 6;
+/** A leader has so long to answer, before anybody tries the lock. */
+const ANSWER_MS = 100;
+/** Tries for the lock are spread over so long. */
+const SPREAD_MS = 200;
+const RETRY_MS = 1000;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
+/** Commits within this time are told together. */
+const GATHER_MS = 5;
+/** Attempts without lock and leader before it is told. */
+const ATTEMPTS_TO_TELL = 15;
+
+/** Of 64 bits. */
+const lockOf = ({ group }: Bus): bigint =>
+  createHash("sha256").update(`relapi changes ${group}`).digest().readBigInt64BE(0);
+
+type Role = "idle" | "seeking" | "leading" | "following" | "refused";
+
+interface Follower {
+  silentTicks: number;
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** `CREATE_REPLICATION_SLOT` fails so where the server starts or is full; no state at all: it was not reached. */
+const mayPass = (error: unknown): boolean => {
+  if (!isRelApiError(error)) return false;
+  const { sqlstate } = error.facts;
+  return typeof sqlstate !== "string" || /^(?:08|53|57)/.test(sqlstate);
+};
+
+const reasonOf = (error: unknown): string => {
+  if (!isRelApiError(error)) return String(error);
+  return typeof error.details === "string" && error.code === "connection-failed" ? error.details : error.message;
+};
+
+export const createSharedChanges = (parts: SharedChangesParts): SharedChanges => {
+  const { context, bus, keyColumns } = parts;
+  const followers = new Map<string, Follower>();
+  /** The columns that followers want; undefined: they do not agree. */
+  let theirColumns = new Map<string, string | undefined>();
+  let role: Role = "idle";
+  let isWanted = false;
+  let isClosed = false;
+  let feed: ChangeFeed | undefined;
+  /** Of the feed that is being opened, so that one that comes too late is closed. */
+  let attempt = 0;
+  let attemptCount = 0;
+  let epoch = 0;
+  let leader: { readonly sender: string; readonly epoch: number } | undefined;
+  let silentTicks = 0;
+  let tickCount = 0;
+  let retryMs = FIRST_RETRY_MS;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let ticker: NodeJS.Timeout | undefined;
+  let wantTimer: NodeJS.Timeout | undefined;
+  let leaveBus: (() => void) | undefined;
+
+  const say = (message: ChangeMessage): void => bus?.publish(TOPIC, JSON.stringify(message));
+  const sayWant = (): void => {
+    clearTimeout(wantTimer);
+    wantTimer = undefined;
+    if (bus?.isUp === true) bus.publish(TOPIC, encodeWant(keyColumns, bus.maxBytes));
+  };
+
+  const columnOf = (relation: string): string | undefined => {
+    const mine = keyColumns.get(relation);
+    if (!theirColumns.has(relation)) return mine;
+    const theirs = theirColumns.get(relation);
+    return mine === undefined || mine === theirs ? theirs : undefined;
+  };
+
+  // --- leading ------------------------------------------------------------------------------------------------------
+
+  let gathered = new Map<string, Keys | undefined>();
+  let gatherTimer: NodeJS.Timeout | undefined;
+
+  const passOn = (): void => {
+    gatherTimer = undefined;
+    const changes = gathered;
+    gathered = new Map();
+    if (bus === undefined || followers.size === 0 || role !== "leading") return;
+    for (const text of encodeChanges(epoch, changes, bus.maxBytes)) bus.publish(TOPIC, text);
+  };
+
+  const gather = (changes: KeyedChanges): void => {
+    for (const [relation, keys] of changes) {
+      const known = gathered.get(relation);
+      if (!gathered.has(relation)) gathered.set(relation, keys);
+      else if (known === undefined || keys === undefined || known.column !== keys.column)
+        gathered.set(relation, undefined);
+      else gathered.set(relation, { column: keys.column, values: new Set([...known.values, ...keys.values]) });
+    }
+    gatherTimer ??= setTimeout(passOn, GATHER_MS);
+  };
+
+  const visible = (rows: RowChanges): void => {
+    if (role !== "leading") return;
+    const changes = new Map<string, Keys | undefined>();
+    for (const [relation, values] of rows) {
+      const column = columnOf(relation);
+      changes.set(relation, values === undefined || column === undefined ? undefined : { column, values });
+    }
+    if (followers.size > 0) gather(changes);
+    parts.changed(changes);
+  };
+
+  const handlersOf = (ofAttempt: number): ChangeFeedHandlers => ({
+    committed: createDispatch(context, visible),
+    keyColumn: columnOf,
+    lost: (reason) => {
+      if (ofAttempt !== attempt || role !== "leading") return;
+      feed = undefined;
+      say(["end"]);
+      seekAfter(reason, retryMs);
+    },
+  });
+
+  const open = async (ofAttempt: number): Promise<LockedFeed | undefined> =>
+    bus === undefined
+      ? { feed: await openChangeFeed(context, handlersOf(ofAttempt)), sinceMs: 0 }
+      : openLockedFeed(context, handlersOf(ofAttempt), lockOf(bus));
+
+  const lead = (opened: LockedFeed): void => {
+    feed = opened.feed;
+    epoch = opened.sinceMs;
+    role = "leading";
+    retryMs = FIRST_RETRY_MS;
+    attemptCount = 0;
+    silentTicks = 0;
+    say(["lead", epoch]);
+    parts.opened(true);
+    restWhenUnwanted();
+  };
+
+  /** Nobody needs the feed, here or elsewhere. */
+  const restWhenUnwanted = (): void => {
+    if (role === "leading" && !isWanted && followers.size === 0) void rest();
+  };
+
+  const resign = async (): Promise<void> => {
+    const ending = feed;
+    feed = undefined;
+    attempt++;
+    await ending?.end();
+    say(["end"]);
+  };
+
+  // --- seeking ------------------------------------------------------------------------------------------------------
+
+  const seek = (waitMs: number): void => {
+    role = "seeking";
+    leader = undefined;
+    clearTimeout(retryTimer);
+    retryTimer = setTimeout(() => void tryToLead(), waitMs);
+  };
+
+  const seekAfter = (reason: string, waitMs: number): void => {
+    seek(waitMs);
+    parts.lost(reason);
+  };
+
+  const tryToLead = async (): Promise<void> => {
+    if (role !== "seeking" || isClosed) return;
+    if (parts.isIdle()) return void rest();
+    // without the bus nobody would hear of it
+    if (bus?.isUp === false) return seek(RETRY_MS);
+    const mine = ++attempt;
+    const isOver = (): boolean => mine !== attempt || role !== "seeking" || isClosed;
+    try {
+      const opened = await open(mine);
+      if (isOver()) return void (await opened?.feed.end());
+      if (opened !== undefined) return lead(opened);
+      if (++attemptCount === ATTEMPTS_TO_TELL)
+        context.logger.warn(
+          "another process reads the changes for all, but nothing is heard of it on the bus; another change source is used",
+        );
+      sayWant();
+      seek(RETRY_MS / 2 + Math.random() * RETRY_MS);
+    } catch (error) {
+      if (isOver()) return;
+      if (!mayPass(error)) {
+        void rest();
+        role = "refused";
+        return parts.refused(reasonOf(error));
+      }
+      seek(retryMs * (0.5 + Math.random() / 2));
+      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    }
+  };
+
+  // --- following ----------------------------------------------------------------------------------------------------
+
+  const follow = (sender: string, ofEpoch: number): void => {
+    // its own lock is gone, and it has not noticed yet
+    if (role === "leading" && ofEpoch > epoch) {
+      void resign();
+      seekAfter("another process reads them for all", RETRY_MS);
+    }
+    if (role !== "seeking" && role !== "following") return;
+    // the same of another
+    if (leader !== undefined && ofEpoch < leader.epoch) return;
+    silentTicks = 0;
+    if (leader?.sender === sender && leader.epoch === ofEpoch) return;
+    const wasFollowing = role === "following";
+    role = "following";
+    leader = { sender, epoch: ofEpoch };
+    attemptCount = 0;
+    retryMs = FIRST_RETRY_MS;
+    clearTimeout(retryTimer);
+    if (wasFollowing) parts.missed();
+    else parts.opened(false);
+  };
+
+  const hear = (text: string, sender: string): void => {
+    const message = readMessage(text);
+    if (message === undefined) return;
+    switch (message[0]) {
+      case "want":
+        if (role !== "leading") return;
+        followers.set(sender, { silentTicks: 0, columns: message[1] });
+        mergeColumns();
+        return say(["lead", epoch]);
+      case "leave":
+        forget(sender);
+        return restWhenUnwanted();
+      case "lead":
+        return follow(sender, message[1]);
+      case "change":
+        follow(sender, message[1]);
+        if (leader?.sender === sender) parts.changed(keyedChanges(message[2]));
+        return;
+      case "end":
+        if (role === "following" && leader?.sender === sender)
+          seekAfter("the process that read the changes for all has ended", Math.random() * SPREAD_MS);
+    }
+  };
+
+  const mergeColumns = (): void => {
+    theirColumns = new Map();
+    for (const { columns } of followers.values())
+      for (const [relation, column] of Object.entries(columns)) {
+        const isOther = theirColumns.has(relation) && theirColumns.get(relation) !== column;
+        theirColumns.set(relation, isOther ? undefined : column);
+      }
+  };
+
+  const forget = (sender: string): void => {
+    if (followers.delete(sender)) mergeColumns();
+  };
+
+  const missedMessages = (): void => {
+    if (role === "following") parts.missed();
+    if (role === "following" || role === "seeking") sayWant();
+  };
+
+  // --- both ---------------------------------------------------------------------------------------------------------
+
+  /** Counts ticks instead of time: while the process itself stands still nobody else is silent. */
+  const tick = (): void => {
+    tickCount++;
+    silentTicks++;
+    if (role === "following") {
+      if (tickCount % WANT_TICKS === 0) sayWant();
+      if (silentTicks < SILENT_TICKS) return;
+      seekAfter("nothing is heard of the process that reads the changes for all", Math.random() * SPREAD_MS);
+    } else if (role === "leading") {
+      for (const [sender, follower] of followers) if (++follower.silentTicks > FORGET_TICKS) forget(sender);
+      restWhenUnwanted();
+      if (role !== "leading") return;
+      if (bus?.isUp === true) silentTicks = 0;
+      if (followers.size > 0 && tickCount % LEAD_TICKS === 0) say(["lead", epoch]);
+      if (silentTicks < CUT_OFF_TICKS) return;
+      void resign();
+      seekAfter("the bus cannot be reached", RETRY_MS);
+    }
+  };
+
+  const rest = async (): Promise<void> => {
+    clearTimeout(retryTimer);
+    clearTimeout(wantTimer);
+    clearInterval(ticker);
+    const resigned = role === "leading" ? resign() : undefined;
+    if (role === "seeking" || role === "following") say(["leave"]);
+    attempt++;
+    role = "idle";
+    leader = undefined;
+    followers.clear();
+    mergeColumns();
+    leaveBus?.();
+    leaveBus = undefined;
+    await resigned;
+  };
+
+  return {
+    get isOpen() {
+      return role === "leading" || role === "following";
+    },
+    get isRefused() {
+      return role === "refused";
+    },
+    want: () => {
+      isWanted = true;
+      if (role !== "idle" || isClosed) return;
+      leaveBus = bus?.subscribe(TOPIC, hear, missedMessages);
+      if (bus !== undefined) ticker = setInterval(tick, TICK_MS);
+      sayWant();
+      seek(bus === undefined ? 0 : ANSWER_MS + Math.random() * SPREAD_MS);
+    },
+    unwant: () => {
+      isWanted = false;
+      if (role === "leading") restWhenUnwanted();
+      else if (role !== "refused") void rest();
+    },
+    columnsChanged: () => {
+      if (role === "following") wantTimer ??= setTimeout(sayWant, ANSWER_MS);
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(gatherTimer);
+      await rest();
+    },
+  };
+};

@@ -1,0 +1,153 @@
+/** Processes of relApi as production has them, and clients that come back when they are cut off. */
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { WebSocket } from "ws";
+import { atFileEnd } from "../support/file-end.ts";
+import { openStatements, type Statements } from "../support/statements.ts";
+import { startOwnServer, type OwnServer } from "../support/own-postgres.ts";
+import { eventually, folderFor, freePort, startProgram, type Program } from "./support.ts";
+
+const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import.meta.url));
+
+export interface Machine {
+  readonly port: number;
+  /** Of the process that was started: with workers, their parent. */
+  readonly pid: number;
+  readonly output: () => string;
+  readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
+}
+
+/** Listens, and has loaded the schema. */
+export const startMachine = async (settings: Readonly<Record<string, string>>): Promise<Machine> => {
+  const port = await freePort();
+  const child = spawn(process.execPath, [program], {
+    env: { PATH: process.env["PATH"], PORT: String(port), HOST: "127.0.0.1", ANON_ROLE: "web_anon", ...settings },
+  });
+  let written = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (written += String(chunk)));
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
+    child.kill(signal);
+    await ended;
+  };
+  atFileEnd(async () => {
+    if (child.exitCode === null && child.signalCode === null) await stop("SIGTERM");
+  });
+  await eventually(() => written.includes("Try:") || child.exitCode !== null, 30_000, "the start");
+  if (child.exitCode !== null) throw new Error(written);
+  return { port, pid: child.pid ?? 0, output: () => written, stop };
+};
+
+export interface Place {
+  readonly server: OwnServer;
+  readonly url: string;
+  readonly sql: Statements;
+}
+
+/** A server with ten seats and a total, which anybody may read. */
+export const startPlace = async (settings: readonly string[] = []): Promise<Place> => {
+  const server = await startOwnServer({ settings });
+  atFileEnd(() => server.stop());
+  const sql = openStatements(server.url);
+  await sql.run(`create role web_anon; create table seat (id int primary key, n int not null default 0);
+    insert into seat select generate_series(1, 10); create table other (id int primary key); grant select on seat, other to web_anon`);
+  return { server, url: server.url, sql };
+};
+
+/** Processes that hold a slot: its name begins with theirs. */
+export const readers = async ({ sql }: Place): Promise<readonly number[]> =>
+  (await sql.run<{ slot_name: string }>("select slot_name from pg_replication_slots")).map(({ slot_name }) =>
+    Number(/^relapi_(\d+)_/.exec(slot_name)?.[1]),
+  );
+
+export interface Watcher {
+  /** The last value that it was told. */
+  readonly n: () => number;
+  readonly close: () => void;
+}
+
+const BACK_MS = 100;
+
+/** Comes back when it is cut off. */
+const watchText = (port: number, query: string): Watcher => {
+  let last = -1;
+  let socket: WebSocket | undefined;
+  let isClosed = false;
+  const connect = (): void => {
+    socket = new WebSocket(`ws://127.0.0.1:${port}/v1/graphql/ws`, ["graphql-transport-ws"]);
+    socket.on("error", () => undefined);
+    socket.on("open", () => {
+      socket?.send('{"type":"connection_init"}');
+      socket?.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query } }));
+    });
+    socket.on("message", (data: Buffer) => {
+      const text = data.toString();
+      if (text.startsWith('{"type":"ping"')) socket?.send('{"type":"pong"}');
+      const found = /"n":(\d+)/.exec(text);
+      if (found !== null) last = Number(found[1]);
+    });
+    socket.on("close", () => isClosed || setTimeout(connect, BACK_MS));
+  };
+  connect();
+  return {
+    n: () => last,
+    close: () => {
+      isClosed = true;
+      socket?.terminate();
+    },
+  };
+};
+
+/** One row by its key, or the highest value of all. */
+export const watch = (port: number, id?: number): Watcher => {
+  const watcher = watchText(
+    port,
+    id === undefined
+      ? "subscription { seat_aggregate { aggregate { max { n } } } }"
+      : `subscription { seat_by_pk(id: ${id}) { n } }`,
+  );
+  atFileEnd(async () => watcher.close());
+  return watcher;
+};
+
+export const startNats = async (port: number): Promise<Program> =>
+  startProgram("nats-server", ["-a", "127.0.0.1", "-p", String(port)], { port });
+
+export const startRedis = async (port: number): Promise<Program> =>
+  startProgram(
+    "redis-server",
+    ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folderFor("redis")],
+    { port },
+  );
+
+/** In front of machines, by their ports. */
+export const startBalancer = async (ports: readonly number[]): Promise<number> => {
+  const folder = folderFor("haproxy");
+  const port = await freePort();
+  const file = join(folder, "haproxy.cfg");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    file,
+    [
+      "defaults",
+      "  mode http",
+      "  timeout connect 2s",
+      "  timeout client 60s",
+      "  timeout server 60s",
+      "  timeout tunnel 1h",
+      "  option redispatch",
+      "  retries 3",
+      "frontend all",
+      `  bind 127.0.0.1:${port}`,
+      "  default_backend machines",
+      "backend machines",
+      "  balance roundrobin",
+      ...ports.map((one) => `  server m${one} 127.0.0.1:${one} check inter 500`),
+      "",
+    ].join("\n"),
+  );
+  await startProgram("haproxy", ["-db", "-f", file], { port });
+  return port;
+};

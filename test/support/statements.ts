@@ -1,0 +1,31 @@
+/** A connection of a test's own to a server that is not that of the run. */
+import pg from "pg";
+import { atFileEnd } from "./file-end.ts";
+
+export interface Statements {
+  run<Row = Record<string, string>>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** As `run`, again until it works: for a server that restarts. */
+  insist(text: string, values?: readonly unknown[]): Promise<void>;
+}
+
+const PAUSE_MS = 50;
+
+export const openStatements = (url: string): Statements => {
+  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  pool.on("error", () => undefined); // the server restarts
+  atFileEnd(() => pool.end());
+  const run: Statements["run"] = async <Row>(text: string, values: readonly unknown[] = []) =>
+    (await pool.query(text, values as unknown[])).rows as Row[];
+  return {
+    run,
+    insist: async (text, values) => {
+      for (;;) {
+        try {
+          return void (await run(text, values));
+        } catch {
+          await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        }
+      }
+    },
+  };
+};
