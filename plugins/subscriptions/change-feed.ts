@@ -13,7 +13,7 @@ const STATUS_MS = 10_000;
 const MAX_SILENT = 4;
 /** Whoever waits for the lock of a machine that has vanished waits no longer than this. */
 const LOCKED_STATUS_MS = 1000;
-const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'5s'")}`;
+const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'3500ms'")}`;
 
 /** @throws RelApiError of connecting, or of the server when it refuses */
 export const openChangeFeed = async (context: PluginContext, handlers: ChangeFeedHandlers): Promise<ChangeFeed> =>

@@ -4,7 +4,8 @@ import { definePlugin, type PluginContext } from "../../core/index.ts";
 import type { BusService } from "../bus/api.ts";
 import type { Changed, ChangeFeedService, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
 import { openChangeFeed } from "./change-feed.ts";
-import { createSharedChanges, type SharedChanges } from "./shared-changes.ts";
+import type { SharedChanges } from "./change-source.ts";
+import { createSharedChanges } from "./shared-changes.ts";
 
 export const replicationChanges = definePlugin({
   name: "replication-changes",
@@ -34,7 +35,10 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
 
   const restWhenUnwatched = (): void => {
     clearTimeout(idleTimer);
-    idleTimer = setTimeout(() => watcherCount === 0 && source?.unwant(), IDLE_MS);
+    idleTimer = setTimeout(() => {
+      // until it is open others watch what it will watch
+      if (watcherCount === 0 && (source?.isOpen === true || live()?.isIdle === true)) source?.unwant();
+    }, IDLE_MS);
   };
 
   /** The bus is there once all plugins are applied. */

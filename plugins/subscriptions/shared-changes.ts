@@ -2,7 +2,6 @@
  *  others follow it, and one of them takes its place when it ends. Without a bus, a process reads them for itself.
  *  @rule X-BUS-3 */
 import { createHash } from "node:crypto";
-import { isRelApiError, type PluginContext } from "../../core/index.ts";
 import type { Bus } from "../bus/api.ts";
 import type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./api.ts";
 import { openChangeFeed, openLockedFeed, type LockedFeed } from "./change-feed.ts";
@@ -12,50 +11,19 @@ import {
   keyedChanges,
   readMessage,
   type ChangeMessage,
-  type KeyedChanges,
   type Keys,
 } from "./change-messages.ts";
+import { mayPass, reasonOf, type SharedChanges, type SharedChangesParts } from "./change-source.ts";
+import { createFollowers, createGatherer } from "./followers.ts";
 import { createDispatch } from "./visible-commits.ts";
-
-export interface SharedChanges {
-  /** All changes are heard of now. */
-  readonly isOpen: boolean;
-  /** The database does not tell of changes in this way. */
-  readonly isRefused: boolean;
-  /** There are live queries. */
-  want(): void;
-  /** There are none any more. */
-  unwant(): void;
-  /** `keyColumns` has another column. */
-  columnsChanged(): void;
-  close(): Promise<void>;
-}
-
-export interface SharedChangesParts {
-  readonly context: PluginContext;
-  readonly bus: Bus | undefined;
-  /** The columns whose values this process wants of changed rows. */
-  readonly keyColumns: ReadonlyMap<string, string>;
-  /** There are no live queries, whoever watches them. */
-  readonly isIdle: () => boolean;
-  readonly changed: (changes: KeyedChanges) => void;
-  /** Changes may be missing: everything is to be read anew. */
-  readonly missed: () => void;
-  /** All changes are heard of from now on. */
-  readonly opened: (isLeader: boolean) => void;
-  /** Until it is opened again they are not. */
-  readonly lost: (reason: string) => void;
-  readonly refused: (reason: string) => void;
-}
 
 const TOPIC = "changes";
 const TICK_MS = 500;
 /** Of the sign that a leader gives; as many as may be missing before it counts as gone. */
 const LEAD_TICKS = 2;
 const SILENT_TICKS = 5;
-/** Of the sign that a follower gives, and after how many it is forgotten. */
+/** Of the sign that a follower gives. */
 const WANT_TICKS = 8;
-const FORGET_TICKS = 24;
 /** A leader that reaches nobody makes room. */
 const CUT_OFF_TICKS = 6;
 /** A leader has so long to answer, before anybody tries the lock. */
@@ -65,8 +33,6 @@ const SPREAD_MS = 200;
 const RETRY_MS = 1000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
-/** Commits within this time are told together. */
-const GATHER_MS = 5;
 /** Attempts without lock and leader before it is told. */
 const ATTEMPTS_TO_TELL = 15;
 
@@ -76,28 +42,9 @@ const lockOf = ({ group }: Bus): bigint =>
 
 type Role = "idle" | "seeking" | "leading" | "following" | "refused";
 
-interface Follower {
-  silentTicks: number;
-  readonly columns: Readonly<Record<string, string>>;
-}
-
-/** `CREATE_REPLICATION_SLOT` fails so where the server starts or is full; no state at all: it was not reached. */
-const mayPass = (error: unknown): boolean => {
-  if (!isRelApiError(error)) return false;
-  const { sqlstate } = error.facts;
-  return typeof sqlstate !== "string" || /^(?:08|53|57)/.test(sqlstate);
-};
-
-const reasonOf = (error: unknown): string => {
-  if (!isRelApiError(error)) return String(error);
-  return typeof error.details === "string" && error.code === "connection-failed" ? error.details : error.message;
-};
-
 export const createSharedChanges = (parts: SharedChangesParts): SharedChanges => {
   const { context, bus, keyColumns } = parts;
-  const followers = new Map<string, Follower>();
-  /** The columns that followers want; undefined: they do not agree. */
-  let theirColumns = new Map<string, string | undefined>();
+  const followers = createFollowers();
   let role: Role = "idle";
   let isWanted = false;
   let isClosed = false;
@@ -122,36 +69,14 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (bus?.isUp === true) bus.publish(TOPIC, encodeWant(keyColumns, bus.maxBytes));
   };
 
-  const columnOf = (relation: string): string | undefined => {
-    const mine = keyColumns.get(relation);
-    if (!theirColumns.has(relation)) return mine;
-    const theirs = theirColumns.get(relation);
-    return mine === undefined || mine === theirs ? theirs : undefined;
-  };
+  const columnOf = (relation: string): string | undefined => followers.columnOf(relation, keyColumns.get(relation));
 
   // --- leading ------------------------------------------------------------------------------------------------------
 
-  let gathered = new Map<string, Keys | undefined>();
-  let gatherTimer: NodeJS.Timeout | undefined;
-
-  const passOn = (): void => {
-    gatherTimer = undefined;
-    const changes = gathered;
-    gathered = new Map();
-    if (bus === undefined || followers.size === 0 || role !== "leading") return;
+  const gatherer = createGatherer((changes) => {
+    if (bus === undefined || role !== "leading" || followers.count === 0) return;
     for (const text of encodeChanges(epoch, changes, bus.maxBytes)) bus.publish(TOPIC, text);
-  };
-
-  const gather = (changes: KeyedChanges): void => {
-    for (const [relation, keys] of changes) {
-      const known = gathered.get(relation);
-      if (!gathered.has(relation)) gathered.set(relation, keys);
-      else if (known === undefined || keys === undefined || known.column !== keys.column)
-        gathered.set(relation, undefined);
-      else gathered.set(relation, { column: keys.column, values: new Set([...known.values, ...keys.values]) });
-    }
-    gatherTimer ??= setTimeout(passOn, GATHER_MS);
-  };
+  });
 
   const visible = (rows: RowChanges): void => {
     if (role !== "leading") return;
@@ -160,7 +85,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       const column = columnOf(relation);
       changes.set(relation, values === undefined || column === undefined ? undefined : { column, values });
     }
-    if (followers.size > 0) gather(changes);
+    if (followers.count > 0) gatherer.add(changes);
     parts.changed(changes);
   };
 
@@ -194,7 +119,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   /** Nobody needs the feed, here or elsewhere. */
   const restWhenUnwanted = (): void => {
-    if (role === "leading" && !isWanted && followers.size === 0) void rest();
+    if (role === "leading" && !isWanted && followers.count === 0) void rest();
   };
 
   const resign = async (): Promise<void> => {
@@ -235,7 +160,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
           "another process reads the changes for all, but nothing is heard of it on the bus; another change source is used",
         );
       sayWant();
-      seek(RETRY_MS / 2 + Math.random() * RETRY_MS);
+      seek(RETRY_MS * (0.5 + Math.random() / 2));
     } catch (error) {
       if (isOver()) return;
       if (!mayPass(error)) {
@@ -277,11 +202,10 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     switch (message[0]) {
       case "want":
         if (role !== "leading") return;
-        followers.set(sender, { silentTicks: 0, columns: message[1] });
-        mergeColumns();
+        followers.heard(sender, message[1]);
         return say(["lead", epoch]);
       case "leave":
-        forget(sender);
+        followers.forget(sender);
         return restWhenUnwanted();
       case "lead":
         return follow(sender, message[1]);
@@ -293,19 +217,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
         if (role === "following" && leader?.sender === sender)
           seekAfter("the process that read the changes for all has ended", Math.random() * SPREAD_MS);
     }
-  };
-
-  const mergeColumns = (): void => {
-    theirColumns = new Map();
-    for (const { columns } of followers.values())
-      for (const [relation, column] of Object.entries(columns)) {
-        const isOther = theirColumns.has(relation) && theirColumns.get(relation) !== column;
-        theirColumns.set(relation, isOther ? undefined : column);
-      }
-  };
-
-  const forget = (sender: string): void => {
-    if (followers.delete(sender)) mergeColumns();
   };
 
   const missedMessages = (): void => {
@@ -324,11 +235,11 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       if (silentTicks < SILENT_TICKS) return;
       seekAfter("nothing is heard of the process that reads the changes for all", Math.random() * SPREAD_MS);
     } else if (role === "leading") {
-      for (const [sender, follower] of followers) if (++follower.silentTicks > FORGET_TICKS) forget(sender);
+      followers.tick();
       restWhenUnwanted();
       if (role !== "leading") return;
       if (bus?.isUp === true) silentTicks = 0;
-      if (followers.size > 0 && tickCount % LEAD_TICKS === 0) say(["lead", epoch]);
+      if (followers.count > 0 && tickCount % LEAD_TICKS === 0) say(["lead", epoch]);
       if (silentTicks < CUT_OFF_TICKS) return;
       void resign();
       seekAfter("the bus cannot be reached", RETRY_MS);
@@ -345,7 +256,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     role = "idle";
     leader = undefined;
     followers.clear();
-    mergeColumns();
     leaveBus?.();
     leaveBus = undefined;
     await resigned;
@@ -376,7 +286,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     },
     close: async () => {
       isClosed = true;
-      clearTimeout(gatherTimer);
+      gatherer.close();
       await rest();
     },
   };

@@ -122,6 +122,32 @@ describe.each(buses)("two machines with two workers each, over $name", ({ progra
       }
     });
 
+    test("X-BUS-3 the reader stands still, as if its machine had vanished: another one within 5 s, and it follows", async () => {
+      const [reader = NOBODY] = await readers(place);
+      process.kill(reader, "SIGSTOP");
+      try {
+        await eventually(
+          async () => (await readers(place)).some((pid) => pid !== reader),
+          TAKEN_OVER_MS,
+          "another reader",
+        );
+      } finally {
+        process.kill(reader, "SIGCONT");
+      }
+      await sleep(1000);
+      await allSeen();
+      expect((await readers(place)).length).toBe(1);
+    });
+
+    test("X-BUS-3 a transaction that changes more rows than a message can name reaches all", async () => {
+      await place.sql.run("insert into seat select i, 0 from generate_series(1000, 6000) i");
+      await sleep(500);
+      n++;
+      await place.sql.run("update seat set n = $1", [n]);
+      await eventually(() => watchers.every((watcher) => watcher.n() === n), CAUGHT_UP_MS, "a change");
+      await place.sql.run("delete from seat where id >= 1000");
+    });
+
     test.skipIf(program === undefined)(
       "X-BUS-3 the bus restarts while changes go on: nobody misses the last",
       async () => {
