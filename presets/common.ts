@@ -24,7 +24,6 @@ import { jsonOperators } from "../plugins/operators/json.ts";
 import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/set.ts";
-import { reloadChannel } from "../plugins/reload/index.ts";
 import { reloadPoll } from "../plugins/reload/poll.ts";
 import { reloadAll, reloadChannel } from "../plugins/reload/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
