@@ -8,9 +8,9 @@ import type { ChangeFeed, ChangeFeedHandlers } from "./api.ts";
 
 /** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute, and keeps the log until
  *  it hears from it. */
-const STATUS_MS = 10_000;
+const STATUS_MS = 3000;
 /** Each status asks for an answer; when so many have had none, the network swallows what is sent. */
-const MAX_SILENT = 4;
+const MAX_SILENT = 3;
 /** Whoever waits for the lock of a machine that has vanished waits no longer than this. */
 const LOCKED_STATUS_MS = 1000;
 const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'3500ms'")}`;

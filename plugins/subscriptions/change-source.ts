@@ -12,6 +12,8 @@ export interface SharedChanges {
   want(): void;
   /** There are none any more. */
   unwant(): void;
+  /** The database was reached again, maybe another server than before. */
+  reached(): void;
   /** `keyColumns` has another column. */
   columnsChanged(): void;
   close(): Promise<void>;
@@ -40,6 +42,9 @@ export const mayPass = (error: unknown): boolean => {
   const { sqlstate } = error.facts;
   return typeof sqlstate !== "string" || /^(?:08|53|57)/.test(sqlstate);
 };
+
+/** Refused by a hot standby, which may be promoted. */
+export const isOfStandby = (error: unknown): boolean => isRelApiError(error) && error.facts["sqlstate"] === "25006";
 
 export const reasonOf = (error: unknown): string => {
   if (!isRelApiError(error)) return String(error);

@@ -76,6 +76,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
         logger.info("logical replication is not available for live queries; using another change source", { reason }),
     }));
 
+  context.onModel(() => source?.reached());
   context.onClose(async () => {
     clearTimeout(idleTimer);
     await source?.close();

@@ -13,7 +13,7 @@ import {
   type ChangeMessage,
   type Keys,
 } from "./change-messages.ts";
-import { mayPass, reasonOf, type SharedChanges, type SharedChangesParts } from "./change-source.ts";
+import { isOfStandby, mayPass, reasonOf, type SharedChanges, type SharedChangesParts } from "./change-source.ts";
 import { createFollowers, createGatherer } from "./followers.ts";
 import { createDispatch } from "./visible-commits.ts";
 
@@ -47,6 +47,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const followers = createFollowers();
   let role: Role = "idle";
   let isWanted = false;
+  let mayBePromoted = false;
   let isClosed = false;
   let feed: ChangeFeed | undefined;
   /** Of the feed that is being opened, so that one that comes too late is closed. */
@@ -166,6 +167,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       if (!mayPass(error)) {
         void rest();
         role = "refused";
+        mayBePromoted = isOfStandby(error);
         return parts.refused(reasonOf(error));
       }
       seek(retryMs * (0.5 + Math.random() / 2));
@@ -261,6 +263,15 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     await resigned;
   };
 
+  const want = (): void => {
+    isWanted = true;
+    if (role !== "idle" || isClosed) return;
+    leaveBus = bus?.subscribe(TOPIC, hear, missedMessages);
+    if (bus !== undefined) ticker = setInterval(tick, TICK_MS);
+    sayWant();
+    seek(bus === undefined ? 0 : ANSWER_MS + Math.random() * SPREAD_MS);
+  };
+
   return {
     get isOpen() {
       return role === "leading" || role === "following";
@@ -268,18 +279,17 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     get isRefused() {
       return role === "refused";
     },
-    want: () => {
-      isWanted = true;
-      if (role !== "idle" || isClosed) return;
-      leaveBus = bus?.subscribe(TOPIC, hear, missedMessages);
-      if (bus !== undefined) ticker = setInterval(tick, TICK_MS);
-      sayWant();
-      seek(bus === undefined ? 0 : ANSWER_MS + Math.random() * SPREAD_MS);
-    },
+    want,
     unwant: () => {
       isWanted = false;
       if (role === "leading") restWhenUnwanted();
       else if (role !== "refused") void rest();
+    },
+    reached: () => {
+      if (role === "seeking") return seek(bus === undefined ? 0 : Math.random() * SPREAD_MS);
+      if (role !== "refused" || !mayBePromoted) return;
+      role = "idle";
+      if (isWanted) want();
     },
     columnsChanged: () => {
       if (role === "following") wantTimer ??= setTimeout(sayWant, ANSWER_MS);
