@@ -3,9 +3,9 @@ import { openSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { program } from "../cli/run.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
+import { program } from "./standalone.ts";
 import { eventually, freePort } from "./support.ts";
 
 /** `/dev/full` answers every write with "no space left on device". */

@@ -1,0 +1,121 @@
+/** Requests of both surfaces, one after the other over kept connections, until they are stopped. */
+import { Agent, request } from "node:http";
+
+export interface Failure {
+  readonly atMs: number;
+  readonly what: string;
+}
+
+export interface Outcome {
+  readonly sent: number;
+  readonly failures: readonly Failure[];
+  /** Values whose write was answered with success. */
+  readonly written: readonly number[];
+  readonly slowestMs: number;
+}
+
+export interface Load {
+  /** What has happened since the last call of it. */
+  take(): Outcome;
+  stop(): Promise<Outcome>;
+}
+
+interface Sent {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Longer than any limit of ours: a request that takes so long has no answer at all. */
+const PATIENCE_MS = 60_000;
+
+export const send = (
+  url: string,
+  agent: Agent | undefined,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Sent> =>
+  new Promise((resolve, reject) => {
+    const asked = request(url + path, {
+      method,
+      ...(agent === undefined ? {} : { agent }),
+      headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      timeout: PATIENCE_MS,
+    });
+    asked.on("response", (response) => {
+      let text = "";
+      response.on("data", (chunk) => (text += String(chunk)));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on("error", reject);
+    });
+    asked.on("timeout", () => asked.destroy(new Error("no answer")));
+    asked.on("error", reject);
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+
+export interface LoadOptions {
+  readonly url: string;
+  /** A column of the relation that takes whole numbers; absent: nothing is written. */
+  readonly writes?: { readonly relation: string; readonly column: string };
+  readonly rest: string;
+  readonly graphql: string;
+  /** Of each kind. */
+  readonly workers?: number;
+  /** Between two requests of a worker. */
+  readonly pauseMs?: number;
+}
+
+export const startLoad = ({ url, writes, rest, graphql, workers = 4, pauseMs = 0 }: LoadOptions): Load => {
+  const agent = new Agent({ keepAlive: true });
+  let isOver = false;
+  let sent = 0;
+  let slowestMs = 0;
+  let failures: Failure[] = [];
+  let written: number[] = [];
+  let next = 0;
+  const work = async (ask: () => Promise<string | undefined>): Promise<void> => {
+    while (!isOver) {
+      const startedAtMs = performance.now();
+      sent++;
+      const what = await ask().catch((error: Error) => `${(error as NodeJS.ErrnoException).code ?? error.message}`);
+      slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
+      if (what !== undefined) failures.push({ atMs: Date.now(), what });
+      // who is refused at once should not ask ten thousand times a second
+      const pause = what === undefined ? pauseMs : Math.max(20, pauseMs);
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  };
+  const byRest = async (): Promise<string | undefined> => {
+    const { status, text } = await send(url, agent, "GET", rest);
+    return status === 200 ? undefined : `REST ${status} ${text.slice(0, 200)}`;
+  };
+  const byGraphql = async (): Promise<string | undefined> => {
+    const { status, text } = await send(url, agent, "POST", "/v1/graphql", { query: graphql });
+    return status === 200 && text.startsWith('{"data"') ? undefined : `GraphQL ${status} ${text.slice(0, 200)}`;
+  };
+  const byWriting = async (): Promise<string | undefined> => {
+    if (writes === undefined) return undefined;
+    const value = ++next;
+    const { status, text } = await send(url, agent, "POST", `/api/${writes.relation}`, { [writes.column]: value });
+    if (status !== 201) return `write ${status} ${text.slice(0, 200)}`;
+    written.push(value);
+    return undefined;
+  };
+  const kinds = writes === undefined ? [byRest, byGraphql] : [byRest, byGraphql, byWriting];
+  const running = kinds.flatMap((kind) => Array.from({ length: workers }, () => work(kind)));
+  const take = (): Outcome => {
+    const outcome = { sent, failures, written, slowestMs };
+    [sent, failures, written, slowestMs] = [0, [], [], 0];
+    return outcome;
+  };
+  return {
+    take,
+    stop: async () => {
+      isOver = true;
+      await Promise.all(running);
+      agent.destroy();
+      return take();
+    },
+  };
+};

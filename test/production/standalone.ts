@@ -1,0 +1,94 @@
+/** The standalone server as a process of its own, with its admin listener. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { atFileEnd } from "../support/file-end.ts";
+import { eventually, freePort } from "./support.ts";
+
+export const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import.meta.url));
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Standalone {
+  readonly url: string;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly pid: number;
+  /** What it has logged so far, on both streams. */
+  readonly output: () => string;
+  /** Status and text of `/ready`; status 0: nobody answers. */
+  ready(): Promise<readonly [status: number, text: string]>;
+  /** The value of a metric; undefined: there is none of that name and labels. */
+  metric(name: string): Promise<number | undefined>;
+  /** Its exit code; null: ended by a signal. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Resolves once it is ready, unless that is not waited for. Ports as given, or free ones. */
+export const startStandalone = async (
+  environment: Environment,
+  {
+    port,
+    adminPort,
+    waits = true,
+  }: { readonly port?: number; readonly adminPort?: number; readonly waits?: boolean } = {},
+): Promise<Standalone> => {
+  const [own, ownAdmin] = [port ?? (await freePort()), adminPort ?? (await freePort())];
+  const child = spawn(process.execPath, [program], {
+    env: {
+      PATH: process.env["PATH"],
+      HOST: "127.0.0.1",
+      PORT: String(own),
+      ADMIN_PORT: String(ownAdmin),
+      LOG_LEVEL: "warn",
+      ...environment,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let written = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (written += String(chunk)));
+  let isOver = false;
+  const ended = new Promise<number | null>((resolve) =>
+    child.once("close", (code) => {
+      isOver = true;
+      resolve(code);
+    }),
+  );
+  atFileEnd(async () => {
+    if (!isOver) child.kill("SIGKILL");
+    await ended;
+  });
+  const ready: Standalone["ready"] = async () => {
+    try {
+      const response = await fetch(`http://127.0.0.1:${ownAdmin}/ready`);
+      return [response.status, await response.text()];
+    } catch {
+      return [0, ""];
+    }
+  };
+  if (waits)
+    await eventually(
+      async () => {
+        if (isOver) throw new Error(`it ended: ${written}`);
+        return (await ready())[0] === 200;
+      },
+      30_000,
+      "the start",
+    );
+  return {
+    url: `http://127.0.0.1:${own}`,
+    port: own,
+    adminPort: ownAdmin,
+    pid: child.pid ?? 0,
+    output: () => written,
+    ready,
+    metric: async (name) => {
+      const text = await (await fetch(`http://127.0.0.1:${ownAdmin}/metrics`)).text();
+      const line = text.split("\n").find((one) => one.startsWith(`${name} `));
+      return line === undefined ? undefined : Number(line.slice(name.length + 1));
+    },
+    stop: async (signal = "SIGTERM") => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+};

@@ -1,0 +1,62 @@
+/** Clients of live queries that come back when they are told to: with 1001, the server goes away. */
+import { WebSocket } from "ws";
+
+export interface Subscribers {
+  /** How often one was told to come back, or lost its connection otherwise. */
+  readonly returns: () => number;
+  /** Closed with another code, refused, or an error as the result. */
+  readonly faults: () => readonly string[];
+  /** The last result of each. */
+  readonly last: () => readonly (string | undefined)[];
+  stop(): void;
+}
+
+const GOING_AWAY = 1001;
+/** Clients wait for about as long before they come back. */
+const RETURN_MS = 200;
+
+/** `isFaultOk`: other ends than 1001 are no faults (a program that is killed says nothing). */
+export const startSubscribers = (url: string, count: number, query: string, isFaultOk = false): Subscribers => {
+  const last: (string | undefined)[] = Array.from({ length: count });
+  const faults: string[] = [];
+  let returns = 0;
+  let isOver = false;
+  const sockets = new Set<WebSocket>();
+
+  const open = (i: number): void => {
+    if (isOver) return;
+    const socket = new WebSocket(`${url.replace("http", "ws")}/v1/graphql/ws`, ["graphql-transport-ws"]);
+    sockets.add(socket);
+    const fault = (what: string): void => void (isOver || isFaultOk || faults.push(what));
+    socket.on("open", () => socket.send(JSON.stringify({ type: "connection_init" })));
+    socket.on("message", (data) => {
+      const message = JSON.parse(String(data)) as { readonly type: string; readonly payload?: unknown };
+      if (message.type === "connection_ack")
+        socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query } }));
+      else if (message.type === "ping") socket.send(JSON.stringify({ type: "pong" }));
+      else if (message.type === "next") {
+        const text = JSON.stringify(message.payload);
+        if (text.includes('"errors"')) fault(text);
+        else last[i] = text;
+      } else if (message.type === "error") fault(JSON.stringify(message.payload));
+    });
+    socket.on("error", (error) => fault(error.message));
+    socket.on("close", (code, reason) => {
+      sockets.delete(socket);
+      if (isOver) return;
+      if (code !== GOING_AWAY) fault(`closed with ${code} ${String(reason)}`);
+      returns++;
+      setTimeout(() => open(i), RETURN_MS * (0.5 + Math.random()));
+    });
+  };
+  for (let i = 0; i < count; i++) open(i);
+  return {
+    returns: () => returns,
+    faults: () => faults,
+    last: () => last,
+    stop: () => {
+      isOver = true;
+      for (const socket of sockets) socket.terminate();
+    },
+  };
+};
