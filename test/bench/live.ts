@@ -5,7 +5,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
-import { WebSocket } from "ws";
+import { connectAll, percentile, type Client } from "./live-clients.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const SIZES = (process.env["BENCH_SUBSCRIBERS"] ?? "1000,5000,10000").split(",").map(Number);
@@ -42,58 +42,7 @@ const startLive = async (
   return { child, port };
 };
 
-/** Hears of the value `n` of each answer. */
-interface Client {
-  readonly socket: WebSocket;
-  /** Of its last answer. */
-  n: number;
-}
-
-const QUERY = "subscription ($id: Int!) { seat_by_pk(id: $id) { id n name } }";
-
-const connect = (port: number, id: number, heard: (client: Client) => void): Promise<Client> =>
-  new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/graphql/ws`, ["graphql-transport-ws"], {
-      perMessageDeflate: false,
-    });
-    const client: Client = { socket, n: -1 };
-    socket.on("error", reject);
-    socket.on("open", () => {
-      socket.send('{"type":"connection_init"}');
-      socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query: QUERY, variables: { id } } }));
-    });
-    socket.on("message", (data: Buffer) => {
-      const text = data.toString();
-      const at = text.indexOf('"n":');
-      if (at === -1) {
-        if (text.startsWith('{"type":"ping"')) socket.send('{"type":"pong"}');
-        return;
-      }
-      const isFirst = client.n === -1;
-      client.n = Number.parseInt(text.slice(at + 4), 10);
-      if (isFirst) resolve(client);
-      heard(client);
-    });
-  });
-
-const connectAll = async (
-  port: number,
-  count: number,
-  idOf: (i: number) => number,
-  heard: (client: Client) => void,
-): Promise<readonly Client[]> => {
-  const clients: Client[] = [];
-  for (let i = 0; i < count; i += 100) {
-    const some = Array.from({ length: Math.min(100, count - i) }, (_, k) => connect(port, idOf(i + k), heard));
-    clients.push(...(await Promise.all(some)));
-  }
-  return clients;
-};
-
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-const percentile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 
 interface Measured {
   readonly timesMs: number[];
