@@ -1,0 +1,226 @@
+/** The bus between processes, with a transport of the test's own and with the database's. Programs: test/production. */
+import { describe, expect, test } from "vitest";
+import { definePlugin, without, type Logger, type PluginContext } from "../../core/index.ts";
+import type { BusService, OpenBus } from "../../plugins/bus/api.ts";
+import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { initiated, pause, subscribe, until } from "../support/live.ts";
+
+/** All that the processes of a test say to each other; what is to be lost is taken away. */
+const createLine = () => {
+  const ends = new Set<{ readonly topics: Set<string>; readonly heard: (topic: string, text: string) => void }>();
+  const ups = new Set<() => void>();
+  const line = {
+    isLost: (_topic: string, _text: string): boolean => false,
+    say: (topic: string, text: string): void => {
+      for (const { topics, heard } of ends) if (topics.has(topic)) heard(topic, text);
+    },
+    comeBack: (): void => {
+      for (const up of ups) up();
+    },
+    plugin: definePlugin({
+      name: "line-bus",
+      requires: ["bus"],
+      apply: (hooks) => {
+        hooks.use<OpenBus>("openBus").tap("line-bus", (url, namespace, { heard, up }) => {
+          if (url !== "line://here") return undefined;
+          expect(namespace).toMatch(/^[\w.-]+$/);
+          const topics = new Set<string>();
+          const end = { topics, heard };
+          ends.add(end);
+          ups.add(up);
+          queueMicrotask(up);
+          return {
+            maxBytes: 500,
+            publish: (topic, text) => queueMicrotask(() => line.isLost(topic, text) || line.say(topic, text)),
+            subscribe: (topic) => void topics.add(topic),
+            unsubscribe: (topic) => void topics.delete(topic),
+            close: async () => {
+              ends.delete(end);
+              ups.delete(up);
+            },
+          };
+        });
+      },
+    }),
+  };
+  return line;
+};
+
+interface Process {
+  readonly api: TestApi;
+  readonly context: PluginContext;
+  readonly lines: string[];
+}
+
+const start = async (options: StartOptions = {}): Promise<Process> => {
+  let context: PluginContext | undefined;
+  const lines: string[] = [];
+  const take = (message: string): void => void lines.push(message);
+  const logger: Logger = { error: take, warn: take, info: take, debug: () => undefined, access: () => undefined };
+  const taking = definePlugin({ name: "taking", apply: (_, given) => void (context = given) });
+  const api = await startApi(forGraphql({ logger, ...options, parts: [...(options.parts ?? []), taking] }));
+  return { api, context: context as PluginContext, lines };
+};
+
+const busOf = ({ context }: Process): BusService["value"] => {
+  const bus = context.service<BusService>("bus");
+  if (bus === undefined) throw new Error("there is no bus");
+  return bus;
+};
+
+test.skipIf(capabilities.realServer)("X-BUS-1 an embedded database has no bus, and reloads by itself", async () => {
+  const one = await start();
+  expect(one.context.service<BusService>("bus")).toBeUndefined();
+  const loads = one.context.counters.get("model-loads");
+  await one.api.relApi.reloadAll();
+  expect(one.context.counters.get("model-loads")).toBe(loads + 1);
+});
+
+describe.skipIf(!capabilities.realServer)("the bus", () => {
+  const overLine = (line: ReturnType<typeof createLine>): StartOptions => ({
+    busUrl: "line://here",
+    parts: [line.plugin],
+    liveQueryInterval: 60_000,
+  });
+
+  test.each(["NOTIFY", "a transport of a plugin"])(
+    "X-BUS-1 messages reach the others in order, and never the sender: %s",
+    async (kind) => {
+      const line = createLine();
+      const options = kind === "NOTIFY" ? {} : overLine(line);
+      const [one, two] = [await start(options), await start(options)];
+      await until(() => busOf(one).isUp && busOf(two).isUp);
+      const heard: string[] = [];
+      busOf(one).subscribe("numbers", (text) => void heard.push(`one ${text}`));
+      const stop = busOf(two).subscribe("numbers", (text) => void heard.push(`two ${text}`));
+      await pause(300);
+      const texts = Array.from({ length: 200 }, (_, i) => `${i} "it's" $1 \n é`);
+      for (const text of texts) busOf(one).publish("numbers", text);
+      busOf(one).publish("others", "nobody asked");
+      await until(() => heard.length >= 200);
+      await pause(50);
+      expect(heard).toEqual(texts.map((text) => `two ${text}`));
+      stop();
+      busOf(one).publish("numbers", "late");
+      await pause(200);
+      expect(heard).toHaveLength(200);
+      expect(() => busOf(one).publish("a b", "")).toThrow(/has a blank/);
+    },
+  );
+
+  test("X-BUS-1 who misses a message is told, and nothing is heard twice", async () => {
+    const line = createLine();
+    const [one, two] = [await start(overLine(line)), await start(overLine(line))];
+    await until(() => busOf(one).isUp && busOf(two).isUp);
+    const heard: string[] = [];
+    busOf(two).subscribe(
+      "numbers",
+      (text) => void heard.push(text),
+      () => void heard.push("missed"),
+    );
+    busOf(one).publish("numbers", "a");
+    line.isLost = (_topic, text) => text.endsWith(" b");
+    for (const text of ["b", "c"]) busOf(one).publish("numbers", text);
+    await until(() => heard.length === 3);
+    expect(heard).toEqual(["a", "missed", "c"]);
+    // delivered again, and what is no message of a bus
+    for (const text of ["someone 7 x", "someone 7 x", "someone 6 w", "", "nonsense", "a b c", "  "])
+      line.say("numbers", text);
+    expect(heard).toEqual(["a", "missed", "c", "x"]);
+    line.comeBack();
+    expect(heard.slice(4)).toEqual(["missed"]);
+  });
+
+  test("X-BUS-2 a reload of one is one of all, also where its message is lost", async () => {
+    const line = createLine();
+    const [one, two] = [await start(overLine(line)), await start(overLine(line))];
+    await until(() => busOf(one).isUp && busOf(two).isUp);
+    const loads = (): number => two.context.counters.get("model-loads");
+    const before = loads();
+    await one.api.relApi.reloadAll();
+    await until(() => loads() > before);
+    line.isLost = () => true;
+    await one.api.relApi.reloadAll();
+    await pause(200);
+    const missed = loads();
+    line.comeBack();
+    await until(() => loads() > missed);
+  });
+
+  test("X-BUS-4 no plugin opens the bus: a line in the log, and each process serves for itself", async () => {
+    const one = await start({ busUrl: "kafka://user:pa55word@nowhere" });
+    await until(() => one.lines.some((text) => text.startsWith("no plugin of the preset opens this bus")));
+    expect(one.lines.join()).not.toContain("pa55word");
+    expect(busOf(one).isUp).toBe(false);
+    expect(await one.api.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
+  });
+
+  describe.skipIf(!capabilities.logicalReplication)("changes", () => {
+    const follows = "live queries hear of changes from the process that reads them for all";
+    const leads = "live queries detect changes by logical replication";
+    const slots = async ({ api }: Process): Promise<number> =>
+      (await api.sql("select 1 from pg_replication_slots where database = current_database()")).length;
+
+    /** Two processes, each with a subscriber of album 1. */
+    const watching = async (options: StartOptions) => {
+      const both = [await start(options), await start(options)] as const;
+      const sockets = [await initiated(both[0].api), await initiated(both[1].api)] as const;
+      for (const socket of sockets) {
+        subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
+        await socket.next();
+      }
+      return { both, sockets };
+    };
+
+    test("X-BUS-3 one of two reads the changes; what is lost on the way is read anew; nonsense does no harm", async () => {
+      const line = createLine();
+      const { both, sockets } = await watching(overLine(line));
+      await until(
+        () => both.some(({ lines }) => lines.includes(follows)) && both.some(({ lines }) => lines.includes(leads)),
+      );
+      expect(await slots(both[0])).toBe(1);
+      let sold = 9000;
+      const change = async (): Promise<void> => {
+        sold++;
+        await both[0].api.sql("update album set sold = $1 where id = 1", [sold]);
+      };
+      const seen = async (): Promise<void> => {
+        for (const socket of sockets)
+          await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold, 8000);
+      };
+      await pause(1500);
+      await change();
+      await seen();
+      line.isLost = (_topic, text) => text.includes('["change"');
+      await change();
+      await pause(100);
+      line.isLost = () => false;
+      await seen();
+      for (const text of [
+        '["change",1,[["public.album"]]]',
+        '["lead",1]',
+        '["change",',
+        "[]",
+        '["lead","x"]',
+        '["want",[1]]',
+      ])
+        line.say("changes", `stranger 1 ${text}`);
+      await change();
+      await seen();
+      // strangers that lead, and are silent ever after
+      line.say("changes", `stranger 2 ["lead",${Date.now() + 10_000_000}]`);
+      await change();
+      await seen();
+      for (const socket of sockets) await socket.close();
+    });
+
+    test("X-BUS-3 without the plugin each process reads the changes for itself", async () => {
+      const parts = ["bus", "nats-bus", "redis-bus", "notify-bus", "reload-all"].map((name) => without(name));
+      const { both, sockets } = await watching({ parts });
+      await until(() => both.every(({ lines }) => lines.includes(leads)));
+      expect(await slots(both[0])).toBe(2);
+      expect(both[0].api.relApi.reloadAll).toBeUndefined();
+      for (const socket of sockets) await socket.close();
+    });
+  });
+});
