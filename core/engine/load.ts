@@ -2,6 +2,7 @@
 import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Database } from "./database/database.ts";
+import { refusalOf } from "./database/pg-errors.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { faultFacts } from "../kernel/faults.ts";
 import type { CoreHooks } from "../hooks.ts";
@@ -39,6 +40,7 @@ export interface ModelLoader {
 }
 
 const QUIET_MS = 100;
+const SECOND_MS = 1000;
 
 /** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
@@ -48,6 +50,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   let version = 0;
   let isClosed = false;
   let retryAtMs = 0;
+  let refusedSinceMs: number | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
   let quietTimer: NodeJS.Timeout | undefined;
   let isAskedAgain = false;
@@ -105,13 +108,21 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
           ? "failed to load the schema"
           : "failed to reload the schema; keeping the current one";
       const facts = factsOf(error);
-      logger.error(what, facts);
+      const isRefused = refusalOf(error) !== undefined;
+      // while it runs, what opens connections has said it
+      if (current.model === undefined || !isRefused) logger.error(what, facts);
       const { reason, details = "" } = facts;
       troubles.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
       const isMistake = isRelApiError(error) && error.code === "preset";
+      if (!isRefused) refusedSinceMs = undefined;
+      else refusedSinceMs ??= performance.now();
+      const patienceMs =
+        refusedSinceMs === undefined
+          ? Number.POSITIVE_INFINITY
+          : refusedSinceMs + current.options.dbLoginPatience * SECOND_MS - performance.now();
       // the login may become possible later, but who waits for the start should hear of it
-      if (isMistake || isLoginRefused(error)) settleReady.reject(error);
-      if (!isMistake) retryLater();
+      if (isMistake || patienceMs <= 0) settleReady.reject(error);
+      if (!isMistake) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);
       throw error;
     } finally {
       loader.isTried = true;
@@ -119,8 +130,8 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     }
   };
 
-  const retryLater = (): void => {
-    const pauseMs = backoff.next();
+  const retryLater = (latestMs: number): void => {
+    const pauseMs = Math.min(backoff.next(), latestMs);
     retryAtMs = Date.now() + pauseMs;
     retryTimer = setTimeout(() => reload().catch(() => undefined), pauseMs); // it was logged
   };
@@ -182,20 +193,20 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   return loader;
 };
 
-/** Wrong password, unknown user or database. */
-const isLoginRefused = (error: unknown): boolean =>
-  isRelApiError(error) &&
-  error.code === "connection-failed" &&
-  ["28P01", "28000", "3D000"].includes(String(error.facts?.["sqlstate"]));
+const HINTS = {
+  login: "check user, password and database of DATABASE_URL (databaseUrl)",
+  certificate: "check sslmode, sslrootcert, sslcert and sslkey of DATABASE_URL (databaseUrl)",
+} as const;
 
 const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!isRelApiError(error)) {
     const { cause, ...whose } = faultFacts(error);
     return { ...whose, reason: cause instanceof Error ? cause.stack : cause };
   }
+  const refusal = refusalOf(error);
   return {
     reason: error.message,
     ...(error.details === null ? {} : { details: error.details }),
-    ...(isLoginRefused(error) ? { hint: "check user, password and database of DATABASE_URL (databaseUrl)" } : {}),
+    ...(refusal === undefined ? {} : { hint: HINTS[refusal] }),
   };
 };

@@ -117,6 +117,16 @@ export const coreSettings = [
     isFixed: true,
   }),
   defineOption({
+    name: "dbLoginPatience",
+    environment: ["DB_LOGIN_PATIENCE"],
+    kind: wholeNumber(0, MAX_SECONDS),
+    default: 0,
+    unit: "seconds",
+    description:
+      "how long the start goes on trying when the database refuses the login, or a certificate is missing or not valid; then it ends with exit code 1 (C-SET-5). A database that cannot be reached is always waited for",
+    isFixed: true,
+  }),
+  defineOption({
     name: "dbSilenceCheck",
     environment: ["DB_SILENCE_CHECK"],
     kind: wholeNumber(1, MAX_SECONDS),

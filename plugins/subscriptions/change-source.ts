@@ -40,7 +40,7 @@ export interface SharedChangesParts {
 export const mayPass = (error: unknown): boolean => {
   if (!isRelApiError(error)) return false;
   const { sqlstate } = error.facts;
-  return typeof sqlstate !== "string" || /^(?:08|53|57)/.test(sqlstate);
+  return typeof sqlstate !== "string" || /^(?:08|53|57|28P01)/.test(sqlstate);
 };
 
 /** Refused by a hot standby, which may be promoted. */

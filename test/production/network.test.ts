@@ -148,3 +148,47 @@ describe.skipIf(!isHere(hasPostgres))("a network that swallows packets", () => {
     await api.close();
   }, 40_000);
 });
+
+describe.skipIf(!isHere(hasPostgres))("logins that are refused", () => {
+  let server: Server;
+  let url: string;
+  beforeAll(async () => {
+    server = await startPrimary();
+    await createShop(server);
+    await server.query("create role keyed login superuser password 'right'");
+    await server.setAccess("host all keyed 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
+    url = server.url.replace("postgres@", "keyed:right@");
+  });
+
+  test("C-SET-5 a certificate that is missing or not asked for ends the start", async () => {
+    const log = logOf();
+    const missing = startShop(`${url}?sslmode=verify-full&sslrootcert=/no/ca.pem`, { logger: log.logger });
+    await expect(missing).rejects.toMatchObject({ details: expect.stringContaining("/no/ca.pem") });
+    expect(log.lines).toHaveLength(1);
+    expect(JSON.stringify(log.lines)).toContain("sslrootcert");
+  });
+
+  test("R-HST-11 a login that can no longer be made is one line, and another when it is back", async () => {
+    const log = logOf();
+    const api = await startShop(url, { dbPool: 3, logger: log.logger });
+    expect((await api.get("/crate")).status).toBe(200);
+    await pause(500); // it listens
+    const before = log.lines.length;
+    await server.query("alter role keyed password 'changed'");
+    await server.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'keyed'");
+    for (let i = 0; i < 30; i++) {
+      const { status, headers } = await api.get("/crate");
+      expect([status, headers["retry-after"]]).toEqual([503, "1"]);
+      await pause(100);
+    }
+    await api.reload().catch(() => undefined);
+    const said = log.lines.slice(before).filter(({ level }) => level === "error");
+    expect(said.map(({ message }) => message)).toEqual(["the database refuses new connections"]);
+    // what was lost says so once
+    expect(log.lines.slice(before).filter(({ level }) => level === "warn").length).toBeLessThanOrEqual(1);
+    await server.query("alter role keyed password 'right'");
+    expect((await api.get("/crate")).status).toBe(200);
+    expect(log.lines.filter(({ message }) => message === "the database takes new connections again")).toHaveLength(1);
+    await api.close();
+  }, 30_000);
+});

@@ -5,10 +5,10 @@ import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
 import { createSignals, type Signals } from "../../kernel/signals.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
-import { connectionFailed, isRelApiError, presetError } from "../../kernel/errors.ts";
+import { connectionFailed, isRelApiError, presetError, type RelApiError } from "../../kernel/errors.ts";
 import { createExecutor, type Execute } from "./execute.ts";
 import type { Listener } from "./listener.ts";
-import { fromStatement, isPgError } from "./pg-errors.ts";
+import { fromStatement, isPgError, refusalOf } from "./pg-errors.ts";
 import type { Connection, Target } from "./connection.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
@@ -56,6 +56,17 @@ export const createDatabase = (
   const direct = ofDirect === undefined ? target : fresh(ofDirect, "databaseDirectUrl", options);
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   let listener: Promise<Listener> | undefined;
+  let isRefused = false;
+  /** A login that can no longer be made fails every request that needs a new connection: it is said once. @rule
+   *  R-HST-11 */
+  const toldOfOpening = (error?: unknown): void => {
+    if (error === undefined) void listener?.then(({ wake }) => wake());
+    if (error !== undefined && refusalOf(error) === undefined) return;
+    if (isRefused === (error !== undefined) || current.model === undefined) return;
+    isRefused = error !== undefined;
+    if (isRefused) logger.error("the database refuses new connections", { reason: (error as RelApiError).details });
+    else logger.info("the database takes new connections again");
+  };
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
   const open = (to: Target, connectMs = Math.min(acquisitionMs, CONNECT_MS)): Pool =>
     createPool({
@@ -69,7 +80,7 @@ export const createDatabase = (
       idleMs: options.dbPoolMaxIdletime * SECOND_MS,
       maxResultBytes: options.maxResultBytes,
       maxParsedBytes: options.dbMaxPreparedBytes * PARSED_SHARE,
-      ...(to === target ? { opened: () => void listener?.then(({ wake }) => wake()) } : {}),
+      ...(to === target ? { opened: toldOfOpening } : {}),
       warn,
     });
   const primary = open(target);

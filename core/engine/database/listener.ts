@@ -4,7 +4,7 @@ import { ident, sql, toStatement } from "../sql/fragment.ts";
 import { openConnection, type Connection, type Target } from "./connection.ts";
 import { createBackoff } from "./backoff.ts";
 import { keepAwake } from "./heartbeat.ts";
-import { sqlstateOf } from "./pg-errors.ts";
+import { refusalOf, sqlstateOf } from "./pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
 export interface Listener {
@@ -104,7 +104,7 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
       wasLost = false;
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` has taken care
-      if (isLoaded())
+      if (isLoaded() && refusalOf(error) === undefined)
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
         });

@@ -121,6 +121,20 @@ export const fromStatement = (error: unknown, path?: string): RelApiError => {
 export const fromConnecting = (error: unknown): RelApiError =>
   connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
+const LOGIN_STATES: ReadonlySet<string> = new Set(["28P01", "28000", "3D000"]);
+/** What Node and OpenSSL call it: `SELF_SIGNED_CERT_IN_CHAIN`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
+const CERTIFICATE = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|HOSTNAME_MISMATCH|^INVALID_CA/;
+
+/** Why no later attempt will succeed either, as long as nobody changes something. */
+export const refusalOf = (error: unknown): "login" | "certificate" | undefined => {
+  if (!isRelApiError(error) || error.code !== "connection-failed") return undefined;
+  const { cause } = error;
+  if (isPgError(cause)) return LOGIN_STATES.has(cause.code) ? "login" : undefined;
+  const { code = "", syscall } = (cause ?? {}) as { readonly code?: string; readonly syscall?: string };
+  // a file of the connection string; the socket of a server that is away is not opened
+  return CERTIFICATE.test(code) || (syscall === "open" && code !== "") ? "certificate" : undefined;
+};
+
 /** RAISE of PL/pgSQL: the words are the author's. */
 export const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine === "exec_stmt_raise";
 

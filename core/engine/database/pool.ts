@@ -22,8 +22,8 @@ export interface PoolOptions {
   readonly silenceCheckMs: number;
   /** How long it may be silent at all. */
   readonly silenceLimitMs: number;
-  /** Called with each connection that was opened. */
-  readonly opened?: () => void;
+  /** Called with each connection that was opened, and with why one was not. */
+  readonly opened?: (error?: unknown) => void;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -164,6 +164,7 @@ export const createPool = (options: PoolOptions): Pool => {
       return connection;
     } catch (error) {
       openingCount--;
+      opened?.(error);
       // waiting requests then fail as fast, or find the database back
       serveNext();
       throw error;
