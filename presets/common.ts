@@ -17,6 +17,7 @@ import { rateLimits } from "../plugins/limits/rate-limits.ts";
 import { rowLimits } from "../plugins/limits/row-limits.ts";
 import { safeWrites } from "../plugins/limits/safe-writes.ts";
 import { metadata, metadataLoader, metadataPermissions } from "../plugins/metadata/index.ts";
+import { readYourWrites } from "../plugins/read-your-writes/index.ts";
 import { aggregateFunctions } from "../plugins/operators/aggregates.ts";
 import { arrayRangeOperators } from "../plugins/operators/array-range.ts";
 import { comparisonOperators } from "../plugins/operators/comparison.ts";
@@ -33,6 +34,7 @@ export const common: readonly Plugin[] = [
   accessLog,
   cors,
   traceHeader,
+  readYourWrites,
   // limits
   redisLimits,
   rateLimits,

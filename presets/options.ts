@@ -40,6 +40,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbPoolMaxLifetime?: NonNullable<RelApiOptions["dbPoolMaxLifetime"]> | undefined;
   /** Pooled connections that were idle for that time are closed. Default: `30` (seconds). */
   readonly dbPoolMaxIdletime?: NonNullable<RelApiOptions["dbPoolMaxIdletime"]> | undefined;
+  /** How long the start goes on trying when the database refuses the login, or a certificate is missing or not valid; then it ends with exit code 1 (C-SET-5). A database that cannot be reached is always waited for. Default: `0` (seconds). */
+  readonly dbLoginPatience?: NonNullable<RelApiOptions["dbLoginPatience"]> | undefined;
   /** When a statement has said nothing for so long, the server is asked whether it still runs; a connection that is dead is replaced (R-HST-9). Default: `5` (seconds). */
   readonly dbSilenceCheck?: NonNullable<RelApiOptions["dbSilenceCheck"]> | undefined;
   /** A statement that has said nothing for so long is given up, and its request answered 503 (R-HST-10); `statement_timeout` of a role is the limit for statements as such. Default: `900` (seconds). */
@@ -76,6 +78,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly corsAllowedOrigins?: NonNullable<RelApiOptions["corsAllowedOrigins"]> | undefined;
   /** Request header echoed in the answer and the log. */
   readonly serverTraceHeader?: NonNullable<RelApiOptions["serverTraceHeader"]> | undefined;
+  /** With replicas: how a caller who has written is known again, so that its reads see what it wrote (R-RYW-1): by the header `X-Write-Position`, by a cookie, or by both. Default: `"off"`. */
+  readonly readYourWrites?: NonNullable<RelApiOptions["readYourWrites"]> | undefined;
   /** Redis that counts for rate limits, for all processes of all machines together (X-BUS-5). Unset: `BUS_URL`, where that is Redis; else each machine counts for itself. */
   readonly rateLimitRedisUrl?: NonNullable<RelApiOptions["rateLimitRedisUrl"]> | undefined;
   /** What passes changes and reloads between processes: `nats://…` (package `@nats-io/transport-node`) or `redis://…` (package `@redis/client`). Unset: the database's own `NOTIFY`. */

@@ -9,7 +9,7 @@ import { minimal } from "../../presets/minimal.ts";
 
 /** Limits: lower them when it loads less. */
 const MAX_FILES = 156;
-const MAX_LINES = 14_728;
+const MAX_LINES = 14_790;
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Compiled anew, since `dist` may be older than the code. */

@@ -2,7 +2,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { hasPostgres, startPrimary, startStandby, type Server } from "../support/cluster.ts";
 import { startProxy, type Proxy } from "../support/proxy.ts";
-import type { TestApi } from "../support/api.ts";
+import { without } from "../../core/index.ts";
+import type { StartOptions, TestApi } from "../support/api.ts";
 import { createShop, isHere, keepAsking, logOf, pause, startShop, type Line } from "./failures.ts";
 import { eventually } from "./support.ts";
 
@@ -131,4 +132,96 @@ describe.skipIf(!isHere(hasPostgres))("replicas", () => {
     await eventually(() => answersAt(api, standbys[0]), 4000);
     await api.close();
   }, 30_000);
+
+  describe("reading one's own writes", () => {
+    /** A replica that stands still, and an api that may use it all the same. */
+    const behind = async (options: StartOptions, run: (api: TestApi) => Promise<void>): Promise<void> => {
+      const api = await startShop(primary.url, { databaseReplicaUrls: [urlAt(standbys[0].place)], ...options });
+      await standbys[0].query("select pg_wal_replay_pause()");
+      try {
+        await run(api);
+      } finally {
+        await standbys[0].query("select pg_wal_replay_resume()");
+        await api.close();
+      }
+    };
+    const count = async (
+      api: TestApi,
+      label: string,
+      headers: Readonly<Record<string, string>> = {},
+    ): Promise<number> => {
+      const rest = (await api.get(`/crate?label=eq.${label}`, { headers })).json() as unknown[];
+      const { data } = (
+        await api.post("/v1/graphql", {
+          headers,
+          body: JSON.stringify({ query: `{ crate(where: { label: { _eq: "${label}" } }) { id } }` }),
+        })
+      ).json() as { data: { crate: unknown[] } };
+      expect(data.crate).toHaveLength(rest.length);
+      return rest.length;
+    };
+
+    test("R-RYW-1 by a header, on both surfaces, until the replica has caught up", () =>
+      behind({ readYourWrites: "header" }, async (api) => {
+        const written = await api.post("/crate", {
+          body: '{"label":"own-1"}',
+          headers: { origin: "http://shop.example" },
+        });
+        const position = written.headers["x-write-position"] ?? "";
+        expect(position).toMatch(/^[0-9A-F]+\/[0-9A-F]+$/);
+        expect(written.headers["set-cookie"]).toBeUndefined();
+        expect(written.headers["access-control-expose-headers"]).toContain("X-Write-Position");
+        const headers = { "x-write-position": position };
+        expect([await count(api, "own-1"), await count(api, "own-1", headers)]).toEqual([0, 1]);
+        expect((await api.get("/rpc/place", { headers })).json()).toBe(String(primary.port));
+        const mutation = await api.post("/v1/graphql", {
+          body: '{"query":"mutation { insert_crate_one(object: { label: \\"own-2\\" }) { id } }"}',
+        });
+        const later = { "x-write-position": mutation.headers["x-write-position"] ?? "" };
+        expect([await count(api, "own-2", headers), await count(api, "own-2", later)]).toEqual([1, 1]);
+        expect((await api.get("/crate?limit=1")).headers["x-write-position"]).toBeUndefined();
+        await standbys[0].query("select pg_wal_replay_resume()");
+        await eventually(
+          async () => (await api.get("/rpc/place", { headers: later })).json() === String(standbys[0].port),
+          3000,
+        );
+      }));
+
+    test("R-RYW-1 R-RYW-2 by a cookie; what is no position counts for nothing", () =>
+      behind({ readYourWrites: "both" }, async (api) => {
+        const { headers } = await api.patch("/crate?label=eq.first", { body: '{"n":9}' });
+        expect(headers["set-cookie"]).toMatch(
+          /^relapi_write_position=[0-9A-F]+\/[0-9A-F]+; Path=\/; Max-Age=15; HttpOnly; SameSite=Lax$/,
+        );
+        const cookie = `a=b; ${headers["set-cookie"]?.split(";")[0]}`;
+        const read = async (more: Readonly<Record<string, string>>) =>
+          ((await api.get("/crate?label=eq.first&select=n", { headers: more })).json() as { n: number }[])[0]?.n;
+        expect(await read({ cookie })).toBe(9);
+        for (const odd of [
+          "x",
+          "0/",
+          "1/2/3",
+          "0/3000148; drop table crate",
+          "'",
+          "123456789/0",
+          "",
+          "0x1/1",
+          "-1/1",
+          "∞",
+        ])
+          expect(await read({ "x-write-position": encodeURIComponent(odd) })).not.toBe(9);
+        expect(await read({ "x-write-position": "FFFFFFFF/FFFFFFFF" })).toBe(9);
+      }));
+
+    test("R-RYW-3 nothing of it without the setting, or without the plugin", async () => {
+      for (const options of [{}, { readYourWrites: "both", parts: [without("read-your-writes")] }] as const)
+        await behind(options, async (api) => {
+          const { headers } = await api.patch("/crate?label=eq.second", { body: '{"n":5}' });
+          expect([headers["x-write-position"], headers["set-cookie"]]).toEqual([undefined, undefined]);
+          expect((await api.get("/rpc/place", { headers: { "x-write-position": "FFFFFFFF/0" } })).json()).toBe(
+            String(standbys[0].port),
+          );
+        });
+    });
+  });
 });

@@ -1,0 +1,22 @@
+/** Settings of reading one's own writes. */
+import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+
+export const readYourWritesSettings = [
+  defineOption({
+    name: "readYourWrites",
+    environment: ["READ_YOUR_WRITES"],
+    kind: settingKinds.oneOf(["off", "header", "cookie", "both"]),
+    default: "off",
+    description:
+      "with replicas: how a caller who has written is known again, so that its reads see what it wrote (R-RYW-1): by the header `X-Write-Position`, by a cookie, or by both",
+    isFixed: true,
+  }),
+] as const;
+
+/** Options of reading one's own writes. */
+export interface ReadYourWritesOptions extends OptionsOf<typeof readYourWritesSettings> {}
+
+declare module "../../core/kernel/options.ts" {
+  interface RelApiOptions extends ReadYourWritesOptions {}
+  interface ResolvedOptions extends ValuesOf<typeof readYourWritesSettings> {}
+}
