@@ -308,6 +308,9 @@ export interface PluginContext {
   readonly caches: Caches;
   /** The model in force. @throws RelApiError `model-not-loaded` */
   model(): Model;
+  /** Called with a reloaded model before it comes into force, unless the options change with it: for what takes long to
+   *  make of a model, in pieces (`inPieces`), while the one before serves. Awaited. @rule R-SC-11 */
+  beforeModel(listener: (model: Model) => void | Promise<void>): void;
   /** Called after each load, the first included. */
   onModel(listener: (model: Model) => void): void;
   /** Called when the api closes; awaited. */

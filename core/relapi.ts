@@ -336,6 +336,7 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
     logTo: forwardTo,
     caches,
     model: () => current.model ?? loader.demand(),
+    beforeModel: loader.beforeModel,
     onModel: loader.onModel,
     onClose: (listener) => {
       closers.push(listener);

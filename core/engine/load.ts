@@ -30,6 +30,8 @@ export interface ModelLoader {
   /** Settled once the first attempt has ended, however. */
   readonly tried: Promise<void>;
   readonly isTried: boolean;
+  /** Called with a reloaded model before it comes into force, and awaited. */
+  beforeModel(listener: (model: Model) => void | Promise<void>): void;
   onModel(listener: (model: Model) => void): void;
   start(): void;
   /** Loads now, or once more when a load is under way. @throws what the load throws */
@@ -42,9 +44,10 @@ export interface ModelLoader {
 const QUIET_MS = 100;
 const SECOND_MS = 1000;
 
-/** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 */
+/** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   const { config, current, hooks, database, logger, counters, troubles } = parts;
+  const preparing: ((model: Model) => void | Promise<void>)[] = [];
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
   let version = 0;
@@ -84,6 +87,8 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       // a connection keeps the role and database settings that it started with
       if (current.model !== undefined) database.renew();
       const { loaded, options } = await introspect();
+      if (current.model !== undefined && options === current.options)
+        for (const prepare of preparing) if (!isClosed) await prepare(loaded);
       if (isClosed) return;
       config.take(options);
       current.model = loaded;
@@ -169,6 +174,9 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     ready,
     tried,
     isTried: false,
+    beforeModel: (listener) => {
+      preparing.push(listener);
+    },
     onModel: (listener) => {
       listeners.push(listener);
     },

@@ -9,6 +9,7 @@ type Own =
   | "offer"
   | "service"
   | "addOptionSource"
+  | "beforeModel"
   | "onModel"
   | "onClose"
   | "listen"
@@ -31,6 +32,7 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
     addOptionSource: (source) =>
       shared.addOptionSource({ ...source, read: remembered(plugin, "addOptionSource.read", source.read) }),
     // nobody waits for these: the others must hear all the same
+    beforeModel: (listener) => shared.beforeModel(reported(plugin, "beforeModel", logger, listener, undefined)),
     onModel: (listener) => shared.onModel(reported(plugin, "onModel", logger, listener, undefined)),
     onClose: (listener) => shared.onClose(reported(plugin, "onClose", logger, listener, undefined)),
     listen: (channel, listener, missed, unheard) =>

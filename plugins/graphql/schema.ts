@@ -1,17 +1,21 @@
 /** The schemas of all roles: one source per model, one set of types per role, made when a caller of that role comes.
  *  @rule G-GEN-1 */
 import {
+  atOnce,
+  inPieces,
   membersOf,
   observeSession,
   type Ask,
   type Cache,
   type Model,
+  type Pieces,
   type PluginContext,
   type RelApiHooks,
+  type Session,
   type WithSession,
 } from "../../core/index.ts";
 import type { IntrospectionToken } from "./introspection.ts";
-import { buildRoleSchema } from "./types/builder.ts";
+import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { createValues, type Values } from "./types/values.ts";
@@ -34,15 +38,73 @@ const BYTES_PER_TABLE = 4000;
 
 export type Schemas = Cache<Caller, RoleSchema>;
 
+/** What a role's view of a model depends on. */
+const viewKeyOf = ({ role, isAdmin, isBackend }: Session): string =>
+  JSON.stringify([role, isAdmin, isBackend === true]);
+
+const sessionOf = (viewKey: string): Session => {
+  const [role, isAdmin, isBackend] = JSON.parse(viewKey) as [string, boolean, boolean]; // as `viewKeyOf` writes it
+  return { role, isAdmin, isBackend, claims: {}, variables: {} };
+};
+
+/** Made for a model that is not in force yet. */
+interface Prepared extends ModelNames {
+  /** By `viewKeyOf`. */
+  readonly schemas: Map<string, PreparableSchema>;
+}
+
+/** Whose schemas are prepared for the next model: those made last. */
+const MAX_PREPARED = 10;
+
 export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schemas => {
+  const prepared = new WeakMap<Model, Prepared>();
+  const inUse = new Map<string, WeakRef<PreparableSchema>>();
+
+  const namesOf = function* (model: Model): Pieces<ModelNames> {
+    const { defaultNamingConvention, disablePostgresArrays } = context.options;
+    const source = yield* createCatalog(model, defaultNamingConvention, (message) => context.logger.warn(message));
+    return { source, values: createValues(model, disablePostgresArrays) };
+  };
+
+  const schemaFor = (model: Model, { source, values }: ModelNames, session: Session): PreparableSchema => {
+    const introspection = context.service<IntrospectionToken>("graphql-introspection");
+    return buildRoleSchema({
+      model,
+      source,
+      values,
+      view: viewOf(model, session),
+      hooks,
+      registry: context.registry,
+      options: context.options,
+      hasSubscriptions: context.service<LiveQueriesService>("live-queries") !== undefined,
+      metaFields: introspection?.metaFields ?? new Map(),
+      introspect: introspection?.introspect ?? (() => () => "null"),
+    });
+  };
+
+  /** Types of thousands of tables take long: they are made before the model comes into force. */
+  context.beforeModel(async (model) => {
+    const used = [...inUse].flatMap(([key, schema]) => {
+      const roots = schema.deref()?.usedRoots() ?? [];
+      return roots.length === 0 ? [] : [{ key, roots }];
+    });
+    if (used.length === 0) return;
+    const made = await inPieces(namesOf(model));
+    const schemas: Prepared["schemas"] = new Map();
+    for (const { key, roots } of used) {
+      const schema = schemaFor(model, made, sessionOf(key));
+      await inPieces(schema.prepare(roots));
+      schemas.set(key, schema);
+      inUse.set(key, new WeakRef(schema));
+    }
+    prepared.set(model, { ...made, schemas });
+  });
+
   const names = context.caches.create({
     name: "graphql names",
     make: (ask: Ask<{ readonly model: Model }>): ModelNames => {
       const model = ask(MODEL);
-      const source = createCatalog(model, context.options.defaultNamingConvention, (message) =>
-        context.logger.warn(message),
-      );
-      return { source, values: createValues(model, context.options.disablePostgresArrays) };
+      return prepared.get(model) ?? atOnce(namesOf(model));
     },
     bytesOf: ({ source }) => source.tables.length * BYTES_PER_TABLE,
   });
@@ -53,18 +115,15 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
       const model = ask(MODEL);
       const found = names.within(ask);
       found.keep();
-      const introspection = context.service<IntrospectionToken>("graphql-introspection");
-      return buildRoleSchema({
-        model,
-        ...found.made,
-        view: viewOf(model, observeSession(ask)),
-        hooks,
-        registry: context.registry,
-        options: context.options,
-        hasSubscriptions: context.service<LiveQueriesService>("live-queries") !== undefined,
-        metaFields: introspection?.metaFields ?? new Map(),
-        introspect: introspection?.introspect ?? (() => () => "null"),
-      });
+      const session = observeSession(ask);
+      const key = viewKeyOf(session);
+      const ready = prepared.get(model)?.schemas;
+      const schema = ready?.get(key) ?? schemaFor(model, found.made, session);
+      ready?.delete(key); // from now on the cache has it, or forgets it
+      inUse.delete(key);
+      inUse.set(key, new WeakRef(schema));
+      for (const oldest of inUse.keys()) if (inUse.size > MAX_PREPARED) inUse.delete(oldest);
+      return schema;
     },
     bytesOf: () => context.model().relations.size * BYTES_PER_TABLE,
   });

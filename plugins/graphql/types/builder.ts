@@ -14,6 +14,7 @@ import {
 import {
   nameKey,
   type Model,
+  type Pieces,
   type PlanTap,
   type Registry,
   type RelApiHooks,
@@ -83,18 +84,32 @@ interface Made {
   readonly type: MadeType | undefined;
 }
 
-export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
+/** A schema that can be made ready before it is asked. */
+export interface PreparableSchema extends RoleSchema {
+  /** Roots that documents have used. */
+  usedRoots(): readonly Root[];
+  /** Makes what documents need of every table, a few tables at a time. */
+  prepare(roots: readonly Root[]): Pieces<void>;
+}
+
+type Root = "query" | "mutation" | "subscription";
+
+const TABLES_AT_ONCE = 10;
+
+export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, source, values, view, hooks, registry, options } = parts;
   const { names } = source;
   const made = new Map<string, Made>();
   const rightsOf = new Map<GqlTable, GqlTableRights>();
   const ownTypes = ownTypeNamesFor(registry)(source);
 
-  const buildFields = createFieldBuilder(hooks);
-  const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
+  const builder = createFieldBuilder(hooks);
+  /** Fields of roots that were prepared, until the type takes them. */
+  const prepared = new Map<string, GqlFields>();
+  const contextOf = (spec: GqlTypeSpec): GqlFieldContext => {
     const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
     // written out, since it is done for each of fifty thousand types
-    const context = {
+    return {
       scope,
       typeName,
       model,
@@ -106,7 +121,10 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       fn,
       build,
     } as GqlFieldContext; // what the spec has not is undefined
-    return buildFields(context);
+  };
+  const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
+    const ready = prepared.size === 0 ? undefined : prepared.get(spec.scope);
+    return ready ?? builder.fieldsOf(contextOf(spec));
   };
   const fieldSource: FieldSource = { fieldsOf, made: new Map() };
 
@@ -188,11 +206,15 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
   const isAboveRowSecurity =
     (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
 
+  /** Fewer tables while a root is prepared. */
+  let visible: GqlBuild["source"] = source;
   const build: GqlBuild = {
     get schema() {
       return schema;
     },
-    source,
+    get source() {
+      return visible;
+    },
     view,
     table: (relation) => source.tableOf.get(nameKey(relation)),
     rights: (table) => {
@@ -230,6 +252,21 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
     },
   };
 
+  /** A few tables each, then the functions. */
+  const partsOf = function* (context: GqlFieldContext): Generator<GqlFieldContext> {
+    const { tables, functions } = source;
+    try {
+      for (let i = 0; i < tables.length; i += TABLES_AT_ONCE) {
+        visible = { ...source, tables: tables.slice(i, i + TABLES_AT_ONCE), functions: [] };
+        yield context;
+      }
+      visible = { ...source, tables: [], functions };
+      yield context;
+    } finally {
+      visible = source;
+    }
+  };
+
   /** With a namespace, all fields of the source are below one field. @rule G-NAM-6 */
   const root = (
     name: string,
@@ -254,7 +291,7 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
    *  it. */
   let whole: WeakRef<ReadonlyMap<string, GraphQLNamedType>> | undefined;
 
-  const schema: RoleSchema = {
+  const schema: PreparableSchema = {
     model,
     role: view.role,
     registry,
@@ -283,6 +320,22 @@ export const buildRoleSchema = (parts: SchemaParts): RoleSchema => {
       const types = collectTypes(buildRoleSchema(parts));
       whole = new WeakRef(types);
       return types;
+    },
+    usedRoots: () => [
+      ...(query === undefined ? [] : (["query"] as const)),
+      ...(mutation === null ? [] : (["mutation"] as const)),
+      ...(subscription === null ? [] : (["subscription"] as const)),
+    ],
+    prepare: function* (roots) {
+      for (const name of roots) {
+        const spec = { name: `${name}_root`, scope: `${name}_root` } as const;
+        prepared.set(spec.scope, yield* builder.rootFieldsOf(contextOf(spec), () => partsOf(contextOf(spec))));
+        const type = schema[name];
+        prepared.delete(spec.scope);
+        yield;
+        type?.getFields();
+        yield;
+      }
     },
     columnName: (relation, column) =>
       source.tableOf.get(nameKey(relation))?.columns.find((each) => each.column.name === column)?.name ?? column,

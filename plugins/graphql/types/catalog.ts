@@ -6,6 +6,7 @@ import {
   relationOf,
   relationshipOf,
   type Model,
+  type Pieces,
   type QualifiedName,
   type Relation,
 } from "../../../core/index.ts";
@@ -159,7 +160,11 @@ const nameTables = (
 };
 
 /** Reads the model once; every role looks at the same source. */
-export const createCatalog = (model: Model, convention: GqlCustomization["namingConvention"], warn: Warn): Catalog => {
+export const createCatalog = function* (
+  model: Model,
+  convention: GqlCustomization["namingConvention"],
+  warn: Warn,
+): Pieces<Catalog> {
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes it
   const customization: GqlCustomization = {
     ...metadata?.customization,
@@ -176,6 +181,7 @@ export const createCatalog = (model: Model, convention: GqlCustomization["naming
     ownTypesOf(customization),
     warn,
   );
+  yield;
   const served = new Set(named.map(({ relation }) => nameKey(relation)));
   const isServed = (name: QualifiedName): boolean => served.has(nameKey(name));
 
@@ -186,7 +192,7 @@ export const createCatalog = (model: Model, convention: GqlCustomization["naming
   }
 
   const keys = once(() => reverseKeys(model));
-  const tables = named.map(({ relation, word, entry }): GqlTable => {
+  const buildTable = ({ relation, word, entry }: Named): GqlTable => {
     const columns = columnsOf(relation, entry, names, enumTables, warn);
     const key = primaryKeyOf(relation, entry);
     const enumTable = enumTables.get(nameKey(relation));
@@ -217,7 +223,12 @@ export const createCatalog = (model: Model, convention: GqlCustomization["naming
       primaryKey: key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [],
       ...(enumTable === undefined ? {} : { enumTable }),
     };
-  });
+  };
+  const tables: GqlTable[] = [];
+  for (const each of named) {
+    tables.push(buildTable(each));
+    yield;
+  }
 
   const takenRoots = new Set(named.flatMap((each) => rootNamesOf(each, names)));
   const functions =

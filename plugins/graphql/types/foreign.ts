@@ -1,8 +1,8 @@
 /** Fields that plugins outside this surface add: whose they are, and whether they can be served where they stand. @rule
  *  X-GQL-1 X-GQL-5 */
 import { isLeafType, getNamedType, isOutputType } from "graphql";
-import { columnOf, type RelApiHooks } from "../../../core/index.ts";
-import { isForeign } from "./tap.ts";
+import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
+import { isForeign, merge } from "./tap.ts";
 import type { GqlField, GqlFieldContext, GqlFields, GqlPart, GqlScope } from "../parts.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
@@ -104,19 +104,49 @@ const refuseHidden = (
   for (const name of owners.keys()) if (Object.hasOwn(alone, name)) throw twice(name, context, owners, plugin);
 };
 
+export interface FieldBuilder {
+  fieldsOf(context: GqlFieldContext): GqlFields;
+  /** The same, for a root. `parts`: the root of a few tables each, which are all of them together; made one after the
+   *  other, before the next is asked for. */
+  rootFieldsOf(context: GqlFieldContext, parts: () => Iterable<GqlFieldContext>): Pieces<GqlFields>;
+}
+
 /** The taps of `buildGqlField`, in order. */
-export const createFieldBuilder = (hooks: RelApiHooks): ((context: GqlFieldContext) => GqlFields) => {
+export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
   const { taps } = hooks.buildGqlField;
   const none: GqlFields = Object.freeze({});
-  if (!taps.some(isForeign)) return (context) => hooks.buildGqlField.call(none, context) as GqlFields; // taps of this surface give fields of it
-  return (context) => {
-    const owners: Owners = new Map();
-    return taps.reduce((before, tap): GqlFields => {
-      const run = tap.fn as FieldTap; // what was tapped
-      const after = run(before, context);
-      if (after === undefined || after === before || !isForeign(tap)) return after ?? before;
-      refuseHidden(before, run, tap.name, owners, context);
-      return taken(before, after, tap.name, owners, context);
-    }, none);
+  const add = (before: GqlFields, tap: (typeof taps)[number], owners: Owners, context: GqlFieldContext): GqlFields => {
+    const run = tap.fn as FieldTap; // what was tapped
+    const after = run(before, context);
+    if (after === undefined || after === before || !isForeign(tap)) return after ?? before;
+    refuseHidden(before, run, tap.name, owners, context);
+    return taken(before, after, tap.name, owners, context);
+  };
+  return {
+    fieldsOf: taps.some(isForeign)
+      ? (context) => {
+          const owners: Owners = new Map();
+          return taps.reduce((before, tap) => add(before, tap, owners, context), none);
+        }
+      : (context) => hooks.buildGqlField.call(none, context) as GqlFields, // taps of this surface give fields of it
+    rootFieldsOf: function* (context, parts) {
+      const owners: Owners = new Map();
+      let fields = none;
+      for (const tap of taps) {
+        if (isForeign(tap)) {
+          fields = add(fields, tap, owners, context);
+          continue;
+        }
+        const added: Record<string, GqlField> = {};
+        for (const part of parts()) {
+          const some = (tap.fn as FieldTap)(none, part); // what was tapped
+          for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // its own keys
+          yield;
+        }
+        fields = merge(fields, added);
+        yield;
+      }
+      return fields;
+    },
   };
 };

@@ -90,6 +90,7 @@ const grantView = (model: Model, role: string): GqlRoleAccess => {
 /** A role that is neither in the metadata nor in the database. */
 const emptyView: GqlRoleAccess = { role: "", rights: () => NOTHING, mayCall: () => false };
 
+/** Reads nothing of the session but `role`, `isAdmin` and `isBackend`: views of the next model are made from these. */
 export const viewOf = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return adminView(model);
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes it

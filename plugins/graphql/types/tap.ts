@@ -35,7 +35,7 @@ export const tapFields = (
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 
 /** What is there stays, unless it is a plugin's own: the database's names come first. @rule X-GQL-5 */
-const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
+export const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
   for (const name in added)
     if (!has(fields, name) || fields[name]!.toPlan.kind === "custom") merged[name] = added[name]!; // its own keys

@@ -1,0 +1,79 @@
+/** A schema of 5,000 tables reloads while requests are served. */
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { asAdmin, startApi, type TestApi } from "../support/api.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+
+const TABLES = 5000;
+const AT_ONCE = 250;
+
+/** Of the main thread, in milliseconds. Unlike the clock it stands still while others have the processor. */
+const schedule = `/proc/self/task/${process.pid}/schedstat`;
+const processorMs = (): number => Number(readFileSync(schedule, "utf8").split(" ")[0]) / 1e6;
+
+const canRun = (process.env["TEST_DATABASE_URL"] ?? "") !== "" && process.platform === "linux";
+
+let db: TestDatabase;
+
+const tables = (from: number): string =>
+  Array.from({ length: AT_ONCE }, (_, i) => {
+    const n = from + i;
+    const key = n % 10 === 0 ? "primary key" : "";
+    const reference = n % 10 === 1 && n > 1 ? `references big.t${n - 1}` : "";
+    return `create table big.t${n} (id int ${key}, parent int ${reference}, a int, b bool, c date, d timestamptz, e float8, f uuid, g int8, h int2)`;
+  }).join(";");
+
+const INTROSPECTION =
+  "{ __schema { queryType { fields { name type { kind ofType { name kind } } args { name } } } mutationType { fields { name args { name } } } } }";
+
+const introspect = async (api: TestApi): Promise<unknown> => api.gql(INTROSPECTION, {}, asAdmin());
+
+describe.skipIf(!canRun)("R-SC-11", () => {
+  beforeAll(async () => {
+    db = await testDatabase();
+    await db.query("create schema big; grant usage on schema big to sea_anon");
+    for (let n = 0; n < TABLES; n += AT_ONCE) await db.query(tables(n));
+    await db.query("grant select on all tables in schema big to sea_anon; insert into big.t0 values (1)");
+  }, 240_000);
+
+  test("R-SC-11 a reload of 5,000 tables holds nobody for 100 ms", async () => {
+    const api = await startApi({ dbSchemas: ["big"], cacheBytes: 512 * 1024 * 1024 });
+    let isOver = false;
+    const failures: string[] = [];
+    const ask = async (): Promise<void> => {
+      const { status } = await api.get("/t0?select=id");
+      if (status !== 200) failures.push(`REST ${status}`);
+      const asked = await api.gql("{ big_t0 { id } }");
+      if (asked.data?.big_t0?.[0]?.id !== 1) failures.push(JSON.stringify(asked));
+    };
+    const changed = await api.gql("mutation { update_big_t0(where: {id: {_eq: 1}}, _set: {a: 1}) { affected_rows } }");
+    expect(changed).toEqual({ data: { update_big_t0: { affected_rows: 1 } } });
+    await ask();
+    const load = (async () => {
+      while (!isOver) {
+        await ask();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    })();
+    let longestMs = 0;
+    let lastMs = processorMs();
+    const watch = setInterval(() => {
+      const nowMs = processorMs();
+      longestMs = Math.max(longestMs, nowMs - lastMs);
+      lastMs = nowMs;
+    }, 1);
+    await db.query("alter table big.t0 add more int");
+    await api.reload();
+    expect((await api.get("/t0?select=more")).status).toBe(200);
+    expect((await api.gql("{ big_t0 { more } }")).data).toEqual({ big_t0: [{ more: null }] });
+    await api.gql("mutation { update_big_t0(where: {id: {_eq: 1}}, _set: {more: 2}) { affected_rows } }");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    isOver = true;
+    await load;
+    clearInterval(watch);
+    expect(failures).toEqual([]);
+    expect(longestMs).toBeLessThan(100);
+    const fresh = await startApi({ dbSchemas: ["big"] });
+    expect(await introspect(api)).toEqual(await introspect(fresh));
+  }, 240_000);
+});
