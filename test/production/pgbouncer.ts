@@ -1,7 +1,21 @@
 /** PgBouncer in front of a server. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { folderFor, freePort, startProgram, type Program } from "./support.ts";
+import { execFileSync } from "node:child_process";
+import { folderFor, freePort, has, pathOf, startProgram, type Program } from "./support.ts";
+
+/** Kinds of a pooler in transaction mode, as far as the one that is installed knows them. */
+export const poolerKinds = (): readonly (readonly [name: string, settings: readonly string[]])[] => {
+  const version = has("pgbouncer") ? execFileSync(pathOf("pgbouncer"), ["--version"]).toString() : "";
+  const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(version) ?? [];
+  const keepsPrepared = Number(major) > 1 || Number(minor) >= 21;
+  return [
+    ["as it comes", []],
+    ["that cleans after each transaction", ["server_reset_query_always = 1"]],
+    ["with one backend", ["default_pool_size = 1"]],
+    ...(keepsPrepared ? ([["that keeps prepared statements", ["max_prepared_statements = 100"]]] as const) : []),
+  ];
+};
 
 export interface Pooler extends Program {
   readonly port: number;

@@ -9,7 +9,7 @@ import { initiated, pause, subscribe } from "../support/live.ts";
 
 import { withClient } from "../support/server-template.ts";
 import { bearer } from "../support/tokens.ts";
-import { startPgBouncer, type Pooler } from "./pgbouncer.ts";
+import { poolerKinds, startPgBouncer, type Pooler } from "./pgbouncer.ts";
 import { eventually, has } from "./support.ts";
 
 const canRun = has("pgbouncer") && (process.env["TEST_DATABASE_URL"] ?? "") !== "";
@@ -58,6 +58,7 @@ const SCHEMA = `
         'locks', (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()),
         'channels', (select count(*) from pg_listening_channels()));
     end $$;
+  create function pool.rest_a_while() returns text language sql stable as $$ select pg_sleep(20)::text $$;
   create function pool.prepared_count() returns int language sql stable as $$
     select count(*)::int from pg_prepared_statements where name like 'relapi%' $$;
   create schema hidden;
@@ -163,12 +164,29 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     pooler = await startPgBouncer(direct, { users: ["sea_login", "postgres"] });
   });
 
-  test("R-TX-15 not one request fails, the first ones neither", async () => {
+  test.each(poolerKinds())("R-TX-15 %s: not one request fails, the first ones neither", async (kind, settings) => {
+    const own = await startPgBouncer(direct, { users: ["sea_login"], settings });
     for (let turn = 0; turn < 3; turn++) {
-      const api = await start();
-      expect(await ask(api, 400, `turn ${turn}`)).toEqual([]);
+      const api = await start({ databaseUrl: own.through(direct) });
+      expect(await ask(api, 400, `${kind} ${turn}`)).toEqual([]);
       await api.close();
     }
+    await own.stop();
+  });
+
+  test("R-TX-15 a client that leaves stops its statement, and nobody else's", async () => {
+    const api = await start();
+    const running = () =>
+      db.query(
+        "select from pg_stat_activity where query like '%rest_a_while%' and state = 'active' and pid <> pg_backend_pid()",
+      );
+    const leaving = new AbortController();
+    const left = fetch(`${api.url}/rpc/rest_a_while`, { signal: leaving.signal }).catch(() => "left");
+    await eventually(async () => (await running()).length === 1, 3000);
+    leaving.abort();
+    expect(await left).toBe("left");
+    await eventually(async () => (await running()).length === 0, 3000);
+    expect(await ask(api, 80, "after leaving")).toEqual([]);
   });
 
   test("R-TX-15 nor where the pooler is noticed by what fails alone", async () => {

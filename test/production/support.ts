@@ -22,6 +22,13 @@ const find = (program: string): string | undefined =>
 
 export const has = (program: string): boolean => find(program) !== undefined;
 
+/** @throws Error when it is not installed */
+export const pathOf = (program: string): string => {
+  const path = find(program);
+  if (path === undefined) throw new Error(`${program} is not installed`);
+  return path;
+};
+
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
@@ -58,8 +65,7 @@ export const startProgram = async (
   args: readonly string[],
   { port, patienceMs = 15_000 }: { readonly port: number; readonly patienceMs?: number },
 ): Promise<Program> => {
-  const path = find(program);
-  if (path === undefined) throw new Error(`${program} is not installed`);
+  const path = pathOf(program);
   const child = spawn(path, args, other === undefined ? {} : { uid: other.uid, gid: other.gid });
   let written = "";
   for (const stream of [child.stdout, child.stderr])
